@@ -1,5 +1,6 @@
-"""Where the rooms are: each at the top level is the package modexlab.<room>; modexlab itself is eval/api. All else stands in
-pyproject.toml."""
+"""Where the rooms are: each at the top level is the package modexlab.<room>; modexlab itself is eval/api. All
+else stands in pyproject.toml.
+"""
 
 from pathlib import Path
 

@@ -1,11 +1,13 @@
-"""SerialModExpCL and SerialExpCL: the cycle-level twins of paper 003's digit-serial processor and of our own, and their formulas.
+"""SerialModExpCL and SerialExpCL: the cycle-level twins of paper 003's digit-serial processor and of our own,
+and their formulas.
 
 With M = ceil((K + 3) / S) digits:
     a product:          (2M + 2) + (K + 3) M
     an exponentiation:  (len + 2) products, with one processor 3 + len + ones of them, then M + (M + 1)
 A request is taken M cycles after it has been seen: until then its numbers go into the memories.
 
-Our own (fl/multipliers/scaled_serial.py), with M words, G of which hold the digits of a factor, and s squarings:
+Our own (fl/multipliers/scaled_serial.py), with M words, G of which hold the digits of a factor, and s
+squarings:
     a product:          P = G + (L + 1) M
     an exponentiation:  k + M + doublings (M + 2) + (s + 3 + 2 len) P + 1 + (M + 2) + 2 (M + 2) + M + 1
 """

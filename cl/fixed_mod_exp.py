@@ -23,7 +23,9 @@ def DirectMulCL(nbits, modulus):
 
 
 def UnsubtractedCL(nbits):
-    """The twin of MMMul(nbits, subtracts=False): the sum as it is after nbits + 1 steps, below twice the modulus."""
+    """The twin of MMMul(nbits, subtracts=False): the sum as it is after nbits + 1 steps, below twice the
+    modulus.
+    """
     Word = mk_bits(nbits)
 
     def serve(msg, modulus):
@@ -36,7 +38,9 @@ def UnsubtractedCL(nbits):
 
 
 class FixedModExpCL(Component):
-    """`inspect(base, mod)` gives the status of operands; with `corrects`, a second operation starts behind the first."""
+    """`inspect(base, mod)` gives the status of operands; with `corrects`, a second operation starts behind
+    the first.
+    """
 
     def construct(s, nbits, plan, unit, inspect, corrects):
         Request, Response = mk_modexp_req(nbits), mk_modexp_resp(nbits)

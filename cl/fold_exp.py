@@ -1,6 +1,7 @@
 """FoldExpCL: the cycle-level twin of FoldExp, and its formula.
 
-From the request's handshake on: 1 cycle, S until the first square (`lead_cycles`), two for each bit of the exponent, then
+From the request's handshake on: 1 cycle, S until the first square (`lead_cycles`), two for each bit of the
+exponent, then
 the last fold, its sum, and T for the division (`tail_cycles`; both in fl/multipliers/row_fold.py):
     S + 2 max(len, 1) + T + 3       where len is the length of the exponent, or nbits with a full scan
 At 32 bits 14 + 2 len: 48 cycles for 65537, 78 for 32 bits.

@@ -2,7 +2,8 @@
 
 A product:            loads + adds + L + d                          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
 Product to product:   the same, or with two streams max(loads, adds) + L + d
-of a unit that fits the modulus L = d + 1 + ceil((len + 2) / w) for the len bits of N, or as many as it is given.
+of a unit that fits the modulus L = d + 1 + ceil((len + 2) / w) for the len bits of N, or as many as it is
+given.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def HeapMontCL(
 
 
 class TwoStreamsCL(Component):
-    """The next product is taken in the last step of one, and makes its first step when the pair of that has been read."""
+    """The next product is taken in the last step of one, and makes its first step when the pair of that has
+    been read.
+    """
 
     def construct(s, wide, product, timing, most_blocks=0):
         s.istream = RecvIfcRTL(mk_product_req(wide))

@@ -1,7 +1,8 @@
 """MontMulRemCL: the cycle-level twin of MontMulRem, a ring of stages whose products move together.
 
-Pipelined, each stage may hold a product; otherwise there is one in the whole ring. All of them stand still while one that is
-finished waits at the output. With `fits` they go around for as many cycles as the port `nblocks` says.
+Pipelined, each stage may hold a product; otherwise there is one in the whole ring. All of them stand still
+while one that is finished waits at the output. With `fits` they go around for as many cycles as the port
+`nblocks` says.
 """
 
 from pymtl3 import *

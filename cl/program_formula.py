@@ -1,4 +1,5 @@
-"""Closed formulas for the cycles of programs with a window or a key (fl/program/programs.py), beside the rule by words (program.py).
+"""Closed formulas for the cycles of programs with a window or a key (fl/program/programs.py), beside the rule
+by words (program.py).
 
 T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P = ov + T; k bits of a digit,
 d digits, S = 2^k + 2 the cycles of a scan:
@@ -7,7 +8,8 @@ d digits, S = 2^k + 2 the cycles of a scan:
     public exponent e   as many P as bits, and for each 1 what a second product of one unit takes (right to left)
     into the domain     doublings / doublings a cycle for the constant, P a number
 
-What else there is are words of one cycle: stores, loads, moves, sums, comparisons. `modexlab programs` has the sums by width.
+What else there is are words of one cycle: stores, loads, moves, sums, comparisons. `modexlab programs` has
+the sums by width.
 """
 
 from __future__ import annotations
@@ -80,7 +82,9 @@ class Formula:
         return blocks * recipe.block // recipe.digit_nbits
 
     def loop(self, exp: int, modulus: int) -> int:
-        """The loop of the schedule; of the exponent it wants to know the length where digits are skipped, and its ones to the right."""
+        """The loop of the schedule; of the exponent it wants to know the length where digits are skipped, and
+        its ones to the right.
+        """
         recipe = self.recipe
         k, d = recipe.digit_nbits, self.digits(exp, modulus)
         if recipe.shape.right:
@@ -146,7 +150,9 @@ class Formula:
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and the answer."""
+        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and
+        the answer.
+        """
         recipe = self.recipe
         result = (
             0 if recipe.verify else 2

@@ -1,8 +1,9 @@
-"""Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_programs.py), beside the rule by words (program.py).
+"""Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_programs.py), beside the
+rule by words (program.py).
 
-As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to R^2 (ScaledEntry: doublings,
-squares of P), behind which a product sees M' a cycle later, as any that follows a change of the modulus; H those of h halvings and of
-the subtraction behind them.
+As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to
+R^2 (ScaledEntry: doublings, squares of P), behind which a product sees M' a cycle later, as any that follows
+a change of the modulus; H those of h halvings and of the subtraction behind them.
 
     into the form   C, and P a number, 3 P + 3 one of two words           out of it   P + 1 + H
     private         words of one cycle aside, plain C + 2 P + loop + P + H, by CRT 2 C + 2 loop + 28 P + 3 H, and
@@ -77,7 +78,9 @@ class ScaledFormula(Formula):
         return 2 + self.public(exp, 0)
 
     def power(self, exp: int, modulus: int, made: bool = False, e: int = 0) -> int:
-        """From the modulus to the end of the loop, and of the blinding of the message by the public exponent e."""
+        """From the modulus to the end of the loop, and of the blinding of the message by the public exponent
+        e.
+        """
         recipe, each = self.recipe, self.each
         blinded = 1 + 2 * each + self._public(e & ~1) + 1 + 2 * each + 1 + each if recipe.blind_message else 0
         stretched = 2 + recipe.random_nbits if recipe.blind_exponent else 0
@@ -112,7 +115,9 @@ class ScaledFormula(Formula):
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and the answer."""
+        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and
+        the answer.
+        """
         recipe = self.recipe
         joins = int(recipe.joins)
         kept = 0 if recipe.verify else 1 + joins

@@ -1,9 +1,12 @@
-"""ScaledMontCL and ScaledModExpCL: the cycle-level twins of product unit and machine on a scaled modulus, and their formulas.
+"""ScaledMontCL and ScaledModExpCL: the cycle-level twins of product unit and machine on a scaled modulus, and
+their formulas.
 
 A product:            L + 1 + (1 in carry-save form)                 L = 1 + ceil((nbits + 2) / w)
-                      of a unit that fits the modulus, L = 1 + ceil((len + 2) / w) for the len bits of N, or as many as it is given
+                      of a unit that fits the modulus, L = 1 + ceil((len + 2) / w) for the len bits of N, or
+                      as many as it is given
 An exponentiation:    max(wide / doublings, w / halvings) + given_cycles + wide / halvings        wide = w * L, 2w for w with quotient delay
-with doublings and halvings a cycle, and given_cycles of timing.py for the ProgramExp between the two converters (or the formula of what
+with doublings and halvings a cycle, and given_cycles of timing.py for the ProgramExp between the two
+converters (or the formula of what
 stands there in its place); a bad operand costs 1 cycle in each of the first two.
 """
 
@@ -26,7 +29,9 @@ from .timing import Blocks
 
 @dataclass(frozen=True)
 class ScaledMontTiming(Blocks):
-    """ScaledMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its multiple."""
+    """ScaledMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its
+    multiple.
+    """
 
     nbits: int
     digit_nbits: int = 16

@@ -1,4 +1,6 @@
-"""Cycle-level twins of the units that work through the bits of a factor: ShiftSub, ShiftSubCarrySave, MMMul, MMRed."""
+"""Cycle-level twins of the units that work through the bits of a factor: ShiftSub, ShiftSubCarrySave, MMMul,
+MMRed.
+"""
 
 from pymtl3 import *
 

@@ -1,13 +1,16 @@
-"""SystolicMontCL and SystolicModExpCL: the cycle-level twins of paper 002's multiplier and exponentiator, and their formulas.
+"""SystolicMontCL and SystolicModExpCL: the cycle-level twins of paper 002's multiplier and exponentiator, and
+their formulas.
 
-With s words of k bits, P = 3s + 2 cycles from product to product (the words of one leave as the next one wants them):
+With s words of k bits, P = 3s + 2 cycles from product to product (the words of one leave as the next one
+wants them):
     a product, all words at once:   4s + 1
     an exponentiation:              max(P, a + 1) + (2 len + 1) P + s - 1
-where len is the length of the exponent, of whose z leading zeros of nbits a = floor(z / k) + z mod k shifts get rid (z, where the
+where len is the length of the exponent, of whose z leading zeros of nbits a = floor(z / k) + z mod k shifts
+get rid (z, where the
 machine has a word or less). So the 2 len + 2 products of the paper, and s - 1 until the last word is there.
 
-Our own, on a scaled modulus of L digits, P = 2 (L + 1): 2 + a + 2 len P + L; of exponent 0 2 + a (between the converters of
-scaled_mont.py).
+Our own, on a scaled modulus of L digits, P = 2 (L + 1): 2 + a + 2 len P + L; of exponent 0 2 + a (between the
+converters of scaled_mont.py).
 """
 
 from __future__ import annotations

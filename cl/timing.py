@@ -1,20 +1,25 @@
-"""When: closed formulas for the cycles of every unit and machine, from the request's handshake to the answer's.
+"""When: closed formulas for the cycles of every unit and machine, from the request's handshake to the
+answer's.
 
-They hold with ports that are always ready, and are exact: tests compare them with the CL twins and with RTL, row by row.
+They hold with ports that are always ready, and are exact: tests compare them with the CL twins and with RTL,
+row by row.
 
-A unit is told by `latency(a, b, mod)`, the cycles of one product, and `pair(...)`, from the first request to the second answer
-of two products that are offered one after the other. `fixed` is the latency where it is the same for all operands.
-A unit that `fits` has its width at run time, in blocks of `block_nbits` bits: `blocks_of(mod)` are those that a modulus needs, and
-`product_cycles(nblocks)` the latency then, whatever the operands. `latency` and `pair` are those of a unit that has been given
-blocks_of(mod), and `fixed` is None, as the modulus decides. Every other unit is one block, of its whole width.
+A unit is told by `latency(a, b, mod)`, the cycles of one product, and `pair(...)`, from the first request to
+the second answer of two products that are offered one after the other. `fixed` is the latency where it is the
+same for all operands. A unit that `fits` has its width at run time, in blocks of `block_nbits` bits:
+`blocks_of(mod)` are those that a modulus needs, and `product_cycles(nblocks)` the latency then, whatever the
+operands. `latency` and `pair` are those of a unit that has been given blocks_of(mod), and `fixed` is None, as
+the modulus decides. Every other unit is one block, of its whole width.
 
-A machine (program_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without forwarding:
+A machine (program_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without
+forwarding:
     right-to-left-2   len * (ov + L)                    len: length of the exponent, ones: how many of its bits are 1
     right-to-left-1   ones * (ov + pair) + (len - ones) * (ov + L)
     left-to-right     1 + (len + ones - 2) * (ov + L)       (ov + L instead of 1 in the identity domain)
     always            2 * len * (ov + L)
     ladder            len * (ov + L)
-for len > 0; for len = 0 nothing, or with steps_once a step without a 1. With full_scan, len is nbits. Where L depends on the
+for len > 0; for len = 0 nothing, or with steps_once a step without a 1. With full_scan, len is nbits. Where L
+depends on the
 operands, the sum runs over the products instead.
 """
 
@@ -61,7 +66,9 @@ class Dependence(IntEnum):
 
 
 class UnitTiming(Protocol):
-    """The cycles of a product unit; `OneBlock` has what is not `fixed`, `latency` or `pair` for units that do not fit the modulus."""
+    """The cycles of a product unit; `OneBlock` has what is not `fixed`, `latency` or `pair` for units that do
+    not fit the modulus.
+    """
 
     @property
     def fits(self) -> bool: ...
@@ -111,7 +118,9 @@ class OneBlock:
 
 
 class Blocks(OneBlock):
-    """Part of the timing of a unit that can be made to fit; the class says what `_block` and `product_cycles` are."""
+    """Part of the timing of a unit that can be made to fit; the class says what `_block` and `product_cycles`
+    are.
+    """
 
     nbits: int
 
@@ -181,7 +190,9 @@ class MontMulRemTiming(Blocks):
 
 @dataclass(frozen=True)
 class MulRemTiming(Blocks):
-    """MulRem: the multiplier, then the divider; the next product may be made while the divider works. The divider alone can fit."""
+    """MulRem: the multiplier, then the divider; the next product may be made while the divider works. The
+    divider alone can fit.
+    """
 
     nbits: int
     divider: str
@@ -213,7 +224,9 @@ class MulRemTiming(Blocks):
         return self.multiply_cycles + self.divide_cycles(a * b, mod)
 
     def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int:
-        """The divider takes the second product as the first one leaves (the aligning one a cycle later), or when it is made."""
+        """The divider takes the second product as the first one leaves (the aligning one a cycle later), or
+        when it is made.
+        """
         rest = 1 if self.divider == "aligned" else 0
         divider_free = self.multiply_cycles + self.divide_cycles(first[0] * first[1], mod) + rest
         return max(2 * self.multiply_cycles, divider_free) + self.divide_cycles(second[0] * second[1], mod)
@@ -221,7 +234,9 @@ class MulRemTiming(Blocks):
 
 @dataclass(frozen=True)
 class SerialMontTiming(OneBlock):
-    """MMMul and MMRed: a step a bit, and a cycle for the last subtraction or for the step that stands in for it."""
+    """MMMul and MMRed: a step a bit, and a cycle for the last subtraction or for the step that stands in for
+    it.
+    """
 
     nbits: int
     bits_per_cycle: int = 1
@@ -240,7 +255,9 @@ class SerialMontTiming(OneBlock):
 
 @dataclass(frozen=True)
 class ShiftSubTiming(Blocks):
-    """ShiftSub and ShiftSubCarrySave: a step a bit, all of them or up to the highest 1 of b. ShiftSub that takes all can fit."""
+    """ShiftSub and ShiftSubCarrySave: a step a bit, all of them or up to the highest 1 of b. ShiftSub that
+    takes all can fit.
+    """
 
     nbits: int
     bits_per_cycle: int
@@ -394,7 +411,9 @@ def convert_out_cycles(unit: UnitTiming) -> int:
 
 
 def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
-    """The ModExp between two converters, whose operands come with a status; its units take the same cycles for all."""
+    """The ModExp between two converters, whose operands come with a status; its units take the same cycles
+    for all.
+    """
     return 1 if status != Status.OK else _mod_exp_cycles(plan, unit, 0, exp, 1)
 
 

@@ -9,7 +9,9 @@ from ..fl.errors import BadInput
 
 
 def new_directory(option: str, path: str, force: bool = False) -> Path:
-    """Where a folder goes; BadInput before long work, if it cannot, or if there are files in it and nobody has said `force`."""
+    """Where a folder goes; BadInput before long work, if it cannot, or if there are files in it and nobody
+    has said `force`.
+    """
     directory = Path(path)
     if not path:
         raise BadInput(f"{option} {path!r}: this is not the name of a directory; give one")

@@ -93,7 +93,9 @@ class Progress:
             self._bar.set_description_str(label, refresh=False)
 
     def note(self, text: str) -> None:
-        """Words behind the count, in place of the bar's own guess of the time left, which takes all steps to be alike."""
+        """Words behind the count, in place of the bar's own guess of the time left, which takes all steps to
+        be alike.
+        """
         self._note = text
         if self._terminal:
             self._bar.bar_format = (

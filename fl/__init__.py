@@ -1,1 +1,3 @@
-"""What each unit computes, on Python integers: no clock, no PyMTL3. Begin with mod_exp.py; imports nothing of the package."""
+"""What each unit computes, on Python integers: no clock, no PyMTL3. Begin with mod_exp.py; imports nothing of
+the package.
+"""

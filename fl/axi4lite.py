@@ -1,4 +1,5 @@
-"""A machine behind AXI4-Lite as its bus sees it: the register map of axi4lite.rdl, and what reads and writes of it do.
+"""A machine behind AXI4-Lite as its bus sees it: the register map of axi4lite.rdl, and what reads and writes
+of it do.
 
 An access is answered with OKAY or SLVERR. With SLVERR nothing has changed, and what was read is 0. That is
 the answer to
@@ -281,7 +282,9 @@ class Axi4LiteFL:
 
 
 def as_accesses(shape: Shape, operands: Sequence[int]) -> list[tuple[Any, ...]]:
-    """One computation as accesses {write, wait, address, data, strobes}: load, start, wait for the interrupt, read."""
+    """One computation as accesses {write, wait, address, data, strobes}: load, start, wait for the interrupt,
+    read.
+    """
     registers = register_map(shape)
     control, status, result = registers["CONTROL"], registers["STATUS"], registers["RESULT"]
     accesses = [

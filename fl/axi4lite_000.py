@@ -1,16 +1,19 @@
-"""Paper 000's accelerator as its bus sees it (section 4.5): the registers of axi4lite_000.rdl, and what reads and writes of them do.
+"""Paper 000's accelerator as its bus sees it (section 4.5): the registers of axi4lite_000.rdl, and what reads
+and writes of them do.
 
-The key is no register: the paper makes the hardware for it, and here it comes by ports. Encryption (E/D = 0) pads the input and takes the
-public exponent, decryption takes the private one and unpads (PKCS#1 v1.5, type 2), keys of 64 bits and less do neither. Input and output
-are words, the least significant first: a word is written to INPUT_FIFO and then its place to WRITE_ADDRESS; the place to READ_ADDRESS,
-and OUTPUT_FIFO is read. The end is signalled by the interrupt.
+The key is no register: the paper makes the hardware for it, and here it comes by ports. Encryption (E/D = 0)
+pads the input and takes the public exponent, decryption takes the private one and unpads (PKCS#1 v1.5, type
+2), keys of 64 bits and less do neither. Input and output are words, the least significant first: a word is
+written to INPUT_FIFO and then its place to WRITE_ADDRESS; the place to READ_ADDRESS, and OUTPUT_FIFO is read.
+The end is signalled by the interrupt.
 
-An access is answered with OKAY or SLVERR; with SLVERR nothing has changed, and what was read is 0. That is the answer to an address
-without a register, a write to what is only read and the other way round, a place behind the last word, a read of OUTPUT_FIFO while there is
-no output, and any write but READ_ADDRESS while busy.
+An access is answered with OKAY or SLVERR; with SLVERR nothing has changed, and what was read is 0. That is
+the answer to an address without a register, a write to what is only read and the other way round, a place
+behind the last word, a read of OUTPUT_FIFO while there is no output, and any write but READ_ADDRESS while
+busy.
 
-The paper leaves open, and here is: how the interrupt goes (the next write of STATUS), and what a failure is (OUTPUT_LENGTH 0 and a code).
-Its input of 30 words at 1,024 bits (section 4.5.2) is too short for a
+The paper leaves open, and here is: how the interrupt goes (the next write of STATUS), and what a failure is
+(OUTPUT_LENGTH 0 and a code). Its input of 30 words at 1,024 bits (section 4.5.2) is too short for a
 ciphertext of 32; ours is as long as the key.
 """
 
@@ -36,7 +39,8 @@ MEANING = {
     NO_RANDOM: "the source of random bytes has failed its health test",
     WRONG_PADDING: "what was decrypted is no encoding",
 }
-KEY = 0x800  # in simulation, behind the registers: a word that is written there is pushed into a number of the key
+# in simulation, behind the registers: a word that is written there is pushed into a number of the key
+KEY = 0x800
 KEY_NUMBERS = ("modulus", "public", "private")  # and what the machine takes as given
 
 
@@ -165,7 +169,9 @@ def push_key(nbits: int, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
 def as_accesses(
     nbits: int, value: int, length: int, *, decrypt: bool = False, raw: bool = False
 ) -> list[tuple[Any, ...]]:
-    """One operation as accesses {write, wait, address, data, strobes}; ends with status, output length, and all words of the output."""
+    """One operation as accesses {write, wait, address, data, strobes}; ends with status, output length, and
+    all words of the output.
+    """
     at = {name: each.address for name, each in register_map().items()}
     count = words_of(nbits)
     raw_bit = register_map(True)["STATUS"].field("raw").low

@@ -1,10 +1,11 @@
 """What a tree costs before any synthesis: delay and area in gates, so that plans can be compared.
 
-The unit is a two-input AND or OR gate; an XOR counts two, an inverter nothing (Tyagi's unit-gate model, IEEE Trans.
-Computers 42, 1993). A full adder is 7 gates and 4 deep, a half adder 3 and 2. A 5:3 compressor counts its five inputs in two
-full adders and a half adder (17 gates); what comes late at the second full adder is only the sum of the first, so that it is 8
-deep. A full adder with a constant input is no more than a half adder. A level is as deep as its deepest cell. Wires and
-their loads are not in it: the ASIC flow measures those.
+The unit is a two-input AND or OR gate; an XOR counts two, an inverter nothing (Tyagi's unit-gate model, IEEE
+Trans. Computers 42, 1993). A full adder is 7 gates and 4 deep, a half adder 3 and 2. A 5:3 compressor counts
+its five inputs in two full adders and a half adder (17 gates); what comes late at the second full adder is
+only the sum of the first, so that it is 8 deep. A full adder with a constant input is no more than a half
+adder. A level is as deep as its deepest cell. Wires and their loads are not in it: the ASIC flow measures
+those.
 """
 
 from collections.abc import Mapping
@@ -46,7 +47,9 @@ def level_cost(cells: Mapping[str, int], with_constant: Mapping[str, int]) -> Co
 
 
 def adder_cost(adder: str, nbits: int) -> Cost:
-    """One binary adder: a chain of full adders, or generate and propagate (3), the nodes (3), and the sum (2)."""
+    """One binary adder: a chain of full adders, or generate and propagate (3), the nodes (3), and the sum
+    (2).
+    """
     if adder == CARRY_PROPAGATE:
         return Cost(7 * nbits, 2 * nbits + 2)
     network = prefix_network(adder, nbits)
@@ -66,11 +69,14 @@ def mod_sum_cost(adder: str, nbits: int, subtractions: int, detects_zero: bool) 
 
 
 def bit_products(nbits: int) -> int:
-    """Of a Montgomery product: each bit of a factor with each of the other, and each of the quotient with each of the modulus."""
+    """Of a Montgomery product: each bit of a factor with each of the other, and each of the quotient with
+    each of the modulus.
+    """
     return 2 * nbits**2
 
 
 def counting_floor(nbits: int, cell_area: float, clock: float) -> float:
-    """The least area x time of a product that adds its bit products one by one: a cell of this area takes one of them a clock,
-    and is never idle. A multiplier that forms fewer (squares, Karatsuba) can lie below."""
+    """The least area x time of a product that adds its bit products one by one: a cell of this area takes one
+    of them a clock, and is never idle. A multiplier that forms fewer (squares, Karatsuba) can lie below.
+    """
     return bit_products(nbits) * cell_area * clock

@@ -62,7 +62,9 @@ class Identity(Domain):
 
 
 class Residue(Identity):
-    """Numbers as they are, but below the modulus: the product of a unit that does not divide, such as ShiftSub."""
+    """Numbers as they are, but below the modulus: the product of a unit that does not divide, such as
+    ShiftSub.
+    """
 
     reduced_only = True
 
@@ -74,7 +76,8 @@ class Fixed(Residue):
 
 
 class Folded(Identity):
-    """Numbers below a multiple of the modulus, whose products are folded by rows of its residues (row_fold.py).
+    """Numbers below a multiple of the modulus, whose products are folded by rows of its residues
+    (row_fold.py).
 
     A modulus of fewer bits than rows begin with is one of so many bits with zeros above it.
     """
@@ -98,7 +101,8 @@ class Folded(Identity):
 
 
 class Pseudo(Fixed):
-    """Numbers modulo a multiple of the modulus whose arithmetic is cheap: 2^nbits - 1 (paper 000, section 2.2.3).
+    """Numbers modulo a multiple of the modulus whose arithmetic is cheap: 2^nbits - 1 (paper 000, section
+    2.2.3).
 
     In as they are; out by one reduction modulo n, the paper's final correction.
     """
@@ -122,7 +126,8 @@ class Pseudo(Fixed):
 class Redundant(Domain):
     """Montgomery residues below twice the modulus, for a product without last subtraction, with R >= 4n.
 
-    Papers 000 (Algorithm 2) and 003 have R = 2^(nbits + 2), which is so without `r_nbits`; paper 002 whole words.
+    Papers 000 (Algorithm 2) and 003 have R = 2^(nbits + 2), which is so without `r_nbits`; paper 002 whole
+    words.
     """
 
     odd_only = True
@@ -135,7 +140,8 @@ class Redundant(Domain):
         self.montgomery = Montgomery(n, r_nbits or self.nbits + 2)
         if self.montgomery.r < 4 * n:
             raise BadInput(
-                f"modulus {shown(n)}: R = 2^{r_nbits} is less than four times of it, so that results are no operands; "
+                f"modulus {shown(n)}: R = 2^{r_nbits} is less than four times of it, so that results are no "
+                "operands; "
                 f"give a modulus of at most {self.montgomery.nbits - 2} bits"
             )
         self.one = self.montgomery.r_mod_n

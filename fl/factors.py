@@ -1,11 +1,13 @@
 """A small honest search for factors: what anyone finds in a second, and never more than was found.
 
-In this order: trial division; the order of 2 (for each k up to twice the length, all primes with 2^k = 1 or -1 come out together:
-those of the algebraic factors of 2^t - 1 and 2^t + 1, whatever the cofactor); the known primes of the Fermat numbers; roots;
-Pollard's p - 1 (1974) and rho (1975, in Brent's form), bounded by the length so that it all takes seconds even at 4096 bits.
+In this order: trial division; the order of 2 (for each k up to twice the length, all primes with 2^k = 1 or
+-1 come out together: those of the algebraic factors of 2^t - 1 and 2^t + 1, whatever the cofactor); the known
+primes of the Fermat numbers; roots; Pollard's p - 1 (1974) and rho (1975, in Brent's form), bounded by the
+length so that it all takes seconds even at 4096 bits.
 
-A search that finds nothing proves nothing. It is for numbers like those of paper 000, section 4.1: (2^(n+2) - 1) / 3, which
-for n + 2 a power of two is a product of Fermat numbers. "Prime" here means that 32 Miller-Rabin tests say so.
+A search that finds nothing proves nothing. It is for numbers like those of paper 000, section 4.1: (2^(n+2) -
+1) / 3, which for n + 2 a power of two is a product of Fermat numbers. "Prime" here means that 32 Miller-Rabin
+tests say so.
 """
 
 import random
@@ -18,7 +20,8 @@ from .errors import BadInput, shown
 
 TRIAL_BOUND = 1 << 16
 
-# F_k = 2^(2^k) + 1, by its primes: F0 to F4 Fermat; F5 Euler 1732, F6 Landry 1880, F7 Morrison and Brillhart 1970,
+# F_k = 2^(2^k) + 1, by its primes: F0 to F4 Fermat; F5 Euler 1732, F6 Landry 1880, F7 Morrison and Brillhart
+# 1970,
 # F8 Brent and Pollard 1980, F9 Lenstra, Lenstra, Manasse and Pollard 1990. Tests multiply them.
 FERMAT_PRIMES: dict[int, tuple[int, ...]] = {
     0: (3,),
@@ -56,12 +59,12 @@ class Factors:
     searched: str
 
     def __post_init__(self) -> None:
-        assert prod(each.value for each in self.factors) == self.n, self
+        assert prod(factor.value for factor in self.factors) == self.n, self
 
     @property
     def complete(self) -> bool:
         """All factors are prime."""
-        return all(each.prime for each in self.factors)
+        return all(factor.prime for factor in self.factors)
 
     @property
     def split(self) -> bool:
@@ -111,9 +114,9 @@ def find_factors(n: int) -> Factors:
             smallest_rho = min(smallest_rho, rho_steps(part))
             found.append(Factor(part, False, by))
     searched = f"trial division below {TRIAL_BOUND}, 2^k - 1 and 2^k + 1 for k up to {2 * n.bit_length()}"
-    if not all(each.prime for each in found):
+    if not all(factor.prime for factor in found):
         searched += f", Pollard p - 1 to {smallest_p1}, {smallest_rho} steps of Pollard rho"
-    return Factors(n, tuple(sorted(found, key=lambda each: each.value)), searched)
+    return Factors(n, tuple(sorted(found, key=lambda factor: factor.value)), searched)
 
 
 def order_of_two(n: int, factors: Factors | None = None) -> int | None:
@@ -123,12 +126,12 @@ def order_of_two(n: int, factors: Factors | None = None) -> int | None:
         return None
     multiple = 1  # of the order: the product of phi(p^k), and the primes of that
     primes: set[int] = set()
-    for value in (each.value for each in factors.factors):
+    for value in (factor.value for factor in factors.factors):
         below = find_factors(value - 1)
         if not below.complete:
             return None
         multiple *= value * (value - 1)
-        primes |= {value, *(each.value for each in below.factors)}
+        primes |= {value, *(factor.value for factor in below.factors)}
     t = multiple
     for p in primes:
         while t % p == 0 and pow(2, t // p, n) == 1 % n:
@@ -170,7 +173,8 @@ def _primes_below(bound: int) -> tuple[int, ...]:
 
 
 def _by_order_of_two(n: int, last: int, batch: int = 64) -> Iterator[tuple[int, str]]:
-    """An odd n as a product of parts: the primes for which k is the least with 2^k = 1, or -1, and what is left of n.
+    """An odd n as a product of parts: the primes for which k is the least with 2^k = 1, or -1, and what is
+    left of n.
 
     gcds are slow, so `batch` numbers are multiplied before one is taken.
     """

@@ -1,11 +1,12 @@
 """ModSum: (A + B) mod m for the two rows that a compression tree leaves (paper 000, equation 5 and Figure 6).
 
-A + B may be more than one m too large: A + B - m, - 2m and - 3m are made beside A + B, and the result is the last of them that is
-not negative. How many there are follows from the most that the two rows can be. If that most is itself a multiple of m, as
-2m is for 2^n - 1, its difference is 0 and needs no adder: both rows are then all ones, and that is detected (`zero_at`).
+A + B may be more than one m too large: A + B - m, - 2m and - 3m are made beside A + B, and the result is the
+last of them that is not negative. How many there are follows from the most that the two rows can be. If that
+most is itself a multiple of m, as 2m is for 2^n - 1, its difference is 0 and needs no adder: both rows are
+then all ones, and that is detected (`zero_at`).
 
-For modulus 31 the paper has rows of at most 30 and a sum of at most 60, "twice the modulus". a = b = 31, a word that stands
-for 0, leaves two rows of 31: the sum is 62.
+For modulus 31 the paper has rows of at most 30 and a sum of at most 60, "twice the modulus". a = b = 31, a
+word that stands for 0, leaves two rows of 31: the sum is 62.
 """
 
 from dataclasses import dataclass
@@ -49,4 +50,4 @@ class ModSum:
             return 0
         if self.drops_carry:
             return (a + b) % self.m
-        return next(a + b - each for each in reversed((0, *self.multiples)) if a + b >= each)
+        return next(a + b - multiple for multiple in reversed((0, *self.multiples)) if a + b >= multiple)

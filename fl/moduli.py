@@ -1,10 +1,13 @@
-"""The moduli of compression-tree arithmetic: 2^n, 2^n - 1, 2^n + 1, 2^n - k and 2^n + k (paper 000, section 2.2.1).
+"""The moduli of compression-tree arithmetic: 2^n, 2^n - 1, 2^n + 1, 2^n - k and 2^n + k (paper 000, section
+2.2.1).
 
-A modulus is known when hardware is generated, and its shape says what the weights beyond the word become: nothing, the
-low weights again, the low weights negative, or k of each. `family` gives paper 000's own pairs (equations 22 and 23).
+A modulus is known when hardware is generated, and its shape says what the weights beyond the word become:
+nothing, the low weights again, the low weights negative, or k of each. `family` gives paper 000's own pairs
+(equations 22 and 23).
 
-That family's moduli m2 = (2^(n+2) - 1) / 3 are arithmetic and a benchmark of multipliers, not keys: n is even, so that with
-t = n/2 + 1 they are the products (2^t - 1)(2^t + 1) / 3 of known factors. No RSA modulus is one of them.
+That family's moduli m2 = (2^(n+2) - 1) / 3 are arithmetic and a benchmark of multipliers, not keys: n is
+even, so that with t = n/2 + 1 they are the products (2^t - 1)(2^t + 1) / 3 of known factors. No RSA modulus
+is one of them.
 """
 
 import re
@@ -72,7 +75,9 @@ class Modulus:
 
     @property
     def columns(self) -> int:
-        """The weights that a tree keeps: all of a residue's, except that for 2^n + 1 the weight 2^n is -1 (Figure 4)."""
+        """The weights that a tree keeps: all of a residue's, except that for 2^n + 1 the weight 2^n is -1
+        (Figure 4).
+        """
         return self.n if self.shape == "2^n+1" else self.operand_nbits
 
     def __str__(self) -> str:
@@ -91,14 +96,16 @@ def classify(value: int) -> Modulus:
         raise BadInput(f"modulus {shown(value)}: the smallest that a compression tree is made for is 3")
     if value.bit_length() > MAX_PLANNED_NBITS:
         raise BadInput(
-            f"modulus {shown(value)} has {value.bit_length()} bits: trees are planned up to {MAX_PLANNED_NBITS}"
+            f"modulus {shown(value)} has {value.bit_length()} bits: trees are planned up to "
+            f"{MAX_PLANNED_NBITS}"
         )
     n = value.bit_length()
     if value == 1 << (n - 1):
         return Modulus("2^n", n - 1, 0)
     if value % 2 == 0:
         raise BadInput(
-            f"modulus {shown(value)} is even: give an odd one, such as {shown(value - 1)} or {shown(value + 1)}, "
+            f"modulus {shown(value)} is even: give an odd one, such as {shown(value - 1)} or "
+            f"{shown(value + 1)}, "
             f"or a power of two, such as {shown(1 << (n - 1))}"
         )
     below, above = (1 << n) - value, value - (1 << (n - 1))
@@ -162,10 +169,12 @@ def parse(text: str) -> Modulus:
 
 
 def family(n: int) -> tuple[Modulus, Modulus]:
-    """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2, and its pseudo-modulus m1 = 2^(n+2) - 1 = 3 * m2.
+    """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2, and its pseudo-modulus m1 = 2^(n+2) - 1 = 3 *
+    m2.
 
-    Equation 22 runs the sum to i = n/2, which would make m2 = 2^(n+1) + ... and 3 * m2 no 2^(n+2) - 1; its Table 4
-    (21 = 2^4 + 5, 85 = 2^6 + 21) has the sum that is meant. See the module's header: no key is such a modulus.
+    Equation 22 runs the sum to i = n/2, which would make m2 = 2^(n+1) + ... and 3 * m2 no 2^(n+2) - 1; its
+    Table 4 (21 = 2^4 + 5, 85 = 2^6 + 21) has the sum that is meant. See the module's header: no key is such a
+    modulus.
     """
     if n % 2 or not 2 <= n <= MAX_PLANNED_NBITS - 2:
         raise BadInput(

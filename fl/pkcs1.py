@@ -1,12 +1,14 @@
-"""PKCS#1 v1.5 (RFC 8017, 7.2 and 9.2): an encoded message of k bytes is 00, the type, padding, 00, the message.
+"""PKCS#1 v1.5 (RFC 8017, 7.2 and 9.2): an encoded message of k bytes is 00, the type, padding, 00, the
+message.
 
-Type 2, for encryption: the padding is of random bytes that are not 0. Type 1, for signatures: of FF; the message is a DigestInfo.
-At least 8 bytes are padding, so that a message has k - 11 bytes at most. Numbers here are those that RSA works on: the first byte of an
-encoding is the most significant one.
+Type 2, for encryption: the padding is of random bytes that are not 0. Type 1, for signatures: of FF; the
+message is a DigestInfo. At least 8 bytes are padding, so that a message has k - 11 bytes at most. Numbers
+here are those that RSA works on: the first byte of an encoding is the most significant one.
 
-A wrong encoding is wrong for whatever reason: there is one answer, without a message. Who decrypts for others must not let them see even
-that (Bleichenbacher, 1998): with `fallback`, a message of the caller (as RFC 5246, 7.4.7.1, has it) takes the place of the wrong one, and
-of one of another length, and the answer is good. Python is not constant time; the hardware (rtl/units/padding/pkcs1_unpad.py) is.
+A wrong encoding is wrong for whatever reason: there is one answer, without a message. Who decrypts for others
+must not let them see even that (Bleichenbacher, 1998): with `fallback`, a message of the caller (as RFC 5246,
+7.4.7.1, has it) takes the place of the wrong one, and of one of another length, and the answer is good.
+Python is not constant time; the hardware (rtl/units/padding/pkcs1_unpad.py) is.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ def nbytes_of(nbits: int) -> int:
     """Bytes of an encoding for a key of so many bits; BadInput where there is no room for one."""
     if nbits % 8 or nbits // 8 < NBYTES_MIN:
         raise BadInput(
-            f"{nbits} bits: PKCS#1 v1.5 takes keys of whole bytes, {NBYTES_MIN} or more; give a multiple of 8 from {8 * NBYTES_MIN} on"
+            f"{nbits} bits: PKCS#1 v1.5 takes keys of whole bytes, {NBYTES_MIN} or more; give a multiple of "
+            f"8 from {8 * NBYTES_MIN} on"
         )
     return nbits // 8
 
@@ -63,9 +66,11 @@ def longest(nbytes: int) -> int:
 def pad(
     kind: Kind, length: int, message: int, nbytes: int, random: Iterator[int] | None = None
 ) -> tuple[Padded, int]:
-    """Status and encoding; what the message has above `length` bytes does not count. `random` gives bytes, and ends where it has failed.
+    """Status and encoding; what the message has above `length` bytes does not count. `random` gives bytes,
+    and ends where it has failed.
 
-    Padding is filled from its end: the first byte drawn stands before the message's 00. Bytes of 0 are drawn again.
+    Padding is filled from its end: the first byte drawn stands before the message's 00. Bytes of 0 are drawn
+    again.
     """
     if length > longest(nbytes):
         return Padded.TOO_LONG, 0
@@ -79,7 +84,9 @@ def pad(
 
 
 def unpad(kind: Kind, em: int, nbytes: int, fallback: tuple[int, int] | None = None) -> Opened:
-    """The message in an encoding. fallback: length and message that replace anything else than a good message of that length."""
+    """The message in an encoding. fallback: length and message that replace anything else than a good message
+    of that length.
+    """
     found = _open(kind, em.to_bytes(nbytes, "big"))
     if fallback is None:
         return found if found.good else Opened(False, 0, 0)

@@ -1,7 +1,9 @@
-"""Bytes for padding: the continuous health tests of a source (NIST SP 800-90B, 4.4), and a sequence that is not random at all.
+"""Bytes for padding: the continuous health tests of a source (NIST SP 800-90B, 4.4), and a sequence that is
+not random at all.
 
-Repetition count: so many equal bytes in a row. Adaptive proportion: so many equal to the first of a window. The cutoffs are those at
-which a source of `entropy` bits a byte fails by chance once in 2^20 tests. A failure stays.
+Repetition count: so many equal bytes in a row. Adaptive proportion: so many equal to the first of a window.
+The cutoffs are those at which a source of `entropy` bits a byte fails by chance once in 2^20 tests. A failure
+stays.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ def repetition_cutoff(entropy: float) -> int:
 
 
 def proportion_cutoff(entropy: float) -> int:
-    """Bytes equal to the first of a window, itself among them, that are too many: 1 + the quantile of the binomial distribution."""
+    """Bytes equal to the first of a window, itself among them, that are too many: 1 + the quantile of the
+    binomial distribution.
+    """
     p = 2.0**-entropy
     below, count = 0.0, -1
     while below < 1 - 2.0**-FALSE_ALARM_BITS:
@@ -30,7 +34,9 @@ def proportion_cutoff(entropy: float) -> int:
 
 
 def lfsr_not_random(seed: int = LFSR_SEED) -> Iterator[int]:
-    """x^32 + x^22 + x^2 + x + 1, eight steps a byte. NOT RANDOM: whoever sees four bytes knows all the others."""
+    """x^32 + x^22 + x^2 + x + 1, eight steps a byte. NOT RANDOM: whoever sees four bytes knows all the
+    others.
+    """
     state = seed
     while True:
         for _ in range(8):

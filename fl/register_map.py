@@ -42,7 +42,7 @@ class Register:
 
     def field(self, name: str) -> Field:
         """The field of this name."""
-        return next(each for each in self.fields if each.name == name)
+        return next(field for field in self.fields if field.name == name)
 
 
 def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:

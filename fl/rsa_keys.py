@@ -2,10 +2,10 @@
 
 A key comes from numbers, from the `rsa` package, or from PEM or DER through `cryptography`: private PKCS#1
 and PKCS#8, public PKCS#1 and SubjectPublicKeyInfo, told apart by content. Keys of any size that the libraries
-read are taken, smaller ones by their numbers, as in a JSON file {"n": .., "e": .., "d": .., "p": .., "q": ..}.
-Numbers that do not belong together are refused, for a machine would compute nonsense with them silently.
-(Paper 001 has such a pair: its Figure 1, n = 2603398711, e = 65537 and C = 1460365373, goes with d = 254738681
-and M = 5745; the d = 977851481 of section 5.1 is of another key.)
+read are taken, smaller ones by their numbers, as in a JSON file {"n": .., "e": .., "d": .., "p": .., "q":
+..}. Numbers that do not belong together are refused, for a machine would compute nonsense with them silently.
+(Paper 001 has such a pair: its Figure 1, n = 2603398711, e = 65537 and C = 1460365373, goes with d =
+254738681 and M = 5745; the d = 977851481 of section 5.1 is of another key.)
 
 Every operation takes the exponentiation as an argument, mod_exp(base, exp, mod), so any machine can do it.
 """
@@ -97,8 +97,8 @@ class RSAKey:
             if value is not None and value < least:
                 raise BadInput(f"{name} = {value} of an RSA key: give {least} or more")
         key = object.__new__(cls)
-        for each in fields(cls):
-            object.__setattr__(key, each.name, numbers.get(each.name))
+        for number in fields(cls):
+            object.__setattr__(key, number.name, numbers.get(number.name))
         return key
 
     @property
@@ -143,7 +143,7 @@ class RSAKey:
     @classmethod
     def from_json(cls, data: bytes, name: str, *, unchecked: bool = False) -> "RSAKey":
         """A key by its numbers: n, e, and for a private one d, p, q, dp, dq, qinv, decimal or as "0x..."."""
-        names = [each.name for each in fields(cls)]
+        names = [field.name for field in fields(cls)]
         try:
             numbers = {key: _whole(key, value) for key, value in json.loads(data).items()}
         except (ValueError, AttributeError, TypeError) as error:
@@ -162,7 +162,9 @@ class RSAKey:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the RSA key", *, unchecked: bool = False) -> "RSAKey":
-        """A key in PEM, DER or JSON; `name` is what messages call it. unchecked: its numbers need not belong together."""
+        """A key in PEM, DER or JSON; `name` is what messages call it. unchecked: its numbers need not belong
+        together.
+        """
         if data.lstrip().startswith(b"{"):
             return cls.from_json(data, name, unchecked=unchecked)
         load = (
@@ -204,10 +206,12 @@ class RSAKey:
         return cls.from_bytes(data, f"key file {path}", unchecked=unchecked)
 
     def with_primes(self) -> "RSAKey":
-        """The same key with its primes, found from d and e where it came without them; BadInput if n is not of two primes.
+        """The same key with its primes, found from d and e where it came without them; BadInput if n is not
+        of two primes.
 
-        d e - 1 is a multiple of every residue's order. An even power of a random residue that is 1 has a square root before it;
-        for at least half of all residues that is neither 1 nor -1, and gives a factor away (Miller 1976; SP 800-56B, C.1).
+        d e - 1 is a multiple of every residue's order. An even power of a random residue that is 1 has a
+        square root before it; for at least half of all residues that is neither 1 nor -1, and gives a factor
+        away (Miller 1976; SP 800-56B, C.1).
         """
         if self.p is not None:
             return self

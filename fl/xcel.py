@@ -1,4 +1,5 @@
-"""XcelFL: an accelerator as its processor sees it, registers of 32 bits (paper 001, section 3.1, widened to long operands).
+"""XcelFL: an accelerator as its processor sees it, registers of 32 bits (paper 001, section 3.1, widened to
+long operands).
 
 The protocol. Each access {write, addr, data} gets one answer {write, data}. Every field of a request travels
 as W words, least significant first; W = ceil(nbits / 32) of the widest field.

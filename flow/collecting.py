@@ -1,4 +1,6 @@
-"""Steps without Python's collector of cycles: among millions of small objects that stay it looks in vain, and again and again."""
+"""Steps without Python's collector of cycles: among millions of small objects that stay it looks in vain, and
+again and again.
+"""
 
 from __future__ import annotations
 

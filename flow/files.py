@@ -1,4 +1,6 @@
-"""Products on disk, written so that nothing half-written is ever taken for a result: beside the place, then moved there."""
+"""Products on disk, written so that nothing half-written is ever taken for a result: beside the place, then
+moved there.
+"""
 
 import json
 import os

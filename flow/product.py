@@ -1,4 +1,5 @@
-"""What a step of the flow writes and another reads: a struct with its one writer and its one reader, a JSON file.
+"""What a step of the flow writes and another reads: a struct with its one writer and its one reader, a JSON
+file.
 
 Each kind stands in the room that makes it; what does not fit is refused with the place in the file.
 """

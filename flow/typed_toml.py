@@ -1,4 +1,6 @@
-"""TOML files as structs: msgspec checks types and keys; a message names the key as it stands in the file, and the nearest that there is."""
+"""TOML files as structs: msgspec checks types and keys; a message names the key as it stands in the file, and
+the nearest that there is.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def explained(message: str, kind: type) -> str:
     if missing := re.search(r"missing required field `([^`]*)`", text):
         return f"{at}{missing[1]} is missing"
     if mismatch := re.fullmatch(r"Expected `([\w |]+)`, got `(\w+)`", text):
-        *others, last = (KINDS.get(each, each) for each in mismatch[1].split(" | "))
+        *others, last = (KINDS.get(part, part) for part in mismatch[1].split(" | "))
         wanted = f"{', '.join(others)} or {last}" if others else last
         return f"{at}give {wanted}, not {KINDS.get(mismatch[2], mismatch[2])}"
     return at + text

@@ -1,19 +1,26 @@
 """What a design is asked in simulation: workload.json, and how it is run on Verilog at any point of the flow.
 
 {
- "protocol": "stream", "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ..., "statics": [["modulus", 8]]},
+ "protocol": "stream", "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ...,
+ "statics": [["modulus", 8]]},
  "names": {"istream__val": "in_valid", ...},      ports of the design that are called differently; may be left out
  "max_cycles": 100000,                            of a run, which all rows are together; may be left out
- "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {}, "source_delay": 0, "sink_delay": 0}],
- "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}, "whole_cycles": 397763}, "decrypt": ...},
+ "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {}, "source_delay":
+ 0, "sink_delay": 0}],
+ "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}, "whole_cycles": 397763},
+ "decrypt": ...},
  "drawn": {"encrypt": [{"requests": ["0x..."], "expected": ["0x..."]}, ...], ...}    may be left out
 }
-An operation that is too long to be simulated as gates is given by a window, an operation of the same kind with fewer products, and
-`whole_cycles`, the exact count of the whole, by which its energy is scaled; may be left out. With `window_cycles` beside it the operation
+An operation that is too long to be simulated as gates is given by a window, an operation of the same kind
+with fewer products, and
+`whole_cycles`, the exact count of the whole, by which its energy is scaled; may be left out. With
+`window_cycles` beside it the operation
 is the whole, and what moves is counted in so many of its first cycles: one that no operand makes shorter.
 `drawn` has operations of the same kind on operands drawn at random, for the spread of the energy.
-A message travels packed, its first field in the most significant bits. Protocol "system" has in place of requests
-a "program" for the processor, {"name", "entry", "segments": [[address, hex bytes]], "symbols"}: its exit code is the verdict, and
+A message travels packed, its first field in the most significant bits. Protocol "system" has in place of
+requests
+a "program" for the processor, {"name", "entry", "segments": [[address, hex bytes]], "symbols"}: its exit code
+is the verdict, and
 what counts of it is the stats window, less that of the row "dummy".
 """
 
@@ -226,7 +233,9 @@ def _ports(data: Mapping[str, Any]) -> Ports:
 
 
 def _check_fit(work: Workload, ports: Ports) -> None:
-    """ValueError or BadInput for messages wider than their ports, and for static ports that are not announced."""
+    """ValueError or BadInput for messages wider than their ports, and for static ports that are not
+    announced.
+    """
     drawn = (row for rows in work.drawn.values() for row in rows)
     for row in (*work.rows, *work.energy.values(), *drawn):
         for port, kind, values in (
@@ -253,7 +262,8 @@ def check_names(work: Workload, top: str, verilog: str) -> None:
         port = work.names.get(name, name)
         if not re.search(rf"(?<![\w$]){re.escape(port)}(?![\w$])", verilog):
             raise BadInput(
-                f"the vectors are for a port {port}, and {top} has none: say in `names` what {name} is called there"
+                f"the vectors are for a port {port}, and {top} has none: say in `names` what {name} is "
+                "called there"
             )
 
 
@@ -301,7 +311,9 @@ class TextSimulation(NativeSimulation):
 def run_streams(
     simulation: NativeSimulation, workload: Workload, progress: Progress | None = None
 ) -> Simulated:
-    """All rows in one run, and each energy workload in one of its own: what rtl_sim.json and gate_sim.json say of them."""
+    """All rows in one run, and each energy workload in one of its own: what rtl_sim.json and gate_sim.json
+    say of them.
+    """
     failures: list[Failure] = []
     cycles: dict[str, int] = {}
     try:

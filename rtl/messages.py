@@ -41,7 +41,9 @@ def mk_modexp_req(nbits):
 
 @cache
 def mk_keyed_req(nbits, given):
-    """{base, exp, mod, ...}: an exponentiation that comes with numbers made from the modulus once; `given`: their names and bits."""
+    """{base, exp, mod, ...}: an exponentiation that comes with numbers made from the modulus once; `given`:
+    their names and bits.
+    """
     word = mk_bits(nbits)
     fields = {"base": word, "exp": word, "mod": word, **{name: mk_bits(wide) for name, wide in given}}
     return mk_bitstruct(f"KeyedReq_{nbits}", fields)
@@ -84,7 +86,9 @@ def mk_xcel_resp():
 
 @cache
 def mk_bus_req(address_nbits=12):
-    """{write, wait_for_irq, address, data, strobes}: one access to the registers of a bus, or a wait for the interrupt."""
+    """{write, wait_for_irq, address, data, strobes}: one access to the registers of a bus, or a wait for the
+    interrupt.
+    """
     fields = {"write": 1, "wait_for_irq": 1, "address": address_nbits, "data": 32, "strobes": 4}
     name = "BusReq" if address_nbits == 12 else f"BusReq_{address_nbits}"
     return mk_bitstruct(name, {name: mk_bits(nbits) for name, nbits in fields.items()})
@@ -116,7 +120,9 @@ def mk_pad_resp(nbits):
 
 @cache
 def mk_unpad_req(nbits, implicit=False):
-    """{sign, em}: an encoding; implicit: {sign, length, fallback, em}, with what takes the place of a wrong one."""
+    """{sign, em}: an encoding; implicit: {sign, length, fallback, em}, with what takes the place of a wrong
+    one.
+    """
     more = {"length": _byte_count(nbits), "fallback": mk_bits(nbits)} if implicit else {}
     name = f"Unpad{'Implicit' if implicit else ''}Req_{nbits}"
     return mk_bitstruct(name, {"sign": mk_bits(1), **more, "em": mk_bits(nbits)})

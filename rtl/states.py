@@ -3,8 +3,8 @@
     s.st = Wire(2)
     IDLE, STEP, DONE = states(s, "st", IDLE=0, STEP=1, DONE=3)
 
-These are words for update blocks. The Verilog declares the named states as an enumeration, of which the named signals are; what
-update blocks say of any other state, which the control then never enters, is not written.
+These are words for update blocks. The Verilog declares the named states as an enumeration, of which the named
+signals are; what update blocks say of any other state, which the control then never enters, is not written.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ NONE = States({}, ())
 
 
 def states(component: Component, *signals: str, **codes: int) -> tuple[Bits, ...]:
-    """Say that signals of a component hold one of these states and no other; the codes as words of that width."""
+    """Say that signals of a component hold one of these states and no other; the codes as words of that
+    width.
+    """
     component.set_metadata(STATES, States(codes, signals))
     first: Signal = getattr(component, signals[0])
     word = mk_bits(first.get_type().nbits)

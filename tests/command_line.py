@@ -33,7 +33,7 @@ class Cli:
 
     def __call__(self, *argv: object) -> Result:
         self._capsys.readouterr()
-        code = main([str(each) for each in argv])
+        code = main([str(word) for word in argv])
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 

@@ -76,7 +76,8 @@ def check_design(name: str) -> None:
 
 @pytest.fixture
 def untraced() -> Iterator[None]:
-    """For exhaustive tests of lines that other tests run as well: tracing them for coverage takes three times as long.
+    """For exhaustive tests of lines that other tests run as well: tracing them for coverage takes three times
+    as long.
 
     pytest-cov's own marker `no_cover` does nothing in a worker of xdist, where a second tracer goes on.
     """

@@ -55,7 +55,9 @@ def conversions(domain: str) -> Iterator[dict[str, object]]:
 
 
 def plain_recipes(nbits: int) -> list[Recipe]:
-    """Every schedule in every domain with every conversion, for exponents of their length and for those that are scanned whole."""
+    """Every schedule in every domain with every conversion, for exponents of their length and for those that
+    are scanned whole.
+    """
     found = []
     for domain, (name, schedule) in itertools.product(DOMAINS, SCHEDULES.items()):
         scans = (False, True) if "nbits" in schedule.options and not schedule.windows else (False,)

@@ -129,7 +129,9 @@ def test_general_code_knows_no_rsa() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_no_string_reaches_an_upper_room(file: Path) -> None:
-    """Neither a program that is started nor a module that is loaded by its name: the test of imports would not see it."""
+    """Neither a program that is started nor a module that is loaded by its name: the test of imports would
+    not see it.
+    """
     tree = ast.parse(file.read_text())
     said = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, DOCUMENTED)}
     for node in ast.walk(tree):

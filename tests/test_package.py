@@ -1,4 +1,6 @@
-"""The package: what it needs is declared, the wheel has all that is in the rooms, and works where there is no checkout."""
+"""The package: what it needs is declared, the wheel has all that is in the rooms, and works where there is no
+checkout.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def imported(file: Path) -> set[str]:
 
 
 def test_all_that_is_imported_is_declared() -> None:
-    core = {name_of(each) for each in PROJECT["dependencies"]}
+    core = {name_of(dependency) for dependency in PROJECT["dependencies"]}
     extras = {
         name_of(each)
         for extra in ("flow", "report", "soc")
@@ -74,7 +76,7 @@ def test_pins_have_all_that_is_declared() -> None:
         *PROJECT["dependencies"],
         *(each for extra in PROJECT["optional-dependencies"].values() for each in extra),
     ]
-    assert {name_of(each) for each in wanted} - OURS <= pinned
+    assert {name_of(dependency) for dependency in wanted} - OURS <= pinned
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,7 +170,9 @@ def test_wheel_has_all_of_the_rooms(wheel: Path) -> None:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path) -> Path:
-    """An environment with the wheel alone, and the packages that it needs from this one (a test has no network)."""
+    """An environment with the wheel alone, and the packages that it needs from this one (a test has no
+    network).
+    """
     place = wheel.parent / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     python = place / "bin" / "python"

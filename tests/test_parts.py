@@ -1,4 +1,6 @@
-"""The parts of the long regression: every test is in one of them, and in one only; who calls pytest by hand gets none of the long ones."""
+"""The parts of the long regression: every test is in one of them, and in one only; who calls pytest by hand
+gets none of the long ones.
+"""
 
 from __future__ import annotations
 

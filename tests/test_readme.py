@@ -1,4 +1,5 @@
-"""The pages of the project and of its rooms: commands that they show are run, tables and the protocol that they quote are the code's.
+"""The pages of the project and of its rooms: commands that they show are run, tables and the protocol that
+they quote are the code's.
 
 `python -m tests.test_readme` writes the quoted parts anew.
 """
@@ -82,7 +83,7 @@ def test_protocol() -> None:
 
 @pytest.mark.parametrize(
     ("command", "first"),
-    [pytest.param(*each, marks=[pytest.mark.regress] if each[0] in LONG else []) for each in TABLES.items()],
+    [pytest.param(*item, marks=[pytest.mark.regress] if item[0] in LONG else []) for item in TABLES.items()],
 )
 def test_table(command: str, first: str, capsys: pytest.CaptureFixture[str]) -> None:
     quoted, present = quotations()[f"modexlab {command}"], table(run(command, capsys), first)

@@ -7,10 +7,11 @@
     modexlab.measure(machine, "decrypt").value("cycles")            # by simulation, the result checked against pow
     modexlab.measure(machine, stage="flow").value("area_um2")       # through synthesis, tests of the netlist, timing and power
 
-A wrong name or value raises BadInput, which says the value and the remedy. What stage `flow` needs is in the extra [flow].
+A wrong name or value raises BadInput, which says the value and the remedy. What stage `flow` needs is in the
+extra [flow].
 
-This file is the package `modexlab` itself (setup.py); it stands in a room because the top level of the project has rooms only. It
-imports nothing before it is asked, so `import modexlab` takes no time.
+This file is the package `modexlab` itself (setup.py); it stands in a room because the top level of the
+project has rooms only. It imports nothing before it is asked, so `import modexlab` takes no time.
 """
 
 from __future__ import annotations
@@ -105,8 +106,8 @@ def point(
 ) -> Point:
     """A machine with a workload at a stage, as sweeps and the ledger know it.
 
-    Stages: formula, cl, python, verilog, native, flow, layout, fpga. Settings of the flow have the names of spaces: clock_period, style,
-    density, device.
+    Stages: formula, cl, python, verilog, native, flow, layout, fpga. Settings of the flow have the names of
+    spaces: clock_period, style, density, device.
     """
     from modexlab.eval.lab.point import Point
 
@@ -130,8 +131,9 @@ def measure(
 ) -> Measurement:
     """The figures of a machine; its result is checked, and where it is wrong there are none (NoMeasurement).
 
-    With a ledger, what it has already is taken from there, and what is measured now is written down. progress is called with a few
-    words whenever something else is done. The other arguments are those of `point`, which may be given in place of a machine.
+    With a ledger, what it has already is taken from there, and what is measured now is written down. progress
+    is called with a few words whenever something else is done. The other arguments are those of `point`,
+    which may be given in place of a machine.
     """
     from modexlab.eval.lab.explore import read
     from modexlab.eval.lab.measure import measure
@@ -149,7 +151,9 @@ def measure(
 
 
 def ledger(path: str | Path | None = None) -> Ledger:
-    """The ledger in this file, by default the one that the commands use; `.rows(...)` and `.frame(...)` read it."""
+    """The ledger in this file, by default the one that the commands use; `.rows(...)` and `.frame(...)` read
+    it.
+    """
     from modexlab.eval.lab.ledger.ledger import Ledger
 
     return Ledger(path)
@@ -165,9 +169,11 @@ def explore(
     retry: bool = False,
     jobs: int = 2,
 ) -> Sweep:
-    """Measure a space, that is, a TOML file or the name of a ready-made one; what the ledger has is not measured again.
+    """Measure a space, that is, a TOML file or the name of a ready-made one; what the ledger has is not
+    measured again.
 
-    `points` and `seed` are for the methods random and nsga2. The sweep has the measured points, the failed ones and the fronts.
+    `points` and `seed` are for the methods random and nsga2. The sweep has the measured points, the failed
+    ones and the fronts.
     """
     from modexlab.eval.lab.explore import Sweep
     from modexlab.eval.lab.ledger.ledger import Ledger
@@ -183,7 +189,9 @@ def explore(
 def front(
     rows: Iterable[LedgerRow], metrics: Sequence[str] = ("time_ns", "area_um2"), operation: str = "decrypt"
 ) -> list[tuple[tuple[float, ...], LedgerRow]]:
-    """The Pareto front among rows of a ledger: the values of the metrics, and a row of the measurement, best first metric first."""
+    """The Pareto front among rows of a ledger: the values of the metrics, and a row of the measurement, best
+    first metric first.
+    """
     from modexlab.eval.lab.metrics import METRICS, check_metric
     from modexlab.eval.lab.pareto import figures_by_operation, front_of, goals_of, to_minimise
 
@@ -193,10 +201,10 @@ def front(
         if row.comparable:
             measured.setdefault(row.measurement, []).append(row)
     candidates = []
-    for each in measured.values():
-        values = figures_by_operation(each, metrics).get(operation)
+    for figure in measured.values():
+        values = figures_by_operation(figure, metrics).get(operation)
         if values is not None:
-            candidates.append((to_minimise(values, goals), (values, each[0])))
+            candidates.append((to_minimise(values, goals), (values, figure[0])))
     return [found for _, found in front_of(candidates).sorted()]
 
 

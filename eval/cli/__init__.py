@@ -1,1 +1,3 @@
-"""The command line: main.py finds the command, commands/ has one file for each, arguments.py what they share. The uppermost room."""
+"""The command line: main.py finds the command, commands/ has one file for each, arguments.py what they share.
+The uppermost room.
+"""

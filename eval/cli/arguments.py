@@ -233,7 +233,8 @@ def add_workload(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workload",
         metavar="NAME",
-        help="a workload of sweeps instead of operands: encrypt, decrypt, crt, sign+9verify (any number of verifications)",
+        help="a workload of sweeps instead of operands: encrypt, decrypt, crt, sign+9verify (any number of "
+        "verifications)",
     )
 
 
@@ -248,8 +249,8 @@ def refuse_with_workload(args: argparse.Namespace, options: Sequence[str]) -> No
 def add_interface(parser: argparse.ArgumentParser, *, units: bool = False) -> None:
     """`--interface`; with `units` also for a multiplier alone."""
     told = [
-        f"{each.name}: {each.summary}{' (default)' if each is DEFAULT else ''}"
-        for each in INTERFACES.values()
+        f"{interface.name}: {interface.summary}{' (default)' if interface is DEFAULT else ''}"
+        for interface in INTERFACES.values()
     ]
     parser.add_argument(
         "--interface",
@@ -356,7 +357,9 @@ def add_coupling(group: Any) -> None:
 
 
 def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface: str = COUPLINGS[0]) -> Xcel:
-    """What is behind a processor: a design with its `--nbits` and `--set`, or without a name the null accelerator."""
+    """What is behind a processor: a design with its `--nbits` and `--set`, or without a name the null
+    accelerator.
+    """
     if name is None:
         if interface != COUPLINGS[0]:
             raise BadInput(f"--interface {interface} without an accelerator; name one with --xcel DESIGN")
@@ -383,7 +386,8 @@ def add_flow(parser: argparse._ActionsContainer, which: str) -> None:
         action="append",
         default=[],
         dest="other",
-        help=f"{which} parameter of the graph, such as glitches=False (an unknown one is answered with their list)",
+        help=f"{which} parameter of the graph, such as glitches=False (an unknown one is answered with "
+        "their list)",
     )
 
 

@@ -1,8 +1,8 @@
 """The command line: `modexlab COMMAND ...`, and what every command has in common when something goes wrong.
 
-A user's mistake (BadInput) and a system that refuses (a full disk, a file of others) are one line on stderr and
-exit code 2, a wrong result is exit code 1, Ctrl-C is 130. PyMTL3 is imported only by the commands that need it,
-when they run: `modexlab --help` is quick.
+A user's mistake (BadInput) and a system that refuses (a full disk, a file of others) are one line on stderr
+and exit code 2, a wrong result is exit code 1, Ctrl-C is 130. PyMTL3 is imported only by the commands that
+need it, when they run: `modexlab --help` is quick.
 """
 
 from __future__ import annotations

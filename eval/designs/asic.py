@@ -1,8 +1,10 @@
-"""A design of the catalogue as the ASIC flow wants it: design.sv, design.json and workload.json (flow/workload.py).
+"""A design of the catalogue as the ASIC flow wants it: design.sv, design.json and workload.json
+(flow/workload.py).
 
-The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow` and the design's own
-rules say of them; the energy workload is an encryption and a decryption (mixes.py), at 32 bits those of paper 001. A machine that takes
-a private key (protection.py) has the private operation of its key, with keys whose numbers do not belong together among the rows.
+The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow`
+and the design's own rules say of them; the energy workload is an encryption and a decryption (mixes.py), at
+32 bits those of paper 001. A machine that takes a private key (protection.py) has the private operation of
+its key, with keys whose numbers do not belong together among the rows.
 """
 
 from __future__ import annotations
@@ -119,10 +121,11 @@ class Chip(AcceleratorChip):
         return [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
 
     def _published(self) -> Published | None:
-        """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they stand.
+        """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they
+        stand.
 
-        They are its normalised figures: its gross energies, and those of its dummy, hold some 344 cycles more than its program is
-        counted with (eval/papers/001.toml). Of accelerators alone it has none.
+        They are its normalised figures: its gross energies, and those of its dummy, hold some 344 cycles more
+        than its program is counted with (eval/papers/001.toml). Of accelerators alone it has none.
         """
         name = self.name if self.design is None else f"{HARDWARE}{self.name}" if self.system else ""
         found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
@@ -164,13 +167,16 @@ class Chip(AcceleratorChip):
         """What must be known of those operations."""
         if self.design is not None and self.machine.modulus_nbits < self.nbits:
             return (
-                f"the machine takes moduli of up to {self.machine.modulus_nbits} bits: encrypt and decrypt are exponentiations of "
-                "pseudo-random operands with one of that length, by a short exponent and by one of full length"
+                f"the machine takes moduli of up to {self.machine.modulus_nbits} bits: encrypt and decrypt "
+                "are exponentiations of "
+                "pseudo-random operands with one of that length, by a short exponent and by one of full "
+                "length"
             )
         if has_key(self.nbits):
             return ""
         return (
-            f"there is no RSA key of {self.nbits} bits: encrypt and decrypt are exponentiations of pseudo-random operands, "
+            f"there is no RSA key of {self.nbits} bits: encrypt and decrypt are exponentiations of "
+            "pseudo-random operands, "
             "by a short exponent and by one of full length"
         )
 
@@ -181,7 +187,8 @@ class Chip(AcceleratorChip):
             return ""
         return (
             f"an operation takes {self._whole_cycles:,} cycles, whatever its exponent: as gates no more than "
-            f"{self._affordable(LONGEST_WHOLE_CYCLES):,} of {self.nbits} bits are simulated, so that there is no energy, and that only "
+            f"{self._affordable(LONGEST_WHOLE_CYCLES):,} of {self.nbits} bits are simulated, so that there "
+            "is no energy, and that only "
             "requests that are refused run on RTL and netlist; modexlab run does whole ones at RTL"
         )
 
@@ -200,7 +207,9 @@ class Chip(AcceleratorChip):
 
     @property
     def _fixed_length(self) -> bool:
-        """All exponents take the same cycles: those of a machine that scans them whole, by digits, or by a key that it holds."""
+        """All exponents take the same cycles: those of a machine that scans them whole, by digits, or by a
+        key that it holds.
+        """
         if self.design is None:
             return False
         programmed = self.machine.build.programmed
@@ -375,7 +384,9 @@ class Chip(AcceleratorChip):
         return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
 
     def _counted(self, whole: int) -> dict[str, int]:
-        """The cycles of a whole operation of which a window is counted, and of the window where the operation is simulated whole."""
+        """The cycles of a whole operation of which a window is counted, and of the window where the operation
+        is simulated whole.
+        """
         if not whole:
             return {}
         window = {"window_cycles": self._affordable(MOST_ENERGY_CYCLES)} if self._fixed_length else {}

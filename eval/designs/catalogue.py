@@ -53,7 +53,8 @@ from .scaled_control import SCALED_PROGRAM, of_core
 
 def designs_000() -> tuple[Design, ...]:
     """Paper 000: three operators, on modulus and pseudo-modulus, with two multipliers and with one."""
-    operators = [  # name, multiplier, domain on the modulus itself, its last correction, that of the pseudo-modulus, words
+    # name, multiplier, domain on the modulus itself, its last correction, that of the pseudo-modulus, words
+    operators = [
         ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16", "a compression tree"),
         ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16", "`*` and `%`"),
         (
@@ -78,7 +79,8 @@ def designs_000() -> tuple[Design, ...]:
             one_modulus_control(
                 schedules, on_pseudo if which == "pm" else on_modulus, subtracts=name != "mm"
             ),
-            f"the paper's {name.upper()} ({which.upper()}), {figure} and its kin: {units} of {words}, on {where}",
+            f"the paper's {name.upper()} ({which.upper()}), {figure} and its kin: {units} of {words}, on "
+            f"{where}",
             paper="000",
         )
         for name, multiplier, domain, on_modulus, on_pseudo, figure, words in operators
@@ -123,7 +125,8 @@ DESIGNS = (
         mont_mul_rem(8, 1, "textbook"),
         "montgomery",
         CONVERTED,
-        "two Montgomery units, 8 AddReds each, and no divider: the base gets into Montgomery form by doublings",
+        "two Montgomery units, 8 AddReds each, and no divider: the base gets into Montgomery form by "
+        "doublings",
     ),
     Design(
         "mont-ct",
@@ -138,14 +141,16 @@ DESIGNS = (
         ROW_FOLD,
         "folded",
         FOLD,
-        "a product a cycle on one unit, modulo n by rows of residues in registers: the fastest at 32 bits; any modulus, any base",
+        "a product a cycle on one unit, modulo n by rows of residues in registers: the fastest at 32 bits; "
+        "any modulus, any base",
     ),
     Design(
         "fold-ct",
         ROW_FOLD,
         "folded",
         FOLD_CT,
-        "the same, which looks at all bits of the exponent: as many cycles for all exponents, moduli and bases of a width",
+        "the same, which looks at all bits of the exponent: as many cycles for all exponents, moduli and "
+        "bases of a width",
     ),
     Design(
         "ssmm-004",
@@ -191,7 +196,8 @@ DESIGNS = (
         SYSTOLIC,
         "redundant",
         SYSTOLIC_002,
-        "the paper's systolic array: a processing element a word of 16 bits, square and multiply always; R and R^2 mod n are given",
+        "the paper's systolic array: a processing element a word of 16 bits, square and multiply always; R "
+        "and R^2 mod n are given",
         paper="002",
     ),
     Design(
@@ -199,7 +205,8 @@ DESIGNS = (
         DIGIT_SERIAL,
         "redundant",
         SERIAL_003,
-        "the paper's digit-serial processor: an adder of a digit for the products, one for the squares; R^2 mod n is given",
+        "the paper's digit-serial processor: an adder of a digit for the products, one for the squares; R^2 "
+        "mod n is given",
         paper="003",
     ),
     Design(
@@ -215,28 +222,32 @@ DESIGNS = (
         SCALED_MONT,
         "scaled",
         SCALED,
-        "two Montgomery units on a multiple of the modulus that is -1 modulo 2^w: the quotient digit is the low word",
+        "two Montgomery units on a multiple of the modulus that is -1 modulo 2^w: the quotient digit is the "
+        "low word",
     ),
     Design(
         "heap",
         of_core(HEAP_MONT),
         "scaled",
         SCALED_PROGRAM,
-        "the same on units that take wide digits, all of a step in one bit heap: a product of 1,024 bits in 18 cycles, constant time",
+        "the same on units that take wide digits, all of a step in one bit heap: a product of 1,024 bits in "
+        "18 cycles, constant time",
     ),
     Design(
         "systolic",
         SCALED_SYSTOLIC,
         "scaled",
         SYSTOLIC_CORE,
-        "an array on a scaled modulus whose elements multiply in every cycle: two cycles a digit, no quotient unit, constant time",
+        "an array on a scaled modulus whose elements multiply in every cycle: two cycles a digit, no "
+        "quotient unit, constant time",
     ),
     Design(
         "serial",
         WORD_SERIAL,
         "scaled",
         SERIAL,
-        "products on a scaled modulus in words, by two multipliers of a digit by a word; memories, constant time, nothing given",
+        "products on a scaled modulus in words, by two multipliers of a digit by a word; memories, constant "
+        "time, nothing given",
     ),
 )
 

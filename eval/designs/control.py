@@ -1,6 +1,8 @@
-"""Control: the schedule of a machine's products, the way into its domain and out of it, and the machine that does so.
+"""Control: the schedule of a machine's products, the way into its domain and out of it, and the machine that
+does so.
 
-A Control is what a design has beside a multiplier and a domain. Each function below that returns one is a kind of machine.
+A Control is what a design has beside a multiplier and a domain. Each function below that returns one is a
+kind of machine.
 """
 
 from __future__ import annotations
@@ -82,14 +84,17 @@ SCAN = Param(
     "scan",
     "length",
     ("length", "full"),
-    "the exponent bits that are scanned: from the highest 1 on, or all, which hides the length too, as windows do either way",
+    "the exponent bits that are scanned: from the highest 1 on, or all, which hides the length too, as "
+    "windows do either way",
 )
 FULL_SCAN = replace(SCAN, standard="full")  # of designs that promise the same time for every exponent
 DOUBLINGS_PER_CYCLE = "doublings_per_cycle"
 
 
 def schedule_param(default: str = "right-to-left-2", legal: tuple[str, ...] | None = None) -> Param:
-    """The schedules of a design, its own first; legal: those that it may have, else all that there are in hardware."""
+    """The schedules of a design, its own first; legal: those that it may have, else all that there are in
+    hardware.
+    """
     names = BINARY if legal is None else legal
     return Param(
         SCHEDULE,
@@ -185,13 +190,15 @@ def conversion_params(default: str) -> tuple[Param, ...]:
             DOUBLINGS_PER_CYCLE,
             lambda nbits: largest_divisor(nbits, 4),
             Count(1),
-            "modular doublings that are chained in a cycle, on the way into Montgomery form; at most, with fit=modulus",
+            "modular doublings that are chained in a cycle, on the way into Montgomery form; at most, with "
+            "fit=modulus",
         ),
         Param(
             "conversion",
             default,
             ("double", "square"),
-            "into Montgomery form: doubling the base nbits times, or a product with R^2 mod n from doublings and squarings",
+            "into Montgomery form: doubling the base nbits times, or a product with R^2 mod n from "
+            "doublings and squarings",
         ),
         FORWARD,
     )
@@ -270,7 +277,9 @@ def fixed_mod_exp(finish: str, nbits: int, domain: str, plan: Plan, unit: Unit, 
 
 
 def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: bool = True) -> Control:
-    """Any of these schedules, then the last correction; a multiplier that does not subtract needs another plan."""
+    """Any of these schedules, then the last correction; a multiplier that does not subtract needs another
+    plan.
+    """
     return Control(
         schedule_param(schedules[0], schedules),
         screened_plan if subtracts else unsubtracted_plan,
@@ -358,7 +367,8 @@ CHAINS = Param(
     DOUBLINGS_PER_CYCLE,
     1,
     Count(1),
-    "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and out of it",
+    "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and "
+    "out of it",
 )
 SYSTOLIC_CORE = Control(
     ALWAYS,

@@ -1,7 +1,7 @@
 """Design: an entry of the catalogue.
 
-A design is a multiplier, a domain, and a control with its schedule; each leaves parameters open. `at` turns a width and settings into a
-Machine, by which everything else is asked.
+A design is a multiplier, a domain, and a control with its schedule; each leaves parameters open. `at` turns a
+width and settings into a Machine, by which everything else is asked.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Design:
         return (control.schedule, *control.first, *self.multiplier.params, *control.last)
 
     def at(self, nbits: int, **settings: Any) -> Machine:
-        """The machine of this width, planned once; BadInput if a parameter is unknown, out of range, or they make no machine."""
+        """The machine of this width, planned once; BadInput if a parameter is unknown, out of range, or they
+        make no machine.
+        """
         check_width(nbits)
         names = [param.name for param in self.params]
         for name in settings:
@@ -126,7 +128,9 @@ class Design:
 
     @property
     def plain_unit(self) -> bool:
-        """The multiplier alone takes any modulus on its port, and factors and products of the machine's width."""
+        """The multiplier alone takes any modulus on its port, and factors and products of the machine's
+        width.
+        """
         return DOMAINS[self.domain].plain_unit
 
 

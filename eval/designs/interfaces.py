@@ -1,8 +1,8 @@
 """Interfaces: how operands reach a machine, and how its answers come back.
 
-An Interface is one of the four axes of a design. It says how a machine is wrapped in hardware, how the operands of an operation
-become requests, and how responses are read; nothing else asks which interface there is. To add one, write its component in
-rtl/interfaces and append an entry to INTERFACES.
+An Interface is one of the four axes of a design. It says how a machine is wrapped in hardware, how the
+operands of an operation become requests, and how responses are read; nothing else asks which interface there
+is. To add one, write its component in rtl/interfaces and append an entry to INTERFACES.
 """
 
 from __future__ import annotations
@@ -126,8 +126,9 @@ class Stream(Interface):
 class _Registers(Interface):
     """Accelerator registers as a processor asks for them (fl/xcel.py).
 
-    Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for operands of W words, and
-    W writes more for each number that the machine takes as given, of whatever length it is.
+    Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for
+    operands of W words, and W writes more for each number that the machine takes as given, of whatever length
+    it is.
     """
 
     def protocol(self, component: Component, shape: Shape) -> list[str]:
@@ -170,7 +171,8 @@ class _Registers(Interface):
 class _Bus(Interface):
     """AXI4-Lite (fl/axi4lite.py): load the operands, start, wait for the interrupt, read status and result.
 
-    In simulation a master stands before the slave (rtl/interfaces/axi4lite_system.py); what is exported is the slave.
+    In simulation a master stands before the slave (rtl/interfaces/axi4lite_system.py); what is exported is
+    the slave.
     """
 
     def protocol(self, component: Component, shape: Shape) -> list[str]:
@@ -212,7 +214,8 @@ class _Bus(Interface):
 
 
 class _PaperBus(_Bus):
-    """Paper 000's own registers (fl/axi4lite_000.py), without padding: exponentiations as all other interfaces carry them.
+    """Paper 000's own registers (fl/axi4lite_000.py), without padding: exponentiations as all other
+    interfaces carry them.
 
     The key, which the paper has in hardware, is pushed first.
     """
@@ -234,7 +237,8 @@ class _PaperBus(_Bus):
             )
         if traits.keyed:
             raise BadInput(
-                f"interface {self.name}: paper 000's registers have no place for the numbers of a private key, which a machine with CRT, "
+                f"interface {self.name}: paper 000's registers have no place for the numbers of a private "
+                "key, which a machine with CRT, "
                 "blinding or a check takes; give the interface xcel, axi4lite or stream"
             )
 
@@ -271,7 +275,7 @@ class _PaperBus(_Bus):
         return code, value
 
     def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
-        pushes = [each for each in requests if each[0] and each[2] >= KEY]
+        pushes = [request for request in requests if request[0] and request[2] >= KEY]
         numbers = [0] * len(shape.request)
         for _, _, address, data, _ in reversed(pushes):
             number = (address - KEY) // 4
@@ -362,4 +366,8 @@ def find(name: str) -> Interface:
 
 def titles() -> dict[str, str]:
     """The words of readers for all interfaces, for systems and for multipliers alone."""
-    return {**{name: each.title for name, each in INTERFACES.items()}, SYSTEM: SYSTEM_TITLE, UNIT: UNIT_TITLE}
+    return {
+        **{name: interface.title for name, interface in INTERFACES.items()},
+        SYSTEM: SYSTEM_TITLE,
+        UNIT: UNIT_TITLE,
+    }

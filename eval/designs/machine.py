@@ -1,6 +1,7 @@
 """Machine: a design at one width, with its parameters: one point of the laboratory's space.
 
-`design.at(nbits, **settings)` plans it once; whatever is made of it, at any level, behind any interface, is asked of this object.
+`design.at(nbits, **settings)` plans it once; whatever is made of it, at any level, behind any interface, is
+asked of this object.
 """
 
 from __future__ import annotations
@@ -121,11 +122,11 @@ class Machine(Runnable):
         """Their names and bits; of a machine that takes a key, its numbers."""
         if self.build.programmed is not None:
             return self.build.programmed.program.fields
-        return tuple((each.name, each.nbits) for each in self.given)
+        return tuple((given.name, given.nbits) for given in self.given)
 
     def given_of(self, mod: int) -> tuple[int, ...]:
         """These numbers for a modulus."""
-        return tuple(each.of(mod) for each in self.given)
+        return tuple(given.of(mod) for given in self.given)
 
     def carried(self, base: int, exp: int, mod: int) -> Carried:
         """All that a request holds."""
@@ -146,13 +147,16 @@ class Machine(Runnable):
         """Its program; BadInput if its control is no program."""
         if self.build.programmed is None:
             raise BadInput(
-                f"{self.design.name} has a control of its own, as published or as its array wants it, and no program; "
+                f"{self.design.name} has a control of its own, as published or as its array wants it, and "
+                "no program; "
                 "take a design such as mont, naive or ssmm"
             )
         return self.build.programmed
 
     def with_key(self, key: RSAKey, draw: Draw | None = None) -> Machine:
-        """The same for operations with this key; draw(n): random numbers below n, the same for the same message if there is none."""
+        """The same for operations with this key; draw(n): random numbers below n, the same for the same
+        message if there is none.
+        """
         return replace(self, held=key, draw=draw)
 
     @functools.cached_property
@@ -169,7 +173,8 @@ class Machine(Runnable):
         key = self.key
         if (exp, mod) != (key.d, key.n):
             raise BadInput(
-                f"exponent {shown(exp)} and modulus {shown(mod)}: this machine takes a private key, with CRT, blinding or a check, "
+                f"exponent {shown(exp)} and modulus {shown(mod)}: this machine takes a private key, with "
+                "CRT, blinding or a check, "
                 f"and holds that with n = {shown(key.n)}; give --key FILE.pem and --decrypt C"
             )
         draw = self.draw or random.Random(f"{key.n} {base}").randrange
@@ -236,8 +241,10 @@ class Machine(Runnable):
                 )
         if mod.bit_length() > self.modulus_nbits:
             raise BadInput(
-                f"modulus {shown(mod)} has {mod.bit_length()} bits: this {self.design.name} of {self.nbits} bits takes moduli of up to "
-                f"{self.modulus_nbits}; give --nbits {mod.bit_length() + self.nbits - self.modulus_nbits} or more"
+                f"modulus {shown(mod)} has {mod.bit_length()} bits: this {self.design.name} of {self.nbits} "
+                "bits takes moduli of up to "
+                f"{self.modulus_nbits}; give --nbits {mod.bit_length() + self.nbits - self.modulus_nbits} "
+                "or more"
             )
         status = self.check(base, exp, mod)
         if status == Status.ZERO_MODULUS:
@@ -249,13 +256,15 @@ class Machine(Runnable):
             )
         if status == Status.EVEN_MODULUS:
             raise BadInput(
-                f"modulus {shown(mod)} is even, and {self.design.name} computes in Montgomery form, which needs an odd one; "
+                f"modulus {shown(mod)} is even, and {self.design.name} computes in Montgomery form, which "
+                "needs an odd one; "
                 "take a design of the identity domain, such as naive"
             )
         if status == Status.BASE_TOO_LARGE:
             raise BadInput(
                 f"base {shown(base)} is not below the modulus {shown(mod)}; "
-                f"reduce it first ({shown(base % mod)}), or take a design of the identity domain, such as naive"
+                f"reduce it first ({shown(base % mod)}), or take a design of the identity domain, such as "
+                "naive"
             )
 
     # ---- the three levels
@@ -265,7 +274,9 @@ class Machine(Runnable):
         return make_domain(self.design.domain, mod, self.nbits, **self.build.domain_options)
 
     def fl(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
-        """Functional level: status and result, by the products of the design's own domain and schedule; what is given it makes itself."""
+        """Functional level: status and result, by the products of the design's own domain and schedule; what
+        is given it makes itself.
+        """
         if self.keyed:
             return self.programmed.fl((base, exp, mod, *_))
         status = self.check(base, exp, mod)
@@ -302,7 +313,9 @@ class Machine(Runnable):
         )
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
-        """Cycles from request to answer, by the closed formula; of a program whose products have none, word by word."""
+        """Cycles from request to answer, by the closed formula; of a program whose products have none, word
+        by word.
+        """
         if self.keyed:
             if self.timing.product_cycles(1) is None:
                 return self.programmed.cycles(*self.carried(base, exp, mod))
@@ -311,7 +324,7 @@ class Machine(Runnable):
 
     def most_cycles(self, operands: Sequence[Operands]) -> int:
         """Cycles that these operations take at most."""
-        return sum(self.cycles(*each) for each in operands)
+        return sum(self.cycles(*operand) for operand in operands)
 
     def products(self, exp: int) -> int | None:
         """Products in series of an exponentiation, two side by side counting once; None: unknown."""
@@ -333,7 +346,8 @@ class Machine(Runnable):
         """One product unit in RTL: istream {a, b} -> ostream, static port `modulus`."""
         if self.timing.fits:
             raise BadInput(
-                "fit = modulus with a multiplier alone: how much of it a product takes is said by its machine; give fit=machine"
+                "fit = modulus with a multiplier alone: how much of it a product takes is said by its "
+                "machine; give fit=machine"
             )
         return self.build.unit.rtl(self.plan.nbits)
 

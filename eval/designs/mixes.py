@@ -3,17 +3,19 @@
     encrypt        a message to the power of e, which is 65537 (17 on machines of up to 17 bits)
     decrypt        its ciphertext to the power of d, which is as long as the modulus
     crt            a decryption by the Chinese remainder theorem with a key of *twice* the machine's width: two exponentiations
-                   with exponents and moduli of half the key's length. What is done beside them (two reductions before, one
+                   with exponents and moduli of half the key's length. What is done beside them (two
+                   reductions before, one
                    product and some sums after) is the host's, and does not count
     sign+9verify   one signature, which is a decryption, and any number of verifications, each of which is an encryption
     exponents      the base and the modulus of decrypt with random exponents as long as the modulus, from few ones to all: whether
                    the cycles of a machine tell the exponent
     product        one modular product in a row of them: the cycles from product to product, by formula alone
 
-Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the machine's width with a message
-(eval/designs/systems.py). Machines of other widths (odd, or below 16 bits) have no RSA key, and some take no modulus as long as their
-width: they get pseudo-random operands, the modulus as long as may be. A machine that takes a private key, with CRT, blinding or a check,
-does decrypt by the key that it holds, and nothing else.
+Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the
+machine's width with a message (eval/designs/systems.py). Machines of other widths (odd, or below 16 bits)
+have no RSA key, and some take no modulus as long as their width: they get pseudo-random operands, the modulus
+as long as may be. A machine that takes a private key, with CRT, blinding or a check, does decrypt by the key
+that it holds, and nothing else.
 """
 
 from __future__ import annotations
@@ -104,11 +106,14 @@ def operations(machine: Machine | None) -> tuple[str, ...]:
 
 
 def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = False) -> None:
-    """BadInput if a machine of this width, made for this modulus (0: for any), or for private keys, has no such workload."""
+    """BadInput if a machine of this width, made for this modulus (0: for any), or for private keys, has no
+    such workload.
+    """
     check_name(name)
     if keyed and name != DECRYPT:
         raise BadInput(
-            f"workload {name}: a machine with crt, blind or verify does the private operation of its key and no other; "
+            f"workload {name}: a machine with crt, blind or verify does the private operation of its key "
+            "and no other; "
             f"give workload {DECRYPT}, or leave these three out"
         )
     if name != CRT:
@@ -119,7 +124,8 @@ def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = Fal
         )
     if not has_key(2 * nbits) or 2 * nbits > MOST_CRT_KEY_NBITS:
         raise BadInput(
-            f"workload crt on {nbits} bits is by a key of {2 * nbits}: give a machine of {SMALLEST_NBITS // 2} to "
+            f"workload crt on {nbits} bits is by a key of {2 * nbits}: give a machine of "
+            f"{SMALLEST_NBITS // 2} to "
             f"{MOST_CRT_KEY_NBITS // 2} bits"
         )
 
@@ -127,7 +133,8 @@ def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = Fal
 def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = False) -> tuple[Part, ...]:
     """The workload of this name for a machine; without one, for software on the processor.
 
-    system: with the message that paper 001 has in its Figure 1 for the whole system, not that of its accelerators' tests.
+    system: with the message that paper 001 has in its Figure 1 for the whole system, not that of its
+    accelerators' tests.
     """
     if machine is not None and machine.keyed:
         check_workload(name, nbits, keyed=True)
@@ -154,7 +161,8 @@ def cycles_of(name: str, machine: Any, work: Any) -> int:
         return sum(machine.counted(*request) for request in work.requests)
     if machine.product_cycles is None:
         raise BadInput(
-            f"the products of {machine.design.name} take as long as their operands make them: give workload {ENCRYPT}"
+            f"the products of {machine.design.name} take as long as their operands make them: give workload "
+            f"{ENCRYPT}"
         )
     return machine.product_cycles
 

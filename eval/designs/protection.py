@@ -1,7 +1,9 @@
-"""Machines that execute programs (fl/program/programs.py): their parameters, and the machine that these make of a multiplier.
+"""Machines that execute programs (fl/program/programs.py): their parameters, and the machine that these make
+of a multiplier.
 
-A program is a schedule and conversions, and for a private key CRT, blinding and the check of the result. Machines with one of these
-three take a key beside base, exponent and modulus: `KeyNumber`s, which stand in the request behind the modulus.
+A program is a schedule and conversions, and for a private key CRT, blinding and the check of the result.
+Machines with one of these three take a key beside base, exponent and modulus: `KeyNumber`s, which stand in
+the request behind the modulus.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ FIT = Param(
     "fit",
     "machine",
     ("machine", "modulus"),
-    "what a product's cycles follow: the width of the machine, or the length of the modulus in blocks, which makes CRT worth while",
+    "what a product's cycles follow: the width of the machine, or the length of the modulus in blocks, "
+    "which makes CRT worth while",
 )
 CRT = Param(
     "crt", False, BOOLS, "two exponentiations modulo the primes of a key, put together by Garner's formula"
@@ -68,7 +71,8 @@ VERIFY = Param(
 )
 PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
 
-# programs by their names, as settings; `crt` and what follows want products that follow the modulus, where a multiplier has them
+# programs by their names, as settings; `crt` and what follows want products that follow the modulus, where a
+# multiplier has them
 WINDOWED = {"schedule": "fixed-window"}
 BY_CRT = {**WINDOWED, "crt": True}
 PROGRAMS: Mapping[str, Mapping[str, Any]] = {
@@ -88,7 +92,9 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
 def private_settings(
     design: Design, nbits: int, settings: Values, *, crt: bool, blind: str
 ) -> dict[str, Any]:
-    """The settings for a private operation: a fixed window, CRT, blinding and the check, unless `settings` say otherwise."""
+    """The settings for a private operation: a fixed window, CRT, blinding and the check, unless `settings`
+    say otherwise.
+    """
     wanted: dict[str, Any] = {**WINDOWED, "crt": crt, "blind": blind, "verify": True, **settings}
     return fitted(design, nbits, wanted, wanted["crt"])
 
@@ -145,7 +151,9 @@ def recipe_of(
 
 @dataclass(frozen=True)
 class Programmed:
-    """What a machine's program says of an operation: the oracle's answer, and its cycles by words and by formula."""
+    """What a machine's program says of an operation: the oracle's answer, and its cycles by words and by
+    formula.
+    """
 
     recipe: Recipe
     plan: Plan
@@ -270,7 +278,8 @@ class Programmed:
         if key.e.bit_length() > most:
             least = key.e.bit_length() * (2 if recipe.joins else 1)
             raise BadInput(
-                f"e of the key has {key.e.bit_length()} bits: this machine takes {most}; give --nbits {least} or more"
+                f"e of the key has {key.e.bit_length()} bits: this machine takes {most}; give --nbits "
+                f"{least} or more"
             )
         if recipe.crt:
             numbers |= key.crt()._asdict()
@@ -287,7 +296,8 @@ class Programmed:
                 value = numbers[name]
                 if value.bit_length() > nbits:
                     raise BadInput(
-                        f"{name} of the key has {value.bit_length()} bits: this machine of {recipe.nbits} bits takes {nbits}; "
+                        f"{name} of the key has {value.bit_length()} bits: this machine of {recipe.nbits} "
+                        f"bits takes {nbits}; "
                         f"give --nbits {2 * value.bit_length() if recipe.crt else value.bit_length()} or more"
                     )
                 values.append(value)
@@ -379,7 +389,9 @@ class Costs:
 
 
 def costs(machine: Machine) -> Costs:
-    """By a key of the machine's width; where a multiplier asks for numbers that belong together, by a real one."""
+    """By a key of the machine's width; where a multiplier asks for numbers that belong together, by a real
+    one.
+    """
     made = machine.programmed
     recipe = made.recipe
     counted = made.unit.product_cycles(1) is not None
@@ -398,7 +410,7 @@ def costs(machine: Machine) -> Costs:
     elif counted and not recipe.shape.sliding and not (recipe.fits and not recipe.shape.digit):
         formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
     return Costs(
-        products=sum(len(each.made) for each in trace),
+        products=sum(len(executed.made) for executed in trace),
         cycles=made.timing.replayed(trace, fields["exp"]),
         formula=formula,
         loading_cycles=made.timing.loading_cycles,

@@ -1,4 +1,6 @@
-"""Machines with programs on a scaled modulus (fl/program/scaled_programs.py): one control for all units with the ports of ScaledMont."""
+"""Machines with programs on a scaled modulus (fl/program/scaled_programs.py): one control for all units with
+the ports of ScaledMont.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def of_core(multiplier: Multiplier) -> Multiplier:
 
 
 def entry_of(nbits: int, timing: UnitTiming, values: Values) -> ScaledEntry:
-    """With the doublings in a cycle by which R^2 is there first, at most those that are asked for; of equal ones the fewest."""
+    """With the doublings in a cycle by which R^2 is there first, at most those that are asked for; of equal
+    ones the fewest.
+    """
     cycles = timing.product_cycles(1)
     assert cycles is not None, timing
     best = _entry(nbits, cycles, 1, values)
@@ -103,7 +107,8 @@ SCALED_PROGRAM = Control(
             DOUBLINGS_PER_CYCLE,
             1,
             tuple(range(1, MOST_DOUBLINGS + 1)),
-            "modular doublings in a cycle on the way to R^2, at most: two are made side by side, others one behind the other",
+            "modular doublings in a cycle on the way to R^2, at most: two are made side by side, others one "
+            "behind the other",
         ),
         Param(
             HALVINGS_PER_CYCLE,

@@ -91,15 +91,19 @@ class Session:
     def run(
         self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None = None
     ) -> list[Answer]:
-        """All exponentiations in one run of the simulation, in order; each lasts from its first request to its last response."""
+        """All exponentiations in one run of the simulation, in order; each lasts from its first request to
+        its last response.
+        """
         machine = self.machine
-        carried = [machine.carried(*each) for each in operands]
+        carried = [machine.carried(*operand) for operand in operands]
         return self._answers(carried, lambda: machine.most_cycles(operands), progress)
 
     def run_with_keys(
         self, operations: Sequence[tuple[int, RSAKey]], progress: Callable[[int, int], None] | None = None
     ) -> list[Answer]:
-        """Private operations, each a message and its key: a request has all of a key, so that one machine serves many."""
+        """Private operations, each a message and its key: a request has all of a key, so that one machine
+        serves many.
+        """
         machine = self.machine
         each_with = {key: machine.with_key(key, machine.draw) for _, key in operations}
         parts = [(each_with[key], (message, key.d or 0, key.n)) for message, key in operations]

@@ -1,8 +1,9 @@
-"""One system, ready to run programs: the processor with an accelerator behind its port or on its bus, at one level and stage.
+"""One system, ready to run programs: the processor with an accelerator behind its port or on its bus, at one
+level and stage.
 
-fl: the instruction-set simulator with the accelerator's function, no cycles. rtl: the pipeline with the accelerator's
-hardware, at any stage of `modexlab.proc.sim`. A machine on the bus is a slave of AXI4-Lite, and its interrupt is the processor's; the
-accelerator port then has the null accelerator.
+fl: the instruction-set simulator with the accelerator's function, no cycles. rtl: the pipeline with the
+accelerator's hardware, at any stage of `modexlab.proc.sim`. A machine on the bus is a slave of AXI4-Lite, and
+its interrupt is the processor's; the accelerator port then has the null accelerator.
 """
 
 from __future__ import annotations
@@ -171,8 +172,8 @@ class System:
         """Load the program and run it to its end.
 
         manager: words for the program. timing: of the memory (rtl). limit: give up after so many cycles, or
-        instructions where there is no clock. record: keep the commits. progress: called with what has passed of
-        the limit.
+        instructions where there is no clock. record: keep the commits. progress: called with what has passed
+        of the limit.
         """
         if self._simulation is not None:
             return self._simulation.run(

@@ -1,10 +1,11 @@
 """Table 1 of paper 001, measured: systems that compute RSA in software, or by an accelerator, in cycles.
 
 A system is named by what is special in it: `proc-naive` is the processor alone with the kernel `naive` of
-`modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port, `procbus-mont`
-with `mont` on its bus, where a driver in C polls; `procbus-irq-mont` sleeps until the interrupt, and `procbus-key-mont` has
-its key from before. What counts is the stats window, in which a program has nothing but the call of its kernel; normalised,
-as in the paper's section 5.1, it is less the window of the dummy, which returns the expected answer.
+`modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port,
+`procbus-mont` with `mont` on its bus, where a driver in C polls; `procbus-irq-mont` sleeps until the
+interrupt, and `procbus-key-mont` has its key from before. What counts is the stats window, in which a program
+has nothing but the call of its kernel; normalised, as in the paper's section 5.1, it is less the window of
+the dummy, which returns the expected answer.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ class SystemKind:
         return f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
 
     def own_work(self, nbits: int, work: Workload) -> Workload | None:
-        """What it does of an operation: by the modulus of its machine, or by the key that this takes; None: that only decrypts."""
+        """What it does of an operation: by the modulus of its machine, or by the key that this takes; None:
+        that only decrypts.
+        """
         machine = self.xcel(nbits, work.mod).machine
         if machine is None or not machine.keyed:
             return work.on(self.modulus)
@@ -118,7 +121,8 @@ def check_key_width(nbits: int) -> int:
     """`nbits`, if there are keys and machines of that width."""
     if nbits % 2 or not SMALLEST_NBITS <= nbits <= MAX_NBITS:
         raise BadInput(
-            f"an RSA key of {bits(nbits)} is not possible; give an even number, {SMALLEST_NBITS} to {MAX_NBITS}"
+            f"an RSA key of {bits(nbits)} is not possible; give an even number, {SMALLEST_NBITS} to "
+            f"{MAX_NBITS}"
         )
     return nbits
 
@@ -128,10 +132,10 @@ def system_names() -> list[str]:
     from ...proc.software.kernels import KERNELS
     from .catalogue import designs
 
-    software = [name for name, each in KERNELS.items() if name != DUMMY and not each.accelerated]
+    software = [name for name, kernel in KERNELS.items() if name != DUMMY and not kernel.accelerated]
     hardware = (HARDWARE, *WAYS)
     return [f"{SOFTWARE}{name}" for name in software] + [
-        f"{prefix}{each.name}" for prefix in hardware for each in designs()
+        f"{prefix}{design.name}" for prefix in hardware for design in designs()
     ]
 
 
@@ -156,8 +160,8 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
     """Encryption of a message and decryption of its ciphertext.
 
     32 bits: with the numbers of the paper. (Its d is of another key: the decryption does not give the message
-    back. It has the right length, and the result is checked all the same.) Else: with a key of this width, and a
-    message, that are the same in every call.
+    back. It has the right length, and the result is checked all the same.) Else: with a key of this width,
+    and a message, that are the same in every call.
     """
     from ...proc.software.seeded_keys import seeded_key
 
@@ -186,7 +190,9 @@ def _workload(nbits: int, operation: str) -> Workload:
 
 
 def scanned_nbits(kernel: str, work: Workload) -> int | None:
-    """The bits of the exponent that software in constant time scans; None: all, or none but those that it has."""
+    """The bits of the exponent that software in constant time scans; None: all, or none but those that it
+    has.
+    """
     from ...proc.software.kernels import find_kernel
 
     # the length of the public exponent is public: constant time is to hide the private one
@@ -219,7 +225,9 @@ class Row:
 
     @property
     def transfer(self) -> int | None:
-        """All that is neither the call nor the machine's work: operands, start, the wait as far as it is longer, the result."""
+        """All that is neither the call nor the machine's work: operands, start, the wait as far as it is
+        longer, the result.
+        """
         if self.normalised is None or self.work is None:
             return None
         return self.normalised - self.work
@@ -253,7 +261,9 @@ class Row:
 
 
 def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
-    """Those behind the accelerator port, and after each the same machine on the bus, in all ways; others as they are."""
+    """Those behind the accelerator port, and after each the same machine on the bus, in all ways; others as
+    they are.
+    """
     found = []
     for kind in kinds:
         found.append(kind)
@@ -263,7 +273,9 @@ def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
 
 
 def with_work(rows: Sequence[Row]) -> list[Row]:
-    """The machine's cycles of a row on the bus in that of the same machine behind the accelerator port as well."""
+    """The machine's cycles of a row on the bus in that of the same machine behind the accelerator port as
+    well.
+    """
     works = {
         (row.system.removeprefix(ON_BUS), row.operation, row.nbits): row.work
         for row in rows
@@ -279,7 +291,8 @@ def with_work(rows: Sequence[Row]) -> list[Row]:
 class Measurement:
     """How rows are measured.
 
-    full: run software at any width. begin: called with what is done next; progress: with (cycles, 0) in long runs.
+    full: run software at any width. begin: called with what is done next; progress: with (cycles, 0) in long
+    runs.
     """
 
     stage: str = "native"
@@ -291,7 +304,10 @@ class Measurement:
         self, kinds: Sequence[SystemKind], widths: Sequence[int], operations: Sequence[str] = OPERATIONS
     ) -> Iterator[Row]:
         """Rows as they are measured, by width; what cannot be run is refused before."""
-        works = {nbits: [each for each in workloads(nbits) if each.name in operations] for nbits in widths}
+        works = {
+            nbits: [workload for workload in workloads(nbits) if workload.name in operations]
+            for nbits in widths
+        }
         for nbits in widths:
             for work in works[nbits]:
                 for kind in kinds:

@@ -1,7 +1,7 @@
 """A multiplier alone as the flow wants it: what the papers' tables of one multiplier are of.
 
-Its requests are products {a, b} under a modulus at static ports. The rows are corners and pseudo-random factors, with what the domain says
-of each; the energy workload is one product.
+Its requests are products {a, b} under a modulus at static ports. The rows are corners and pseudo-random
+factors, with what the domain says of each; the energy workload is one product.
 """
 
 from __future__ import annotations

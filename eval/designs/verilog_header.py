@@ -1,4 +1,5 @@
-"""What the headers of generated Verilog have in common: ports, messages, parameters and registers, as lines of text.
+"""What the headers of generated Verilog have in common: ports, messages, parameters and registers, as lines
+of text.
 
 Whoever has such a file has it alone: nothing in a header is about our own files.
 """
@@ -138,21 +139,24 @@ def paper_bus() -> list[str]:
         "",
         *paragraphs(axi4lite_000.__doc__, "The key is"),
         "",
-        "random (where keys are padded) is a stream of random bytes, val/rdy, from a true source. Its health is tested here as in",
-        "NIST SP 800-90B, 4.4; the first 1,024 bytes are tested and thrown away. Where it gives none, an encryption waits for ever.",
-        "random__rdy is the one output that comes from logic. key_* must stay. Padding takes two cycles more than there are bytes in a",
+        "random (where keys are padded) is a stream of random bytes, val/rdy, from a true source. Its "
+        "health is tested here as in",
+        "NIST SP 800-90B, 4.4; the first 1,024 bytes are tested and thrown away. Where it gives none, an "
+        "encryption waits for ever.",
+        "random__rdy is the one output that comes from logic. key_* must stay. Padding takes two cycles "
+        "more than there are bytes in a",
         "key, unpadding as many.",
     ]
 
 
 def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
     """A register map as lines of text."""
-    for each in registers.values():
-        access = "rw" if each.readable and each.writable else "r" if each.readable else "w"
-        last = each.address + axi4lite.BYTES * (each.count - 1)
-        place = f"{each.address:#05x}" + (f"..{last:#05x}" if each.count > 1 else "")
-        yield from wrapped(f"  {place:<14} {each.name:<13} {access:<3} {each.text}", 36)
-        for field in each.fields if each.count == 1 and each.fields[0].text else ():
+    for register in registers.values():
+        access = "rw" if register.readable and register.writable else "r" if register.readable else "w"
+        last = register.address + axi4lite.BYTES * (register.count - 1)
+        place = f"{register.address:#05x}" + (f"..{last:#05x}" if register.count > 1 else "")
+        yield from wrapped(f"  {place:<14} {register.name:<13} {access:<3} {register.text}", 36)
+        for field in register.fields if register.count == 1 and register.fields[0].text else ():
             bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
             yield from wrapped(f"{'':<22} [{bits}] {field.name}: {field.text}", 30)
 

@@ -23,7 +23,9 @@ def check_width(nbits: int) -> int:
 
 
 def check_fit(nbits: int, parts: Sequence[Operands]) -> None:
-    """BadInput unless the operands of all exponentiations fit in a machine; it names the width that takes them all."""
+    """BadInput unless the operands of all exponentiations fit in a machine; it names the width that takes
+    them all.
+    """
     longest, name = max(
         (value.bit_length(), name)
         for part in parts

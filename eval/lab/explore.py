@@ -1,13 +1,16 @@
-"""A sweep: the points of a space, measured by workers, written down one by one, and the fronts that they form.
+"""A sweep: the points of a space, measured by workers, written down one by one, and the fronts that they
+form.
 
-Only this process writes the ledger, a measurement as soon as its worker has handed it over. So whatever ends the sweep - Ctrl-C,
-SIGKILL, a full disk - takes no more than the points under way, and the same command goes on from there: what has been measured
-is read from the ledger, what failed is left alone unless it is to be tried again.
+Only this process writes the ledger, a measurement as soon as its worker has handed it over. So whatever ends
+the sweep - Ctrl-C, SIGKILL, a full disk - takes no more than the points under way, and the same command goes
+on from there: what has been measured is read from the ledger, what failed is left alone unless it is to be
+tried again.
 
-Figures are compared only within one Work: the same width, operation, interface, stage, device and, of machines that take no other,
-modulus. Each has a front of its own, over those objectives that its stage measures; cycles stand for a time where there is no clock,
-and where there is one the time for cycles: cycles of different clocks are no cost (with flow.fmax each point has the highest of its own).
-What the ledger has marks for (a missed clock), what breaks a constraint, and the total of workload exponents are on none.
+Figures are compared only within one Work: the same width, operation, interface, stage, device and, of
+machines that take no other, modulus. Each has a front of its own, over those objectives that its stage
+measures; cycles stand for a time where there is no clock, and where there is one the time for cycles: cycles
+of different clocks are no cost (with flow.fmax each point has the highest of its own). What the ledger has
+marks for (a missed clock), what breaks a constraint, and the total of workload exponents are on none.
 """
 
 from __future__ import annotations
@@ -86,7 +89,9 @@ class Measured:
 
     @property
     def competes(self) -> bool:
-        """It may be on a front. The total of `exponents` is no cost: it is there for whether cycles depend on them."""
+        """It may be on a front. The total of `exponents` is no cost: it is there for whether cycles depend on
+        them.
+        """
         return not self.marks and not self.broken and self.point.workload != EXPONENTS
 
 
@@ -108,10 +113,11 @@ class Member:
 
 
 class Estimate:
-    """How long points take: like those before, of the same subject, stage and width, or of the stage; else a rule of thumb.
+    """How long points take: like those before, of the same subject, stage and width, or of the stage; else a
+    rule of thumb.
 
-    Stages of the flow take longer for a wider machine: as its width, as far as one can say beforehand; and a search of the highest clock
-    is several runs.
+    Stages of the flow take longer for a wider machine: as its width, as far as one can say beforehand; and a
+    search of the highest clock is several runs.
     """
 
     def __init__(self) -> None:
@@ -150,7 +156,9 @@ TIME, CYCLES = "time_ns", "cycles"
 
 
 def metric_at(name: str, stage: str) -> str:
-    """The metric that a front of this stage has: cycles for the time where it knows no clock, and the time for cycles where it does."""
+    """The metric that a front of this stage has: cycles for the time where it knows no clock, and the time
+    for cycles where it does.
+    """
     if name in (TIME, CYCLES):
         return TIME if stage in METRICS[TIME].stages else CYCLES
     return name
@@ -234,8 +242,8 @@ class Sweep:
 
     def _look_up(self, batch: Mapping[str, Point]) -> deque[Point]:
         """Take from the ledger what it has; the rest is to be measured."""
-        for each in read(self.ledger, batch):
-            self._add(each)
+        for measured in read(self.ledger, batch):
+            self._add(measured)
         if not self.retry:
             for key, message in failures(self.ledger, batch).items():
                 self.failed[key] = Failed(batch[key], message, earlier=True)
@@ -357,7 +365,7 @@ class Sweep:
             " ".join([operation, *(f"{name} {value:,.6g}" for name, value in zip(metrics, row, strict=True))])
             for operation, row in rows.items()
         ]
-        return "; ".join(each.strip() for each in (*told, *measured.marks, *measured.broken))
+        return "; ".join(mark.strip() for mark in (*told, *measured.marks, *measured.broken))
 
     def _show(self, scheduler: Scheduler, progress: Progress) -> None:
         words = [front_in_words(self.fronts, self.goals)]
@@ -372,7 +380,9 @@ class Sweep:
         progress(len(self.measured) + len(self.failed), self.search.count)
 
     def seconds_left(self, workers: int) -> float:
-        """By what points took so far. Of a search: the batch, and what it will still ask for, as if like this batch."""
+        """By what points took so far. Of a search: the batch, and what it will still ask for, as if like this
+        batch.
+        """
         known = sum(self._left.values())
         seconds = sum(count * self._estimate.seconds(*kind) for kind, count in self._left.items())
         under_way = [
@@ -394,7 +404,9 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; and what `timeout` or a que
 
 @contextmanager
 def _asked_to_end() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, or the process was told to end. It breaks nothing off here; told once more it does."""
+    """Whether Ctrl-C was pressed, or the process was told to end. It breaks nothing off here; told once more
+    it does.
+    """
     told = False
 
     def note(number: int, frame: Any) -> None:
@@ -455,7 +467,9 @@ def _present(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, Point]:
 
 
 def front_in_words(fronts: Mapping[Work, pareto.Front[Member]], goals: Sequence[pareto.Goal]) -> str:
-    """The best so far: the size of the front and the best value of each objective; of several fronts the sizes."""
+    """The best so far: the size of the front and the best value of each objective; of several fronts the
+    sizes.
+    """
     if not fronts:
         return ""
     if len(fronts) > 1:

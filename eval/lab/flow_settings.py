@@ -11,7 +11,8 @@ from ...fl.errors import BadInput, unknown
 from ...flow.kit.constraints import CLOCK_NS
 from .stages import FLOW, FPGA, LAYOUT
 
-# settings of the flow that are always part of a point; any other parameter of the graph may be given (`modexlab asic --flow`)
+# settings of the flow that are always part of a point; any other parameter of the graph may be given
+# (`modexlab asic --flow`)
 FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     FLOW: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False},
     LAYOUT: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False, "density": 0.7},
@@ -25,7 +26,9 @@ LEAST_DENSITY, MOST_DENSITY = 0.1, 0.95
 
 @functools.cache
 def optional_flow(stage: str) -> Mapping[str, Any]:
-    """Parameters of the graph that a point of this stage may set besides FLOW_DEFAULTS, and their own defaults."""
+    """Parameters of the graph that a point of this stage may set besides FLOW_DEFAULTS, and their own
+    defaults.
+    """
     if stage == FPGA:
         return {}
     from ...flow.graph import graph
@@ -61,7 +64,7 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
     try:
         known = graph.checked(parameters)
     except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
-        name = max(parameters, key=lambda each: _size(parameters[each]))
+        name = max(parameters, key=lambda parameter: _size(parameters[parameter]))
         raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
     values = {name: known[name] for name in parameters}
     if "style" in values and values["style"] not in STYLES:

@@ -1,8 +1,10 @@
-"""A machine as a chip or on an FPGA: the one way into the flow, for `modexlab asic` and `modexlab fpga` as for sweeps.
+"""A machine as a chip or on an FPGA: the one way into the flow, for `modexlab asic` and `modexlab fpga` as
+for sweeps.
 
-At stages flow and layout the netlist runs the rows of eval/designs/asic.py, an encryption and a decryption in one run, so that its figures
-have an operation each; fpga has counts, and its hardware runs the same rows at RTL. A sweep leaves out the proof of equivalence
-unless a point asks for it (it takes longer than all else, and the rows have run on the netlist); `details` says so.
+At stages flow and layout the netlist runs the rows of eval/designs/asic.py, an encryption and a decryption in
+one run, so that its figures have an operation each; fpga has counts, and its hardware runs the same rows at
+RTL. A sweep leaves out the proof of equivalence unless a point asks for it (it takes longer than all else,
+and the rows have run on the netlist); `details` says so.
 """
 
 from __future__ import annotations
@@ -96,9 +98,11 @@ def run_asic(
     jobs: int = 2,
     kit: Path | None = None,
 ) -> tuple[Outcome, Summary]:
-    """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for FreePDK45.
+    """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for
+    FreePDK45.
 
-    With the parameter fmax the clock is searched first, after layout if a step of the layout is wanted, and all steps run at that.
+    With the parameter fmax the clock is searched first, after layout if a step of the layout is wanted, and
+    all steps run at that.
     """
     from ...flow.graph import fmax, graph, summary
     from ...flow.graph.runner import run_flow
@@ -128,7 +132,9 @@ def run_fpga(
     report: Callable[[FpgaEvent], None],
     limit: float | None = None,
 ) -> FpgaRun:
-    """The Verilog, and what it takes of each device; BadInput where synthesis takes more seconds of a processor than the limit."""
+    """The Verilog, and what it takes of each device; BadInput where synthesis takes more seconds of a
+    processor than the limit.
+    """
     from ...flow import description
     from ...flow.fpga import fpga
     from ...flow.fpga.report import FpgaRun
@@ -178,8 +184,8 @@ def asic_measurement(
     details = {key: told[key] for key in DETAILS if told[key] is not None}
     details |= {
         "steps": [
-            {"name": each.name, "tool": each.tool, "version": each.version, "seconds": each.seconds}
-            for each in summary.steps
+            {"name": step.name, "tool": step.tool, "version": step.version, "seconds": step.seconds}
+            for step in summary.steps
         ],
         "energy_by_mode_nj": _last(summary).energy_by_mode_nj,
         "slack_histogram": msgspec.to_builtins(_timing(files).histogram),
@@ -187,7 +193,7 @@ def asic_measurement(
     }
     notes = [] if proof else [NOT_PROVED]
     details["caveats"] = [*summary.caveats, *notes, *filter(None, [chip.note, chip.limits])]
-    tools = {each.tool: each.version for each in summary.steps}
+    tools = {step.tool: step.version for step in summary.steps}
     digests = _digests(files)
     return Measurement(
         figures=tuple(_asic_figures(summary, point.stage)),
@@ -248,7 +254,7 @@ def _require_done(point: Point, summary: Summary, wanted: Collection[str]) -> No
 
 def _tests(tests: Mapping[str, Ran]) -> str:
     """How many rows ran where."""
-    (first, ran), *others = [({"rtl": "RTL"}.get(where, where), each.passed) for where, each in tests.items()]
+    (first, ran), *others = [({"rtl": "RTL"}.get(where, where), test.passed) for where, test in tests.items()]
     return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
 
 

@@ -38,7 +38,9 @@ _HARDWARE = (
 
 
 def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
-    """The modules behind figures of the flow at a stage: steps are found by their folders, and not by imports."""
+    """The modules behind figures of the flow at a stage: steps are found by their folders, and not by
+    imports.
+    """
     from ...flow.graph import graph
 
     steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]

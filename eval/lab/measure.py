@@ -1,11 +1,13 @@
-"""Measure one point: a machine is built at its stage, does its work, and is only believed if the result is right.
+"""Measure one point: a machine is built at its stage, does its work, and is only believed if the result is
+right.
 
     formula                  cycles by the closed formula; the design's function (FL) computes the result
     cl, python, verilog,     cycles by simulation, each result compared with what `pow` says
     native
     flow, layout, fpga       see implement.py
 
-A figure belongs to a functional run of the same hardware: where a result is wrong there is NoMeasurement and no figure.
+A figure belongs to a functional run of the same hardware: where a result is wrong there is NoMeasurement and
+no figure.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ Progress = Callable[[str], None]
 
 
 def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) -> Measurement:
-    """The figures of a point. BadInput if there can be no such machine, NoMeasurement or another RuntimeError if it failed.
+    """The figures of a point. BadInput if there can be no such machine, NoMeasurement or another RuntimeError
+    if it failed.
 
     progress: called with a few words whenever something else is done. jobs: processes of the flow at a time.
     """

@@ -1,6 +1,8 @@
-"""Metrics: everything that can be measured, once: its name, its title and unit for readers, and at which stages there is one.
+"""Metrics: everything that can be measured, once: its name, its title and unit for readers, and at which
+stages there is one.
 
-A new metric is an entry of METRICS. A Figure is one number of a metric; a Measurement is all that one point gave.
+A new metric is an entry of METRICS. A Figure is one number of a metric; a Measurement is all that one point
+gave.
 """
 
 from __future__ import annotations
@@ -110,9 +112,9 @@ class Measurement:
     def value(self, metric: str, operation: str = "") -> float | int:
         """One figure; the operation may be left out where the metric has a single one."""
         check_metric(metric)
-        found = {each.operation: each.value for each in self.figures if each.metric == metric}
+        found = {figure.operation: figure.value for figure in self.figures if figure.metric == metric}
         if not found:
-            known = dict.fromkeys(each.metric for each in self.figures)
+            known = dict.fromkeys(figure.metric for figure in self.figures)
             raise BadInput(f"{metric} was not measured here; there are {', '.join(known)}")
         if operation in found:
             return found[operation]

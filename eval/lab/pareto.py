@@ -1,8 +1,8 @@
 """Pareto fronts: the points that no other point dominates.
 
-Inside, every objective is minimised: a figure to be maximised enters with its sign turned. Points are compared only
-within one operation, since an encryption and a decryption are different work: figures without an operation (an area)
-belong to all of them. Equal points do not dominate each other, so both stay.
+Inside, every objective is minimised: a figure to be maximised enters with its sign turned. Points are
+compared only within one operation, since an encryption and a decryption are different work: figures without
+an operation (an area) belong to all of them. Equal points do not dominate each other, so both stay.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Front(Generic[T]):
         """Whether it is on the front now; those that it dominates leave."""
         if any(dominates(other, vector) for other, _ in self._members):
             return False
-        self._members = [each for each in self._members if not dominates(vector, each[0])]
+        self._members = [member for member in self._members if not dominates(vector, member[0])]
         self._members.append((vector, item))
         return True
 

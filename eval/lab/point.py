@@ -67,12 +67,14 @@ def content_in(version: str) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """What is measured. Making one refuses unknown names and settings; `check` says whether there can be such a machine.
+    """What is measured. Making one refuses unknown names and settings; `check` says whether there can be such
+    a machine.
 
-    subject: a design ("mont"), or a system ("proc-naive", "procxcel-mont"). settings: parameters of the design.
-    interface: stream, xcel, system or unit; a design with interface system is the system with this accelerator, with unit its multiplier.
-    workload: see mixes.py; empty at stages flow, layout and fpga. flow: settings of those stages, by the names of the graph's
-    parameters; `equivalence`: prove the netlist equal to the design as well; of fpga `device` and `pnr`.
+    subject: a design ("mont"), or a system ("proc-naive", "procxcel-mont"). settings: parameters of the
+    design. interface: stream, xcel, system or unit; a design with interface system is the system with this
+    accelerator, with unit its multiplier. workload: see mixes.py; empty at stages flow, layout and fpga.
+    flow: settings of those stages, by the names of the graph's parameters; `equivalence`: prove the netlist
+    equal to the design as well; of fpga `device` and `pnr`.
     """
 
     subject: str
@@ -121,7 +123,8 @@ class Point:
         if self.stage not in IMPLEMENTED:
             if given:
                 raise BadInput(
-                    f"{next(iter(given))} is a setting of the flow, and stage {self.stage} is none; give stage flow"
+                    f"{next(iter(given))} is a setting of the flow, and stage {self.stage} is none; give "
+                    "stage flow"
                 )
             return ()
         defaults = FLOW_DEFAULTS[self.stage]
@@ -158,7 +161,9 @@ class Point:
 
     @property
     def machine(self) -> Any:
-        """The machine that the design makes, or that is in its system; BadInput if it makes none. Software has no machine."""
+        """The machine that the design makes, or that is in its system; BadInput if it makes none. Software
+        has no machine.
+        """
         assert self.design is not None
         return self.design.at(self.nbits, **self.all_settings)
 
@@ -174,7 +179,9 @@ class Point:
 
     @property
     def all_settings(self) -> dict[str, Any]:
-        """Parameters as given. In a system a machine for one modulus is made for the key's, as `modexlab systems` has it."""
+        """Parameters as given. In a system a machine for one modulus is made for the key's, as `modexlab
+        systems` has it.
+        """
         if self.kind is None or self.stage in IMPLEMENTED:
             return dict(self.settings)
         check_key_width(self.nbits)
@@ -217,19 +224,22 @@ class Point:
             return
         if self.interface == UNIT:
             raise BadInput(
-                f"interface {UNIT}: a multiplier alone does no exponentiation; give stage {FPGA}, {FLOW} or {LAYOUT}, "
+                f"interface {UNIT}: a multiplier alone does no exponentiation; give stage {FPGA}, {FLOW} or "
+                f"{LAYOUT}, "
                 f"or interface {DEFAULT.name}"
             )
         check_workload(self.workload, self.nbits, self.modulus, keyed=self.keyed)
         if self.workload == PRODUCT and self.stage != FORMULA:
             raise BadInput(
-                f"workload {PRODUCT} is counted by formula, which the tests hold against the hardware: give stage {FORMULA}"
+                f"workload {PRODUCT} is counted by formula, which the tests hold against the hardware: give "
+                f"stage {FORMULA}"
             )
         if self.workload == PRODUCT and self.kind is None:
             cycles_of(PRODUCT, self.machine, self.parts()[0].work)  # refuses products that are not alike
         if self.stage == FORMULA and self.interface != DEFAULT.name:
             raise BadInput(
-                f"stage formula counts the machine alone, without registers and processor: give interface {DEFAULT.name}, not "
+                "stage formula counts the machine alone, without registers and processor: give interface "
+                f"{DEFAULT.name}, not "
                 f"{self.interface}, or stage native"
             )
 

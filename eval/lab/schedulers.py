@@ -310,7 +310,9 @@ def stamp(point: Point) -> str:
 
 
 def attempt_there(work: Work, described: Mapping[str, Any], expected: str) -> Outcome:
-    """The same on a worker of Dask, whose sources and tools must be ours: else its figures would be another point's."""
+    """The same on a worker of Dask, whose sources and tools must be ours: else its figures would be another
+    point's.
+    """
     from .point import Point
 
     with _ONE_AT_A_TIME:  # whatever the number of threads with which it was started
@@ -412,7 +414,8 @@ def connect(address: str, work: Work = measure_point, timeout: float | None = No
         raise BadInput(f"--scheduler {address}: this is a {found.get('type', 'stranger').lower()}; {remedy}")
     if not found["workers"]:
         raise BadInput(
-            f"--scheduler {address}: it has no workers; start some: dask worker {address} --nworkers 2 --nthreads 1"
+            f"--scheduler {address}: it has no workers; start some: dask worker {address} --nworkers 2 "
+            "--nthreads 1"
         )
     client = Client(address, timeout=timeout, set_as_default=False)
     return Cluster(client, address, work)
@@ -437,7 +440,7 @@ def make_queue(kind: str, options: Sequence[str]) -> Any:
     import dask_jobqueue
 
     _quiet()
-    given = dict(_option(each) for each in options)
+    given = dict(_option(option) for option in options)
     values: dict[str, Any] = {
         **JOB,
         "python": sys.executable,
@@ -457,8 +460,10 @@ def make_queue(kind: str, options: Sequence[str]) -> Any:
         wrong = next((name for name in given if f"'{name}'" in str(error)), None)
         if wrong is not None:
             raise BadInput(
-                f"--option {wrong}={given[wrong]}: {QUEUES[kind][0]} has no such option; there are cores, memory, processes, "
-                "walltime, queue, account (LSF: project), interface, local_directory, log_directory, job_extra_directives"
+                f"--option {wrong}={given[wrong]}: {QUEUES[kind][0]} has no such option; there are cores, "
+                "memory, processes, "
+                "walltime, queue, account (LSF: project), interface, local_directory, log_directory, "
+                "job_extra_directives"
             ) from None
         raise BadInput(
             f"--{kind}: {' '.join(str(error).split())}; change it by --option NAME=VALUE"
@@ -492,7 +497,9 @@ def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = measu
 
 
 def _quiet() -> None:
-    """Dask tells each worker's life on stderr; what matters comes out as outcomes. (Some of its loggers have a level of their own.)"""
+    """Dask tells each worker's life on stderr; what matters comes out as outcomes. (Some of its loggers have
+    a level of their own.)
+    """
     importlib.import_module("distributed")  # sets them
     for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):

@@ -1,21 +1,24 @@
-"""In which order the points of a space are measured: all of them, a random choice, or by a search that learns from results.
+"""In which order the points of a space are measured: all of them, a random choice, or by a search that learns
+from results.
 
     exhaustive   every point, in the order of the space
     random       points drawn evenly, without repetition
     nsga2        the genetic algorithm of Deb, Pratap, Agarwal and Meyarivan, "A fast and elitist multiobjective genetic
                  algorithm: NSGA-II", IEEE Trans. Evol. Comput. 6(2), 2002, as Optuna has it
 
-Optuna and not pymoo: its ask-and-tell takes trials that failed (pymoo wants a value for each, so that one must be invented), and
-constraints known only after measuring; it is pure Python upon NumPy, with nothing to compile; its other samplers (TPE) fit in the
-same place. The study lives in memory: what has been measured is in the ledger and nowhere else.
+Optuna and not pymoo: its ask-and-tell takes trials that failed (pymoo wants a value for each, so that one
+must be invented), and constraints known only after measuring; it is pure Python upon NumPy, with nothing to
+compile; its other samplers (TPE) fit in the same place. The study lives in memory: what has been measured is
+in the ledger and nowhere else.
 
-How a search resumes: generations are asked and told as a whole, in the order of asking. So its course follows from the seed and
-the results alone, not from which worker was first, and the same command walks the same way again; the points that it has passed
-come from the ledger at once. A point that has a generation's place already is not measured twice: another is asked for.
+How a search resumes: generations are asked and told as a whole, in the order of asking. So its course follows
+from the seed and the results alone, not from which worker was first, and the same command walks the same way
+again; the points that it has passed come from the ledger at once. A point that has a generation's place
+already is not measured twice: another is asked for.
 
-What the sampler is told: figures as they are; that a point breaks a constraint on figures, or that its figures are marked as not
-comparable, as a violated constraint (it loses against any that keeps them); that a point is impossible, or could not be measured,
-as a failed trial, which has no children.
+What the sampler is told: figures as they are; that a point breaks a constraint on figures, or that its
+figures are marked as not comparable, as a violated constraint (it loses against any that keeps them); that a
+point is impossible, or could not be measured, as a failed trial, which has no children.
 """
 
 from __future__ import annotations
@@ -83,7 +86,9 @@ class Exhaustive(Search):
 
 
 class Random(Exhaustive):
-    """Points drawn evenly: of a small space from all of its points, else by a value for each of its parameters."""
+    """Points drawn evenly: of a small space from all of its points, else by a value for each of its
+    parameters.
+    """
 
     def __init__(self, space: Space, count: int, seed: int) -> None:
         generator = random.Random(seed)
@@ -184,7 +189,8 @@ class Nsga2(Search):
             else:
                 new[point.key] = point
                 self._asked.append((trial, point.key))
-        # a generation that is short of new points is filled up with old ones: they are good, or would not come again
+        # a generation that is short of new points is filled up with old ones: they are good, or would not
+        # come again
         places = self._population - len(self._asked)
         self._asked += repeated[:places]
         for trial, _ in repeated[places:]:
@@ -235,7 +241,8 @@ def make_search(space: Space, method: str, count: int, seed: int) -> Search:
         return _by_generations(space, count, seed)
     if space.size() > MOST_POINTS:
         raise BadInput(
-            f"the space has up to {space.size():,} points, and --method exhaustive measures at most {MOST_POINTS:,}; "
+            f"the space has up to {space.size():,} points, and --method exhaustive measures at most "
+            f"{MOST_POINTS:,}; "
             "give --method nsga2 --points N, or --method random --points N"
         )
     return Exhaustive(list(space.points()))

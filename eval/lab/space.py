@@ -1,4 +1,5 @@
-"""A space: designs x widths x parameters x workloads x stages x settings of the flow, with constraints, as a TOML file.
+"""A space: designs x widths x parameters x workloads x stages x settings of the flow, with constraints, as a
+TOML file.
 
     title = "pipelines"
     description = "how deep a Montgomery machine should be"
@@ -16,9 +17,10 @@
     [part.flow]                               # settings of stages flow, layout and fpga
     clock_period = [2.0, 3.0]
 
-A constraint over what is known of a point beforehand (nbits, design, family, domain, stage, ..., parameters, settings of the flow)
-leaves points out before they are measured; one that has a metric in it (area_um2, energy_nj.decrypt) judges figures. A constraint
-with a name that a point does not have says nothing about that point.
+A constraint over what is known of a point beforehand (nbits, design, family, domain, stage, ..., parameters,
+settings of the flow) leaves points out before they are measured; one that has a metric in it (area_um2,
+energy_nj.decrypt) judges figures. A constraint with a name that a point does not have says nothing about that
+point.
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ def names() -> list[str]:
 
 @dataclass(frozen=True)
 class Part:
-    """One product of axes. `settings` and `flow` have the values of each name; a point takes those that it can have."""
+    """One product of axes. `settings` and `flow` have the values of each name; a point takes those that it
+    can have.
+    """
 
     subjects: tuple[str, ...]
     nbits: tuple[int, ...]
@@ -114,7 +118,7 @@ class Part:
             len(self.workloads_of(stage)) * math.prod(map(len, self.flow_of(stage).values()))
             for stage in self.stages
         )
-        by_subject = sum(math.prod(map(len, self.settings_of(each).values())) for each in self.subjects)
+        by_subject = sum(math.prod(map(len, self.settings_of(subject).values())) for subject in self.subjects)
         return by_subject * by_stage * len(self.nbits) * len(self.interfaces)
 
     def fields(self) -> Iterator[dict[str, Any]]:
@@ -171,8 +175,9 @@ class Part:
 class Space:
     """Points to measure, and what is wanted of them.
 
-    points: all of them, lazily, each once; while it runs, `impossible` fills with what no design can be, and `left_out` counts what
-    each constraint refuses. parameters, sample: the same as axes, for a search. before, after: constraints on points and on figures.
+    points: all of them, lazily, each once; while it runs, `impossible` fills with what no design can be, and
+    `left_out` counts what each constraint refuses. parameters, sample: the same as axes, for a search.
+    before, after: constraints on points and on figures.
     """
 
     title: str
@@ -224,7 +229,9 @@ class Space:
         return sum(part.size() for part in self.parts)
 
     def points(self) -> Iterator[Point]:
-        """All points that there can be and that the constraints allow, one at a time; BadInput at the end if there is none."""
+        """All points that there can be and that the constraints allow, one at a time; BadInput at the end if
+        there is none.
+        """
         empty = True
         for point in self.possible():
             empty = False
@@ -262,7 +269,9 @@ class Space:
 
     @property
     def parameters(self) -> Mapping[str, tuple[Any, ...]]:
-        """What a search can choose: the values by name. Names are the same for all points, though not all points have them."""
+        """What a search can choose: the values by name. Names are the same for all points, though not all
+        points have them.
+        """
         if len(self.parts) == 1:
             return self.parts[0].axes("")
         axes: dict[str, tuple[Any, ...]] = {"part": tuple(range(len(self.parts)))}
@@ -271,7 +280,9 @@ class Space:
         return axes
 
     def sample(self, choose: Choose) -> Point:
-        """The point that choose(name, values) -> value makes. BadInput: there can be none such, or a constraint refuses it."""
+        """The point that choose(name, values) -> value makes. BadInput: there can be none such, or a
+        constraint refuses it.
+        """
         if len(self.parts) == 1:
             part, prefix = self.parts[0], ""
         else:
@@ -289,7 +300,9 @@ class Space:
         """The constraints that this point breaks, as far as that is known before it is measured."""
         values = about(point)
         return [
-            each.text for each in self._known_before if each.names <= values.keys() and not each.value(values)
+            expression.text
+            for expression in self._known_before
+            if expression.names <= values.keys() and not expression.value(values)
         ]
 
     def after(self, point: Point, figures: Iterable[Figure]) -> list[str]:
@@ -297,21 +310,26 @@ class Space:
         values = about(point)
         found = by_operation(figures)
         return [
-            each.text
-            for each in self._known_after
+            expression.text
+            for expression in self._known_after
             if any(
-                each.names <= {**values, **metrics}.keys() and not each.value({**values, **metrics})
+                expression.names <= {**values, **metrics}.keys()
+                and not expression.value({**values, **metrics})
                 for metrics in found
             )
         ]
 
     @cached_property
     def _known_after(self) -> list[Expression]:
-        return [each for each in self.constraints if any(_metric(name) in METRICS for name in each.names)]
+        return [
+            constraint
+            for constraint in self.constraints
+            if any(_metric(name) in METRICS for name in constraint.names)
+        ]
 
     @cached_property
     def _known_before(self) -> list[Expression]:
-        return [each for each in self.constraints if each not in self._known_after]
+        return [constraint for constraint in self.constraints if constraint not in self._known_after]
 
 
 def about(point: Point) -> dict[str, Any]:
@@ -332,13 +350,15 @@ def about(point: Point) -> dict[str, Any]:
 
 
 def by_operation(figures: Iterable[Figure]) -> list[dict[str, Any]]:
-    """The values by metric for each operation; all of them have those without an operation, and metric.operation."""
+    """The values by metric for each operation; all of them have those without an operation, and
+    metric.operation.
+    """
     figures = list(figures)
-    common = {each.metric: each.value for each in figures if not each.operation}
-    common |= {f"{each.metric}.{each.operation}": each.value for each in figures if each.operation}
-    operations = dict.fromkeys(each.operation for each in figures if each.operation)
+    common = {figure.metric: figure.value for figure in figures if not figure.operation}
+    common |= {f"{figure.metric}.{figure.operation}": figure.value for figure in figures if figure.operation}
+    operations = dict.fromkeys(figure.operation for figure in figures if figure.operation)
     return [
-        {**common, **{each.metric: each.value for each in figures if each.operation == operation}}
+        {**common, **{figure.metric: figure.value for figure in figures if figure.operation == operation}}
         for operation in operations or [""]
     ]
 

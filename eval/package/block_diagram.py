@@ -1,4 +1,6 @@
-"""The block diagram of a package: the top module, its ports by groups, the components in it and in these, from the hardware itself."""
+"""The block diagram of a package: the top module, its ports by groups, the components in it and in these,
+from the hardware itself.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Block:
 
 
 def block_diagram(component: Any, title: str, ports: Sequence[tuple[str, str]]) -> str:
-    """An SVG: `component` is elaborated; `ports` are groups of them in words, on the left, each "in", "out", or "both"."""
+    """An SVG: `component` is elaborated; `ports` are groups of them in words, on the left, each "in", "out",
+    or "both".
+    """
     blocks = list(_blocks(component))
     columns = 2 if len(blocks) > 1 else 1
     inner = WIDTH - PORT_WIDTH - 2 * PAD
@@ -39,9 +43,11 @@ def block_diagram(component: Any, title: str, ports: Sequence[tuple[str, str]]) 
     height = body + 3 * LINE + 2 * PAD
     left, top = PORT_WIDTH, 2 * PAD
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" style="{STYLE}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'height="{height}" style="{STYLE}" '
         f'role="img"><title>{html.escape(title)}</title>',
-        f'<rect x="{left}" y="{top}" width="{WIDTH - left - 2}" height="{height - top - PAD}" rx="6" fill="{FILLS[0]}" stroke="#57606a"/>',
+        f'<rect x="{left}" y="{top}" width="{WIDTH - left - 2}" height="{height - top - PAD}" rx="6" '
+        f'fill="{FILLS[0]}" stroke="#57606a"/>',
         _text(left + PAD, top + LINE + 4, title, "font-weight:600"),
     ]
     for place, (port, way) in enumerate(ports):
@@ -51,12 +57,14 @@ def block_diagram(component: Any, title: str, ports: Sequence[tuple[str, str]]) 
             f"M{left - 40} {y} l8 -4 v8 z" if way != "in" else ""
         )
         lines.append(
-            f'<path d="M{left - 36} {y} H{left - 4}" stroke="#57606a" stroke-width="1.5"/><path d="{heads}" fill="#57606a"/>'
+            f'<path d="M{left - 36} {y} H{left - 4}" stroke="#57606a" stroke-width="1.5"/><path d="{heads}" '
+            'fill="#57606a"/>'
         )
     for block, column, offset, high in placed:
         x, y = left + PAD + column * (wide + GAP), top + 2 * LINE + offset
         lines.append(
-            f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" rx="4" fill="{FILLS[1]}" stroke="#8c959f"/>'
+            f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" rx="4" fill="{FILLS[1]}" '
+            'stroke="#8c959f"/>'
         )
         lines.append(_text(x + PAD, y + LINE + 4, f"{block.name}", "font-weight:600", f" {block.kind}"))
         lines += [
@@ -82,11 +90,14 @@ def _blocks(component: Any) -> Iterator[Block]:
 def _children(component: Any) -> Iterator[tuple[str, str, Any]]:
     """Name, class and first of the components inside; a list of them is one, with its count."""
     groups: dict[str, list[Any]] = {}
-    for child in sorted(component.get_child_components(), key=lambda each: _natural(each.get_field_name())):
+    for child in sorted(
+        component.get_child_components(),
+        key=lambda child_component: _natural(child_component.get_field_name()),
+    ):
         groups.setdefault(re.sub(r"\[\d+\]", "", child.get_field_name()), []).append(child)
     for name, group in groups.items():
         count = f" × {len(group)}" if len(group) > 1 else ""
-        kinds = ", ".join(dict.fromkeys(type(each).__name__ for each in group))
+        kinds = ", ".join(dict.fromkeys(type(member).__name__ for member in group))
         yield name, f"{kinds}{count}", group[0]
 
 

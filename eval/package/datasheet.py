@@ -100,8 +100,8 @@ def markdown(facts: Facts) -> str:
         "",
         *(
             line
-            for each in facts.diagrams
-            for line in (each.caption, "", f"![{each.caption}](wave_{each.name}.svg)", "")
+            for diagram in facts.diagrams
+            for line in (diagram.caption, "", f"![{diagram.caption}](wave_{diagram.name}.svg)", "")
         ),
         "## Cycles",
         "",
@@ -141,7 +141,8 @@ def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
         body = re.sub(picture, f"<figure>{drawn}</figure>".replace("\\", r"\\"), body)
     style = STYLE.read_text()
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" '
+        'content="width=device-width">\n'
         ""
         f"<title>{html.escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )

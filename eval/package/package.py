@@ -93,7 +93,7 @@ class Package:
         component = machine.exported(self.interface)
         elaborate(component)
         pictures = {"block.svg": block_diagram(component, name, self._port_groups(declarations))}
-        pictures |= {f"wave_{each.name}.svg": each.svg for each in drawn}
+        pictures |= {f"wave_{diagram.name}.svg": diagram.svg for diagram in drawn}
         facts = datasheet.Facts(
             subject,
             name,
@@ -157,7 +157,7 @@ class Package:
     @staticmethod
     def _sdc_ports(declarations: list[str], direction: str) -> list[str]:
         """The ports of a direction but the clock, as patterns: a bus is all of its bits."""
-        names = [each.split()[-1] for each in declarations if each.startswith(direction)]
+        names = [declaration.split()[-1] for declaration in declarations if declaration.startswith(direction)]
         return [
             f"{name}*" if f"] {name}" in " ".join(declarations) or "__msg" in name else name
             for name in names
@@ -165,7 +165,7 @@ class Package:
         ]
 
     def _port_groups(self, declarations: list[str]) -> list[tuple[str, str]]:
-        names = [each.split()[-1] for each in declarations]
+        names = [declaration.split()[-1] for declaration in declarations]
         if not self.on_bus:
             return [CLOCKING, ("istream (val/rdy)", "in"), ("ostream (val/rdy)", "out")]
         groups = [CLOCKING, ("s_axi_* (AXI4-Lite)", "both"), ("irq", "out")]
@@ -189,7 +189,7 @@ class Package:
         return more
 
     def _proof_top(self, declarations: list[str]) -> str:
-        bus = [each for each in declarations if "s_axi_" in each]
+        bus = [declaration for declaration in declarations if "s_axi_" in declaration]
         names = [each.split()[-1] for each in bus]
         bare = [name.removeprefix("s_axi_") for name in names]
         inputs = ",\n".join(f"  {each}" for each in bus if each.startswith("input"))

@@ -1,4 +1,5 @@
-"""Timing diagrams: what the ports of an interface do, recorded from its own hardware, as WaveJSON and drawn by WaveDrom.
+"""Timing diagrams: what the ports of an interface do, recorded from its own hardware, as WaveJSON and drawn
+by WaveDrom.
 
 A stretch in which nothing changes is cut out.
 """
@@ -109,7 +110,10 @@ def _streams(interface: Interface, machine: Runnable, request: Message) -> Itera
     record.cycle()
     record.cycle(ostream__rdy=1)
     record.cycle(ostream__rdy=0)
-    caption = "A request and its answer: each moves in the cycle in which val and rdy are both 1; the answer waits until it is taken."
+    caption = (
+        "A request and its answer: each moves in the cycle in which val and rdy are both 1; the "
+        "answer waits until it is taken."
+    )
     lanes = [
         {"name": stream, "of": [(f"{stream}.msg", f"{stream}.val"), f"{stream}.val", f"{stream}.rdy"]}
         for stream in ("istream", "ostream")
@@ -197,12 +201,17 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     write("STATUS" if paper else "IRQ_STATUS", 0 if paper else 1)
     record.cycle()
     record.cycle()
-    caption = "A computation: start, the interrupt at its end, status read, interrupt taken back. The cut is as long as the machine takes."
+    caption = (
+        "A computation: start, the interrupt at its end, status read, interrupt taken back. The cut "
+        "is as long as the machine takes."
+    )
     yield Diagram("computation", caption, drawn("aw w b ar r"))
 
 
 def wave(rows: Sequence[Mapping[str, int]], lanes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows as WaveJSON: a group of signals for each lane; a signal with another, (value, valid), is drawn while that is 1."""
+    """Rows as WaveJSON: a group of signals for each lane; a signal with another, (value, valid), is drawn
+    while that is 1.
+    """
     kept = list(_cut(rows))
     clock = "".join("|" if row is None else "." if place else "p" for place, row in enumerate(kept))
     signals: list[Any] = [{"name": "clk", "wave": clock}]

@@ -23,7 +23,8 @@ from ..designs.workloads import some_operands
 if TYPE_CHECKING:
     from .subject import Subject
 
-# of an access: {write, wait, address, data[32], strobes[4]}, beside the address, and {write, data[32], refused}
+# of an access: {write, wait, address, data[32], strobes[4]}, beside the address, and {write, data[32],
+# refused}
 REQUEST_NBITS, RESPONSE_NBITS = 38, 34
 
 
@@ -104,7 +105,7 @@ def _messages(subject: Subject, defines: dict[str, str]) -> Vectors:
         sent = interface.requests(shape, request)
         answers = interface.respond(shape, compute, sent)
         requests += [ports.request.pack(each, "request") for each in sent]
-        expected += [ports.response.pack(tuple(map(int, each)), "answer") for each in answers]
+        expected += [ports.response.pack(tuple(map(int, answer)), "answer") for answer in answers]
     return Vectors(
         ports.request.nbits, ports.response.nbits, requests, expected, comments, subject.longest, defines
     )
@@ -158,8 +159,12 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
     shape = subject.machine.shape
     model = Axi4LiteFL(shape, subject.compute(), subject.machine.traits)
     registers = axi4lite.register_map(shape)
-    at = {name: each.address for name, each in registers.items()}
-    readable = [each for each in registers.values() if each.readable and not each.name.startswith("CYCLES")]
+    at = {name: register.address for name, register in registers.items()}
+    readable = [
+        register
+        for register in registers.values()
+        if register.readable and not register.name.startswith("CYCLES")
+    ]
 
     def part(comment: str, accesses: Sequence[Access]) -> Commented:
         return comment, list(zip(accesses, answers(model, accesses), strict=True))
@@ -168,8 +173,8 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
     yield part(
         "refused: what cannot be read, what cannot be written, what is no register",
         [
-            *(_read(each.address) for each in registers.values() if not each.readable),
-            *(_write(each.address, 1) for each in registers.values() if not each.writable),
+            *(_read(register.address) for register in registers.values() if not register.readable),
+            *(_write(register.address, 1) for register in registers.values() if not register.writable),
             _read(0x024),
             _write(0x024, 1),
             _read(0x1FC),
@@ -262,8 +267,8 @@ def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
     more = {"KEYED": "", **({"RANDOM": ""} if padded else {})}
     if machine.given:
         pins = []
-        for each, value in zip(machine.given_fields, key.given, strict=True):
-            name, wide = each
+        for given_field, value in zip(machine.given_fields, key.given, strict=True):
+            name, wide = given_field
             constants[f"KEY_{name.upper()}"] = (wide, value)
             pins.append(f".key_{name}(KEY_{name.upper()}),")
         more["KEY_GIVEN_PORTS"] = " ".join(pins)

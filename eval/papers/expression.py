@@ -1,7 +1,8 @@
-"""Plain expressions over named values, as constraints of a space have them: "nstages * steps_per_stage <= 32".
+"""Plain expressions over named values, as constraints of a space have them: "nstages * steps_per_stage <=
+32".
 
-Python's own syntax, of which arithmetic, comparisons, `and`, `or`, `not`, `in`, and a few functions are allowed: the text is parsed
-(ast) and walked, never executed. A name may have a dot, as in energy_nj.decrypt.
+Python's own syntax, of which arithmetic, comparisons, `and`, `or`, `not`, `in`, and a few functions are
+allowed: the text is parsed (ast) and walked, never executed. A name may have a dot, as in energy_nj.decrypt.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class Expression:
             return [node.operand]
         if isinstance(node, ast.BoolOp):
             return node.values
-        if isinstance(node, ast.Compare) and all(type(each) in COMPARE for each in node.ops):
+        if isinstance(node, ast.Compare) and all(type(op) in COMPARE for op in node.ops):
             return [node.left, *node.comparators]
         if isinstance(node, (ast.List, ast.Tuple)):
             return node.elts
@@ -161,8 +162,8 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
         return values[name] if name in values else WORDS[name]
     if isinstance(node, ast.BoolOp):
         last: Any = None
-        for each in node.values:
-            last = _value(each, values)
+        for value in node.values:
+            last = _value(value, values)
             if bool(last) is isinstance(node.op, ast.Or):
                 break
         return last
@@ -172,10 +173,10 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
         left, right = _value(node.left, values), _value(node.right, values)
         return _bounded(node.op, left, right)
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [_value(each, values) for each in node.elts]
+        return [_value(elt, values) for elt in node.elts]
     if isinstance(node, ast.Call):
         assert isinstance(node.func, ast.Name)
-        return FUNCTIONS[node.func.id](*(_value(each, values) for each in node.args))
+        return FUNCTIONS[node.func.id](*(_value(arg, values) for arg in node.args))
     assert isinstance(node, ast.Compare)
     left = _value(node.left, values)
     for op, comparator in zip(node.ops, node.comparators, strict=True):

@@ -4,19 +4,24 @@
         if figure.comparable and figure.twin == "mont-001": ...
     paper("001").table("3").figures()   errata("000")
 
-A cell keeps its text as printed. `value` and `unit` are read from that text (and from what the file says of units), `corrected` is what
-the cell should say where the paper contradicts itself, with the reason in `erratum`; `amount` is the corrected or else the printed value in
-the unit of the metric (METRICS), which is what may be held against a figure of the ledger.
+A cell keeps its text as printed. `value` and `unit` are read from that text (and from what the file says of
+units), `corrected` is what the cell should say where the paper contradicts itself, with the reason in
+`erratum`; `amount` is the corrected or else the printed value in the unit of the metric (METRICS), which is
+what may be held against a figure of the ledger.
 
-What a cell means is said once for a table (`says`), for its row or a key cell of that (`rows`, `keys`), for its column (`columns`) or
-for single cells (`cells`), and is the union of these; two that say different things are an error. It can say:
+What a cell means is said once for a table (`says`), for its row or a key cell of that (`rows`, `keys`), for
+its column (`columns`) or for single cells (`cells`), and is the union of these; two that say different things
+are an error. It can say:
 
     metric     a name of METRICS. Those of the ledger mean the same there: cycles, time_ns, clock_ns, area_um2, fmax_mhz, power_mw,
-               energy_nj, lut, ff, dsp, alm. Others are the papers' own: le (logic elements), slice; and step_ns (one iteration of
-               000's exponentiation), gate, area_time, ratios, ..., which nothing of ours is held against (NOT_COMPARED)
+               energy_nj, lut, ff, dsp, alm. Others are the papers' own: le (logic elements), slice; and
+               step_ns (one iteration of
+               000's exponentiation), gate, area_time, ratios, ..., which nothing of ours is held against
+               (NOT_COMPARED)
     unit       as printed; a unit that stands in the cell itself ("412 ns") goes before
     operation  encrypt | decrypt: one exponentiation with a short or a long exponent; mean: of both, exponents of full length (004);
-               product: one modular product; modexp: one exponentiation, exponent of full length; "" for what has none (an area)
+               product: one modular product; modexp: one exponentiation, exponent of full length; "" for what
+               has none (an area)
     twin       the design or system of ours that rebuilds this machine: "mont-001" (a design), "procxcel-mont-001", "proc-naive" (systems)
     ours       names of ours that do the same work in another way, the fair rivals where there is no twin
     nbits      the width of the modulus
@@ -27,8 +32,9 @@ for single cells (`cells`), and is the union of these; two that say different th
     design     the machine, in the paper's words; the row or the column where nothing is said
     technology and caveat (why a cell must not be compared: extrapolated, a property of the device)
 
-Text that is no number is kept, without a value: "N/A" and dashes are what the paper does not give, "?" is what our copy of the paper
-does not have readable. Merged cells of keys are repeated. Figures of the prose are a table named text.
+Text that is no number is kept, without a value: "N/A" and dashes are what the paper does not give, "?" is
+what our copy of the paper does not have readable. Merged cells of keys are repeated. Figures of the prose are
+a table named text.
 """
 
 from __future__ import annotations
@@ -206,7 +212,7 @@ class Table:
         raise unknown(
             f"cell of paper {self.paper}, {self.kind} {self.number}:",
             f"{row} / {column}",
-            [f"{each.row} / {each.column}" for each in self.published],
+            [f"{published.row} / {published.column}" for published in self.published],
         )
 
 
@@ -241,10 +247,10 @@ class Paper:
 
     def table(self, number: str) -> Table:
         """The table with this number."""
-        for each in self.tables:
-            if each.number == number:
-                return each
-        raise unknown(f"table of paper {self.number}", number, [each.number for each in self.tables])
+        for table in self.tables:
+            if table.number == number:
+                return table
+        raise unknown(f"table of paper {self.number}", number, [table.number for table in self.tables])
 
     def figures(self) -> Iterator[Published]:
         """The cells of all tables."""
@@ -259,9 +265,11 @@ class Paper:
 
     @property
     def bibtex(self) -> str:
-        """An entry of BibTeX with what the text itself says; an author's number in brackets is none of the name."""
+        """An entry of BibTeX with what the text itself says; an author's number in brackets is none of the
+        name.
+        """
         fields = {
-            "author": " and ".join(re.sub(r" *\(.*?\)", "", each) for each in self.authors),
+            "author": " and ".join(re.sub(r" *\(.*?\)", "", author) for author in self.authors),
             "title": f"{{{self.title}}}",
             "howpublished": self.venue,
             "year": str(self.year or ""),
@@ -285,17 +293,19 @@ def papers() -> tuple[Paper, ...]:
 
 def figures() -> Iterator[Published]:
     """All cells of all tables."""
-    for each in papers():
-        yield from each.figures()
+    for paper in papers():
+        yield from paper.figures()
 
 
 def errata(number: str = "") -> tuple[Erratum, ...]:
     """What is wrong in a paper, or in all."""
-    return tuple(erratum for each in papers() if number in ("", each.number) for erratum in each.errata)
+    return tuple(erratum for paper in papers() if number in ("", paper.number) for erratum in paper.errata)
 
 
 def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[str, float | int]]:
-    """The figures of a table that are compared, by what of ours they are held against and by operation: twins, then their rivals."""
+    """The figures of a table that are compared, by what of ours they are held against and by operation:
+    twins, then their rivals.
+    """
     compared = [
         each for each in paper(number).table(table).figures() if each.comparable and each.metric == metric
     ]
@@ -406,7 +416,7 @@ def _load(path: Path) -> Paper:
         read.year,
         read.venue,
         read.technology,
-        tuple(_Reader(read.paper, read.technology, each).table(wrong) for each in read.table),
+        tuple(_Reader(read.paper, read.technology, table_file).table(wrong) for table_file in read.table),
         tuple(Formula(read.paper, **each) for each in read.formula),
         wrong,
     )
@@ -436,7 +446,7 @@ class _Reader:
         lines = [[cell.strip() for cell in line.split("|")] for line in self.read.grid.strip().splitlines()]
         head, nkeys = lines[0], self.read.nkeys
         columns = tuple(head[nkeys:])
-        wrong = tuple(each for each in errata if each.where == self.name)
+        wrong = tuple(erratum for erratum in errata if erratum.where == self.name)
         names: dict[str, tuple[str, ...]] = {}
         rows: dict[str, tuple[str, ...]] = {}
         for line in lines[1:]:
@@ -474,8 +484,8 @@ class _Reader:
         of_rows = {*names, *(key for keys in names.values() for key in keys)}
         self._there(of_rows, self.read.rows)
         self._there(columns, self.read.columns)
-        self._there(names, [row for each in self.read.cells for row in each.rows])
-        self._there(columns, [column for each in self.read.cells for column in each.columns])
+        self._there(names, [row for cell in self.read.cells for row in cell.rows])
+        self._there(columns, [column for cell in self.read.cells for column in cell.columns])
 
     def _there(self, known: Collection[str], said: Iterable[str]) -> None:
         for name in said:
@@ -506,7 +516,7 @@ class _Reader:
     def _union(self, row: str, column: str, said: Sequence[Says]) -> dict[str, Any]:
         """All that is said together."""
         means: dict[str, Any] = {}
-        for key, value in (item for each in said for item in msgspec.to_builtins(each).items()):
+        for key, value in (item for says in said for item in msgspec.to_builtins(says).items()):
             if key in ("name", "parts"):
                 continue
             if means.get(key, value) != value:
@@ -519,11 +529,11 @@ class _Reader:
     ) -> Published:
         comma = self.read.decimal == ","
         value, unit, last_digit = _number(text, comma)
-        wrong = [each for each in errata if (each.row, each.column) == (row, column)]
-        for each in wrong:
-            if each.printed != text:
+        wrong = [erratum for erratum in errata if (erratum.row, erratum.column) == (row, column)]
+        for erratum in wrong:
+            if erratum.printed != text:
                 raise ValueError(
-                    f"{self.source}, {row} / {column}: {text} is printed, the erratum has {each.printed}"
+                    f"{self.source}, {row} / {column}: {text} is printed, the erratum has {erratum.printed}"
                 )
         said_unit = means.pop("unit", "")
         means["ours"] = tuple(means.get("ours", ()))
@@ -546,7 +556,9 @@ class _Reader:
 
 
 def _number(text: str, comma: bool) -> tuple[float | int | None, str, float]:
-    """Value, unit and last digit of a cell; a comma separates thousands, or, where the table says so, the decimals."""
+    """Value, unit and last digit of a cell; a comma separates thousands, or, where the table says so, the
+    decimals.
+    """
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None, "", 0.0

@@ -5,15 +5,20 @@ from __future__ import annotations
 CHARTS = {  # name: (title, caption)
     "area-time": (
         "Area × time",
-        "Down and left is better. The line is the front of those that may be held against each other: the same width, operation and stage, "
-        "alone or with a processor; of many points only those on it have their names, where a design is on it first. Time is that of an "
-        "operation: cycles times the period of the clock, which was given and is met, or searched (the highest clock). "
-        "Filled: measured here; with an edge: a published machine, built anew; hollow: as its paper has it; pale: stale, that is, of other "
+        "Down and left is better. The line is the front of those that may be held against each other: the "
+        "same width, operation and stage, "
+        "alone or with a processor; of many points only those on it have their names, where a design is on "
+        "it first. Time is that of an "
+        "operation: cycles times the period of the clock, which was given and is met, or searched (the "
+        "highest clock). "
+        "Filled: measured here; with an edge: a published machine, built anew; hollow: as its paper has it; "
+        "pale: stale, that is, of other "
         "sources or tools, and not on the line where there is something newer.",
     ),
     "energy-time": (
         "Energy without glitches × time",
-        "Energy of one operation, of ours without glitches and so a lower bound, of a paper as it has it, by the same marks. What lies "
+        "Energy of one operation, of ours without glitches and so a lower bound, of a paper as it has it, "
+        "by the same marks. What lies "
         "above the line is beaten by another design in both.",
     ),
     "widths": (
@@ -26,8 +31,10 @@ CHARTS = {  # name: (title, caption)
     ),
     "area_um2-width": (
         "Area by width",
-        "Machines that went through the flow at several widths, at the clock that was asked for, or searched. Lines join the same design "
-        "with the same interface; the axes are logarithmic, so that a line of slope 1 grows with the width and one of slope 2 with its "
+        "Machines that went through the flow at several widths, at the clock that was asked for, or "
+        "searched. Lines join the same design "
+        "with the same interface; the axes are logarithmic, so that a line of slope 1 grows with the width "
+        "and one of slope 2 with its "
         "square.",
     ),
     "time_ns-width": (
@@ -36,7 +43,8 @@ CHARTS = {  # name: (title, caption)
     ),
     "energy_nj-width": (
         "Energy without glitches of an operation by width",
-        "Operations that are too long to be simulated as gates are measured in a window of their products and scaled by "
+        "Operations that are too long to be simulated as gates are measured in a window of their products "
+        "and scaled by "
         "the exact count of cycles.",
     ),
     "areas": (
@@ -46,7 +54,8 @@ CHARTS = {  # name: (title, caption)
     ),
     "paths": (
         "Longest path and clock",
-        "Bars: the longest path. Tick: the clock period that was asked for; what is left between them is slack.",
+        "Bars: the longest path. Tick: the clock period that was asked for; what is left between them is "
+        "slack.",
     ),
     "energies": (
         "Energy of an operation, without and with all glitches",
@@ -56,25 +65,33 @@ CHARTS = {  # name: (title, caption)
     ),
     "leakage": (
         "Cycles of random exponents",
-        "One tick for each exponent, all of one length. A single tick at 100 %: the duration says nothing of such an exponent. A smear: "
+        "One tick for each exponent, all of one length. A single tick at 100 %: the duration says nothing "
+        "of such an exponent. A smear: "
         "each one in it costs a product. Grey: by formula, and not seen in hardware.",
     ),
     "protections": (
         "Cycles, area and energy without glitches of each protection",
-        "In percent of the fixed window alone, which is where the line is. Cycles at an RSA width by the words of the program; area and "
-        "energy are those of machines that went through the flow, whose blinding is dear because their exponents are short.",
+        "In percent of the fixed window alone, which is where the line is. Cycles at an RSA width by the "
+        "words of the program; area and "
+        "energy are those of machines that went through the flow, whose blinding is dear because their "
+        "exponents are short.",
     ),
     "cores": (
         "Area × time of a product",
-        "Multipliers alone, and machines that have none apart, each at the highest clock that was searched; a sign for a family, and the "
-        "width behind the name. Down and left is better. The lines are floors of area × time, one for each width at the shortest period of "
-        "its points: 2n² bit products, each for a clock in half a selecting gate and half a full adder. How far a point is from its line "
+        "Multipliers alone, and machines that have none apart, each at the highest clock that was searched; "
+        "a sign for a family, and the "
+        "width behind the name. Down and left is better. The lines are floors of area × time, one for each "
+        "width at the shortest period of "
+        "its points: 2n² bit products, each for a clock in half a selecting gate and half a full adder. How "
+        "far a point is from its line "
         "is what registers, control, last additions and idle cells cost.",
     ),
     "ratios": (
         "Ours and published",
-        "Each point is one published figure: left of the line ours is less, right of it more. A bar is an energy, which "
-        "lies between none and all glitches. Cycles compare directly; areas and energies only on the same library; see the verdicts in the "
+        "Each point is one published figure: left of the line ours is less, right of it more. A bar is an "
+        "energy, which "
+        "lies between none and all glitches. Cycles compare directly; areas and energies only on the same "
+        "library; see the verdicts in the "
         "tables.",
     ),
 }

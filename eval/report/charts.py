@@ -1,11 +1,13 @@
 """The charts, as Vega-Lite: plain dictionaries, each made once for the page, for PNG and for SVG.
 
-Why Vega-Lite, and why without Altair: a chart is data (this file holds all of it), a browser draws it with tooltips and clicks
-from the very specification that vl-convert draws as a picture, and vl-convert brings the scripts along, so that nothing is loaded
-from elsewhere. Altair would write the same dictionaries in more words.
+Why Vega-Lite, and why without Altair: a chart is data (this file holds all of it), a browser draws it with
+tooltips and clicks from the very specification that vl-convert draws as a picture, and vl-convert brings the
+scripts along, so that nothing is loaded from elsewhere. Altair would write the same dictionaries in more
+words.
 
-A specification names its data and leaves them out: the page puts in what its filters let through, `static` all of it.
-"@x" and "@y" stand for metrics that the reader may choose, "@families" for the families that are in the data (`filled`).
+A specification names its data and leaves them out: the page puts in what its filters let through, `static`
+all of it. "@x" and "@y" stand for metrics that the reader may choose, "@families" for the families that are
+in the data (`filled`).
 """
 
 from __future__ import annotations
@@ -89,7 +91,9 @@ def config(colours: Colours) -> Spec:
 
 
 def filled(chart: Chart, records: Sequence[Mapping[str, Any]], families: Iterable[str]) -> Spec:
-    """The specification of a chart with the metrics of its axes, and of the families those that are there in its legend."""
+    """The specification of a chart with the metrics of its axes, and of the families those that are there in
+    its legend.
+    """
     text = json.dumps(chart.spec)
     for token, name in zip(("@x", "@y"), chart.axes or (), strict=False):
         head = json.dumps(METRICS[name].head)[1:-1]
@@ -187,7 +191,8 @@ def scatter(families: Sequence[str], colours: Colours) -> Spec:
         "shape": family["shape"],
         "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
     }
-    # from left to right in each group: those that are lower than all before (less is better on every axis: metrics.AXES); cycles make
+    # from left to right in each group: those that are lower than all before (less is better on every axis:
+    # metrics.AXES); cycles make
     # a front only where there is no clock, as those of different clocks are no cost
     along = {"sort": [{"field": "@x"}, {"field": "@y"}], "groupby": ["group"]}
     front: list[Spec] = [
@@ -196,7 +201,8 @@ def scatter(families: Sequence[str], colours: Colours) -> Spec:
         {"window": [{"op": "lag", "field": "lowest", "as": "before"}], **along},
         {"filter": ON_FRONT},
     ]
-    # names: of all published points, and of all of ours where they are few, else of those on a front; of a design at several clocks
+    # names: of all published points, and of all of ours where they are few, else of those on a front; of a
+    # design at several clocks
     # only the first, as they may lie close
     published = "datum.kind === 'published'"
     twin = {"test": "datum.kind === 'twin'"}

@@ -1,4 +1,6 @@
-"""The papers' figures beside ours, as tables and as the data of a chart; eval/lab/comparison/compare.py says what compares with what."""
+"""The papers' figures beside ours, as tables and as the data of a chart; eval/lab/comparison/compare.py says
+what compares with what.
+"""
 
 from __future__ import annotations
 
@@ -67,9 +69,11 @@ def _name(side: Side) -> str:
     return side.name.removeprefix("procxcel-")
 
 
-def _best(each: Comparison) -> Side | None:
+def _best(comparison: Comparison) -> Side | None:
     """Of ours and the twin the first that may be held against the figure."""
-    return next((side for side in (each.ours, each.twin) if each.ratio(side) is not None), None)
+    return next(
+        (side for side in (comparison.ours, comparison.twin) if comparison.ratio(side) is not None), None
+    )
 
 
 def _table(paper: Paper, lines: list[Line], count: int) -> Table:
@@ -77,35 +81,38 @@ def _table(paper: Paper, lines: list[Line], count: int) -> Table:
     if count > len(lines):
         said = [
             *said,
-            f"{count - len(lines)} more are not measured yet: modexlab compare paper-{paper.number} --measure.",
+            f"{count - len(lines)} more are not measured yet: modexlab compare paper-{paper.number} "
+            "--measure.",
         ]
     title = f"Paper {paper.number}: {paper.title}"
     return Table(f"paper-{paper.number}", title, " ".join(said), COLUMNS, lines).explained
 
 
-def _line(each: Comparison, table: PaperTable, result: Compared) -> Line:
-    figure = each.figure
+def _line(comparison: Comparison, table: PaperTable, result: Compared) -> Line:
+    figure = comparison.figure
     known = of_paper(figure.metric, figure.unit)
     what = (
         f"{known.title} ({known.shown_unit})"
-        if known.shown_unit not in ("", known.title.lower()) and not each.base
+        if known.shown_unit not in ("", known.title.lower()) and not comparison.base
         else known.title
     )
-    if each.base:
-        what = f"{what} / {each.base}"
+    if comparison.base:
+        what = f"{what} / {comparison.base}"
     number = f"c{len(result.citations)}"
     machine = label(figure, table)
     result.citations.append(citation(number, f"Paper {figure.paper}: {machine}", [figure]))
-    best = _best(each)
-    if best is not None and _upper(each, best) != math.inf:
-        result.records.append(_record(each, machine))
+    best = _best(comparison)
+    if best is not None and _upper(comparison, best) != math.inf:
+        result.records.append(_record(comparison, machine))
     kind = f"{table.kind} {table.number}" if table.kind != "Text" else "In the text"
-    shown_as = _Shown(each, machine, f"{what}, {figure.operation}" if figure.operation else what, number)
-    return line(COLUMNS, shown_as, _filters(each), f"{kind}: {table.caption}")
+    shown_as = _Shown(
+        comparison, machine, f"{what}, {figure.operation}" if figure.operation else what, number
+    )
+    return line(COLUMNS, shown_as, _filters(comparison), f"{kind}: {table.caption}")
 
 
-def _published(each: Comparison) -> str:
-    value = each.value
+def _published(comparison: Comparison) -> str:
+    value = comparison.value
     return shown(int(value) if float(value).is_integer() else value)
 
 
@@ -140,18 +147,18 @@ def _value(side: Side | None) -> Cell:
     return own(side.value, side.row.id, side.row.measurement, side.stale)
 
 
-def _times(each: Comparison, side: Side | None) -> Cell:
+def _times(comparison: Comparison, side: Side | None) -> Cell:
     """The ratio to the published figure."""
     if side is None or side.value is None or side.row is None:
         return MISSING
-    close = CLOSE_TO_A_MEAN if each.figure.operation == "mean" else CLOSE
-    value = side.value if each.ratio(side) is not None else None
+    close = CLOSE_TO_A_MEAN if comparison.figure.operation == "mean" else CLOSE
+    value = side.value if comparison.ratio(side) is not None else None
     verdict = (
-        each.basis != RATIO
+        comparison.basis != RATIO
         and not side.stale
-        and (each.basis != CELLS or judged([each.figure.metric], side.row.stage))
+        and (comparison.basis != CELLS or judged([comparison.figure.metric], side.row.stage))
     )
-    return quotient(value, each.value, _upper(each, side), close=close, judged=verdict)
+    return quotient(value, comparison.value, _upper(comparison, side), close=close, judged=verdict)
 
 
 COLUMNS: tuple[Column[_Shown], ...] = (
@@ -168,15 +175,15 @@ COLUMNS: tuple[Column[_Shown], ...] = (
 )
 
 
-def _upper(each: Comparison, side: Side) -> float | None:
+def _upper(comparison: Comparison, side: Side) -> float | None:
     """Of an energy, which is a lower bound, the upper one, or infinity if it was not measured."""
-    if each.figure.metric != "energy_nj":
+    if comparison.figure.metric != "energy_nj":
         return None
     return side.upper.value if side.upper is not None else math.inf
 
 
-def _filters(each: Comparison) -> dict[str, Any]:
-    figure = each.figure
+def _filters(comparison: Comparison) -> dict[str, Any]:
+    figure = comparison.figure
     return {
         "family": family_of(figure.subject) if figure.subject else "",
         "nbits": figure.nbits,
@@ -185,27 +192,28 @@ def _filters(each: Comparison) -> dict[str, Any]:
     }
 
 
-def _record(each: Comparison, machine: str) -> dict[str, Any]:
+def _record(comparison: Comparison, machine: str) -> dict[str, Any]:
     """A point of the chart: of ours, or else of the twin."""
-    side = _best(each)
+    side = _best(comparison)
     assert side is not None and side.row is not None
-    figure = each.figure
+    figure = comparison.figure
     known = of_paper(figure.metric, figure.unit)
     what = f"{known.title.lower()}{' of ' + figure.operation if figure.operation else ''}"
-    upper = _upper(each, side)
-    bounds = {} if upper is None else {"upper": upper, "ratio_to": upper / each.value}
+    upper = _upper(comparison, side)
+    bounds = {} if upper is None else {"upper": upper, "ratio_to": upper / comparison.value}
     return {
-        **_filters(each),
+        **_filters(comparison),
         "m": side.row.measurement,
         "row": side.row.id,
-        "name": f"{figure.paper} {machine}, {figure.nbits}: {what}, {side.name}{f' ({STALE})' if side.stale else ''}",
+        "name": f"{figure.paper} {machine}, {figure.nbits}: {what}, "
+        f"{side.name}{f' ({STALE})' if side.stale else ''}",
         "kind": known.title,
         "ours": side.name,
         "value": side.value,
-        "published": each.value,
-        "unit": "" if each.base else known.shown_unit,
-        "ratio": each.ratio(side),
+        "published": comparison.value,
+        "unit": "" if comparison.base else known.shown_unit,
+        "ratio": comparison.ratio(side),
         **bounds,
-        "basis": WORDS[each.basis],
-        "verdict": each.verdict,
+        "basis": WORDS[comparison.basis],
+        "verdict": comparison.verdict,
     }

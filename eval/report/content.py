@@ -42,13 +42,15 @@ CHECKS = (  # stages, and what ran before their figures were written down
     (("cl",), "on the cycle-level model, without RTL"),
 )
 LIBRARY = (
-    "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without glitches are a lower "
+    "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without "
+    "glitches are a lower "
     "bound. Paper 001 used commercial tools and reports layouts: a ratio within some ten percent says "
     "nothing."
 )
 SAME_SUM = ("textbook", "koc")  # values of add_red that are one form behind synthesis
 ONE_FORM = (
-    "The AddReds textbook and koc are nearly the same netlist here, because synthesis rewrites conditional sums: what "
+    "The AddReds textbook and koc are nearly the same netlist here, because synthesis rewrites conditional "
+    "sums: what "
     "differs between them is no property of their forms. hold_form=True leaves sums as they are written."
 )
 
@@ -319,7 +321,8 @@ class Content:
             told.append(
                 Trust(
                     False,
-                    f"{shown(len(self.stale))} were measured with other sources or tools than the present ones.",
+                    f"{shown(len(self.stale))} were measured with other sources or tools than the present "
+                    "ones.",
                 )
             )
         if self._silicon:
@@ -330,7 +333,9 @@ class Content:
 
     @property
     def _one_form(self) -> bool:
-        """Netlists that differ in the form of a sum alone, which synthesis has rewritten, stand beside each other."""
+        """Netlists that differ in the form of a sum alone, which synthesis has rewritten, stand beside each
+        other.
+        """
         forms: dict[tuple[Any, ...], set[str]] = {}
         for entry in self.entries:
             if entry.stage in SILICON and str(entry.first.flow.get("hold_form")) != "True":
@@ -447,7 +452,7 @@ def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) 
             *(f"{HARDWARE}{name}" for name in asked if not name.startswith((HARDWARE, SOFTWARE))),
         }
         rows = [row for row in rows if row.subject in subjects]
-        failures = [each for each in failures if _label(each.point) in subjects]
+        failures = [failure for failure in failures if _label(failure.point) in subjects]
     entries = entries_of(rows)
     once = {entry.measurement: entry for entry in entries}
     leaking = [number for number, entry in once.items() if entry.operation == datasets.LEAKAGE]

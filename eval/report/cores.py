@@ -1,4 +1,6 @@
-"""Cores beside each other: what a product costs at the highest clock, as `modexlab compare cores` has it, where the ledger has some."""
+"""Cores beside each other: what a product costs at the highest clock, as `modexlab compare cores` has it,
+where the ledger has some.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Core]:
     names = [name for name in asked if not name.startswith(HARDWARE)]
     found = cores(ledger, widths)
     return [
-        each
-        for each in found
-        if each.measured and not each.marks and each.kind != PUBLISHED and (not names or each.design in names)
+        core
+        for core in found
+        if core.measured and not core.marks and core.kind != PUBLISHED and (not names or core.design in names)
     ]
 
 
@@ -55,8 +57,8 @@ COLUMNS: tuple[Column[Core], ...] = (
 def table(found: Sequence[Core]) -> Table:
     """Each on a line, those of a width together."""
     lines: list[Line] = [
-        line(COLUMNS, each, {"family": each.family, "nbits": each.nbits}, f"{each.nbits:,} bits")
-        for each in _of_products(found)
+        line(COLUMNS, product, {"family": product.family, "nbits": product.nbits}, f"{product.nbits:,} bits")
+        for product in _of_products(found)
     ]
     return Table(
         "cores",
@@ -73,8 +75,8 @@ def table(found: Sequence[Core]) -> Table:
 
 def _of_products(found: Sequence[Core]) -> list[Core]:
     return sorted(
-        (each for each in found if each.area_time is not None),
-        key=lambda each: (each.nbits, each.part != MULTIPLIER, each.product_ns),
+        (core for core in found if core.area_time is not None),
+        key=lambda core: (core.nbits, core.part != MULTIPLIER, core.product_ns),
     )
 
 
@@ -83,34 +85,34 @@ def records(found: Sequence[Core]) -> list[dict[str, Any]]:
     made = _of_products(found)
     drawn = [
         {
-            "m": each.measurement,
-            "row": each.row,
+            "m": product.measurement,
+            "row": product.row,
             "kind": "core",
-            "label": each.name,
-            "name": f"{each.name}, {each.nbits:,}",
-            "family": each.family,
-            "nbits": each.nbits,
-            "setup": title(each.stage),
-            "product_ns": each.product_ns,
-            "area_um2": each.area_um2,
-            "area_time": each.area_time,
-            "floor_ratio": each.floor_ratio,
-            **({"stale": True} if each.stale else {}),
+            "label": product.name,
+            "name": f"{product.name}, {product.nbits:,}",
+            "family": product.family,
+            "nbits": product.nbits,
+            "setup": title(product.stage),
+            "product_ns": product.product_ns,
+            "area_um2": product.area_um2,
+            "area_time": product.area_time,
+            "floor_ratio": product.floor_ratio,
+            **({"stale": True} if product.stale else {}),
         }
-        for each in made
+        for product in made
     ]
     return [*drawn, *_floors(made)]
 
 
 def _floors(made: Sequence[Core]) -> Iterator[dict[str, Any]]:
     """Area x time is the same all along a line, which is as long as the points of its width reach."""
-    for nbits in dict.fromkeys(each.nbits for each in made):
-        own_points = [each for each in made if each.nbits == nbits and each.cell_um2 and each.period_ns]
+    for nbits in dict.fromkeys(core.nbits for core in made):
+        own_points = [core for core in made if core.nbits == nbits and core.cell_um2 and core.period_ns]
         if not own_points:
             continue
-        clock = min(each.period_ns or 0 for each in own_points)
+        clock = min(point.period_ns or 0 for point in own_points)
         least = counting_floor(nbits, own_points[0].cell_um2 or 0, clock)
-        times = [each.product_ns for each in own_points if each.product_ns]
+        times = [point.product_ns for point in own_points if point.product_ns]
         first, last = min(times) / ROOM, max(times) * ROOM
         for step in range(STEPS):
             time = first * (last / first) ** (step / (STEPS - 1))

@@ -1,7 +1,7 @@
 """The data of the charts: lists of flat records, the same for the page and for pictures.
 
-Every record has what the filters ask for (family, nbits, operation, interface, stage), and where it comes from: `m`, a measurement of
-the ledger, with `row`, a figure of it, or `p`, a machine of a paper.
+Every record has what the filters ask for (family, nbits, operation, interface, stage), and where it comes
+from: `m`, a measurement of the ledger, with `row`, a figure of it, or `p`, a machine of a paper.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _of_machine(machine: Machine) -> Record:
 def points(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record]:
     """Everything that was measured, and the papers' machines that have two of the metrics that go on axes.
 
-    Of random exponents there are only totals of many runs, which are no cost of anything. `off`: on no front, as it is out of date
-    and others are not.
+    Of random exponents there are only totals of many runs, which are no cost of anything. `off`: on no front,
+    as it is out of date and others are not.
     """
     records = []
     own = [entry for entry in entries if not entry.marks and entry.operation != LEAKAGE]
@@ -129,8 +129,10 @@ def grown(entries: Iterable[Entry]) -> list[Record]:
 
 
 def chips(entries: Iterable[Entry]) -> list[int]:
-    """The measurements of silicon that are shown one by one: of the runs of a machine (a sweep has many) the one with the least
-    area x time, of those that are up to date if any is; not more than a page holds, those with the parameters of the catalogue first."""
+    """The measurements of silicon that are shown one by one: of the runs of a machine (a sweep has many) the
+    one with the least area x time, of those that are up to date if any is; not more than a page holds, those
+    with the parameters of the catalogue first.
+    """
     best: dict[tuple[Any, ...], Entry] = {}
     for entry in entries:
         if entry.stage in SILICON and not entry.marks and _cost(entry) is not None:
@@ -214,7 +216,7 @@ def _pieces(
     modules: Sequence[Mapping[str, Any]], family: str, top_level: str = TOP
 ) -> dict[str, list[float]]:
     """Class of module -> area and count. Large modules are taken apart, but multipliers are not."""
-    by_path = {each["path"]: each for each in modules}
+    by_path = {module["path"]: module for module in modules}
     top = by_path[""]["module"]
     whole = by_path[""]["area_um2"]
     children: dict[str, list[str]] = {}
@@ -272,7 +274,9 @@ def energies(entries: Sequence[Entry], machines: Iterable[Machine]) -> list[Reco
     names = lines(entries)
     records: list[Record] = []
     papers = {
-        (each.subject, each.nbits, each.operation): each for each in machines if "energy_nj" in each.figures
+        (machine.subject, machine.nbits, machine.operation): machine
+        for machine in machines
+        if "energy_nj" in machine.figures
     }
     for entry in entries:
         energy = entry.value("energy_nj")

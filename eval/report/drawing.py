@@ -1,9 +1,10 @@
 """The dot diagram of a compression tree, as SVG: paper 000's Figures 2 to 5 for any plan.
 
-From above: the products before folding, the matrix before each level with a box around the inputs of every compressor, and the
-two rows that are added. The column of weight 1 is at the right. A dot's colour is where the bit comes from; an inverted
-bit is hollow, a bit of the correction a square. In a column, the dots of a compressor are drawn together, whatever
-their places; small drawings tell the place of each dot when it is pointed at.
+From above: the products before folding, the matrix before each level with a box around the inputs of every
+compressor, and the two rows that are added. The column of weight 1 is at the right. A dot's colour is where
+the bit comes from; an inverted bit is hollow, a bit of the correction a square. In a column, the dots of a
+compressor are drawn together, whatever their places; small drawings tell the place of each dot when it is
+pointed at.
 """
 
 from __future__ import annotations
@@ -312,7 +313,8 @@ def _legend(picture: _Picture, plan: Plan, x: float) -> float:
             y += 24
             fill, stroke, noun = BOXES[kind]
             picture.boxes.append(
-                f'<rect x="{x:g}" y="{y - 8:g}" width="12" height="20" rx="5.5" fill="{fill}" stroke="{stroke}"/>'
+                f'<rect x="{x:g}" y="{y - 8:g}" width="12" height="20" rx="5.5" fill="{fill}" '
+                f'stroke="{stroke}"/>'
             )
             picture.text(x + 22, y + 6, f"{_plural(noun, count)}: {count:,}", "note")
     y += 36

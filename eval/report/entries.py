@@ -1,4 +1,6 @@
-"""What the ledger holds, as the report needs it: an entry is one operation of one measurement, with all of its figures."""
+"""What the ledger holds, as the report needs it: an entry is one operation of one measurement, with all of
+its figures.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ SILICON = (stages.LAYOUT, stages.FLOW)  # stages with an area in square micromet
 
 @dataclass(frozen=True)
 class Entry:
-    """One operation of one measurement. Figures that belong to no operation (an area) are in all of its entries."""
+    """One operation of one measurement. Figures that belong to no operation (an area) are in all of its
+    entries.
+    """
 
     rows: Mapping[str, Row]  # by metric
     operation: str
@@ -119,7 +123,9 @@ class Entry:
 
     @cached_property
     def known_factors(self) -> bool:
-        """Made for one modulus that divides 2^n - 1, whose factors are known: a benchmark of multipliers, and no RSA."""
+        """Made for one modulus that divides 2^n - 1, whose factors are known: a benchmark of multipliers, and
+        no RSA.
+        """
         return has_known_factors(self.modulus, self.nbits)
 
     def value(self, name: str) -> float | int | None:

@@ -1,4 +1,6 @@
-"""The report as one HTML file: everything is in it, and it loads nothing. The markup is in page/, written by Jinja2, which escapes."""
+"""The report as one HTML file: everything is in it, and it loads nothing. The markup is in page/, written by
+Jinja2, which escapes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ from .tables import OPERATIONS
 TITLE = "modexlab report"
 MOST_MODULES = 24  # of a measurement, in its panel
 PART, TABLE, CHART, PICTURES = "part", "table", "chart", "pictures"  # what a section is made of
-TREES = "Multipliers of paper 000 are trees of compressors for one modulus; drawn from the plan that the hardware is built from."
+TREES = (
+    "Multipliers of paper 000 are trees of compressors for one modulus; drawn from the plan that the "
+    "hardware is built from."
+)
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,7 @@ def _data(content: Content, charts: Sequence[Chart]) -> dict[str, Any]:
         "measurements": packed(_measurements(content)),
         "entries": packed(_figures(content)),
         "published": packed(_published(content)),
-        "details": {number: _details(each) for number, each in content.details.items()},
+        "details": {number: _details(detail) for number, detail in content.details.items()},
         "charts": [asdict(chart) for chart in charts],
         "config": config(variable),
         "metrics": {
@@ -233,7 +238,10 @@ def _figures(content: Content) -> list[Record]:
 
 
 def _published(content: Content) -> list[Record]:
-    own = [citation(each.number, each.label, list(each.figures.values())) for each in content.machines]
+    own = [
+        citation(machine.number, machine.label, list(machine.figures.values()))
+        for machine in content.machines
+    ]
     return [*own, *content.compared.citations]
 
 
@@ -241,7 +249,7 @@ def _details(details: Mapping[str, Any]) -> dict[str, Any]:
     """What the panel of a measurement shows of it."""
     made: dict[str, Any] = {}
     if modules := details.get("area_by_module"):
-        largest = sorted(modules, key=lambda each: -each["area_um2"])[:MOST_MODULES]
+        largest = sorted(modules, key=lambda module: -module["area_um2"])[:MOST_MODULES]
         made["modules"] = [
             {"path": each["path"] or "all", "area_um2": each["area_um2"]}
             for each in sorted(largest, key=lambda each: each["path"])
@@ -308,7 +316,7 @@ def _filters(content: Content) -> list[Filter]:
     axes = [name for name in names_of_metrics(entries) if name in AXES]
     families = [Chip(name, name, False, look(name).colour) for name in content.families]
     made = [
-        Filter("nbits", "Bits", chips("nbits", {str(each): str(each) for each in widths})),
+        Filter("nbits", "Bits", chips("nbits", {str(width): str(width) for width in widths})),
         Filter("operation", "Operation", chips("operation", {name: name for name in operations})),
         Filter(
             "interface",

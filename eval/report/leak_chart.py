@@ -1,4 +1,6 @@
-"""The curve of a leakage assessment: t of both halves over the cycles, the two thresholds, and in grey what is not judged."""
+"""The curve of a leakage assessment: t of both halves over the cycles, the two thresholds, and in grey what
+is not judged.
+"""
 
 from __future__ import annotations
 

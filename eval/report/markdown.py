@@ -23,7 +23,7 @@ def write(content: Content, directory: Path) -> Path:
     else:
         marks = {True: "✓", False: "**!**", None: "·"}
         blocks.append("\n".join(f"- {marks[each.good]} {each.text}" for each in content.trust))
-        tables = [of_table(each) for each in content.tables_in_order]
+        tables = [of_table(table) for table in content.tables_in_order]
         blocks += tables[:2]
         for chart in content.charts(light):
             if first_records(chart, content):
@@ -43,13 +43,13 @@ def write(content: Content, directory: Path) -> Path:
     return directory / NAME
 
 
-def of_table(each: Table) -> str:
+def of_table(table: Table) -> str:
     """A table under its title, figures with their rows."""
-    each = without_empty_columns(each)
-    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in each.columns]
-    rule = ["---:" if column.number else "---" for column in each.columns]
-    parts = [f"## {each.title}", each.caption]
-    for group, lines in each.groups:
+    table = without_empty_columns(table)
+    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in table.columns]
+    rule = ["---:" if column.number else "---" for column in table.columns]
+    parts = [f"## {table.title}", table.caption]
+    for group, lines in table.groups:
         parts += [f"**{group}**"] if group else []
         rows = [
             [

@@ -1,7 +1,8 @@
 """The metrics of the ledger (lab/metrics.py) as a reader sees them: axes, and how many digits are shown.
 
-Energy without an adjective is the one that `modexlab asic` prints, with glitches as far as they go. Many points do not have it, so
-that tables and charts are of the other two, which all have: these are never called energy alone, but where a paper does.
+Energy without an adjective is the one that `modexlab asic` prints, with glitches as far as they go. Many
+points do not have it, so that tables and charts are of the other two, which all have: these are never called
+energy alone, but where a paper does.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def of_paper(name: str, unit: str = "") -> Metric:
 
 
 def shown(value: float | int | None) -> str:
-    """A number for a reader: what was counted whole, what was measured with three digits, thousands apart; `-` for none."""
+    """A number for a reader: what was counted whole, what was measured with three digits, thousands apart;
+    `-` for none.
+    """
     if value is None:
         return "-"
     if isinstance(value, int):

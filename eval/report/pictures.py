@@ -1,4 +1,6 @@
-"""Pictures of the report: layouts from the ledger, and the trees of the multipliers that are compression trees."""
+"""Pictures of the report: layouts from the ledger, and the trees of the multipliers that are compression
+trees.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class Picture:
 
 
 def layouts(ledger: Ledger, entries: Iterable[Entry], names: dict[int, str]) -> tuple[list[Picture], int]:
-    """The pictures of the layouts as far as there is room, amoeba plots before all others; and how many have none."""
+    """The pictures of the layouts as far as there is room, amoeba plots before all others; and how many have
+    none.
+    """
     chips = list(
         {
             each.measurement: each for each in entries if each.stage == "layout" and each.measurement in names
@@ -72,7 +76,9 @@ def layouts(ledger: Ledger, entries: Iterable[Entry], names: dict[int, str]) -> 
 
 
 def smaller(png: bytes) -> bytes:
-    """The same picture in fewer bytes, if it is one with few colours or more pixels than a page has; else as it is."""
+    """The same picture in fewer bytes, if it is one with few colours or more pixels than a page has; else as
+    it is.
+    """
     from PIL import Image
 
     with Image.open(io.BytesIO(png)) as image:

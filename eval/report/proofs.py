@@ -40,10 +40,10 @@ class Proven:
     @property
     def open(self) -> list[Verdict]:
         """What is not proved."""
-        return [each for each in self.verdicts if each.verdict != PROVED]
+        return [verdict for verdict in self.verdicts if verdict.verdict != PROVED]
 
     def of(self, kind: str) -> list[Verdict]:
-        return [each for each in self.verdicts if each.kind == kind]
+        return [verdict for verdict in self.verdicts if verdict.kind == kind]
 
 
 def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
@@ -53,7 +53,9 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
         if not asked or {each.subject, each.subject.partition("@")[0]} & set(asked):
             settings = json.dumps(each.settings, sort_keys=True)
             machines.setdefault((each.subject, each.nbits, settings), []).append(each)
-    return [Proven(tuple(each), any(verdict.stale for verdict in each)) for each in machines.values()]
+    return [
+        Proven(tuple(machine), any(verdict.stale for verdict in machine)) for machine in machines.values()
+    ]
 
 
 def _units(machine: Proven) -> Cell:
@@ -61,8 +63,8 @@ def _units(machine: Proven) -> Cell:
     found = [*machine.of(UNITS), *machine.of(PROCESSOR)]
     if not found:
         return MISSING
-    proved = sum(each.verdict == PROVED for each in found)
-    bad = any(each.verdict == REFUTED for each in found)
+    proved = sum(verdict.verdict == PROVED for verdict in found)
+    bad = any(verdict.verdict == REFUTED for verdict in found)
     tone = "bad" if bad else "good" if proved == len(found) else ""
     return Cell(f"{proved} of {len(found)}", proved / len(found), tone=tone)
 
@@ -72,8 +74,8 @@ def _alone(machine: Proven, kind: str) -> Cell:
     found = machine.of(kind)
     if not found:
         return MISSING
-    own = next((each for each in found if each.name == kind), found[0])
-    others = [each for each in found if each is not own]
+    own = next((verdict for verdict in found if verdict.name == kind), found[0])
+    others = [verdict for verdict in found if verdict is not own]
     tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if own.by_nature else "bad", UNDECIDED: ""}
     tone = tones[own.verdict] if all(each.verdict != REFUTED for each in others) else "bad"
     which = "other schedules" if any(OTHER_SCHEDULE in other.name for other in others) else "further promises"
@@ -85,7 +87,7 @@ def _alone(machine: Proven, kind: str) -> Cell:
 def _open(machine: Proven) -> Cell:
     """What is not proved, and why."""
     found = machine.open
-    told = [f"{each.name} {each.verdict}: {each.how}" for each in found[:MOST_OPEN]]
+    told = [f"{verdict.name} {verdict.verdict}: {verdict.how}" for verdict in found[:MOST_OPEN]]
     more = [f"{len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
     return Cell("; ".join([*told, *more]) or "nothing", tone="" if found else "quiet")
 
@@ -107,9 +109,9 @@ COLUMNS: tuple[Column[Proven], ...] = (
 
 def table(found: Sequence[Proven]) -> Table:
     """A machine on a line."""
-    made = sorted(found, key=lambda each: (each.first.family, each.first.subject, each.first.nbits))
+    made = sorted(found, key=lambda proven: (proven.first.family, proven.first.subject, proven.first.nbits))
     # by the family alone: proofs are of few bits, figures are not
-    lines = [line(COLUMNS, each, {"family": each.first.family}) for each in made]
+    lines = [line(COLUMNS, proven, {"family": proven.first.family}) for proven in made]
     return Table(
         "proofs",
         "How much of it is proved",

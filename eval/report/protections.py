@@ -1,7 +1,8 @@
-"""What each protection costs: the programs of one design, with cycles at RSA widths, and what was measured of them on silicon.
+"""What each protection costs: the programs of one design, with cycles at RSA widths, and what was measured of
+them on silicon.
 
-Cycles are those of modexlab programs, counted word by word, which needs no ledger; areas and energies are the ledger's, of machines
-with the same settings.
+Cycles are those of modexlab programs, counted word by word, which needs no ledger; areas and energies are the
+ledger's, of machines with the same settings.
 """
 
 from __future__ import annotations
@@ -75,13 +76,13 @@ def programs(entries: Iterable[Entry]) -> list[Program]:
     design = catalogue.find(DESIGN)
     chips: dict[str, Entry] = {}
     made = [
-        each
-        for each in entries
-        if (each.subject, each.nbits, each.interface) == (DESIGN, SILICON_NBITS, DEFAULT.name)
-        and each.operation == DECRYPT
-        and each.stage in SILICON
-        and not each.marks
-        and each.value(AREA) is not None
+        entry
+        for entry in entries
+        if (entry.subject, entry.nbits, entry.interface) == (DESIGN, SILICON_NBITS, DEFAULT.name)
+        and entry.operation == DECRYPT
+        and entry.stage in SILICON
+        and not entry.marks
+        and entry.value(AREA) is not None
     ]
     for name in counted:
         settings = fitted(design, SILICON_NBITS, PROGRAMS[name], bool(PROGRAMS[name].get("crt")))
@@ -129,8 +130,10 @@ COLUMNS: tuple[Column[Program], ...] = (
 def table(found: Sequence[Program]) -> Table:
     """Each program on a line."""
     family = catalogue.find(DESIGN).family
-    alike = "All take the same time for all secrets. " if all(each.constant_time for each in found) else ""
-    lines: list[Line] = [line(COLUMNS, each, {"family": family}) for each in found]
+    alike = (
+        "All take the same time for all secrets. " if all(program.constant_time for program in found) else ""
+    )
+    lines: list[Line] = [line(COLUMNS, program, {"family": family}) for program in found]
     return Table(
         "protections",
         "What each protection costs",
@@ -138,10 +141,14 @@ def table(found: Sequence[Program]) -> Table:
         f"{WIDTHS[0]:,} to {WIDTHS[-1]:,} bits the private exponent is as long as the modulus; the key of "
         f"{SILICON_NBITS} bits has a shorter one. {alike}"
         "+: on the same without check and blinding, of crt alone on the fixed window. "
-        f"Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by the words of the program (modexlab programs has other designs "
-        f"as well), and no hardware ran; at {SILICON_NBITS} bits, with area and energy, they are measured by the flow, where a machine "
-        "went through it. With crt, products follow the length of the modulus (fit=modulus), so that those modulo a prime take half; "
-        f"at {SILICON_NBITS} bits what surrounds them takes more than that saves. Blinding lengthens exponents by 64 bits, and at "
+        f"Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by the words of the program (modexlab "
+        "programs has other designs "
+        f"as well), and no hardware ran; at {SILICON_NBITS} bits, with area and energy, they are measured "
+        "by the flow, where a machine "
+        "went through it. With crt, products follow the length of the modulus (fit=modulus), so that those "
+        "modulo a prime take half; "
+        f"at {SILICON_NBITS} bits what surrounds them takes more than that saves. Blinding lengthens "
+        "exponents by 64 bits, and at "
         f"{SILICON_NBITS} bits by {SILICON_NBITS}, which makes three times as many digits modulo a prime.",
         COLUMNS,
         lines,
@@ -150,21 +157,21 @@ def table(found: Sequence[Program]) -> Table:
 
 def records(found: Sequence[Program]) -> list[dict[str, Any]]:
     """Of the chart: each program that was measured, in percent of the schedule alone."""
-    base = next((each for each in found if each.name == SCHEDULE), None)
+    base = next((program for program in found if program.name == SCHEDULE), None)
     if base is None or base.silicon is None:
         return []
     made: list[dict[str, Any]] = []
     family = catalogue.find(DESIGN).family
-    for place, each in enumerate(found):
-        chip = each.silicon
-        about: dict[str, Any] = {"name": each.name, "order": place, "family": family}
-        cycles = {"value": each.cycles[SHOWN_NBITS], "unit": "cycles"}
+    for place, program in enumerate(found):
+        chip = program.silicon
+        about: dict[str, Any] = {"name": program.name, "order": place, "family": family}
+        cycles = {"value": program.cycles[SHOWN_NBITS], "unit": "cycles"}
         made.append(
             {
                 **about,
                 "part": SHARES[0],
                 **cycles,
-                "percent": 100 * each.cycles[SHOWN_NBITS] / base.cycles[SHOWN_NBITS],
+                "percent": 100 * program.cycles[SHOWN_NBITS] / base.cycles[SHOWN_NBITS],
             }
         )
         for part, name, unit in zip(SHARES[1:], (AREA, ENERGY), ("µm²", "nJ"), strict=True):

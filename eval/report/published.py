@@ -1,7 +1,8 @@
-"""The papers' machines as points: the figures that a paper has of one machine and operation, gathered from its tables.
+"""The papers' machines as points: the figures that a paper has of one machine and operation, gathered from
+its tables.
 
-eval/papers/published.py has the cells. Only those that may be held against something of ours are taken, and of a machine that stands in
-several cells of a kind the first.
+eval/papers/published.py has the cells. Only those that may be held against something of ours are taken, and
+of a machine that stands in several cells of a kind the first.
 """
 
 from __future__ import annotations
@@ -123,20 +124,20 @@ def _derived(figures: dict[str, Published]) -> dict[str, float]:
 
 def sources(machine: Machine) -> str:
     """Where its figures stand."""
-    return "; ".join(dict.fromkeys(each.source for each in machine.figures.values()))
+    return "; ".join(dict.fromkeys(figure.source for figure in machine.figures.values()))
 
 
 def citation(number: str, title: str, figures: Sequence[Published]) -> dict[str, str]:
     """What the page tells of published figures."""
     first = figures[0]
-    corrected = [f"printed {each.printed}: {each.erratum}" for each in figures if each.erratum]
+    corrected = [f"printed {figure.printed}: {figure.erratum}" for figure in figures if figure.erratum]
     return {
         "p": number,
         "label": title,
         "figures": "; ".join(
-            f"{of_paper(each.metric).title} {each.printed} {each.unit}".strip() for each in figures
+            f"{of_paper(figure.metric).title} {figure.printed} {figure.unit}".strip() for figure in figures
         ),
-        "source": "; ".join(dict.fromkeys(each.source for each in figures)),
+        "source": "; ".join(dict.fromkeys(figure.source for figure in figures)),
         "paper": published.paper(first.paper).citation,
         "technology": first.technology,
         "ours": ", ".join(dict.fromkeys(name for name in (first.twin, *first.ours) if name)),

@@ -1,4 +1,6 @@
-"""A chart as a picture, by vl-convert: the same specification as in the page, in the colours of the light theme."""
+"""A chart as a picture, by vl-convert: the same specification as in the page, in the colours of the light
+theme.
+"""
 
 from __future__ import annotations
 

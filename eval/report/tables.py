@@ -23,7 +23,10 @@ MOST_LINES = 300  # designs and settings; all figures are in a table of their ow
 NO_KEY = "†"
 SIGN = "‡"
 SIGN_HERE = f" {SIGN}: stale, that is, measured with other sources or tools than the present ones."
-NO_KEYS_HERE = f" Machines for one modulus of known factors ({NO_KEY} below) do arithmetic and no RSA: they are left out."
+NO_KEYS_HERE = (
+    f" Machines for one modulus of known factors ({NO_KEY} below) do arithmetic and no RSA: they "
+    "are left out."
+)
 COUNTED = (*stages.RTL, *SILICON, FORMULA)  # stages with cycles, the preferred one first
 
 
@@ -121,8 +124,9 @@ def quotient(
     close: float = CLOSE,
     judged: bool = True,
 ) -> Cell:
-    """Ours to theirs: below 1 is less. Where ours is a lower bound, a range up to `upper`, which may be infinite for "unknown"; a
-    range is less or more only as a whole. Not judged: without a colour."""
+    """Ours to theirs: below 1 is less. Where ours is a lower bound, a range up to `upper`, which may be
+    infinite for "unknown"; a range is less or more only as a whole. Not judged: without a colour.
+    """
     if ours is None or not theirs:
         return MISSING
     low = ours / theirs
@@ -169,7 +173,9 @@ def product(one: Entry | Machine, names: Sequence[str]) -> float | int | None:
 
 
 def bound(one: Entry, names: Sequence[str]) -> float | None:
-    """Of a product with an energy the upper bound, with all glitches; infinite if nobody knows it, None if there is no energy in it."""
+    """Of a product with an energy the upper bound, with all glitches; infinite if nobody knows it, None if
+    there is no energy in it.
+    """
     if "energy_nj" not in names:
         return None
     value = product(one, [GLITCHES if name == "energy_nj" else name for name in names])
@@ -210,7 +216,8 @@ BEST: tuple[Column[_Best], ...] = (
 
 
 def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collection[str] = ()) -> Table:
-    """For every width, operation and kind of thing: the design that is best by each criterion, beside the best of the papers.
+    """For every width, operation and kind of thing: the design that is best by each criterion, beside the
+    best of the papers.
 
     Netlists and layouts have lines of their own, the netlists', of which there are more, first.
     """
@@ -230,7 +237,7 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collectio
 
     for nbits, operation, interface in sorted(groups, key=place):
         found = groups[nbits, operation, interface]
-        papers = [each for each in machines if (each.nbits, each.interface) == (nbits, interface)]
+        papers = [machine for machine in machines if (machine.nbits, machine.interface) == (nbits, interface)]
         for criterion, names, where in _in_turn():
             able = [entry for entry in found if entry.stage in where and product(entry, names) is not None]
             if not able:
@@ -240,10 +247,10 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collectio
             # an area is one of the hardware: a paper states it once, of no operation
             shared = not any(METRICS[name].per_operation for name in names)
             rivals = [
-                each
-                for each in papers
-                if (each.operation == operation or (shared and not each.operation))
-                and product(each, names) is not None
+                paper
+                for paper in papers
+                if (paper.operation == operation or (shared and not paper.operation))
+                and product(paper, names) is not None
             ]
             if names != ("cycles",):
                 rivals = [each for each in rivals if each.same_library]
@@ -455,7 +462,8 @@ def critical_paths(records: Sequence[Mapping[str, Any]], entries: Sequence[Entry
     return Table(
         "critical",
         "Critical paths",
-        "The longest path from register to register, and the modules that it goes through: what to shorten first.",
+        "The longest path from register to register, and the modules that it goes through: what to shorten "
+        "first.",
         CRITICAL,
         lines,
     )
@@ -558,7 +566,7 @@ FAILED: tuple[Column[Failure], ...] = (
 
 def failed(failures: Sequence[Failure]) -> Table:
     """What could not be measured."""
-    lines = [line(FAILED, each, {"nbits": each.point.get("nbits")}) for each in failures]
+    lines = [line(FAILED, failure, {"nbits": failure.point.get("nbits")}) for failure in failures]
     return Table(
         "failed",
         "Could not be measured",

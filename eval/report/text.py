@@ -19,7 +19,7 @@ def text(content: Content) -> str:
     if content.empty:
         which = f" of {', '.join(content.asked)}" if content.asked else ""
         return NOTHING.format(path=content.path, which=which)
-    parts = [of_table(each) for each in content.tables_in_order]
+    parts = [of_table(table) for table in content.tables_in_order]
     parts.insert(len(parts) and 1, trust(content))
     return "\n\n".join(part for part in parts if part)
 
@@ -39,24 +39,24 @@ def trust(content: Content) -> str:
     )
 
 
-def of_table(each: Table) -> str:
+def of_table(table: Table) -> str:
     """A table under its title, by groups."""
-    each = without_empty_columns(each)
-    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in each.columns]
-    parts = [each.title, textwrap.fill(each.caption, LINE, break_on_hyphens=False)]
-    for group, lines in each.groups:
+    table = without_empty_columns(table)
+    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in table.columns]
+    parts = [table.title, textwrap.fill(table.caption, LINE, break_on_hyphens=False)]
+    for group, lines in table.groups:
         body = plain_table(heads, [[cell.text for cell in line.cells] for line in lines])
         parts.append(f"{group}\n{body}" if group else body)
     return "\n\n".join(part for part in parts if part)
 
 
-def without_empty_columns(each: Table) -> Table:
+def without_empty_columns(table: Table) -> Table:
     """Columns in which nothing stands tell nobody anything on paper."""
     wanted = [
         index
-        for index in range(len(each.columns))
-        if not each.lines or any(line.cells[index].text not in ("", "-") for line in each.lines)
+        for index in range(len(table.columns))
+        if not table.lines or any(line.cells[index].text not in ("", "-") for line in table.lines)
     ]
-    lines = [Line([line.cells[index] for index in wanted], line.of, line.group) for line in each.lines]
-    columns = [each.columns[index] for index in wanted]
-    return Table(each.name, each.title, each.caption, columns, lines)
+    lines = [Line([line.cells[index] for index in wanted], line.of, line.group) for line in table.lines]
+    columns = [table.columns[index] for index in wanted]
+    return Table(table.name, table.title, table.caption, columns, lines)

@@ -1,8 +1,10 @@
-"""The system on a chip, made with LiteX: a RISC-V CPU, ROM and SRAM, our accelerator on its bus, and a port to who runs the simulation.
+"""The system on a chip, made with LiteX: a RISC-V CPU, ROM and SRAM, our accelerator on its bus, and a port
+to who runs the simulation.
 
-LiteX's Wishbone-to-AXI-Lite converter stands between the CPU's bus and the accelerator, whose interrupt is one of the CPU's. The port
-is three registers of LiteX's CSR bus: `console` takes a character, `word` a word of output, `mark` a number that says where the
-program is (the simulation stamps it with the cycle), `stop` the exit code.
+LiteX's Wishbone-to-AXI-Lite converter stands between the CPU's bus and the accelerator, whose interrupt is
+one of the CPU's. The port is three registers of LiteX's CSR bus: `console` takes a character, `word` a word
+of output, `mark` a number that says where the program is (the simulation stamps it with the cycle), `stop`
+the exit code.
 """
 
 from __future__ import annotations

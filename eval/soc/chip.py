@@ -6,8 +6,8 @@ of its table.
     chip = Chip(find("mont").at(64), "vexriscv")
     trip = round_trip(chip, interrupt=True)
 
-The model is compiled once for each machine and CPU, by rtl/sim/build.py, and kept in the cache; the program comes as a file that
-the ROM reads.
+The model is compiled once for each machine and CPU, by rtl/sim/build.py, and kept in the cache; the program
+comes as a file that the ROM reads.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _take(output: Output, line: str, progress: Callable[[int], object] | None) -
     if kind == "text":
         output.text.append(rest)
         return
-    numbers = [int(each) for each in rest.split()]
+    numbers = [int(word) for word in rest.split()]
     if kind == "word":
         output.words.append(numbers[0])
     elif kind == "mark":
@@ -197,7 +197,7 @@ class RoundTrip:
     @property
     def ok(self) -> bool:
         """The program found all right, and so does who has read what it put out."""
-        return self.output.code == 0 and all(each.result == each.expected for each in self.calls)
+        return self.output.code == 0 and all(call.result == call.expected for call in self.calls)
 
 
 @functools.cache
@@ -210,8 +210,10 @@ def works(machine: Machine) -> tuple[Workload, Workload]:
     """With the longest key that the machine takes; BadInput for one that does not encrypt."""
     if machine.keyed:
         raise BadInput(
-            f"{machine.design.name} with CRT, blinding or a check only decrypts, and the chip's program encrypts with it, too; "
-            "leave out crt, blind and verify, or run `modexlab systems`, whose processor drives such a machine"
+            f"{machine.design.name} with CRT, blinding or a check only decrypts, and the chip's program "
+            "encrypts with it, too; "
+            "leave out crt, blind and verify, or run `modexlab systems`, whose processor drives such a "
+            "machine"
         )
     return workloads(machine.modulus_nbits // 2 * 2)
 
@@ -235,7 +237,7 @@ def round_trip_software(chip: Chip, interrupt: bool) -> Software:
 
 def expected_cycles(machine: Machine) -> int:
     """Of the machine in a round trip."""
-    return sum(machine.cycles(*each.operands) for each in works(machine))
+    return sum(machine.cycles(*work.operands) for work in works(machine))
 
 
 def round_trip(chip: Chip, interrupt: bool, progress: Callable[[int], object] | None = None) -> RoundTrip:

@@ -11,7 +11,8 @@ from .program import Software
 
 VERILATE = (
     "--cc --exe --build -O3 -Wno-fatal -Wno-lint -Wno-style --unroll-count 16 --expand-limit 2"
-    " --top-module soc --prefix Vsoc --Mdir build -CFLAGS '-O2 -std=c++17' -MAKEFLAGS 'CFG_CXXFLAGS_PCH_I=-include'"
+    " --top-module soc --prefix Vsoc --Mdir build -CFLAGS '-O2 -std=c++17' -MAKEFLAGS "
+    "'CFG_CXXFLAGS_PCH_I=-include'"
 )
 MAKEFILE = """\
 # make run      simulate the chip until its program stops it

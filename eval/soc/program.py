@@ -1,4 +1,6 @@
-"""Programs of the chip: the C of software/ and the driver, compiled with the operands, as the contents of the ROM."""
+"""Programs of the chip: the C of software/ and the driver, compiled with the operands, as the contents of the
+ROM.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class Software:
         """The compiler's arguments, in the directory of the files."""
         sources = sorted(name for name in self.files if name.endswith((".c", ".S")))
         return [
-            *(f"-D{each}" for each in self.macros),
+            *(f"-D{macro}" for macro in self.macros),
             *self.flags,
             *LINK,
             "-T",
@@ -56,9 +58,9 @@ class Software:
                 raise ToolError(f"the program of the chip does not compile: {done.stderr.strip()}")
             with (Path(own) / "program.elf").open("rb") as file:
                 segments = [
-                    (each["p_paddr"], each.data())
-                    for each in ELFFile(file).iter_segments("PT_LOAD")
-                    if each["p_filesz"]
+                    (segment["p_paddr"], segment.data())
+                    for segment in ELFFile(file).iter_segments("PT_LOAD")
+                    if segment["p_filesz"]
                 ]
         image = bytearray(max(start + len(content) for start, content in segments))
         for start, content in segments:

@@ -1,4 +1,5 @@
-"""Answers of a design to many exponentiations: long ones side by side in processes, and kept where they are cut short.
+"""Answers of a design to many exponentiations: long ones side by side in processes, and kept where they are
+cut short.
 
 A file of the cache keeps every answer at once; its name follows from the design, its sources and the tools.
 The next run begins there. A run that was not cut short removes it.
@@ -28,7 +29,8 @@ Answer = tuple[Status, int]
 Progress = Callable[[int, int], None]
 STEP = (
     1 << 21
-)  # bits of the modulus times bits of the exponent: what one process is given, a few seconds of a wide machine
+    # bits of the modulus times bits of the exponent: what one process is given, a few seconds of a wide machine
+)
 LONG = 1 << 24  # with less than this in all, processes do not pay
 
 
@@ -58,12 +60,14 @@ def compute(chunk: Chunk, design: Design | None = None, progress: Progress | Non
             answers = session.run_with_keys(list(zip(bases, chunk.keys, strict=True)), progress)
         else:
             answers = session.run(chunk.operands, progress)
-        return [(each.status, each.result) for each in answers]
+        return [(answer.status, answer.result) for answer in answers]
 
 
 @dataclass
 class Answers:
-    """A design at a level and stage, and how its answers are computed; with `protection`, by programs that take keys."""
+    """A design at a level and stage, and how its answers are computed; with `protection`, by programs that
+    take keys.
+    """
 
     design: Design
     settings: Mapping[str, Any]
@@ -129,7 +133,7 @@ class Answers:
         for line in kept.read_text().splitlines():
             try:
                 nbits, *numbers = json.loads(line)
-                base, exp, mod, status, result = (int(each, 16) for each in numbers)
+                base, exp, mod, status, result = (int(number, 16) for number in numbers)
             except ValueError:  # the last line of a run that was killed
                 continue
             self.known[nbits, (base, exp, mod)] = Status(status), result

@@ -91,7 +91,9 @@ def read(document: Any, source: str) -> list[Item]:
 
 
 def plain_item(title: str, plain: dict[str, Any], where: str, key: Any = None) -> Item:
-    """The item of an entry that spells out base, exponent, modulus and result; of a private operation, if the key says so."""
+    """The item of an entry that spells out base, exponent, modulus and result; of a private operation, if the
+    key says so.
+    """
     numbers = _numbers(plain, where)
     of_key = None
     if isinstance(key, dict):

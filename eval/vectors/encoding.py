@@ -167,7 +167,9 @@ def oaep_decode(name: str, mgf: str, value: int, nbytes: int, label: bytes = b""
 
 
 def pkcs1_decode(value: int, nbytes: int, kind: int = 2) -> bytes | None:
-    """The message of an encoding of PKCS#1 v1.5, type 2 (`value` = ciphertext^d mod n) or 1; None where the padding is wrong."""
+    """The message of an encoding of PKCS#1 v1.5, type 2 (`value` = ciphertext^d mod n) or 1; None where the
+    padding is wrong.
+    """
     if value >> (8 * nbytes):
         return None
     em = value.to_bytes(nbytes, "big")

@@ -24,9 +24,9 @@ class Frame:
 class Verdict:
     """A second judge beside the golden value: what an encoding (a padding, a signature) makes of the result.
 
-    `holds` decides on the number that the hardware computed, `expect` is the file's own word on it
-    (None where the file allows either), and `claim` says in words what was asked. `frame` says that the number is an encoding
-    of PKCS#1 v1.5, which the unit for unpadding opens as well.
+    `holds` decides on the number that the hardware computed, `expect` is the file's own word on it (None
+    where the file allows either), and `claim` says in words what was asked. `frame` says that the number is
+    an encoding of PKCS#1 v1.5, which the unit for unpadding opens as well.
     """
 
     holds: Callable[[int], bool]
@@ -37,7 +37,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ModExp:
-    """base^exp mod `mod`, with the file's result, or its verdict, or both; `key`: of which `exp` is the private exponent."""
+    """base^exp mod `mod`, with the file's result, or its verdict, or both; `key`: of which `exp` is the
+    private exponent.
+    """
 
     name: str
     base: int

@@ -34,7 +34,9 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one item: passed, failed, skipped, or beyond the limit; `reason` says why it failed or was skipped."""
+    """What became of one item: passed, failed, skipped, or beyond the limit; `reason` says why it failed or
+    was skipped.
+    """
 
     item: Item
     kind: str
@@ -166,7 +168,10 @@ class Judge:
         of_key = self._carried(key)
         widest = max(map(int.bit_length, of_key), default=0)
         if widest > (self.nbits or MAX_NBITS):
-            return f"a number of the key is too long for {self.nbits or MAX_NBITS} bits, or a prime for half of them"
+            return (
+                f"a number of the key is too long for {self.nbits or MAX_NBITS} bits, or a prime for "
+                "half of them"
+            )
         nbits = self.nbits or self.design.width_for(item.mod, *names.values(), *of_key)
         if reason := self._cannot_make(nbits):
             return reason
@@ -192,7 +197,9 @@ class Judge:
         return _Job(item, nbits, {**names, "mod": item.mod})
 
     def _carried(self, key: RSAKey | None) -> list[int]:
-        """Numbers as long as the machine must be for what a request has of a key: by CRT primes, each in half of the width."""
+        """Numbers as long as the machine must be for what a request has of a key: by CRT primes, each in half
+        of the width.
+        """
         if key is None or self.protection is None:
             return []
         longest = max(key.p or 0, key.q or 0).bit_length() if self.protection.crt else 0
@@ -216,7 +223,9 @@ class Judge:
         return self._unmakeable[nbits]
 
     def _unpadded(self, jobs: Sequence[_Job]) -> dict[_Job, Opened]:
-        """What the unit for unpadding finds in the results that are encodings of PKCS#1 v1.5, by the level of the judge."""
+        """What the unit for unpadding finds in the results that are encodings of PKCS#1 v1.5, by the level of
+        the judge.
+        """
         framed: dict[int, list[tuple[_Job, Kind, int]]] = {}
         for job in jobs:
             status, result = self.answers.known[job.power]
@@ -274,7 +283,9 @@ class Judge:
 
 
 def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None) -> Outcome:
-    """The judges on one result: the golden value, the file's result or verdict, and unpadding in hardware beside that in Python."""
+    """The judges on one result: the golden value, the file's result or verdict, and unpadding in hardware
+    beside that in Python.
+    """
     item = job.item
     golden = item.golden()
     either = False
@@ -315,5 +326,6 @@ def _wrongly_opened(verdict: Verdict, result: int, opened: Opened) -> str:
         return ""
     return (
         f"the encoding is {'good' if expected[0] else 'wrong'}, of {expected[1]} bytes; "
-        f"the unit for unpadding says {'good' if opened.good else 'wrong'}, {opened.length} bytes, {shown(opened.message)}"
+        f"the unit for unpadding says {'good' if opened.good else 'wrong'}, {opened.length} bytes, "
+        f"{shown(opened.message)}"
     )

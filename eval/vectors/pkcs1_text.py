@@ -43,7 +43,8 @@ def read(text: str, source: str) -> list[Item]:
                 if not _ROW.match(stripped):
                     if rows:
                         raise BadInput(
-                            f"{source}: line {number}, under {label!r}, is not hexadecimal: {shorten(stripped)!r}"
+                            f"{source}: line {number}, under {label!r}, is not hexadecimal: "
+                            f"{shorten(stripped)!r}"
                         )
                     label = ""  # prose
                     continue

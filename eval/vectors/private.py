@@ -1,7 +1,7 @@
 """Private operations: how a program protects them, and the keys that vectors have for them.
 
-A vector file gives a key as it likes; a program with CRT, blinding or the check wants e, d and, for CRT and a blinded exponent, two
-primes. Where they are missing they are found from d and e.
+A vector file gives a key as it likes; a program with CRT, blinding or the check wants e, d and, for CRT and a
+blinded exponent, two primes. Where they are missing they are found from d and e.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ MOST_KEYS = 4096  # that are kept with their primes
 
 @dataclass(frozen=True)
 class Protection:
-    """What is asked for beside a private exponentiation; the check of the result is always there, unless a setting says otherwise."""
+    """What is asked for beside a private exponentiation; the check of the result is always there, unless a
+    setting says otherwise.
+    """
 
     crt: bool = False
     blind: str = "no"

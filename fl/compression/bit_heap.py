@@ -1,15 +1,18 @@
-"""The plan of a bit heap: rows of bits, each with its columns and the time at which it is there, added up to a pair by rows of adders.
+"""The plan of a bit heap: rows of bits, each with its columns and the time at which it is there, added up to
+a pair by rows of adders.
 
-compression_plan.py goes by columns, and has a cell for each bit; here all is vectors, as the columns of a wide heap are alike but for
-its ends. A row adder takes the three rows that are there first (three-greedy: Oklobdzija, Villeger and Liu, 1996, by rows): full
-adders where all three have a bit, and where one or two have one, it passes, or both. If a carry comes to two that should pass, it is
-laid into a later row that has nothing in this column; or, if there is none or the two do not go on for long, half adders take them.
-Of equal rows those go together that end alike, as this happens where one row ends before another. R rows take R - 2 row adders.
-Rows that have no column in common share one.
+compression_plan.py goes by columns, and has a cell for each bit; here all is vectors, as the columns of a
+wide heap are alike but for its ends. A row adder takes the three rows that are there first (three-greedy:
+Oklobdzija, Villeger and Liu, 1996, by rows): full adders where all three have a bit, and where one or two
+have one, it passes, or both. If a carry comes to two that should pass, it is laid into a later row that has
+nothing in this column; or, if there is none or the two do not go on for long, half adders take them. Of equal
+rows those go together that end alike, as this happens where one row ends before another. R rows take R - 2
+row adders. Rows that have no column in common share one.
 
-A row is a list of parts, from low columns to high ones: bits of a row of the input or of an output of an adder. No carry leaves the
-heap at its upper end: the sum of all rows must be below 2^columns.
-The adders of complements: a full adder is self-dual, a half adder not (rtl/units/heap/full_adders.py), where nothing is there stands a 1.
+A row is a list of parts, from low columns to high ones: bits of a row of the input or of an output of an
+adder. No carry leaves the heap at its upper end: the sum of all rows must be below 2^columns. The adders of
+complements: a full adder is self-dual, a half adder not (rtl/units/heap/full_adders.py), where nothing is
+there stands a 1.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-# ns from the second and the last input of a full adder to its outputs: FA_X1 of the NanGate library with a fan-out of one
+# ns from the second and the last input of a full adder to its outputs: FA_X1 of the NanGate library with a
+# fan-out of one
 SUM_DELAY, SUM_DELAY_LAST = 0.12, 0.10
 CARRY_DELAY, CARRY_DELAY_LAST = 0.09, 0.07
 LEAST_PASSING = 2  # columns: a carry is laid off where so many would take half adders
@@ -142,7 +146,9 @@ class _Planner:
         return HeapPlan(self.columns, self.lines, tuple(self.adders), (first, second), last)
 
     def _share(self) -> None:
-        """The rows of the input; one that has no column in common with another, not earlier one lies beside it."""
+        """The rows of the input; one that has no column in common with another, not earlier one lies beside
+        it.
+        """
         for number, line in sorted(enumerate(self.lines), key=lambda each: (-each[1].arrival, each[1].lo)):
             part = Part(line.lo, min(line.hi, self.columns), "row", number, 0)
             if part.nbits <= 0:

@@ -1,19 +1,25 @@
 """Plans a compression tree: a * b mod m, a * a mod m or x mod m for one modulus m (paper 000, section 2.2.1).
 
-1. Pre-computation. The products a_j * b_k of weight 2^(j+k) make a matrix with a column for each weight. Those beyond the
-   word are folded back (folding.py). The constant that inverted bits leave, the correction, is one more row of it, or
+1. Pre-computation. The products a_j * b_k of weight 2^(j+k) make a matrix with a column for each weight.
+Those beyond the
+   word are folded back (folding.py). The constant that inverted bits leave, the correction, is one more row
+   of it, or
    only the ones of such a row.
-2. Compression, level by level, until no column has more than two bits. In each level 5:3 compressors are placed wherever
-   five bits are left, then full adders, then half adders, from the lowest column upward and line after line. What is
-   carried out of the last column is folded back in the same level: the end-around carry, inverted for 2^n + 1. Three strategies
+2. Compression, level by level, until no column has more than two bits. In each level 5:3 compressors are
+placed wherever
+   five bits are left, then full adders, then half adders, from the lowest column upward and line after line.
+   What is
+   carried out of the last column is folded back in the same level: the end-around carry, inverted for 2^n +
+   1. Three strategies
    are planned; the one with the smallest delay x area (cost.py) is the plan.
 3. The two rows that are left are added modulo m (mod_sum.py; equation 5 and Figure 6).
 
-Where a half adder fits is not where it helps, and in the last column of 2^n + k each makes more bits than it takes: with all
-that fit, the tree would not end. One is placed where the column would otherwise exceed Dadda's bound for the next level. If a
-carry folds to several bits, none is placed in the last column, and none on account of folded bits. With that, a tree may still
-go in circles, as may one of 5:3 compressors: after `_patience` levels only full adders are placed, and these always end, as
-every one in the last column leaves less than it takes (folding.py).
+Where a half adder fits is not where it helps, and in the last column of 2^n + k each makes more bits than it
+takes: with all that fit, the tree would not end. One is placed where the column would otherwise exceed
+Dadda's bound for the next level. If a carry folds to several bits, none is placed in the last column, and
+none on account of folded bits. With that, a tree may still go in circles, as may one of 5:3 compressors:
+after `_patience` levels only full adders are placed, and these always end, as every one in the last column
+leaves less than it takes (folding.py).
 """
 
 from __future__ import annotations
@@ -49,7 +55,9 @@ def _dadda_bound(height: int) -> int:
 
 
 def _patience(height: int) -> int:
-    """The levels after which a strategy has only full adders left: two or three times what trees of this height need."""
+    """The levels after which a strategy has only full adders left: two or three times what trees of this
+    height need.
+    """
     return 16 + 4 * height.bit_length()
 
 
@@ -134,7 +142,9 @@ class _Task:
     bound: Cost | None
 
     def attempt(self, places: Sequence[int]) -> tuple[Plan | None, int]:
-        """A plan with a bit of the correction in each of these columns, all 0 as yet, and the correction that it needs."""
+        """A plan with a bit of the correction in each of these columns, all 0 as yet, and the correction that
+        it needs.
+        """
         constants = [(column, 0) for column in places]
         columns = matrix(self.operation, self.modulus, self.nbits, constants)
         inverted = sum(run.count << i for i, runs in enumerate(columns) for run in runs if run.inverted)
@@ -203,8 +213,9 @@ def make_plan(
     strategy: str = BEST,
     adder: str = "brent-kung",
 ) -> Plan:
-    """The tree of an operation for a modulus: a product or a square of words of operand_nbits, by default as long as the
-    largest residue, or the residue of one word of operand_nbits, by default twice that."""
+    """The tree of an operation for a modulus: a product or a square of words of operand_nbits, by default as
+    long as the largest residue, or the residue of one word of operand_nbits, by default twice that.
+    """
     if operation not in OPERATIONS:
         raise unknown("operation", operation, OPERATIONS)
     if strategy not in (BEST, *STRATEGIES, *OURS):

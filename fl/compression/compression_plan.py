@@ -1,16 +1,19 @@
-"""The plan of a compression tree, as plain data: which bits each level has, which compressors take them, where the outputs go.
+"""The plan of a compression tree, as plain data: which bits each level has, which compressors take them,
+where the outputs go.
 
-compression.py makes plans; this is what they are. A bit is known by (level, column, place), in level 0 of the matrix of partial
-products. A plan stores no more than how many compressors of each kind a level has in each column. Which bits they take, and where
-their outputs go, follows by one rule, `Level` and `Plan.runs`, that hardware
-(rtl/units/compression_tree.py) and drawing (eval/report/drawing.py) share; so a plan of millions of cells is small.
+compression.py makes plans; this is what they are. A bit is known by (level, column, place), in level 0 of the
+matrix of partial products. A plan stores no more than how many compressors of each kind a level has in each
+column. Which bits they take, and where their outputs go, follows by one rule, `Level` and `Plan.runs`, that
+hardware (rtl/units/compression_tree.py) and drawing (eval/report/drawing.py) share; so a plan of millions of
+cells is small.
 
-The first bits of a column go to its 5:3 compressors, the next to its full adders, then to its half adder, and the rest pass
-on; of the k compressors of a kind, the t-th takes of their bits those at t, t + k, t + 2k ... In the next level a column has
-the bits that passed, the sums of its own cells, the carries of the column below, the fours of the one below that, and what
-is folded back.
+The first bits of a column go to its 5:3 compressors, the next to its full adders, then to its half adder, and
+the rest pass on; of the k compressors of a kind, the t-th takes of their bits those at t, t + k, t + 2k ...
+In the next level a column has the bits that passed, the sums of its own cells, the carries of the column
+below, the fours of the one below that, and what is folded back.
 
-The paper does not define its 5:3 compressor; here it counts its inputs: outputs of one, two and four times their weight.
+The paper does not define its 5:3 compressor; here it counts its inputs: outputs of one, two and four times
+their weight.
 """
 
 from __future__ import annotations
@@ -34,8 +37,9 @@ Counts = tuple[int, ...]  # a number for each column
 
 
 class Run(NamedTuple):
-    """Bits that lie together in a column, and what they are: outputs of the cells of one kind in one column, bits
-    that pass, products of one weight (`column` is the weight), or a bit of the correction."""
+    """Bits that lie together in a column, and what they are: outputs of the cells of one kind in one column,
+    bits that pass, products of one weight (`column` is the weight), or a bit of the correction.
+    """
 
     kind: str  # of CELLS, or "pass", "product", "correction"
     output: int
@@ -45,7 +49,9 @@ class Run(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A compressor: the places of its inputs in its column, and where each output goes: (column, place, inverted)."""
+    """A compressor: the places of its inputs in its column, and where each output goes: (column, place,
+    inverted).
+    """
 
     level: int
     column: int
@@ -63,12 +69,14 @@ class Level:
     cells: dict[str, Counts]
 
     def first(self, kind: str, column: int) -> int:
-        """The place of the first bit that goes to cells of this kind; with "pass", of the first that passes on."""
+        """The place of the first bit that goes to cells of this kind; with "pass", of the first that passes
+        on.
+        """
         place = 0
-        for each in CELLS:
-            if each == kind:
+        for cell in CELLS:
+            if cell == kind:
                 break
-            place += SIZE[each] * self.cells[each][column]
+            place += SIZE[cell] * self.cells[cell][column]
         return place
 
     def inputs(self, kind: str, column: int, number: int) -> tuple[int, ...]:
@@ -86,7 +94,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Plan:
-    """A tree that is planned; `rivals` has what each strategy would have cost, None where it was given up as dearer."""
+    """A tree that is planned; `rivals` has what each strategy would have cost, None where it was given up as
+    dearer.
+    """
 
     operation: str
     modulus: Modulus
@@ -209,11 +219,13 @@ class Plan:
         return ModSum(self.modulus.value, self.columns, first, second)
 
 
-# -------------------------------------------------------------------------------------------------- pre-computation
+# --------------------------------------------------------------------------------------------------
+# pre-computation
 
 
 def product_range(operation: str, nbits: int, weight: int) -> tuple[int, int, int]:
-    """The pairs (j, k) of operand bits whose product has this weight: j from `first` on, `count` of them, k = total - j.
+    """The pairs (j, k) of operand bits whose product has this weight: j from `first` on, `count` of them, k =
+    total - j.
 
     A square has a_j * a_k twice, so that the pair with j < k is found one weight higher.
     """

@@ -1,11 +1,12 @@
-"""Parallel-prefix networks as plain data: who combines with whom, level by level, to get the carries of an addition.
+"""Parallel-prefix networks as plain data: who combines with whom, level by level, to get the carries of an
+addition.
 
-A position i holds the pair (generate, propagate) of a span of bits that ends at i; a node (i, j) of a level joins to it the
-span that ends at j, the bit below its own: g_i = g_i + p_i g_j, p_i = p_i p_j. After the last level all spans reach down to
-bit 0 and g_i is the carry out of bit i.
+A position i holds the pair (generate, propagate) of a span of bits that ends at i; a node (i, j) of a level
+joins to it the span that ends at j, the bit below its own: g_i = g_i + p_i g_j, p_i = p_i p_j. After the last
+level all spans reach down to bit 0 and g_i is the carry out of bit i.
 
-Brent-Kung (paper 000, section 2.2.2: about 2 log2 n levels, 2n nodes), Kogge-Stone (log2 n levels, n log2 n nodes, fan-out 2)
-and Sklansky (log2 n levels, n/2 log2 n nodes, fan-out up to n/2).
+Brent-Kung (paper 000, section 2.2.2: about 2 log2 n levels, 2n nodes), Kogge-Stone (log2 n levels, n log2 n
+nodes, fan-out 2) and Sklansky (log2 n levels, n/2 log2 n nodes, fan-out up to n/2).
 """
 
 from ..errors import unknown

@@ -1,8 +1,10 @@
-"""The digit-serial processor of paper 003: Montgomery's product by additions of digits, its widths and what they take.
+"""The digit-serial processor of paper 003: Montgomery's product by additions of digits, its widths and what
+they take.
 
-U <- (U + V) / 2, K + 3 times, where V is 0, 2B, N or 2B + N by a bit of A and the lowest of U (Algorithm 17.1.1 as section 17.2
-carries it out), so R = 2^(K + 2). An addition takes M = ceil((K + 3) / S) digits of S bits: U and 2B + N stay below 5N. The paper has
-ceil((K + 2) / S), which is the same at its widths, and a bit short where S divides K + 2.
+U <- (U + V) / 2, K + 3 times, where V is 0, 2B, N or 2B + N by a bit of A and the lowest of U (Algorithm
+17.1.1 as section 17.2 carries it out), so R = 2^(K + 2). An addition takes M = ceil((K + 3) / S) digits of S
+bits: U and 2B + N stay below 5N. The paper has ceil((K + 2) / S), which is the same at its widths, and a bit
+short where S divides K + 2.
 """
 
 from dataclasses import dataclass
@@ -24,12 +26,14 @@ class SerialShape:
         if not LEAST_DIGIT <= self.digit_nbits <= MOST_DIGIT:
             nearest = min(max(self.digit_nbits, LEAST_DIGIT), MOST_DIGIT)
             raise BadInput(
-                f"digits of {bits(self.digit_nbits)}: give {LEAST_DIGIT} to {MOST_DIGIT}; the nearest is {nearest}"
+                f"digits of {bits(self.digit_nbits)}: give {LEAST_DIGIT} to {MOST_DIGIT}; the nearest is "
+                f"{nearest}"
             )
         if self.ndigits < LEAST_DIGITS:
             most = widest_digit(self.nbits)
             raise BadInput(
-                f"digits of {bits(self.digit_nbits)} are {self.ndigits} to a word of {self.nbits} + 3 bits, and the pipeline needs "
+                f"digits of {bits(self.digit_nbits)} are {self.ndigits} to a word of {self.nbits} + 3 bits, "
+                "and the pipeline needs "
                 f"{LEAST_DIGITS} or more; the nearest that the width can have is {most}"
             )
 

@@ -1,12 +1,14 @@
 """Folding: what a bit of weight 2^i beyond the word becomes in a tree modulo m (paper 000, section 2.2.1).
 
-|2^i|_m is written with the digits that have fewer ones: those of 2^i mod m, or, with all of them negative, those of
-m - (2^i mod m); with as many ones, the positive ones. A negative digit puts the inverted bit into the tree, as
+|2^i|_m is written with the digits that have fewer ones: those of 2^i mod m, or, with all of them negative,
+those of
+m - (2^i mod m); with as many ones, the positive ones. A negative digit puts the inverted bit into the tree,
+as
 -x = (1 - x) - 1, and leaves a -1 that is constant: the sum of these is the correction.
 
-One addition to the paper's rule: what a carry folds to while the tree is compressed must be worth less than it was, or the
-tree would never end. Where the fewer ones are worth more than three quarters of the carry, the other sign is taken. None of
-the paper's moduli is such a case.
+One addition to the paper's rule: what a carry folds to while the tree is compressed must be worth less than
+it was, or the tree would never end. Where the fewer ones are worth more than three quarters of the carry, the
+other sign is taken. None of the paper's moduli is such a case.
 """
 
 from typing import NamedTuple

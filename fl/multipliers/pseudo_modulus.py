@@ -1,19 +1,23 @@
-"""Pseudo-moduli: multiples c*N of an odd modulus N whose shape makes reduction easy, what each saves and what it costs.
+"""Pseudo-moduli: multiples c*N of an odd modulus N whose shape makes reduction easy, what each saves and what
+it costs.
 
-Paper 000, equation 21: who computes modulo m1 = c * m2 goes back to m2 by one reduction at the end. Its family (equations 22
-and 23) is m2 = 2^n + k = (2^(n+2) - 1) / 3, so m1 = 2^(n+2) - 1, whose reduction is an end-around carry. (As printed, the sum of
-equation 22 runs one term too far: k = sum of 2^(2i) for i = 0 .. n/2 - 1, as in its Table 4.) For an N of n bits, digits of w:
+Paper 000, equation 21: who computes modulo m1 = c * m2 goes back to m2 by one reduction at the end. Its
+family (equations 22 and 23) is m2 = 2^n + k = (2^(n+2) - 1) / 3, so m1 = 2^(n+2) - 1, whose reduction is an
+end-around carry. (As printed, the sum of equation 22 runs one term too far: k = sum of 2^(2i) for i = 0 ..
+n/2 - 1, as in its Table 4.) For an N of n bits, digits of w:
 
     2^t - 1, 2^t + 1   there is one for every odd N (the first), but t is a multiple of the order of 2 modulo N, and for nearly
-                       all N that is a number about as long as N: t bits are hopeless. Where t is small, N divides a number whose
+                       all N that is a number about as long as N: t bits are hopeless. Where t is small, N
+                       divides a number whose
                        factors are known or near; `warning` says so.
     low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low word itself (scaled.py)
     high end           cN = 2^(n+w) - delta with delta < N, c of w or w+1 bits: the quotient digit of a Barrett step is the top
                        word
     both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, half the steps each
 
-Each is counted in digit products (w by w bits) of one modular product by steps of radix 2^w, beside 2s^2 + s for Montgomery's
-(s = ceil(n/w)), where s of them, one in each step, make quotient digits, and the step waits for it.
+Each is counted in digit products (w by w bits) of one modular product by steps of radix 2^w, beside 2s^2 + s
+for Montgomery's (s = ceil(n/w)), where s of them, one in each step, make quotient digits, and the step waits
+for it.
 """
 
 from dataclasses import dataclass
@@ -67,7 +71,8 @@ class PowerSearch:
         if self.exact:
             return "there is none: no power of 2 is -1 modulo N"
         return (
-            f"no t up to {self.bound}; t is a multiple of the order of 2 modulo N, which takes the factors of N to know, "
+            f"no t up to {self.bound}; t is a multiple of the order of 2 modulo N, which takes the factors "
+            "of N to know, "
             "and is nearly always a number about as long as N: hopeless"
         )
 
@@ -81,7 +86,8 @@ class PseudoModuli:
             raise BadInput(f"modulus {shown(n)}{zero}give an odd modulus of 3 or more")
         if n % 2 == 0:
             raise BadInput(
-                f"modulus {shown(n)} is even, and so are all its multiples: no pseudo-modulus has an odd end; "
+                f"modulus {shown(n)} is even, and so are all its multiples: no pseudo-modulus has an odd "
+                "end; "
                 f"give an odd modulus (its odd part is {shown(n >> ((n & -n).bit_length() - 1))})"
             )
         if w not in DIGIT_NBITS:
@@ -102,7 +108,9 @@ class PseudoModuli:
 
     @property
     def plain_digit_products(self) -> int:
-        """Digit products of Montgomery's product modulo n itself: a step makes s of a_i * B, one for q, s of q * N."""
+        """Digit products of Montgomery's product modulo n itself: a step makes s of a_i * B, one for q, s of
+        q * N.
+        """
         s = self.plain_steps
         return 2 * s * s + s
 
@@ -121,7 +129,8 @@ class PseudoModuli:
             f"c*N = -1 mod 2^{w}",
             digits + 1,
             digits * (self._words(n + w + 1) + self._words(n)),
-            "the quotient digit is the low word: no product makes it, no step waits for it; no final subtraction",
+            "the quotient digit is the low word: no product makes it, no step waits for it; no final "
+            "subtraction",
             f"operands {_count(w + 1, 'bit')} longer, {_count(digits + 1 - self._words(n), 'step')} more, "
             "one reduction at the end",
         )
@@ -160,8 +169,10 @@ class PseudoModuli:
             f"c*N = -1 mod 2^{w} and above 2^{n + 2 * w} - 2^{n + w}",
             steps,
             self._words(n + 2 * w + 1) * (self._words(n + 2 * w + 1) + self._words(n + w)),
-            "both quotient digits are words: a product is reduced from both ends at once (bipartite), in half the steps",
-            f"operands {_count(2 * w, 'bit')} longer, two rows of multipliers side by side, one reduction at the end",
+            "both quotient digits are words: a product is reduced from both ends at once (bipartite), in "
+            "half the steps",
+            f"operands {_count(2 * w, 'bit')} longer, two rows of multipliers side by side, one reduction "
+            "at the end",
         )
 
     # ---- powers of two, give or take one
@@ -264,12 +275,12 @@ class PseudoModuli:
                 "N is prime (Miller-Rabin): anyone can compute the private exponent, d = e^-1 mod N - 1."
             )
         elif found.split:
-            primes = [each.value for each in found.factors if each.prime]
-            rest = [each.value for each in found.factors if not each.prime]
+            primes = [factor.value for factor in found.factors if factor.prime]
+            rest = [factor.value for factor in found.factors if not factor.prime]
             text = f"N has known factors, {len(primes)} of them prime" if rest else "N is fully factored"
-            reasons.append(f"{text}: {' * '.join(shown(each.value) for each in found.factors)}.")
+            reasons.append(f"{text}: {' * '.join(shown(factor.value) for factor in found.factors)}.")
             if rest:
-                lengths = ", ".join(f"{each.bit_length()} bits" for each in rest)
+                lengths = ", ".join(f"{value.bit_length()} bits" for value in rest)
                 reasons.append(f"Not factored further by this search: {lengths}.")
         if reasons:
             reasons.append("Do not use N as a key; arithmetic modulo N is fine, as a benchmark.")

@@ -1,21 +1,25 @@
-"""Reduction by rows of residues: a product modulo n after one addition of rows, with no quotient and no carry before it.
+"""Reduction by rows of residues: a product modulo n after one addition of rows, with no quotient and no carry
+before it.
 
-After S. Kawamura, K. Takabayashi and A. Shimbo, "A fast modular arithmetic algorithm using a residue table", Electronics Letters 27(14),
-1991, with the table in registers and a whole product at once. The modulus is shifted up: M = n * 2^s with its highest bit at place w - 1
-of w bits, and numbers are multiplied modulo M, which says the same modulo n. Of a product T < 2^(w + c) the c columns from 2^w on
-are taken away and residues put in their place, of which every second is kept: X_g = 2^(w + 2g) mod M.
+After S. Kawamura, K. Takabayashi and A. Shimbo, "A fast modular arithmetic algorithm using a residue table",
+Electronics Letters 27(14), 1991, with the table in registers and a whole product at once. The modulus is
+shifted up: M = n * 2^s with its highest bit at place w - 1 of w bits, and numbers are multiplied modulo M,
+which says the same modulo n. Of a product T < 2^(w + c) the c columns from 2^w on are taken away and residues
+put in their place, of which every second is kept: X_g = 2^(w + 2g) mod M.
 
-T comes as a pair s + c = T of its heap, before any carry has run. A half adder in each column makes of it a sum and a carry, which is
-worth the next column, and of the two at most one is 1. So the row of a column is one of {0, X, 2X} if it is even, of {0, 2X, X'} if it
-is odd (X' the residue of the next two columns), by one AOI22 a bit; these rows and the low words of the pair are added up to a new pair.
+T comes as a pair s + c = T of its heap, before any carry has run. A half adder in each column makes of it a
+sum and a carry, which is worth the next column, and of the two at most one is 1. So the row of a column is
+one of {0, X, 2X} if it is even, of {0, 2X, X'} if it is odd (X' the residue of the next two columns), by one
+AOI22 a bit; these rows and the low words of the pair are added up to a new pair.
 
-Bounds. A row is at most 2 (M - 1), a low word at most 2^w - 1 <= 2M - 1, so that a fold is below B = (2c + 4) M, and below
-(2c + 2) 2^w, as M < 2^w. Operands below that have products below 2^(w + c) if (2c + 2)^2 <= 2^(c - w): `columns` is the least even c with
-that, 46 for 32 bits, of which operands have 39. A base has at most w bits, and so has 2^s: they are operands as they are, and the
-modulus may be even.
-At the end x < B is divided by M: floor(x / 2^k) < M for 2^k >= 2c + 4, and k more bits come in by twos, 4y + d mod M.
+Bounds. A row is at most 2 (M - 1), a low word at most 2^w - 1 <= 2M - 1, so that a fold is below B = (2c + 4)
+M, and below (2c + 2) 2^w, as M < 2^w. Operands below that have products below 2^(w + c) if (2c + 2)^2 <= 2^(c
+- w): `columns` is the least even c with that, 46 for 32 bits, of which operands have 39. A base has at most w
+bits, and so has 2^s: they are operands as they are, and the modulus may be even. At the end x < B is divided
+by M: floor(x / 2^k) < M for 2^k >= 2c + 4, and k more bits come in by twos, 4y + d mod M.
 
-The result r * b^e is kept with r = 2^s: (2^s b^e) mod M = (b^e mod n) 2^s, from which a shift down by s gives what was asked for.
+The result r * b^e is kept with r = 2^s: (2^s b^e) mod M = (b^e mod n) 2^s, from which a shift down by s gives
+what was asked for.
 """
 
 from __future__ import annotations
@@ -86,9 +90,11 @@ class FoldShape:
 
     @property
     def lead_cycles(self) -> int:
-        """From cycle 0 to the first square: its fold, and that of 2^s * base, want the residues of 2^w to 2^(2w - 1), the next one all.
+        """From cycle 0 to the first square: its fold, and that of 2^s * base, want the residues of 2^w to
+        2^(2w - 1), the next one all.
 
-        A fold is a cycle behind its product, the second square two behind the first; and base and 2^s enter in the two cycles before.
+        A fold is a cycle behind its product, the second square two behind the first; and base and 2^s enter
+        in the two cycles before.
         """
         return max(self.made_by(-(-self.nbits // 2)), self.made_by(self.residues) - 2, 2)
 

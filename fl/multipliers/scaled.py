@@ -1,26 +1,30 @@
-"""Montgomery's product on a scaled modulus M = c*N = -1 mod 2^w: the quotient digit is the low word, no product makes it.
+"""Montgomery's product on a scaled modulus M = c*N = -1 mod 2^w: the quotient digit is the low word, no
+product makes it.
 
-Paper 000 (section 4.1, equation 21) computes modulo a multiple of the modulus that is easier, and goes back once, at the end.
-Its multiples are 2^t - 1, which only moduli of known factorisation have in reasonable size (pseudo_modulus.py). A multiple that
-is easy at its low end has every odd N: c = -N^-1 mod 2^w, below 2^w, makes w ones there. With M' = (M + 1) / 2^w a step in
-radix 2^w is
+Paper 000 (section 4.1, equation 21) computes modulo a multiple of the modulus that is easier, and goes back
+once, at the end. Its multiples are 2^t - 1, which only moduli of known factorisation have in reasonable size
+(pseudo_modulus.py). A multiple that is easy at its low end has every odd N: c = -N^-1 mod 2^w, below 2^w,
+makes w ones there. With M' = (M + 1) / 2^w a step in radix 2^w is
 
     q = S mod 2^w;   S <- (S + q*M) / 2^w + a_i*B = floor(S / 2^w) + q*M' + a_i*B
 
-Since cN + 1 = 0 mod 2^w, M' is 2^-w mod N, which w halvings of 1 modulo N make: the step is S/2^w mod N, said digit by digit.
+Since cN + 1 = 0 mod 2^w, M' is 2^-w mod N, which w halvings of 1 modulo N make: the step is S/2^w mod N, said
+digit by digit.
 
-Bounds. Let D = 2^w, R = D^L. After the L digits of A and a digit 0, S = (A*B + Q*M) / R with 0 <= Q < R: every q is a digit of Q.
-So A, B < 2M give S < 4M^2/R + M <= 2M if R >= 4M, and products follow each other without a subtraction. M <= (D-1)N < 2^(n+w)
-asks for w*L >= n + w + 2, so L = 1 + ceil((n + 2) / w). Within the loop S < D*(M' + B), as a step takes less than that to less
-than (M' + B) + (D-1)(M' + B); M' <= N makes it less than D*(1 + 2(D-1))*N < 2^(n + 2w + 1).
-The product with 1 is S = (A + Q*M) / R <= M + (A - M) / R < M + 1: at most M, and still a residue modulo M. Under the modulus N
-itself, with the same R, it is (A + Q*N) / R <= N + (A - N) / R < N + 1: at most N, so one conditional subtraction ends it. That
-is how numbers leave: the product with 1 and the reduction from M to N in one.
+Bounds. Let D = 2^w, R = D^L. After the L digits of A and a digit 0, S = (A*B + Q*M) / R with 0 <= Q < R:
+every q is a digit of Q. So A, B < 2M give S < 4M^2/R + M <= 2M if R >= 4M, and products follow each other
+without a subtraction. M <= (D-1)N < 2^(n+w) asks for w*L >= n + w + 2, so L = 1 + ceil((n + 2) / w). Within
+the loop S < D*(M' + B), as a step takes less than that to less than (M' + B) + (D-1)(M' + B); M' <= N makes
+it less than D*(1 + 2(D-1))*N < 2^(n + 2w + 1). The product with 1 is S = (A + Q*M) / R <= M + (A - M) / R < M
++ 1: at most M, and still a residue modulo M. Under the modulus N itself, with the same R, it is (A + Q*N) / R
+<= N + (A - N) / R < N + 1: at most N, so one conditional subtraction ends it. That is how numbers leave: the
+product with 1 and the reduction from M to N in one.
 
-Delay (Orup, ARITH-12, 1995). With M = -1 mod 2^(w * (d + 1)) and M' = (M + 1) / 2^(w * (d + 1)) a quotient digit is used d steps after
-it was found: S / 2^w leaves it away, and q*M' makes up for it d digits further down. Here d is 0 or 1. With d = 1 the adder of the low
-word and the choice of q*M' are in different cycles; M is w bits longer, which costs a digit, and one more step ends the product,
-which is then {S, the last q}. The bounds are the same with n + w for n.
+Delay (Orup, ARITH-12, 1995). With M = -1 mod 2^(w * (d + 1)) and M' = (M + 1) / 2^(w * (d + 1)) a quotient
+digit is used d steps after it was found: S / 2^w leaves it away, and q*M' makes up for it d digits further
+down. Here d is 0 or 1. With d = 1 the adder of the low word and the choice of q*M' are in different cycles; M
+is w bits longer, which costs a digit, and one more step ends the product, which is then {S, the last q}. The
+bounds are the same with n + w for n.
 """
 
 from dataclasses import dataclass, field
@@ -34,7 +38,9 @@ DELAYS = (0, 1)  # legal d
 
 @dataclass(frozen=True)
 class ScaledShape:
-    """The widths of a machine for moduli of nbits bits and digits of w = digit_nbits bits, used d = quotient_delay steps later."""
+    """The widths of a machine for moduli of nbits bits and digits of w = digit_nbits bits, used d =
+    quotient_delay steps later.
+    """
 
     nbits: int
     digit_nbits: int = 16
@@ -79,7 +85,9 @@ class ScaledShape:
 
     @property
     def nsteps(self) -> int:
-        """Steps of a product: the digits, and one more for the quotient digit of the last, or two where it comes later."""
+        """Steps of a product: the digits, and one more for the quotient digit of the last, or two where it
+        comes later.
+        """
         return self.ndigits + 1 + self.quotient_delay
 
 
@@ -135,7 +143,9 @@ class ScaledMontgomery:
         return s << w * delay | sum(q << w * i for i, q in enumerate(quotients))
 
     def enter(self, x: int) -> int:
-        """A representation of x: a number below 2m that is x*R modulo n (not modulo m: only n counts in the end)."""
+        """A representation of x: a number below 2m that is x*R modulo n (not modulo m: only n counts in the
+        end).
+        """
         return self.product(x, self.original.r2_mod_n)
 
     def leave(self, x: int) -> int:

@@ -1,23 +1,31 @@
-"""The ways into the form of a scaled modulus (scaled.py) and out of it, without a divider: which numbers, in which order, how far.
+"""The ways into the form of a scaled modulus (scaled.py) and out of it, without a divider: which numbers, in
+which order, how far.
 
-A machine has words of W = nbits + v + 1 bits, M = cN = -1 mod 2^v (v = w without a delay of the quotient). All that its registers hold
-is a word, and a product of words is one: a*b/R + M < 2^(2W - wide) + 2^(W-1) <= 2^W - 2^nbits, as wide > W and M <= (2^v - 1)N. So nothing
-is ever reduced on the way, short moduli and bases of any size included; what counts is the residue modulo N. A second factor b must
-leave place for M', b + M' <= 2^W, as S < D * (M' + b) within the loop: all products do. In detail:
+A machine has words of W = nbits + v + 1 bits, M = cN = -1 mod 2^v (v = w without a delay of the quotient).
+All that its registers hold is a word, and a product of words is one: a*b/R + M < 2^(2W - wide) + 2^(W-1) <=
+2^W - 2^nbits, as wide > W and M <= (2^v - 1)N. So nothing is ever reduced on the way, short moduli and bases
+of any size included; what counts is the residue modulo N. A second factor b must leave place for M', b + M'
+<= 2^W, as S < D * (M' + b) within the loop: all products do. In detail:
 
     scale   N is aligned: N' = N * 2^k with its highest 1 at place W - 2, a digit of zeros or one in a cycle. 2^(W-2) is doubled, less N'
-            where it is at least that, so it stays below 2^(W-1); beside it, M' = 2^-v mod N by halvings of a power of 2.
+            where it is at least that, so it stays below 2^(W-1); beside it, M' = 2^-v mod N by halvings of a
+            power of 2.
     chain   the residue of 2^(wide + e) is told by e. A doubling makes e + 1, a square 2e, so that e = wide, the residue of R^2, is
-            there after a few squares; behind a square it is doubled once more where that helps, less N' again. Of what was below
-            N' + x a square is below M + (N' + x)^2 / R, a doubled one of N' + y below N' + 2y: chains that stay words are taken. x becomes
+            there after a few squares; behind a square it is doubled once more where that helps, less N'
+            again. Of what was below
+            N' + x a square is below M + (N' + x)^2 / R, a doubled one of N' + y below N' + 2y: chains that
+            stay words are taken. x becomes
             xR by a product with the last, 1 becomes R by one with 1.
     leave   x 2^h by the product with 2^h, or from a loop that began with it, then h > v halvings: (y + QN) / 2^h with Q < 2^h, below 2N
-            for y <= 2M + 1, so that one subtraction ends it: the one number below N. The product with 2^h is at most that whatever word x
-            was: x * 2^h / R < 2^(W + h - wide) < 2^h, at most M + 1 as M >= 2^v - 1 (h rounded up: M + 1 is compared with its 2^h).
+            for y <= 2M + 1, so that one subtraction ends it: the one number below N. The product with 2^h is
+            at most that whatever word x
+            was: x * 2^h / R < 2^(W + h - wide) < 2^h, at most M + 1 as M >= 2^v - 1 (h rounded up: M + 1 is
+            compared with its 2^h).
 
-A number of two words, hi * 2^nbits + lo, becomes a residue by hi * (2^nbits R) / R + lo. The product of two numbers below 2^nbits as an
-integer, of which a core has only the upper bits, is two products of the core with its first factor shifted up by wide - nbits: with
-M' = 0 nothing is added, and hi is left; with M = 2^(k nbits) - 1, the first of these with v ones, Q is lo * 2^(wide - nbits), and
+A number of two words, hi * 2^nbits + lo, becomes a residue by hi * (2^nbits R) / R + lo. The product of two
+numbers below 2^nbits as an integer, of which a core has only the upper bits, is two products of the core with
+its first factor shifted up by wide - nbits: with M' = 0 nothing is added, and hi is left; with M = 2^(k
+nbits) - 1, the first of these with v ones, Q is lo * 2^(wide - nbits), and
 
     (a*b*2^(wide - nbits) + Q*M) / R = (a*b + lo * 2^(k nbits) - lo) / 2^nbits = hi + lo * 2^((k - 1) nbits)
 """
@@ -34,7 +42,9 @@ from .scaled import ScaledShape
 
 @dataclass(frozen=True)
 class Chain:
-    """Doublings, then squares; behind some of them, by their places from 1 on, as many doublings as fit in a cycle."""
+    """Doublings, then squares; behind some of them, by their places from 1 on, as many doublings as fit in a
+    cycle.
+    """
 
     doublings: int
     squares: int
@@ -62,7 +72,8 @@ class ScaledEntry:
     def __post_init__(self) -> None:
         if self.halvings >= self.word_nbits:
             raise BadInput(
-                f"{self.halvings_per_cycle} halvings a cycle: 2^{self.halvings} is no word of {self.word_nbits} bits; "
+                f"{self.halvings_per_cycle} halvings a cycle: 2^{self.halvings} is no word of "
+                f"{self.word_nbits} bits; "
                 f"give {self.shape.nbits} or less"
             )
         assert self.chain  # found once, or refused here
@@ -137,11 +148,14 @@ class ScaledEntry:
 
     @cached_property
     def chain(self) -> Chain:
-        """The one with the fewest cycles, of those with one step of doublings behind a square, and their first ones in whole cycles."""
+        """The one with the fewest cycles, of those with one step of doublings behind a square, and their
+        first ones in whole cycles.
+        """
         found = min(self._chains(), key=self._cost, default=None)
         if found is None:
             raise BadInput(
-                f"{self.doublings_per_cycle} doublings a cycle do not make R^2 of 2^{self.shape.wide}: give 1, or an even digit_nbits"
+                f"{self.doublings_per_cycle} doublings a cycle do not make R^2 of 2^{self.shape.wide}: give "
+                "1, or an even digit_nbits"
             )
         return found
 
@@ -168,7 +182,9 @@ class ScaledEntry:
                     yield Chain(e + below, squares, places)
 
     def _stays(self, squares: int, places: tuple[int, ...]) -> bool:
-        """All numbers on the way are words, and factors, for every modulus: M < N' < 2^(W-1), of which more is counted here."""
+        """All numbers on the way are words, and factors, for every modulus: M < N' < 2^(W-1), of which more
+        is counted here.
+        """
         shape, more = self.shape, 0
         most = (1 << self.word_nbits) - (1 << shape.nbits)
         largest = 1 << (self.word_nbits - 1)

@@ -1,11 +1,12 @@
-"""The rows of a step on a scaled modulus in one heap: S' = floor(S / 2^w) + q * M' + digit * B with nothing added up on the way.
+"""The rows of a step on a scaled modulus in one heap: S' = floor(S / 2^w) + q * M' + digit * B with nothing
+added up on the way.
 
-Three kinds of rows make the two products (rtl/units/heap/heap_step.py):
-- `radix-4`: two bits of a digit take {0, X, 2X, 3X}, with 3B and 3M' in registers: w rows, by one AOI222 a bit
-- `and`: a bit of a digit takes {0, X}: 2w rows, by one gate a bit
-- `joint`: a bit of the digit and one of q take {0, B, M', B + M'}: w rows, all as late as q
-Booth's digits are not among them: their rows have signs, with which the pair of the state is wider than its sum, and 3X costs no more.
-The state is there at once, the digit when its lines have driven a row, q when the low word of the state is added up as well.
+Three kinds of rows make the two products (rtl/units/heap/heap_step.py): - `radix-4`: two bits of a digit take
+{0, X, 2X, 3X}, with 3B and 3M' in registers: w rows, by one AOI222 a bit - `and`: a bit of a digit takes {0,
+X}: 2w rows, by one gate a bit - `joint`: a bit of the digit and one of q take {0, B, M', B + M'}: w rows, all
+as late as q Booth's digits are not among them: their rows have signs, with which the pair of the state is
+wider than its sum, and 3X costs no more. The state is there at once, the digit when its lines have driven a
+row, q when the low word of the state is added up as well.
 """
 
 from __future__ import annotations

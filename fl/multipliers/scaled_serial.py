@@ -1,11 +1,12 @@
-"""The digits of design serial: products on a scaled modulus (scaled.py) by words of S bits, of a digit of k bits each.
+"""The digits of design serial: products on a scaled modulus (scaled.py) by words of S bits, of a digit of k
+bits each.
 
-A product is L + 1 steps (ScaledShape.nsteps), each over M words: U <- floor(U / 2^k) + q * M' + x_i * B, q the low digit of U. Residues
-come from R^2 mod N: R * 2^t by doublings of 1, from which s squarings make R^2, as R = 2^(t * 2^s). M' = (c * N + 1) / 2^k is one pass
-over N, c = -N^-1 modulo 2^k comes bit by bit.
+A product is L + 1 steps (ScaledShape.nsteps), each over M words: U <- floor(U / 2^k) + q * M' + x_i * B, q
+the low digit of U. Residues come from R^2 mod N: R * 2^t by doublings of 1, from which s squarings make R^2,
+as R = 2^(t * 2^s). M' = (c * N + 1) / 2^k is one pass over N, c = -N^-1 modulo 2^k comes bit by bit.
 
-The way out: v = P * 2^k / R by a product with 2^k, below M + 2^(k-1); then (v + q * N) / 2^k with q = v * c modulo 2^k is P / R modulo N
-and at most 2N, since M = c N with c < 2^k: two conditional subtractions end it.
+The way out: v = P * 2^k / R by a product with 2^k, below M + 2^(k-1); then (v + q * N) / 2^k with q = v * c
+modulo 2^k is P / R modulo N and at most 2N, since M = c N with c < 2^k: two conditional subtractions end it.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ LEAST_WORDS = 3  # a step must have written a word when the next one reads it
 
 @dataclass(frozen=True)
 class ScaledSerialShape:
-    """The words of a machine for moduli of nbits bits: of `word_nbits` bits (S), with digits of `digit_nbits` (k)."""
+    """The words of a machine for moduli of nbits bits: of `word_nbits` bits (S), with digits of `digit_nbits`
+    (k).
+    """
 
     nbits: int
     word_nbits: int
@@ -28,11 +31,13 @@ class ScaledSerialShape:
         k, s = self.digit_nbits, self.word_nbits
         if s % k or s < 2 * k:
             raise BadInput(
-                f"words of {bits(s)} are not two or more digits of {bits(k)}: give words of {max(2, s // k) * k} bits"
+                f"words of {bits(s)} are not two or more digits of {bits(k)}: give words of "
+                f"{max(2, s // k) * k} bits"
             )
         if self.nwords < LEAST_WORDS:
             raise BadInput(
-                f"words of {bits(s)} are {self.nwords} to a number of {bits(self.scaled.state_nbits)}, and the pipeline needs "
+                f"words of {bits(s)} are {self.nwords} to a number of {bits(self.scaled.state_nbits)}, and "
+                "the pipeline needs "
                 f"{LEAST_WORDS} or more; the nearest that the width can have is {self.widest}"
             )
 

@@ -1,6 +1,7 @@
 """Shift-sub modular multiplication (paper 004, Algorithm 5), and R^2 mod n by it (section III).
 
-The paper subtracts where p > m and c > m; it must be >=: with a * b = m, such as the factors of m, it answers m instead of 0.
+The paper subtracts where p > m and c > m; it must be >=: with a * b = m, such as the factors of m, it answers
+m instead of 0.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def shift_sub(a: int, b: int, m: int) -> int:
 
 
 def square_of_r(m: int, nbits: int) -> int:
-    """R^2 mod m with R = 2^nbits, from R - m; where m is short, R - m is reduced first (the paper asks for an m of nbits)."""
+    """R^2 mod m with R = 2^nbits, from R - m; where m is short, R - m is reduced first (the paper asks for an
+    m of nbits).
+    """
     r = (1 << nbits) - m
     if r >= m:
         r = shift_sub(1, r, m)

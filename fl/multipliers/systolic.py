@@ -1,8 +1,9 @@
 """Montgomery's product in words, as a systolic array makes it (paper 002, Algorithms 2 and 3).
 
-The numbers are s words of k bits, R = 2^(k*s). A step adds x_i * y + u_i * m and drops the lowest word, which u_i has made 0.
-Operands and products are below 2m, and nothing is subtracted. The paper asks for 2m < R; that is not enough: a product of operands
-below 2m is below 2m only if R >= 4m, so s words take moduli of k*s - 2 bits. Within the steps A < y + m (1 + 1/(2^k - 1)) < R.
+The numbers are s words of k bits, R = 2^(k*s). A step adds x_i * y + u_i * m and drops the lowest word, which
+u_i has made 0. Operands and products are below 2m, and nothing is subtracted. The paper asks for 2m < R; that
+is not enough: a product of operands below 2m is below 2m only if R >= 4m, so s words take moduli of k*s - 2
+bits. Within the steps A < y + m (1 + 1/(2^k - 1)) < R.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ class SystolicShape:
         if k not in DIGIT_NBITS:
             nearest = min(max(k, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
             raise BadInput(
-                f"words of {bits(k)}: an array has words of {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]} bits; the nearest is {nearest}"
+                f"words of {bits(k)}: an array has words of {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]} bits; the "
+                f"nearest is {nearest}"
             )
         fewest = max(LEAST_WORDS, -(-self.nbits // k))
         if s < fewest:
@@ -49,8 +51,10 @@ class SystolicShape:
         """BadInput for a modulus for which results would be no operands."""
         if m.bit_length() > self.modulus_nbits:
             raise BadInput(
-                f"modulus {shown(m)} of {bits(m.bit_length())}: {self.nwords} words of {bits(self.digit_nbits)} take moduli of up to "
-                f"{bits(self.modulus_nbits)}, so that R >= 4m; give {-(-(m.bit_length() + 2) // self.digit_nbits)} words"
+                f"modulus {shown(m)} of {bits(m.bit_length())}: {self.nwords} words of "
+                f"{bits(self.digit_nbits)} take moduli of up to "
+                f"{bits(self.modulus_nbits)}, so that R >= 4m; give "
+                f"{-(-(m.bit_length() + 2) // self.digit_nbits)} words"
             )
 
     def inverse(self, m: int) -> int:

@@ -37,7 +37,8 @@ class Plan:
         False  # operands come with a status, and results leave with their modulus ("given" always)
     )
     r_nbits: int = 0  # R = 2^r_nbits of a Montgomery unit; 0: nbits
-    steps_once: bool = False  # right to left, exponent 0 squares the base once, as in paper 001's RTL, which looks at it after a step
+    # right to left, exponent 0 squares the base once, as in paper 001's RTL, which looks at it after a step
+    steps_once: bool = False
     plain_result: bool = True  # right to left, keep the result out of Montgomery form: r * (b R) / R = r * b
 
     def __post_init__(self) -> None:

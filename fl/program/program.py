@@ -1,23 +1,28 @@
-"""Program: an exponentiation as a list of words over residue registers, read by the oracle, the cycle-level twin and the hardware.
+"""Program: an exponentiation as a list of words over residue registers, read by the oracle, the cycle-level
+twin and the hardware.
 
-A word makes products and, beside them, actions, then says which word is next. All operands of a word are read before anything is
-written; an action takes effect when the word ends. What a machine has beside its multiplier follows from what its program names:
+A word makes products and, beside them, actions, then says which word is next. All operands of a word are read
+before anything is written; an action takes effect when the word ends. What a machine has beside its
+multiplier follows from what its program names:
 
     working registers   r, b, s: flip-flops, operands of products; s also takes the table's entry for a secret digit
     slots               words of a memory: the table (entry i), and numbers by name
     modulus, exponent   registers; the exponent moves by a bit to the right, or by a digit to the left
     fields              of the request: base, exp, mod, and what a key has beside them
 
-Operands of products are registers, "1" (one), and Choice("b", "r"): b if the exponent's bit at hand is 1, else r, in the same time.
-A product with `when` is made only if that bit is 1, which leaks. `wide`: it takes all blocks of the machine's width, whatever the
-modulus, so that one of its factors may be any word (units with a run-time width).
+Operands of products are registers, "1" (one), and Choice("b", "r"): b if the exponent's bit at hand is 1,
+else r, in the same time. A product with `when` is made only if that bit is 1, which leaks. `wide`: it takes
+all blocks of the machine's width, whatever the modulus, so that one of its factors may be any word (units
+with a run-time width).
 
-A machine on a scaled modulus (scaled_entry.py) has two more numbers, "unit" and "half", powers of 2; its conversions are "scale", "double",
-"halve" and "clear"; `lifted` factors are shifted up, modulus "ones" is none, but products add the halves of an integer. If it `joins`,
-its units are half as wide as what it is asked for: base and modulus come as "in.base.low" and "in.base.high", the result leaves as s, r.
+A machine on a scaled modulus (scaled_entry.py) has two more numbers, "unit" and "half", powers of 2; its
+conversions are "scale", "double", "halve" and "clear"; `lifted` factors are shifted up, modulus "ones" is
+none, but products add the halves of an integer. If it `joins`, its units are half as wide as what it is asked
+for: base and modulus come as "in.base.low" and "in.base.high", the result leaves as s, r.
 
-Words come from items, which nest: a Word, Loop (over the exponent's digits), Repeat (a fixed number of times, which `index` counts),
-and Checked (a comparison whose failure ends the program with a status). `assemble` makes a Program of items.
+Words come from items, which nest: a Word, Loop (over the exponent's digits), Repeat (a fixed number of times,
+which `index` counts), and Checked (a comparison whose failure ends the program with a status). `assemble`
+makes a Program of items.
 """
 
 from __future__ import annotations
@@ -73,7 +78,7 @@ class Product:
     @property
     def by_bit(self) -> bool:
         """The exponent's bit decides what it does."""
-        return self.when or any(isinstance(each, Choice) for each in self.choices)
+        return self.when or any(isinstance(choice, Choice) for choice in self.choices)
 
 
 # ---- actions
@@ -92,7 +97,8 @@ class Move:
 
 @dataclass(frozen=True)
 class Setup:
-    """A unit of its own makes dst of src: "double" doubles it, modulo the modulus. On a scaled modulus: see scaled_entry.py.
+    """A unit of its own makes dst of src: "double" doubles it, modulo the modulus. On a scaled modulus: see
+    scaled_entry.py.
 
     times: fixed + per_block * (blocks of the modulus), which is fixed for a machine without a run-time width.
     """
@@ -166,7 +172,9 @@ class Clear:
 
 @dataclass(frozen=True)
 class Scan:
-    """s becomes the table's entry for the exponent's digit at hand; all entries are read. It goes on beside the next words."""
+    """s becomes the table's entry for the exponent's digit at hand; all entries are read. It goes on beside
+    the next words.
+    """
 
     def __str__(self) -> str:
         return "scan s, table[digit]"
@@ -182,7 +190,9 @@ class Pick:
 
 @dataclass(frozen=True)
 class Skip:
-    """Leading blocks of the exponent go, as many as neither the modulus nor the exponent fills: one whenever the word is repeated."""
+    """Leading blocks of the exponent go, as many as neither the modulus nor the exponent fills: one whenever
+    the word is repeated.
+    """
 
     def __str__(self) -> str:
         return "skip blocks"
@@ -207,8 +217,8 @@ class SetModulus:
 class SetExponent:
     """The exponent from a register, a field of the request or "0", and the digits that are scanned.
 
-    count 0: as many bits as are left of it (to the right). even: its lowest bit becomes 0. top: its digits are put to the top.
-    add: it is added to what is there.
+    count 0: as many bits as are left of it (to the right). even: its lowest bit becomes 0. top: its digits
+    are put to the top. add: it is added to what is there.
     """
 
     src: str
@@ -225,7 +235,9 @@ class SetExponent:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A step of exponent + random * src: it is doubled, and src (its lowest bit 0) is added if the random word's top bit is 1."""
+    """A step of exponent + random * src: it is doubled, and src (its lowest bit 0) is added if the random
+    word's top bit is 1.
+    """
 
     src: str
 
@@ -245,7 +257,9 @@ class Random:
 
 @dataclass(frozen=True)
 class Check:
-    """x must be y (a register, "0" or "1"), else the program goes on at its end with this status, without a result."""
+    """x must be y (a register, "0" or "1"), else the program goes on at its end with this status, without a
+    result.
+    """
 
     x: str
     y: str
@@ -303,7 +317,9 @@ class Flow:
 
 @dataclass(frozen=True)
 class Word:
-    """Products side by side (or one behind the other on one unit), actions, and what comes next, by the exponent's bit."""
+    """Products side by side (or one behind the other on one unit), actions, and what comes next, by the
+    exponent's bit.
+    """
 
     products: tuple[Product, ...] = ()
     actions: tuple[Action, ...] = ()
@@ -322,28 +338,28 @@ class Word:
     def made(self, bit: int) -> list[tuple[Product, str, str, str]]:
         """The products with dst, x, y where this is the exponent's bit."""
         return [
-            (each, at_bit(each.dst, bit), at_bit(each.x, bit), at_bit(each.y, bit))
-            for each in self.products
-            if bit or not each.when
+            (product, at_bit(product.dst, bit), at_bit(product.x, bit), at_bit(product.y, bit))
+            for product in self.products
+            if bit or not product.when
         ]
 
     @property
     def by_bit(self) -> bool:
-        return self.flow_at_zero is not None or any(each.by_bit for each in self.products)
+        return self.flow_at_zero is not None or any(product.by_bit for product in self.products)
 
     def find(self, *kinds: type[Kind]) -> list[Kind]:
         """Its actions of these kinds."""
-        return [each for each in self.actions if isinstance(each, kinds)]
+        return [action for action in self.actions if isinstance(action, kinds)]
 
     @property
     def setup(self) -> Setup | None:
-        return next((each for each in self.actions if isinstance(each, Setup)), None)
+        return next((action for action in self.actions if isinstance(action, Setup)), None)
 
     @property
     def needs_entry(self) -> bool:
         """It reads s, so it waits for a scan under way."""
-        operands = [operand for each in self.products for operand in (each.x, each.y)]
-        sources = [each.src for each in self.actions if isinstance(each, Move | Setup | Keep)]
+        operands = [operand for product in self.products for operand in (product.x, product.y)]
+        sources = [action.src for action in self.actions if isinstance(action, Move | Setup | Keep)]
         return any("s" in (at_bit(each, 0), at_bit(each, 1)) for each in (*operands, *sources))
 
     @property
@@ -367,8 +383,9 @@ class Word:
 class Loop:
     """The body once for each digit of the exponent; `first` stands in for it for the first digit.
 
-    right: bits from the lowest on, until no 1 is left. Otherwise from the top: as many digits as SetExponent says; aligns: its
-    leading zeros are dropped first, in the cycles from the request on. once: the body is entered without a look at the exponent.
+    right: bits from the lowest on, until no 1 is left. Otherwise from the top: as many digits as SetExponent
+    says; aligns: its leading zeros are dropped first, in the cycles from the request on. once: the body is
+    entered without a look at the exponent.
     """
 
     body: tuple[Word | Repeat, ...]
@@ -380,7 +397,9 @@ class Loop:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A word for each index from `start` to `last`; last = WINDOW: to the length of the window at hand; SKIPPED: while it skips."""
+    """A word for each index from `start` to `last`; last = WINDOW: to the length of the window at hand;
+    SKIPPED: while it skips.
+    """
 
     word: Word
     start: int
@@ -412,15 +431,15 @@ class Program:
 
     @cached_property
     def all_products(self) -> tuple[Product, ...]:
-        return tuple(each for word in self.words for each in word.products)
+        return tuple(product for word in self.words for product in word.products)
 
     @cached_property
     def all_actions(self) -> tuple[Action, ...]:
-        return tuple(each for word in self.words for each in word.actions)
+        return tuple(action for word in self.words for action in word.actions)
 
     def find(self, *kinds: type[Kind]) -> list[Kind]:
         """All actions of these kinds."""
-        return [each for each in self.all_actions if isinstance(each, kinds)]
+        return [action for action in self.all_actions if isinstance(action, kinds)]
 
     @cached_property
     def width(self) -> int:
@@ -440,9 +459,11 @@ class Program:
     def registers(self) -> tuple[str, ...]:
         """The working registers that it names."""
         named: set[str] = set()
-        for each in self.all_products:
-            named |= {name for operand in each.choices for name in (at_bit(operand, 0), at_bit(operand, 1))}
-            named.add(each.also)
+        for product in self.all_products:
+            named |= {
+                name for operand in product.choices for name in (at_bit(operand, 0), at_bit(operand, 1))
+            }
+            named.add(product.also)
         for action in self.all_actions:
             for name in ("dst", "src", "x", "y"):
                 named.add(getattr(action, name, "").partition(".")[0])
@@ -544,14 +565,14 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
 
 def _empty_at_zero(item: Word | Repeat) -> bool:
     word = item.word if isinstance(item, Repeat) else item
-    return bool(word.products) and all(each.when for each in word.products) and not word.actions
+    return bool(word.products) and all(product.when for product in word.products) and not word.actions
 
 
 def check(program: Program) -> None:
     """What the hardware takes for granted; a mistake in a program is told when it is made."""
     for pc, word in enumerate(program.words):
-        slots: list[Action] = [each for each in word.actions if isinstance(each, Fetch | Pick)]
-        slots += [each for each in word.find(SetModulus) if each.slot]
+        slots: list[Action] = [action for action in word.actions if isinstance(action, Fetch | Pick)]
+        slots += [set_modulus for set_modulus in word.find(SetModulus) if set_modulus.slot]
         writes = word.find(Keep, KeepEntry, Clear)
         if len(slots) > 1 or len(writes) > 1:
             raise BadInput(
@@ -559,13 +580,14 @@ def check(program: Program) -> None:
             )
         if word.setup and word.products:
             raise BadInput(f"word {pc}, {word}: a product beside a conversion unit; make it two words")
-        kept = {each.slot for each in word.actions if isinstance(each, Keep)}
+        kept = {action.slot for action in word.actions if isinstance(action, Keep)}
         for flow in (word.flow, word.flow_at_zero or word.flow):
             for to in _successors(flow):
-                read = {_slot_read(each) for each in program.words[to].actions}
+                read = {_slot_read(action) for action in program.words[to].actions}
                 if kept & read and not word.products:
                     raise BadInput(
-                        f"word {pc}, {word}: {(kept & read).pop()} is read in the next word, before it is there; put a word between"
+                        f"word {pc}, {word}: {(kept & read).pop()} is read in the next word, before it is "
+                        "there; put a word between"
                     )
 
 

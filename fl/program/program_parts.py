@@ -1,7 +1,8 @@
-"""What the words of a program are at, by what they do: where its secrets come in as they are, and where they are hidden.
+"""What the words of a program are at, by what they do: where its secrets come in as they are, and where they
+are hidden.
 
-A part begins where a number is fetched or stored that marks it, and ends with the word that stores what it has made. What is in none
-is the exponentiation itself, with its conversions and what puts its parts together.
+A part begins where a number is fetched or stored that marks it, and ends with the word that stores what it
+has made. What is in none is the exponentiation itself, with its conversions and what puts its parts together.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Part(Enum):
 def parts(program: Program) -> list[Part]:
     """Of each word."""
     words = program.words
-    checked = any(each.status is Status.FAULT for word in words for each in word.find(Check))
+    checked = any(check.status is Status.FAULT for word in words for check in word.find(Check))
     # a message comes in as it is until it is blinded
     now = Part.BLIND_MESSAGE if any("x" in _fetched(word) for word in words) else Part.COMPUTE
     found: list[Part] = []
@@ -35,8 +36,8 @@ def parts(program: Program) -> list[Part]:
         if word.takes:
             found.append(Part.LOAD)
             continue
-        kept = {each.slot for each in word.find(Keep)}
-        if not word.find(Random) and any(each.src == "0" for each in word.find(SetExponent)):
+        kept = {keep.slot for keep in word.find(Keep)}
+        if not word.find(Random) and any(set_exponent.src == "0" for set_exponent in word.find(SetExponent)):
             now = Part.WIPE
         elif checked and "s1" in kept and now is not Part.WIPE:
             now = Part.CHECK
@@ -51,12 +52,12 @@ def parts(program: Program) -> list[Part]:
 
 
 def _fetched(word: Word) -> set[str]:
-    return {each.slot for each in word.find(Fetch)}
+    return {fetch.slot for fetch in word.find(Fetch)}
 
 
 def _after(word: Word, now: Part, kept: set[str]) -> Part:
     """The part of the word behind one of this part."""
-    if now is Part.BLIND_EXPONENT and any(each.add for each in word.find(SetExponent)):
+    if now is Part.BLIND_EXPONENT and any(set_exponent.add for set_exponent in word.find(SetExponent)):
         return Part.COMPUTE
     if now is Part.BLIND_MESSAGE and "u" in kept:
         return Part.COMPUTE

@@ -1,4 +1,6 @@
-"""Pieces of a program with a private key, in the order in which they are called for: what those of all domains share."""
+"""Pieces of a program with a private key, in the order in which they are called for: what those of all
+domains share.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Pieces:
         return Keep(slot, src)
 
     def loop(self, exponent: str, order: str, random: str) -> None:
-        """The schedule over a slot's exponent, which is blinded by a random multiple of another's first, if that is asked for."""
+        """The schedule over a slot's exponent, which is blinded by a random multiple of another's first, if
+        that is asked for.
+        """
         recipe, shape = self.recipe, self.recipe.shape
         last = SetExponent(
             "s", 0 if shape.right else recipe.ndigits, top=not shape.right, even=recipe.blind_message
@@ -47,7 +51,8 @@ class Pieces:
             self.items.append(Repeat(Word(actions=(Stretch("s"),)), 1, recipe.random_nbits))
             last = replace(last, add=True)
         self.act(Fetch("s", exponent))
-        # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it (`modexlab leak`)
+        # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it
+        # (`modexlab leak`)
         self.act(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
         self.items += shape.items(recipe.digit_nbits, False, False)
 

@@ -1,10 +1,12 @@
-"""The oracle's reading of a program (program.py): word by word, on Python integers, with the products of an Arithmetic.
+"""The oracle's reading of a program (program.py): word by word, on Python integers, with the products of an
+Arithmetic.
 
     outcome = run(program, {"base": 3, "exp": 5, "mod": 7}, Arithmetic("montgomery", 8))
     outcome.status, outcome.result
 
-`trace` takes every word that was executed with the factors of its products, from which the cycle-level twin makes cycles. Without
-an Arithmetic nothing is multiplied: the trace is the same, as what a program does depends on exponents and not on residues.
+`trace` takes every word that was executed with the factors of its products, from which the cycle-level twin
+makes cycles. Without an Arithmetic nothing is multiplied: the trace is the same, as what a program does
+depends on exponents and not on residues.
 """
 
 from __future__ import annotations
@@ -49,8 +51,8 @@ MOST_WORDS = 1 << 24  # executed; a program that goes on is one that never ends
 class Arithmetic:
     """Products of a domain in a machine of nbits bits, whose multiplier works in blocks of block_nbits.
 
-    fits: it takes as many blocks as the modulus needs (and R of a Montgomery domain follows), unless a product is `wide`.
-    scaled: on a scaled modulus, words and their bounds are those of the hardware.
+    fits: it takes as many blocks as the modulus needs (and R of a Montgomery domain follows), unless a
+    product is `wide`. scaled: on a scaled modulus, words and their bounds are those of the hardware.
     """
 
     domain: str  # "identity", "residue", "montgomery" or "scaled"
@@ -256,7 +258,9 @@ class _State:
             self.exponent &= (1 << self.program.digit_nbits * self.left) - 1
 
     def act(self, action: Action, index: int, after: list[tuple[str, Value]]) -> None:
-        """An action; what it writes to a register comes to `after`, as it is read by none of the word's others."""
+        """An action; what it writes to a register comes to `after`, as it is read by none of the word's
+        others.
+        """
         if isinstance(action, Move):
             after.append((action.dst, self.one(action.src)))
         elif isinstance(action, Setup):

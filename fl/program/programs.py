@@ -1,14 +1,17 @@
-"""Programs of exponentiation: schedules, the ways into a multiplier's domain and out of it, CRT, blinding, the check, the wiping.
+"""Programs of exponentiation: schedules, the ways into a multiplier's domain and out of it, CRT, blinding,
+the check, the wiping.
 
-`plain` makes the program of a machine {base, exp, mod}: a conversion, the loop of a schedule, and the way back. `keyed` makes that
-of a machine that takes a key: with CRT (two exponentiations modulo the primes, Garner's recombination), message and exponent
-blinding, and the check s^e = m before the result leaves. Both are compositions of the same few pieces.
+`plain` makes the program of a machine {base, exp, mod}: a conversion, the loop of a schedule, and the way
+back. `keyed` makes that of a machine that takes a key: with CRT (two exponentiations modulo the primes,
+Garner's recombination), message and exponent blinding, and the check s^e = m before the result leaves. Both
+are compositions of the same few pieces.
 
 The loops are those of schedule_loops.py.
 
-Sources: the schedules are those of schedules.py. Garner: Handbook of Applied Cryptography, 14.71 and note 14.75. The check: Boneh,
-DeMillo and Lipton, EUROCRYPT 1997. Blinding of the exponent: Coron, CHES 1999, 5.1; of the message without an inverse: with a random
-x, (m x^e)^(d-1) * m x^(e-1) = m^d, after Ebeid and Lambert (2010), so that nothing is kept from one operation to the next.
+Sources: the schedules are those of schedules.py. Garner: Handbook of Applied Cryptography, 14.71 and note
+14.75. The check: Boneh, DeMillo and Lipton, EUROCRYPT 1997. Blinding of the exponent: Coron, CHES 1999, 5.1;
+of the message without an inverse: with a random x, (m x^e)^(d-1) * m x^(e-1) = m^d, after Ebeid and Lambert
+(2010), so that nothing is kept from one operation to the next.
 """
 
 from __future__ import annotations
@@ -244,7 +247,7 @@ def plain(recipe: Recipe) -> Program:
     aligns = not (shape.right or shape.digit or recipe.full_scan)
     enters = recipe.given or recipe.montgomery or recipe.scaled is not None
     loop = shape.items(recipe.digit_nbits, aligns, not enters)
-    items += [replace(each, once=recipe.once) if isinstance(each, Loop) else each for each in loop]
+    items += [replace(item, once=recipe.once) if isinstance(item, Loop) else item for item in loop]
     if recipe.montgomery and not recipe.starts_plain:
         items.append(Word((Product("r", "r", "1"),), note="out of the domain"))
     if recipe.scaled is not None:
@@ -379,7 +382,9 @@ class _Keyed(Pieces):
         self.act(self.keep("m", "r"))
 
     def power(self, modulus: str, exponent: str, order: str, random: str, constant: str, what: str) -> None:
-        """r becomes m^exponent modulo a slot, in the domain; `order` is a multiple of the group's, or next to it."""
+        """r becomes m^exponent modulo a slot, in the domain; `order` is a multiple of the group's, or next to
+        it.
+        """
         recipe = self.recipe
         shape = recipe.shape
         made = constant == "cn" and recipe.blind_message
@@ -445,10 +450,11 @@ class _Keyed(Pieces):
     def verify(self) -> None:
         """Does the result to the e give the message again? It is kept twice, and the answer wants both.
 
-        The second takes the message's place, so that a fault that jumps over both leaves two that differ; it is the number that the
-        check begins with, unless that is in a Montgomery domain. The modulus is fetched again, as a result under a wrong one might
-        stand a check under the same. The check that releases the result is the last, and leaves r and b different: the answer finds
-        them equal only if they are the two that were kept.
+        The second takes the message's place, so that a fault that jumps over both leaves two that differ; it
+        is the number that the check begins with, unless that is in a Montgomery domain. The modulus is
+        fetched again, as a result under a wrong one might stand a check under the same. The check that
+        releases the result is the last, and leaves r and b different: the answer finds them equal only if
+        they are the two that were kept.
         """
         domain = self.recipe.montgomery
         note = "does the result to the e give the message?"
@@ -468,11 +474,13 @@ class _Keyed(Pieces):
         self.act(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def end(self) -> Item:
-        """All that is secret is overwritten, in registers, memory and units; then the answer. The word for what fails.
+        """All that is secret is overwritten, in registers, memory and units; then the answer. The word for
+        what fails.
 
-        The result waits in registers while the memory is cleared; who comes here without one has 0 in r. Of a checked one a 1 is left in
-        place of the second result and of the second modulus, and not the 0 that is left of the first: a fault that fetches them again,
-        or that keeps the next request from being stored, finds two that differ.
+        The result waits in registers while the memory is cleared; who comes here without one has 0 in r. Of a
+        checked one a 1 is left in place of the second result and of the second modulus, and not the 0 that is
+        left of the first: a fault that fetches them again, or that keeps the next request from being stored,
+        finds two that differ.
         """
         recipe = self.recipe
         twice = recipe.verify
@@ -481,7 +489,7 @@ class _Keyed(Pieces):
             self.act(self.keep("s1", "r"))
         # what is not cleared has the last addresses
         ones = ["n2", "m"] if twice else []
-        self.slots = [each for each in self.slots if each not in ones] + ones
+        self.slots = [slot for slot in self.slots if slot not in ones] + ones
         depth = recipe.entries + len(self.slots)
         zero = [Move("r", "0"), Move("b", "1" if twice else "0"), Move("s", "0")]
         self.act(SetModulus("0"), SetExponent("0"), *zero, note="wiping")

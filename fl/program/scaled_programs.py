@@ -1,11 +1,14 @@
-"""Programs of machines on a scaled modulus (scaled_entry.py has the mathematics): into the form, the loop of a schedule, and out of it.
+"""Programs of machines on a scaled modulus (scaled_entry.py has the mathematics): into the form, the loop of
+a schedule, and out of it.
 
-R^2 is made for each modulus that is set, in less than ten products' time; numbers enter by a product with it, and leave by one with
-the power of 2 that the halvings behind it take away, except from loops that began with that power: those end outside the form.
+R^2 is made for each modulus that is set, in less than ten products' time; numbers enter by a product with it,
+and leave by one with the power of 2 that the halvings behind it take away, except from loops that began with
+that power: those end outside the form.
 
-With CRT the units are half as wide as the modulus. All that is modular is so modulo a prime: blinding, as (m x^e)^(dp - 1) * m x^(e - 1)
-is m^dp modulo p as well, and the check, (s mod p)^e = m mod p and the same for q, from the message and the result themselves, which is as
-good as that modulo n = pq; that this is n is looked at. Only s = sq + h q and p q are longer: integers of two words.
+With CRT the units are half as wide as the modulus. All that is modular is so modulo a prime: blinding, as (m
+x^e)^(dp - 1) * m x^(e - 1) is m^dp modulo p as well, and the check, (s mod p)^e = m mod p and the same for q,
+from the message and the result themselves, which is as good as that modulo n = pq; that this is n is looked
+at. Only s = sq + h q and p q are longer: integers of two words.
 """
 
 from __future__ import annotations
@@ -111,7 +114,9 @@ class ScaledKeyed(Pieces):
             self.act(self.keep("ch", "r"), Move("b", "r"))
 
     def number(self, name: str, again: bool = False) -> None:
-        """b becomes a number of the request, or the result, in the form, and s R^2; again: not right behind the making of R^2."""
+        """b becomes a number of the request, or the result, in the form, and s R^2; again: not right behind
+        the making of R^2.
+        """
         if self.joins:
             if again:
                 self.act(Fetch("b", "ch"))
@@ -153,7 +158,9 @@ class ScaledKeyed(Pieces):
         self.act(self.keep("u", "r"), Fetch("s", "c"), products=(Product("b", "r", "b"),))
 
     def power(self, modulus: str, exponent: str, order: str, random: str, what: str) -> None:
-        """r becomes m^exponent modulo a slot, in the form; `order` is a multiple of the group's, or next to it."""
+        """r becomes m^exponent modulo a slot, in the form; `order` is a multiple of the group's, or next to
+        it.
+        """
         recipe = self.recipe
         self.modulus(modulus, what)
         self.number("m")
@@ -178,7 +185,9 @@ class ScaledKeyed(Pieces):
         self.act(Add("s", "r", "b.high"), Move("r", "b.low"))
 
     def garner(self) -> None:
-        """h = (sp - sq) / q modulo p, from sp in the form. Sums are of numbers that came from a product with a short one."""
+        """h = (sp - sq) / q modulo p, from sp in the form. Sums are of numbers that came from a product with
+        a short one.
+        """
         self.word(Product("r", "r", "unit"), note="Garner: h = (sp - sq) qinv mod p")
         self.act(self.keep("sp", "r"), Add("s", "0", "1", subtract=True))
         self.act(Fetch("b", "c"))
@@ -203,7 +212,9 @@ class ScaledKeyed(Pieces):
         return (Move("r", "0"), Move("s", "0")) if self.joins else (Move("r", "0"),)
 
     def integer(self, factor: str, then: str, note: str) -> None:
-        """r becomes the upper half of a slot * q and b its lower one, from their sum; s another slot. There is no modulus."""
+        """r becomes the upper half of a slot * q and b its lower one, from their sum; s another slot. There
+        is no modulus.
+        """
         self.act(SetModulus("0"), Fetch("b", "q"), note=note)
         self.act(Fetch("s", factor))
         self.word(Product("r", "s", "b", lifted=True))
@@ -223,8 +234,9 @@ class ScaledKeyed(Pieces):
     def verify_halves(self) -> None:
         """Does the result to the e give the message again, modulo both primes?
 
-        Result and message are kept twice: those that are looked at are not those that leave, or that the powers were made of. The
-        answer wants both results alike, and the check that releases it is the last and leaves them different.
+        Result and message are kept twice: those that are looked at are not those that leave, or that the
+        powers were made of. The answer wants both results alike, and the check that releases it is the last
+        and leaves them different.
         """
         for slot, name in (("s1", "r"), ("s1h", "s"), ("s2", "r"), ("s2h", "s")):
             self.act(self.keep(slot, name))
@@ -244,7 +256,9 @@ class ScaledKeyed(Pieces):
             self.act(Check("r", "b", Status.FAULT, final=last), *released)
 
     def verify(self) -> None:
-        """The same modulo n; the modulus is fetched again, as a result under a wrong one might stand a check under the same."""
+        """The same modulo n; the modulus is fetched again, as a result under a wrong one might stand a check
+        under the same.
+        """
         self.act(self.keep("s1", "r"), Fetch("r", "n"), note="does the result to the e give the message?")
         self.act(Fetch("b", "n2"))
         self.act(Check("r", "b", Status.FAULT), Fetch("r", "s1"))
@@ -258,11 +272,13 @@ class ScaledKeyed(Pieces):
         self.act(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def end(self) -> Item:
-        """All that is secret is overwritten, in registers, memory and units; then the answer. The word for what fails.
+        """All that is secret is overwritten, in registers, memory and units; then the answer. The word for
+        what fails.
 
-        The result waits in registers while the memory is cleared; who comes here without one has 0 in its place. Of a checked one a 1
-        is left in place of its twin and of that of the modulus, not the 0 of the first: a fault that fetches them again, or that keeps
-        the next request from being stored, finds two that differ.
+        The result waits in registers while the memory is cleared; who comes here without one has 0 in its
+        place. Of a checked one a 1 is left in place of its twin and of that of the modulus, not the 0 of the
+        first: a fault that fetches them again, or that keeps the next request from being stored, finds two
+        that differ.
         """
         recipe, joins = self.recipe, self.joins
         twice = recipe.verify
@@ -273,7 +289,7 @@ class ScaledKeyed(Pieces):
                 self.act(self.keep("s1h", "s"))
         # what is not cleared has the last addresses
         ones = ["s2", *([] if joins else ["n2"])] if twice else []
-        self.slots = [each for each in self.slots if each not in ones] + ones
+        self.slots = [slot for slot in self.slots if slot not in ones] + ones
         depth = recipe.entries + len(self.slots)
         # a word of the result and its twin differ until they are fetched
         zero = [Move("r", "0"), Move("b", "1" if twice else "0"), Move("s", "1" if twice and joins else "0")]

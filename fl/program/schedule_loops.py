@@ -1,7 +1,9 @@
-"""The loops of schedules, as items of programs (program.py): what a machine executes for each digit of the exponent.
+"""The loops of schedules, as items of programs (program.py): what a machine executes for each digit of the
+exponent.
 
-r is the result, b the base. A loop finds 1 in r and the base in b, in the multiplier's domain, and leaves the result in r. What else
-it wants of a machine is said by its LoopShape. schedules.py has the list, with the products that each loop is to make.
+r is the result, b the base. A loop finds 1 in r and the base in b, in the multiplier's domain, and leaves the
+result in r. What else it wants of a machine is said by its LoopShape. schedules.py has the list, with the
+products that each loop is to make.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from .program import (
 
 @dataclass(frozen=True)
 class LoopShape:
-    """The loop of a schedule. plain_result: r starts as 1 and ends outside Montgomery form, as only b is in it."""
+    """The loop of a schedule. plain_result: r starts as 1 and ends outside Montgomery form, as only b is in
+    it.
+    """
 
     items: Callable[
         [int, bool, bool], tuple[Item, ...]

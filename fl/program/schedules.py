@@ -9,8 +9,9 @@ Window tables live in "t2", "t3", ...: "t<i>" is the base to the i. `plan.result
     value = SCHEDULES["ladder"](base, exp, product, one)   # the same plan, computed with product(a, b)
     ...(..., trace=steps)                                  # and recorded: a list of tuples of Product
 
-Each has the loop that machines execute (schedule_loops.py). A schedule of one's own is an entry with a loop and no more; those here
-have their products by an algorithm on the exponent as well, quick at any length and another than the loop's.
+Each has the loop that machines execute (schedule_loops.py). A schedule of one's own is an entry with a loop
+and no more; those here have their products by an algorithm on the exponent as well, quick at any length and
+another than the loop's.
 
 Sources: right-to-left is paper 001, Algorithm 1; left-to-right (here started at the highest bit), fixed and
 sliding window are Menezes, van Oorschot and Vanstone, Handbook of Applied Cryptography, Algorithms 14.79,

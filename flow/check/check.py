@@ -1,7 +1,9 @@
-"""All figures of a run that another tool can be asked about: timing, area, power, the shapes of the layout and what they connect.
+"""All figures of a run that another tool can be asked about: timing, area, power, the shapes of the layout
+and what they connect.
 
-`figures` takes the files of a run (graph/runner.py) by their names and does what they allow; what they do not is in `left_out`. What has
-been found is kept in the cache under the digests of those files, so that a campaign over many designs goes on where it was interrupted.
+`figures` takes the files of a run (graph/runner.py) by their names and does what they allow; what they do not
+is in `left_out`. What has been found is kept in the cache under the digests of those files, so that a
+campaign over many designs goes on where it was interrupted.
 """
 
 from __future__ import annotations
@@ -166,9 +168,9 @@ class _Run:
         """The longest operation, with its glitches where they are known."""
         recorded = sorted(self.files[folder].glob("*.json")) if folder in self.files else []
         activities = [activity_file.load(path) for path in recorded if ".drawn" not in path.name]
-        modes = {each.mode for each in activities}
+        modes = {activity.mode for activity in activities}
         mode = INERTIAL if INERTIAL in modes else ZERO_DELAY
-        chosen = [each for each in activities if each.mode == mode]
+        chosen = [activity for activity in activities if activity.mode == mode]
         if not chosen:
             self.left_out[power.CHECK] = "no activity was recorded"
             return []

@@ -1,8 +1,10 @@
-"""Layout against netlist: which pins the metal in the GDS connects (extracted by KLayout), and which the netlist says.
+"""Layout against netlist: which pins the metal in the GDS connects (extracted by KLayout), and which the
+netlist says.
 
-A label is put on every pin of every cell, where the LEF has it, and on every port; KLayout says which labels lie on a piece of metal.
-Each net must be one piece with all of its pins on it (else it is open), and no piece may have pins of two nets (else they are shorted),
-nor of a net and a rail. Rails are a piece each, as nothing joins them: the kit says nothing of straps.
+A label is put on every pin of every cell, where the LEF has it, and on every port; KLayout says which labels
+lie on a piece of metal. Each net must be one piece with all of its pins on it (else it is open), and no piece
+may have pins of two nets (else they are shorted), nor of a net and a rail. Rails are a piece each, as nothing
+joins them: the kit says nothing of straps.
 """
 
 from __future__ import annotations
@@ -114,7 +116,11 @@ def _inside(corners: Polygon) -> tuple[float, float]:
 
     polygon = db.DPolygon([db.DPoint(x, y) for x, y in corners])
     whole = polygon.to_itype(1 / DBU)
-    piece = max(whole.decompose_trapezoids(), key=lambda each: each.area()).bbox().center()
+    piece = (
+        max(whole.decompose_trapezoids(), key=lambda decompose_trapezoid: decompose_trapezoid.area())
+        .bbox()
+        .center()
+    )
     return piece.x / DBU, piece.y / DBU
 
 

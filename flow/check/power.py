@@ -1,15 +1,18 @@
 """Power by OpenSTA, told the activity of every net, beside that of flow/power.
 
-What OpenSTA prints cannot be taken as it is. Debian's version is of November 2019; its trace (`set_debug power 3`), which has every table
-that it looks up, shows what it makes of them: each transition pays the energies of a rise and of a fall together; the weights of the
-tables of one pin, one for each input and condition, do not add up to one; outputs that are connected to nothing are charged for; what
-it is told of pins between the input ports and the first registers is spread over again, and clocks behind clock gates never rest.
-Each is put right by the numbers of the trace, and told as a cause with what it makes: the energy of a transition is taken from the trace,
-how often it happens from the activity. Slews, loads, tables and probabilities remain OpenSTA's own.
+What OpenSTA prints cannot be taken as it is. Debian's version is of November 2019; its trace (`set_debug
+power 3`), which has every table that it looks up, shows what it makes of them: each transition pays the
+energies of a rise and of a fall together; the weights of the tables of one pin, one for each input and
+condition, do not add up to one; outputs that are connected to nothing are charged for; what it is told of
+pins between the input ports and the first registers is spread over again, and clocks behind clock gates never
+rest. Each is put right by the numbers of the trace, and told as a cause with what it makes: the energy of a
+transition is taken from the trace, how often it happens from the activity. Slews, loads, tables and
+probabilities remain OpenSTA's own.
 
-What is left differs in two places by intention: the inputs of registers and clock gates and their clock pins, whose tables depend on
-what the register holds. OpenSTA takes D and Q to be independent, ours does not (power/cell_energy.py). That this is why is tried: ours
-with registers as OpenSTA has them (`Unaware`) must come to its figure; where it does not, the difference has no cause.
+What is left differs in two places by intention: the inputs of registers and clock gates and their clock pins,
+whose tables depend on what the register holds. OpenSTA takes D and Q to be independent, ours does not
+(power/cell_energy.py). That this is why is tried: ours with registers as OpenSTA has them (`Unaware`) must
+come to its figure; where it does not, the difference has no cause.
 """
 
 from __future__ import annotations
@@ -86,7 +89,9 @@ LEAKING = re.compile(r"power: leakage cell \S+ (\S+)")
 
 @dataclass
 class Theirs:
-    """In mW, from OpenSTA: as it prints it, and by part with what is wrong put right; causes of the difference."""
+    """In mW, from OpenSTA: as it prints it, and by part with what is wrong put right; causes of the
+    difference.
+    """
 
     printed: float
     parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -94,7 +99,9 @@ class Theirs:
 
 
 class Unaware(KindEnergy):
-    """A register whose contents have nothing to do with what it is given, with a clock that never rests; a clock gate that is shut."""
+    """A register whose contents have nothing to do with what it is given, with a clock that never rests; a
+    clock gate that is shut.
+    """
 
     def _contexts(self, members: Members) -> Callable[[str, int], np.ndarray]:
         if not self.cell.sequential:
@@ -199,8 +206,12 @@ class Powered:
         rates = toggles / self.activity.cycles
         for bit, net in self.netlist.port_bits("input"):
             if bit != self.asked.clock_port:
-                yield f"::sta::set_power_input_port_activity [get_ports {{{bit}}}] {rates[net]:.8g} {ones[net]:.6g}"
-        yield "report_power -instances [lindex [get_cells *] 0]"  # or it forgets the pins when it spreads what it has of the ports
+                yield (
+                    f"::sta::set_power_input_port_activity [get_ports {{{bit}}}] {rates[net]:.8g} "
+                    f"{ones[net]:.6g}"
+                )
+        # or it forgets the pins when it spreads what it has of the ports
+        yield "report_power -instances [lindex [get_cells *] 0]"
         for name, instance in self.netlist.cells.items():
             for pin, net in instance.pins.items():
                 yield f"at {{{name}/{pin}}} {rates[net]:.8g} {ones[net]:.6g}"

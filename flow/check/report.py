@@ -10,7 +10,9 @@ from ..product import Product
 
 
 class Compared(msgspec.Struct, kw_only=True):
-    """One figure: ours, and what the other tool says. It agrees, or `cause` says why it does not, or it is wrong."""
+    """One figure: ours, and what the other tool says. It agrees, or `cause` says why it does not, or it is
+    wrong.
+    """
 
     check: str
     what: str
@@ -48,4 +50,4 @@ class FiguresReport(Product):
     @property
     def wrong(self) -> list[Compared]:
         """What must be looked at."""
-        return [each for each in self.compared if each.wrong]
+        return [compared for compared in self.compared if compared.wrong]

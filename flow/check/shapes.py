@@ -1,8 +1,10 @@
-"""What is drawn, by KLayout's design-rule checks: width and spacing of wires and cuts in the GDS, by the rules of the kit's LEF.
+"""What is drawn, by KLayout's design-rule checks: width and spacing of wires and cuts in the GDS, by the
+rules of the kit's LEF.
 
-All of the GDS is looked at, the kit's cells with the wires over them. What a cell has by itself is the kit's own matter, and is told
-apart: each kind is checked alone, and faults at just these places of its instances are not the layout's. Rules that the LEF has for wide
-wires are not needed, as no wire is wide; antennas and densities are not checked, as the kit has no rules for them.
+All of the GDS is looked at, the kit's cells with the wires over them. What a cell has by itself is the kit's
+own matter, and is told apart: each kind is checked alone, and faults at just these places of its instances
+are not the layout's. Rules that the LEF has for wide wires are not needed, as no wire is wide; antennas and
+densities are not checked, as the kit has no rules for them.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.E
     distance = round(least / dbu)
     if rule == "width":
         return list(shapes.width_check(distance).each())
-    # a rail with the pins on it is a polygon as long as the die, which KLayout holds against each of its neighbours edge by edge; their
+    # a rail with the pins on it is a polygon as long as the die, which KLayout holds against each of its
+    # neighbours edge by edge; their
     # edges alone it sorts by place, and finds what may be a fault: polygons are asked where that is so
     suspects = shapes.edges().space_check(distance)
     if suspects.count() == 0:
@@ -79,7 +82,7 @@ def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.E
 def _compared(
     layer: Layer, rule: str, least: float, faults: list[db.EdgePair], own: set[db.Box], dbu: float
 ) -> Compared:
-    places = [each.bbox().center() for each in faults[:SHOWN]]
+    places = [fault.bbox().center() for fault in faults[:SHOWN]]
     where = ", ".join(f"{place.x * dbu:.3f} {place.y * dbu:.3f}" for place in places)
     return Compared(
         check=CHECK,
@@ -90,7 +93,7 @@ def _compared(
         tool=tool(),
         agrees=not faults,
         cause="all within the kit's own cells"
-        if faults and all(each.bbox() in own for each in faults)
+        if faults and all(fault.bbox() in own for fault in faults)
         else "",
         note=f"at {where} um" if faults else "",
     )

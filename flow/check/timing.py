@@ -1,9 +1,10 @@
-"""Slacks by the own engine (nldm.py) and by OpenSTA, of the same netlist, constraints and wires, endpoint by endpoint.
+"""Slacks by the own engine (nldm.py) and by OpenSTA, of the same netlist, constraints and wires, endpoint by
+endpoint.
 
-Where they are further apart than `FAR_NS` and `FAR_SHARE` of the path allow, the cause is looked for by taking away what the two
-engines treat differently, one thing at a time: the shape of the wires (each a star of equal branches in place of a tree), then
-their resistance. What remains without resistance has no excuse, and is wrong; nor has resistance that makes more with OpenSTA than with
-us, or next to nothing.
+Where they are further apart than `FAR_NS` and `FAR_SHARE` of the path allow, the cause is looked for by
+taking away what the two engines treat differently, one thing at a time: the shape of the wires (each a star
+of equal branches in place of a tree), then their resistance. What remains without resistance has no excuse,
+and is wrong; nor has resistance that makes more with OpenSTA than with us, or next to nothing.
 """
 
 from __future__ import annotations
@@ -148,7 +149,9 @@ def _compared(
 
 
 def _cause(timed: Timed, end: str, hold: bool) -> str:
-    """What has to be taken away until the engines agree, with what each of it makes; nothing if they never do."""
+    """What has to be taken away until the engines agree, with what each of it makes; nothing if they never
+    do.
+    """
     parts: list[str] = []
     now = _slacks(timed, end, hold)
     at: Timed | None = timed

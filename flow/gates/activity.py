@@ -10,8 +10,9 @@ operands exist in that form alone, as activity/NAME.drawnNUMBER.inertial.json:
  "nets": {net: [toggles, fraction of the time at 1]}, "clock_nets": [...],
  and of the last two: "late_events" after the end of the clock's period, "latest_ns"}
 
-The window is the kernel's: from the clock edge that takes the first request to the one that takes the last response, with nothing
-before it in the machine; of a program, the cycles with stats_en. Nets have the name that netlist.py gives them.
+The window is the kernel's: from the clock edge that takes the first request to the one that takes the last
+response, with nothing before it in the machine; of a program, the cycles with stats_en. Nets have the name
+that netlist.py gives them.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ def kernel(
     timed: bool = False,
     checked: bool = False,
 ) -> Counts:
-    """What moves while a machine does the requests of a row: from the first one's handshake to the last answer's.
+    """What moves while a machine does the requests of a row: from the first one's handshake to the last
+    answer's.
 
     checked: the answers must be those of the row; else who asks has looked.
     """

@@ -83,7 +83,8 @@ class Activity(Product, omit_defaults=True, kw_only=True):
         for name, (toggles, ones) in self.nets.items():
             if not (0 <= toggles < math.inf and 0 <= ones <= 1):
                 raise BadInput(
-                    f"the activity of {self.workload}: {name} has {toggles} toggles and is {ones} of the time at 1"
+                    f"the activity of {self.workload}: {name} has {toggles} toggles and is {ones} of the "
+                    "time at 1"
                 )
 
 

@@ -1,11 +1,13 @@
-"""The simulator of netlists: a netlist as tables, and the engine in gates.cpp and glitches.cpp that runs on them.
+"""The simulator of netlists: a netlist as tables, and the engine in gates.cpp and glitches.cpp that runs on
+them.
 
-`GateTables` turns instances into truth tables of their Liberty functions, states, and the delays of their arcs as a timing
-analysis (nldm.py) found them. `Engine` is one simulated netlist: inputs by the names of ports, a clock, the values of
-nets, and windows in which the movements of all nets are counted, without delays and with them.
+`GateTables` turns instances into truth tables of their Liberty functions, states, and the delays of their
+arcs as a timing analysis (nldm.py) found them. `Engine` is one simulated netlist: inputs by the names of
+ports, a clock, the values of nets, and windows in which the movements of all nets are counted, without delays
+and with them.
 
-Under a driver (gates.py) the engine is inside the driver's library. Alone it serves circuits of any ports: gates.cpp says what happens
-at a clock edge, and what counts as a movement.
+Under a driver (gates.py) the engine is inside the driver's library. Alone it serves circuits of any ports:
+gates.cpp says what happens at a clock edge, and what counts as a movement.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ class Counts:
     clocked: np.ndarray  # nets that the clock reaches
     late: int  # events after the end of the clock's period, if one was given
     latest_ns: float  # when the last event was, from the clock's edge on
-    # how far the voltages went, in toggles: a pulse that is cut short counts in part; without a `slew_share` nobody has asked
+    # how far the voltages went, in toggles: a pulse that is cut short counts in part; without a `slew_share`
+    # nobody has asked
     swings: np.ndarray | None = None
 
 
@@ -100,7 +103,7 @@ class GateTables:
         """With a timing, and how much of a ramp the library's slews are, the engine counts swings as well."""
         self.netlist, self.library = netlist, library
         self.clock_net = _clock(netlist, clock_port)
-        names = [name for name, each in netlist.cells.items() if _simulated(library, each)]
+        names = [name for name, cell in netlist.cells.items() if _simulated(library, cell)]
         self.logic = [name for name in names if not library.cells[netlist.cells[name].kind].sequential]
         self.registers = [name for name in names if library.cells[netlist.cells[name].kind].sequential]
         kinds = sorted({netlist.cells[name].kind for name in self.logic})
@@ -175,7 +178,8 @@ def _simulated(library: Library, instance: Instance) -> bool:
 def _fill_kind(row: np.void, cell: Cell, rows: Mapping[tuple, int]) -> None:
     if len(cell.inputs) > MAX_INPUTS or len(cell.outputs) > MAX_OUTPUTS:
         raise BadInput(
-            f"{cell.name} has {len(cell.inputs)} inputs and {len(cell.outputs)} outputs: cells of up to {MAX_INPUTS} and "
+            f"{cell.name} has {len(cell.inputs)} inputs and {len(cell.outputs)} outputs: cells of up to "
+            f"{MAX_INPUTS} and "
             f"{MAX_OUTPUTS} can be simulated"
         )
     row["arc"] = NO_ARC
@@ -230,7 +234,8 @@ def _state_row(instance: Instance, cell: Cell) -> tuple:
         assert gate is not None
         if not gate.style.startswith("latch_posedge"):
             raise BadInput(
-                f"{cell.name} is a clock gate of style {gate.style}, which is not supported: use a latch_posedge"
+                f"{cell.name} is a clock gate of style {gate.style}, which is not supported: use a "
+                "latch_posedge"
             )
         kind, clocked_on = CLOCK_GATE, gate.clock
         data = f"{gate.enable} | {gate.test}" if gate.test else gate.enable
@@ -343,7 +348,9 @@ def prepared(path: Path) -> ctypes.CDLL:
 
 
 class Engine:
-    """One simulated netlist. `simulate...` makes it with a driver; made directly it has none, and no edges of the clock but by `cycle`."""
+    """One simulated netlist. `simulate...` makes it with a driver; made directly it has none, and no edges of
+    the clock but by `cycle`.
+    """
 
     def __init__(
         self, tables: GateTables, *, seed: int = 0, lib: ctypes.CDLL | None = None, handle: int | None = None
@@ -414,8 +421,8 @@ class Engine:
     ) -> None:
         """Count the cycles that begin with rising edges `first` up to, and without, `last`, by `edges`.
 
-        With a `signal`, only of these the ones before whose edge that net is 1. `timed`: with delays, too; inputs then change
-        `input_ns` after the edge, and `late` counts what moves after `clock_ns`.
+        With a `signal`, only of these the ones before whose edge that net is 1. `timed`: with delays, too;
+        inputs then change `input_ns` after the edge, and `late` counts what moves after `clock_ns`.
         """
         if timed and not self.tables.timed:
             raise BadInput("no delays are known: make the tables with a timing (nldm.analyze)")

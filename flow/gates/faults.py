@@ -3,10 +3,10 @@
     model = FaultyNetlist(tables, ports)
     model.run(request, max_cycles, NetFault(net, Stuck.AT_1))
 
-A stuck net is one that its cell no longer drives: the engine gets other tables, and nothing in it knows of faults. A flip is put on
-the net between two edges of the clock, and taken off behind the next one; that of a flip-flop's net is one of its state, and stays.
-Nets of the clock are left out.
-Cycle 0 is the first after reset, in which the request is offered; the sink is always ready.
+A stuck net is one that its cell no longer drives: the engine gets other tables, and nothing in it knows of
+faults. A flip is put on the net between two edges of the clock, and taken off behind the next one; that of a
+flip-flop's net is one of its state, and stays. Nets of the clock are left out. Cycle 0 is the first after
+reset, in which the request is offered; the sink is always ready.
 """
 
 from __future__ import annotations
@@ -149,7 +149,9 @@ class FaultyNetlist:
         return GateSimulation(StuckTables(self.tables, fault.net, int(fault.kind is Stuck.AT_1)), self.ports)
 
     def run(self, request: Value, max_cycles: int, fault: NetFault | None = None) -> tuple[Value | None, int]:
-        """The answer to one request, and its cycle; None if there is none. UnexpectedResponse: it comes without being asked for."""
+        """The answer to one request, and its cycle; None if there is none. UnexpectedResponse: it comes
+        without being asked for.
+        """
         with self._simulation(fault) as simulation:
             try:
                 made = simulation.run([request], max_cycles=max_cycles)
@@ -166,7 +168,8 @@ class FaultyNetlist:
         judge: Judge = judged,
         progress: Callable[[int], None] | None = None,
     ) -> list[NetOutcome]:
-        """One operation for each fault: fault i meets request i (modulo their number), whose response should be `expected` there.
+        """One operation for each fault: fault i meets request i (modulo their number), whose response should
+        be `expected` there.
 
         An answer that nobody has asked for, or that is taken back, is a wrong result.
         """

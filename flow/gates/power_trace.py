@@ -1,7 +1,9 @@
-"""What a netlist does cycle by cycle: how many nets move, glitches among them, in each cycle of each operation, by module.
+"""What a netlist does cycle by cycle: how many nets move, glitches among them, in each cycle of each
+operation, by module.
 
-The engine sums up what moves in a cycle (gates_follow in gates.cpp) while a driver runs operations, one after the other and with a pause
-between them, so that none begins before the answer of the one before. Nets of the clock count, too: behind a clock gate they rest.
+The engine sums up what moves in a cycle (gates_follow in gates.cpp) while a driver runs operations, one after
+the other and with a pause between them, so that none begins before the answer of the one before. Nets of the
+clock count, too: behind a clock gate they rest.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ PAUSE = 4  # cycles between an answer and the next request
 
 
 class Traced(NamedTuple):
-    """Operations: their answers, and for each its movements by cycle and module; and all movements, those of the pauses among them."""
+    """Operations: their answers, and for each its movements by cycle and module; and all movements, those of
+    the pauses among them.
+    """
 
     responses: list[Value]
     rows: list[np.ndarray]
@@ -44,7 +48,7 @@ class TracedNetlist:
         modules = [driver[0].rpartition(".")[0] if driver is not None else "" for driver in netlist.driver]
         self.modules = sorted(set(modules))
         number = {name: place for place, name in enumerate(self.modules)}
-        self._groups = np.array([number[each] for each in modules], np.int32)
+        self._groups = np.array([number[module] for module in modules], np.int32)
         self._weights = np.ones(len(modules), np.uint32)
         self._simulation = GateSimulation(self._tables, ports)
         self._engine = self._simulation.engine
@@ -59,7 +63,9 @@ class TracedNetlist:
         )
 
     def run(self, requests: Sequence[Value], longest: int, before: int = 0) -> Traced:
-        """Operations of up to so many cycles from handshake to answer; the rows begin `before` cycles earlier."""
+        """Operations of up to so many cycles from handshake to answer; the rows begin `before` cycles
+        earlier.
+        """
         delay = longest + PAUSE  # from the handshake of a request until the next one is offered
         room = RESET_CYCLES + (len(requests) + 1) * (before + delay + 2)
         sums = np.zeros((room, len(self.modules)), np.uint64)

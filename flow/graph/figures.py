@@ -59,7 +59,8 @@ class Figures(msgspec.Struct, omit_defaults=True):
     wires: Source | None = None
     verdict: str | None = None
     hold_wns_ns: float | None = None
-    # "trials": of synthesis at many clocks (fmax.py); of this netlist "search", or "slack", which goes with the period
+    # "trials": of synthesis at many clocks (fmax.py); of this netlist "search", or "slack", which goes with
+    # the period
     fmax_by: str | None = None
     period_ns: float | None = None  # of the clock that trials found
     trials: list[Trial] | None = None
@@ -152,10 +153,12 @@ class Summary(Product):
     comparable: bool
     caveats: list[str]
     core: Core | None = None
-    # pulses that gates swallow are left out, and those cut short count in part: what "energy" means where nothing else is said
+    # pulses that gates swallow are left out, and those cut short count in part: what "energy" means where
+    # nothing else is said
     energy_inertial_nj: dict[str, float] | None = None
     energy_spread_nj: dict[str, Spread] | None = None  # over drawn operands
-    # the clock was searched: the shortest period that is met, after layout where there is one, and what was tried for it
+    # the clock was searched: the shortest period that is met, after layout where there is one, and what was
+    # tried for it
     period_ns: float | None = None
     trials: list[Trial] = msgspec.field(default_factory=list)
     products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are

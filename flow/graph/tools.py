@@ -1,7 +1,7 @@
 """Versions of tools that more than one step has, and for one that is missing the command that installs it.
 
-Every unit of the flow refuses to run without its tool; here it is asked beforehand, so that a flow leaves out what cannot run and
-does all the rest. The version is part of what a result is cached under.
+Every unit of the flow refuses to run without its tool; here it is asked beforehand, so that a flow leaves out
+what cannot run and does all the rest. The version is part of what a result is cached under.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ def package(name: str, module: str, pin: str, purpose: str) -> str:
     """The version of a package from the registry."""
     if importlib.util.find_spec(module) is None:
         raise BadInput(
-            f"{name} is missing, so there is no {purpose}: run `pip install --no-deps {pin}` in this environment"
+            f"{name} is missing, so there is no {purpose}: run `pip install --no-deps {pin}` in this "
+            "environment"
         )
     return importlib.metadata.version(module)
 

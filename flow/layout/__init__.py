@@ -1,4 +1,5 @@
-"""Placement, clock tree, hold, routing, wires, GDS and pictures: place.py and route.py are the steps, begin with place.py.
+"""Placement, clock tree, hold, routing, wires, GDS and pictures: place.py and route.py are the steps, begin
+with place.py.
 
 Imports flow up to flow.synth.
 """

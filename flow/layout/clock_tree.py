@@ -1,14 +1,17 @@
-"""The clock tree: buffers between the clock port and the registers, with clock gates as leaves; the delay to all registers is the same.
+"""The clock tree: buffers between the clock port and the registers, with clock gates as leaves; the delay to
+all registers is the same.
 
-Registers are clustered by where they lie. A cluster of registers that nothing gates gets a leaf buffer; the registers behind a
-clock gate are clustered likewise, and each cluster gets a copy of the gate, which stands in the place of a leaf buffer: a
-gated register is then as far from the port as any other, and the tree above is the same for both. Above the leaves, clusters of
-clusters up to one root, every leaf at the same depth. Clusters are halves of halves of equal counts, along the longer side,
-and a driver stands in the middle of what it drives.
+Registers are clustered by where they lie. A cluster of registers that nothing gates gets a leaf buffer; the
+registers behind a clock gate are clustered likewise, and each cluster gets a copy of the gate, which stands
+in the place of a leaf buffer: a gated register is then as far from the port as any other, and the tree above
+is the same for both. Above the leaves, clusters of clusters up to one root, every leaf at the same depth.
+Clusters are halves of halves of equal counts, along the longer side, and a driver stands in the middle of
+what it drives.
 
-Then leaves get the drive strength with which the clock arrives in all clusters at about the time of the slowest (tables of
-the library, Elmore's delay of the wires). What hangs on the clock otherwise, an inverter or a gate behind a gate, is driven
-like a register, and what lies behind it has a tree of its own, which is not balanced with the rest.
+Then leaves get the drive strength with which the clock arrives in all clusters at about the time of the
+slowest (tables of the library, Elmore's delay of the wires). What hangs on the clock otherwise, an inverter
+or a gate behind a gate, is driven like a register, and what lies behind it has a tree of its own, which is
+not balanced with the rest.
 
 Everything added is named clock_tree.LEVEL_NUMBER, the root being clock_tree.0_0.
 """
@@ -56,7 +59,9 @@ class Driver:
 
 @dataclass(frozen=True)
 class Domain:
-    """A net of the clock: its terminals, and the clock gate in the place of whose copies it hangs, or "" for a root."""
+    """A net of the clock: its terminals, and the clock gate in the place of whose copies it hangs, or "" for
+    a root.
+    """
 
     net: int
     sinks: list[Terminal]
@@ -78,7 +83,9 @@ def _onward(netlist: Netlist, library: Library, terminal: Terminal) -> int | Non
 
 
 def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
-    """The nets that may need a tree: the root first, and the clock gates that hang on it directly as leaves of its tree."""
+    """The nets that may need a tree: the root first, and the clock gates that hang on it directly as leaves
+    of its tree.
+    """
     found: list[Domain] = []
     todo, seen = [root], {root}
     while todo:
@@ -109,7 +116,7 @@ def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
 
 def needed(found: list[Domain]) -> bool:
     """Whether one driver, the port, is not enough."""
-    return any(each.gate for each in found) or any(len(each.sinks) > LEAF_SINKS for each in found)
+    return any(domain.gate for domain in found) or any(len(domain.sinks) > LEAF_SINKS for domain in found)
 
 
 def planned_width(found: list[Domain], lef: Lef, roles: Cells, kinds: Callable[[str], str]) -> float:
@@ -118,10 +125,10 @@ def planned_width(found: list[Domain], lef: Lef, roles: Cells, kinds: Callable[[
         return 0.0
     width, leaves = 0.0, 0
     branch = lef.macro(roles.clock_branch).width
-    for each in found:
-        count = math.ceil(len(each.sinks) / LEAF_SINKS)
+    for domain in found:
+        count = math.ceil(len(domain.sinks) / LEAF_SINKS)
         leaves += count
-        width += count * lef.macro(kinds(each.gate) if each.gate else roles.clock_leaf).width
+        width += count * lef.macro(kinds(domain.gate) if domain.gate else roles.clock_leaf).width
     return width + leaves * branch / (BRANCHES - 1) + branch
 
 
@@ -165,12 +172,15 @@ class Builder:
             return self.netlist
         roots: list[tuple[int, Driver]] = []
         leaves = [
-            leaf for each in self.domains if each.gate or each.net == self.root for leaf in self._leaves(each)
+            leaf
+            for domain in self.domains
+            if domain.gate or domain.net == self.root
+            for leaf in self._leaves(domain)
         ]
         roots.append((self.root, self._grown(leaves)))
-        for each in self.domains:
-            if not each.gate and each.net != self.root and len(each.sinks) > LEAF_SINKS:
-                roots.append((each.net, self._grown(self._leaves(each))))
+        for domain in self.domains:
+            if not domain.gate and domain.net != self.root and len(domain.sinks) > LEAF_SINKS:
+                roots.append((domain.net, self._grown(self._leaves(domain))))
         self._name(roots)
         self.netlist = self._connected(roots)
         self._place()
@@ -188,14 +198,14 @@ class Builder:
         if domain.gate and found:
             # the gate stays nearest to where the placer wanted it
             at = self.placement.instances[domain.gate]
-            nearest = min(found, key=lambda each: wires.distance(each.at, (at.x_um, at.y_um)))
+            nearest = min(found, key=lambda name: wires.distance(name.at, (at.x_um, at.y_um)))
             nearest.original = True
         return found
 
     def _grown(self, drivers: list[Driver]) -> Driver:
         """One driver over all of these, each as deep below it."""
         while len(drivers) > 1:
-            groups = clusters([(each.at, each) for each in drivers], BRANCHES)
+            groups = clusters([(driver.at, driver) for driver in drivers], BRANCHES)
             drivers = []
             for group in groups:
                 drivers.append(Driver(_middle(point for point, _ in group), self.library.roles.clock_branch))
@@ -215,22 +225,22 @@ class Builder:
         before, library = self.before, self.library
         cells, nets = dict(before.cells), list(before.nets)
 
-        def attach(each: Driver, source: int) -> None:
-            cell = library.cells[each.kind]
+        def attach(driver: Driver, source: int) -> None:
+            cell = library.cells[driver.kind]
             gate = cell.clock_gate
-            if gate and each.gate:
-                own = before.cells[each.gate].pins
+            if gate and driver.gate:
+                own = before.cells[driver.gate].pins
                 pins = {**own, gate.clock: source}
                 output = gate.output
             else:
                 pins, output = {cell.inputs[0]: source}, cell.outputs[0]
-            if not each.original:
+            if not driver.original:
                 pins[output] = len(nets)
-                nets.append(f"{each.name}.out")
-            cells[each.name] = Instance(each.name, each.kind, pins)
-            for owner, pin in each.sinks:
+                nets.append(f"{driver.name}.out")
+            cells[driver.name] = Instance(driver.name, driver.kind, pins)
+            for owner, pin in driver.sinks:
                 cells[owner] = replace(cells[owner], pins={**cells[owner].pins, pin: pins[output]})
-            for below in each.below:
+            for below in driver.below:
                 attach(below, pins[output])
 
         for net, root in roots:
@@ -238,17 +248,17 @@ class Builder:
         return connected(before, cells, nets, library)
 
     def _place(self) -> None:
-        for each in self.drivers:
-            if each.original:
-                self.rows.remove(each.name)
-        for each in self.drivers:
-            self.rows.insert(each.name, each.kind, *each.at)
+        for driver in self.drivers:
+            if driver.original:
+                self.rows.remove(driver.name)
+        for driver in self.drivers:
+            self.rows.insert(driver.name, driver.kind, *driver.at)
 
     def _choose_sizes(self) -> None:
         """Leaves so strong that the clock comes to all registers when it comes to the slowest of them."""
         arrivals, by_net = self._arrivals()
         options: dict[int, list[tuple[float, float, str]]] = {}
-        leaves = [(index, each) for index, each in enumerate(self.drivers) if each.sinks]
+        leaves = [(index, driver) for index, driver in enumerate(self.drivers) if driver.sinks]
         for index, each in leaves:
             instance = self.netlist.cells[each.name]
             cell = self.library.cells[instance.kind]
@@ -281,25 +291,25 @@ class Builder:
         return wires.clock_arrivals(by_net, self.netlist, self.library, self.root), by_net
 
     def _outputs(self) -> Iterable[int]:
-        for each in self.drivers:
-            instance = self.netlist.cells[each.name]
+        for driver in self.drivers:
+            instance = self.netlist.cells[driver.name]
             cell = self.library.cells[instance.kind]
             yield instance.pins[cell.clock_gate.output if cell.clock_gate else cell.outputs[0]]
 
-    def _resize(self, each: Driver, kind: str) -> None:
-        if kind == each.kind:
+    def _resize(self, driver: Driver, kind: str) -> None:
+        if kind == driver.kind:
             return
-        each.kind = kind
-        self.netlist.cells[each.name] = replace(self.netlist.cells[each.name], kind=kind)
-        self.rows.resize(each.name, kind)
+        driver.kind = kind
+        self.netlist.cells[driver.name] = replace(self.netlist.cells[driver.name], kind=kind)
+        self.rows.resize(driver.name, kind)
 
     def summary(self) -> TreeSummary:
         """What placement.json says of the tree."""
-        added = [each for each in self.drivers if not each.original]
+        added = [driver for driver in self.drivers if not driver.original]
         return TreeSummary(
             root=self.before.nets[self.root],
             levels=self.levels,
             buffers=sum(not each.gate for each in added),
             gates_copied=sum(bool(each.gate) for each in added),
-            sinks=sum(len(each.sinks) for each in self.domains),
+            sinks=sum(len(domain.sinks) for domain in self.domains),
         )

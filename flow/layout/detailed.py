@@ -1,10 +1,12 @@
-"""Detailed routing: every wire and via, on the tracks of the layers for signals above the cells, near the global routing.
+"""Detailed routing: every wire and via, on the tracks of the layers for signals above the cells, near the
+global routing.
 
-Tracks have the pitch of the lowest layer of their direction or a multiple of it, as the kit says ([[routing.layers]]), and a layer
-has nodes where its tracks cross those of the layers below and above. Wires keep to the preferred direction of their layer. What the
-grid cannot see of the rules, ends of wires that meet on a track and cuts side by side, is kept by distances that two nets, or two
-vias of one, need there: they follow from the LEF. Pins are met by a via whose lower metal lies inside the pin, or else keeps its
-distance to everything else in the cell. detailed_router.cpp does the search.
+Tracks have the pitch of the lowest layer of their direction or a multiple of it, as the kit says
+([[routing.layers]]), and a layer has nodes where its tracks cross those of the layers below and above. Wires
+keep to the preferred direction of their layer. What the grid cannot see of the rules, ends of wires that meet
+on a track and cuts side by side, is kept by distances that two nets, or two vias of one, need there: they
+follow from the LEF. Pins are met by a via whose lower metal lies inside the pin, or else keeps its distance
+to everything else in the cell. detailed_router.cpp does the search.
 """
 
 from __future__ import annotations
@@ -105,7 +107,9 @@ def _nearest(places: list[int], wanted: float) -> int:
 
 
 def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, int, str]]]:
-    """Of each pin of an upright cell: where a via may stand (dbu from the cell's corner) and which; the best kind there is."""
+    """Of each pin of an upright cell: where a via may stand (dbu from the cell's corner) and which; the best
+    kind there is.
+    """
     import klayout.db as db
 
     routing = grid.routing
@@ -181,7 +185,9 @@ def not_detailed(why: str) -> Detailed:
 def route_detailed(
     placement: Placement, netlist: Netlist, lef: Lef, ways: Ways, most_cells: int = MOST_CELLS
 ) -> Detailed:
-    """All wires of a placed netlist, near their global routing; says why not where the design is too large or too dense."""
+    """All wires of a placed netlist, near their global routing; says why not where the design is too large or
+    too dense.
+    """
     start = time.monotonic()
     cells = len(placement.instances)
     if cells > most_cells:
@@ -213,10 +219,12 @@ def route_detailed(
 def _terminals(
     placement: Placement, netlist: Netlist, lef: Lef, grid: Grid
 ) -> tuple[list[tuple[int, list[list[Node]]]], dict[int, dict[Node, str]]]:
-    """For every net the nodes at which each of its pins can be met, driver first; and the via of each such node."""
+    """For every net the nodes at which each of its pins can be met, driver first; and the via of each such
+    node.
+    """
     access = {
         kind: pin_access(lef.macro(kind), lef, grid)
-        for kind in {each.kind for each in placement.instances.values()}
+        for kind in {instance.kind for instance in placement.instances.values()}
     }
     nets: list[tuple[int, list[list[Node]]]] = []
     vias: dict[int, dict[Node, str]] = {}
@@ -243,7 +251,9 @@ def _terminals(
 def _alone(
     placement: Placement, grid: Grid, nets: list[tuple[int, list[list[Node]]]]
 ) -> list[list[list[Node]]]:
-    """Ports that are on no net with wires, each as a net of its own: their metal is there, and other nets keep away from it."""
+    """Ports that are on no net with wires, each as a net of its own: their metal is there, and other nets
+    keep away from it.
+    """
     ports = (_node_of(port, grid) for port in placement.pins.values())
     taken = {node for _, pins in nets for nodes in pins for node in nodes}
     return [[[node]] for node in ports if node not in taken]
@@ -347,7 +357,9 @@ def _wires(grid: Grid, pins: list[list[Node]], found: Found, vias: dict[Node, st
 
 
 def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
-    """With a wire wherever metal of the net ends on a track and begins again nearer than the layer's spacing: no other fits between."""
+    """With a wire wherever metal of the net ends on a track and begins again nearer than the layer's spacing:
+    no other fits between.
+    """
     metal: dict[tuple[int, int], list[tuple[int, int, int, int]]] = defaultdict(list)  # by layer and track
     for wire in wires:
         shapes = grid.lef.vias[wire.via] if wire.via else {wire.layer: None}

@@ -1,7 +1,9 @@
-"""Global routing: the way of every net from square to square of the die, with the tracks of the layers for signals kept.
+"""Global routing: the way of every net from square to square of the die, with the tracks of the layers for
+signals kept.
 
-Each net is a Steiner tree (wires.py); each of its edges is a wire that goes straight or with one turn where there is room, and
-around where there is none (global_router.cpp). So a net is as long as its tree, and longer by its detours.
+Each net is a Steiner tree (wires.py); each of its edges is a wire that goes straight or with one turn where
+there is room, and around where there is none (global_router.cpp). So a net is as long as its tree, and longer
+by its detours.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from .wires import Tree, steiner_tree, terminal_positions
 
 SOURCE = Path(__file__).with_name("global_router.cpp")
 SQUARE_ROWS = 2  # side of a square: of one row only, pins alone fill many
-SHARE = 75  # percent of the tracks that wires should take: where all have a tenth more, detailed routing finds no ways around
+# percent of the tracks that wires should take: where all have a tenth more, detailed routing finds no ways
+# around
+SHARE = 75
 ROUNDS, SECONDS = 40, 600  # of the processor, which a busy machine does not change
 
 
@@ -38,7 +42,9 @@ class Ways:
 
 
 def tracks(lef: Lef, side: float) -> tuple[float, float]:
-    """How many wires there is room for in a side's length above the cells, up to the last layer of signals: horizontal, vertical."""
+    """How many wires there is room for in a side's length above the cells, up to the last layer of signals:
+    horizontal, vertical.
+    """
     layers = lef.routing[1 : len(lef.kit.layers.signal)]
     across, along = (
         sum(side / layer.pitch for layer in layers if layer.direction == way)
@@ -68,7 +74,7 @@ def _processor_seconds() -> float:
 
 def _task(trees: dict[int, Tree], placement: Placement, lef: Lef, side: float) -> Iterator[str]:
     columns, rows = (math.ceil(length / side) for length in placement.die_um)
-    across, along = (math.floor(each) for each in tracks(lef, side))
+    across, along = (math.floor(track) for track in tracks(lef, side))
     yield f"{columns} {rows} {dbu(side)} {across} {along} {SHARE} {ROUNDS} {SECONDS}"
     yield str(sum(len(tree.edges) for tree in trees.values()))
     for tree in trees.values():

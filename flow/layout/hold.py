@@ -1,8 +1,9 @@
 """Hold: buffers on the paths that are so short that data would overtake the clock.
 
-After the clock tree, with the wires of the placement, the flow's own analysis (nldm.py) lists the ends of paths at which data changes too
-early. Each gets as many of the slowest buffers in a row, just before it, as it misses, provided that its setup slack
-bears them. Then it is analysed again, and what is left is tried again. OpenSTA has the last word, after routing.
+After the clock tree, with the wires of the placement, the flow's own analysis (nldm.py) lists the ends of
+paths at which data changes too early. Each gets as many of the slowest buffers in a row, just before it, as
+it misses, provided that its setup slack bears them. Then it is analysed again, and what is left is tried
+again. OpenSTA has the last word, after routing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The layout as files: layout.def and layout.gds of a placed, and where there are wires, routed netlist.
 
-Beside the placed cells there are fillers in all gaps, so that wells and rails go through every row; the power rails, which the
-cells bring along themselves, as special nets; ports as pieces of metal at the edge of the die; and whatever wires a router
-made. There is no ring and there are no straps on the upper layers: the kit's LEF says nothing of them.
+Beside the placed cells there are fillers in all gaps, so that wells and rails go through every row; the power
+rails, which the cells bring along themselves, as special nets; ports as pieces of metal at the edge of the
+die; and whatever wires a router made. There is no ring and there are no straps on the upper layers: the kit's
+LEF says nothing of them.
 
 The GDS has the kit's own cells in it, each once, and the layers the numbers that the kit gives them.
 """
@@ -31,9 +32,9 @@ LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 def fillers(placement: Placement, lef: Lef, kinds: Iterable[str]) -> list[Component]:
     """Filler cells of these kinds for every gap of every row, the widest first."""
     rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for each in placement.instances.values():
-        start = dbu(each.x_um)
-        rows[dbu(each.y_um)].append((start, start + dbu(lef.macro(each.kind).width)))
+    for instance in placement.instances.values():
+        start = dbu(instance.x_um)
+        rows[dbu(instance.y_um)].append((start, start + dbu(lef.macro(instance.kind).width)))
     site = dbu(lef.site_width)
     sizes = {dbu(lef.macro(kind).width): kind for kind in kinds}
     found: list[Component] = []
@@ -86,8 +87,8 @@ def layout_of(
         axis, length = ("Y", die[1]) if layer.direction == "HORIZONTAL" else ("X", die[0])
         layout.tracks.append((axis, layer.name, offset, (length - offset) // pitch + 1, pitch))
     layout.components = [
-        Component(name, each.kind, dbu(each.x_um), dbu(each.y_um), each.orient)
-        for name, each in placement.instances.items()
+        Component(name, instance.kind, dbu(instance.x_um), dbu(instance.y_um), instance.orient)
+        for name, instance in placement.instances.items()
     ] + fillers(placement, lef, filling)
     widths = {layer.name: dbu(layer.width) for layer in lef.routing}
     for name, pin in placement.pins.items():
@@ -121,9 +122,11 @@ def write_layout(placement: Placement, netlist: Netlist, routing: Routing, files
 
 
 def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
-    """What a GDS, read again by KLayout, has in another way than the layout: nothing, if all cells are where they were placed.
+    """What a GDS, read again by KLayout, has in another way than the layout: nothing, if all cells are where
+    they were placed.
 
-    One top cell with the outline of the die, every cell once in its place and orientation, none on another, the rows full.
+    One top cell with the outline of the die, every cell once in its place and orientation, none on another,
+    the rows full.
     """
     import klayout.db as db
 
@@ -148,7 +151,9 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
             continue
         dx, dy = _corner(lef, kind, orient)
         found[kind, orient, dbu(move.disp.x) - dx, dbu(move.disp.y) - dy] += 1
-    wanted = Counter((each.macro, each.orient, each.x, each.y) for each in layout.components)
+    wanted = Counter(
+        (component.macro, component.orient, component.x, component.y) for component in layout.components
+    )
     for kind, orient, x, y in [*(wanted - found), *(found - wanted)]:
         wrong.append(f"a {kind} {orient} at {x / DBU}, {y / DBU} um is in one of layout and GDS only")
     rows: dict[int, list[tuple[int, int]]] = defaultdict(list)

@@ -1,8 +1,9 @@
 """Pictures of a layout: who lies where, how densely, which way the worst path goes, and the layout itself.
 
-`amoeba` colours every cell by the module that it belongs to, as Figures 15 and 16 of paper 001, with area and share of each
-module in the legend and the worst path of timing.json over it. `density` is two maps: how full the rows are and how much
-wire crosses each spot. `layout` is what KLayout shows of layout.gds, whole and a part of it enlarged.
+`amoeba` colours every cell by the module that it belongs to, as Figures 15 and 16 of paper 001, with area and
+share of each module in the legend and the worst path of timing.json over it. `density` is two maps: how full
+the rows are and how much wire crosses each spot. `layout` is what KLayout shows of layout.gds, whole and a
+part of it enlarged.
 """
 
 from __future__ import annotations
@@ -59,13 +60,15 @@ class Group:
 
 
 def groups(placement: Placement, hierarchy: Hierarchy, lef: Lef) -> list[Group]:
-    """The cells by module, the largest first: the module of most area is divided into its parts while there are colours left."""
+    """The cells by module, the largest first: the module of most area is divided into its parts while there
+    are colours left.
+    """
     owner, modules = hierarchy.cells, hierarchy.modules
     added = {name: kind for kind in ADDED for name in placement.instances if name.startswith(f"{kind}.")}
     path = {name: "" if name in added else owner.get(name, "") for name in placement.instances}
     area: dict[str, float] = defaultdict(float)  # of a module with all that is in it
-    for name, each in placement.instances.items():
-        size = lef.macro(each.kind).width * lef.row_height
+    for name, instance in placement.instances.items():
+        size = lef.macro(instance.kind).width * lef.row_height
         levels = path[name].split(".")
         for depth in range(len(levels) + 1):
             area[".".join(levels[:depth])] += size
@@ -83,7 +86,7 @@ def groups(placement: Placement, hierarchy: Hierarchy, lef: Lef) -> list[Group]:
     total = _area(placement, lef)
     refused: set[str] = set()
     while candidates := [each for each in tops - refused if area[each] > SPLIT_SHARE * total]:
-        module = max(candidates, key=lambda each: (area[each], each))
+        module = max(candidates, key=lambda candidate: (area[candidate], candidate))
         parts = children(module)
         if not parts or len(tops) + len(parts) > GROUPS:
             refused.add(module)
@@ -92,10 +95,10 @@ def groups(placement: Placement, hierarchy: Hierarchy, lef: Lef) -> list[Group]:
             refused.add(module)
     cells: dict[str, list[str]] = defaultdict(list)
     sizes: dict[str, float] = defaultdict(float)
-    for name, each in placement.instances.items():
+    for name, instance in placement.instances.items():
         module = added.get(name) or max((top for top in tops if _inside(path[name], top)), key=len)
         cells[module].append(name)
-        sizes[module] += lef.macro(each.kind).width * lef.row_height
+        sizes[module] += lef.macro(instance.kind).width * lef.row_height
     found = [
         Group(
             _title(module, modules, placement.design, divided=bool(children(module) & tops)),
@@ -129,8 +132,8 @@ def _plain(module: str) -> str:
     """The path as the source writes it: PyMTL3 spells units[0] as units__0."""
     parts = [part.split("__") for part in module.split(".")]
     return ".".join(
-        part[0] + "".join(f"[{each}]" for each in part[1:])
-        if all(each.isdigit() for each in part[1:])
+        part[0] + "".join(f"[{item}]" for item in part[1:])
+        if all(item.isdigit() for item in part[1:])
         else "__".join(part)
         for part in parts
     )
@@ -311,7 +314,9 @@ def _draw_ports(axes: Axes, placement: Placement) -> None:
 
 
 def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, float]]:
-    """Names along a side and where they stand, moved so far that none is on another; without those that find no room."""
+    """Names along a side and where they stand, moved so far that none is on another; without those that find
+    no room.
+    """
     letter = 0.0082 * length  # width of a letter of the size in use
     wanted = []
     for name, places in names.items():
@@ -372,8 +377,13 @@ def cell_density(placement: Placement, lef: Lef) -> np.ndarray:
     columns, rows, dx, dy = _tiles(placement)
     filled, room = np.zeros((rows, columns)), np.zeros((rows, columns))
     cells = [
-        (each.x_um, each.y_um, each.x_um + lef.macro(each.kind).width, each.y_um + lef.row_height)
-        for each in placement.instances.values()
+        (
+            instance.x_um,
+            instance.y_um,
+            instance.x_um + lef.macro(instance.kind).width,
+            instance.y_um + lef.row_height,
+        )
+        for instance in placement.instances.values()
     ]
     _spread(filled, np.array(cells), dx, dy)
     _spread(room, np.array([placement.core_um]), dx, dy)
@@ -391,7 +401,9 @@ def _spread(tiles: np.ndarray, boxes: np.ndarray, dx: float, dy: float) -> None:
 def _cut(
     low: np.ndarray, high: np.ndarray, step: float, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Intervals cut at the multiples of a step: of each part its interval, the number of the step, and its length."""
+    """Intervals cut at the multiples of a step: of each part its interval, the number of the step, and its
+    length.
+    """
     first = np.clip(np.floor(low / step).astype(int), 0, count - 1)
     last = np.clip(np.ceil(high / step).astype(int) - 1, first, count - 1)
     parts = last - first + 1
@@ -429,7 +441,8 @@ def layout(gds: Path, placement: Placement, lef: Lef, routing: Routing, out: Pat
         import klayout.lay as lay
     except ImportError:
         raise BadInput(
-            "KLayout is missing, so there is no picture of the layout: run `pip install --no-deps klayout==0.30.12`"
+            "KLayout is missing, so there is no picture of the layout: run `pip install --no-deps "
+            "klayout==0.30.12`"
         ) from None
     from matplotlib.image import imread
 
@@ -483,16 +496,16 @@ def _colour_layers(view: Any, lay: Any, layers: Iterable[Drawn]) -> list[tuple[s
         if info.datatype == 0 and not content.top_cell().bbox_per_layer(index).empty()
     }
     shown = []
-    for each in layers:
-        if each.gds not in present or not each.drawn:
+    for layer in layers:
+        if layer.gds not in present or not layer.drawn:
             continue
         properties = lay.LayerProperties()
-        properties.source = f"{each.gds}/0@1"
-        properties.fill_color = properties.frame_color = _opaque(each.colour)
+        properties.source = f"{layer.gds}/0@1"
+        properties.fill_color = properties.frame_color = _opaque(layer.colour)
         properties.dither_pattern = 0  # solid
         properties.transparent = False
         view.insert_layer(view.end_layers(), properties)
-        shown.append((each.name, each.colour))
+        shown.append((layer.name, layer.colour))
     return shown
 
 
@@ -515,7 +528,7 @@ def layer_properties(gds: Path, lef: Lef, out: Path) -> None:
     view.load_layout(str(gds), True)
     view.clear_layers()
     content = view.cellview(0).layout()
-    for info in sorted(content.layer_infos(), key=lambda each: (each.layer, each.datatype)):
+    for info in sorted(content.layer_infos(), key=lambda layer_info: (layer_info.layer, layer_info.datatype)):
         drawn = known.get(info.layer) or Drawn(info.layer, numbers.get(info.layer, "layer"), "#252525")
         properties = lay.LayerProperties()
         labels = " labels" if info.datatype and info.layer in numbers else ""

@@ -65,7 +65,8 @@ def place(
     for name in netlist.cells:
         if name.startswith((f"{TREE}.", f"{HOLD}.")):
             raise BadInput(
-                f"{netlist.name} has an instance {name.partition('.')[0]}, the name of what placement adds: rename it"
+                f"{netlist.name} has an instance {name.partition('.')[0]}, the name of what placement adds: "
+                "rename it"
             )
     clock = _clock_net(netlist, library, clock_port)
     placement = _placement(netlist, lef, _floorplan(netlist, lef, library, density, clock))
@@ -131,7 +132,7 @@ def _finished(
         netlist, placement.hold = hold.repair(netlist, rows, library, asked)
         timed("hold", start)
     x0, y0, x1, y1 = placement.core_um
-    used = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
+    used = sum(lef.macro(instance.kind).width for instance in placement.instances.values()) * lef.row_height
     placement.density = round(used / ((x1 - x0) * (y1 - y0)), 4)
     return Finished(netlist, improved.owners)
 
@@ -291,28 +292,30 @@ def _misplaced(placement: Placement, netlist: Netlist, lef: Lef) -> Iterator[str
     site = dbu(lef.site_width)
     for name in netlist.cells.keys() ^ placement.instances.keys():
         yield f"{name} is {'not placed' if name in netlist.cells else 'not in the netlist'}"
-    for name, each in placement.instances.items():
-        if name in netlist.cells and netlist.cells[name].kind != each.kind:
-            yield f"{name} is placed as {each.kind} and is a {netlist.cells[name].kind}"
-        row = rows.get(dbu(each.y_um))
+    for name, instance in placement.instances.items():
+        if name in netlist.cells and netlist.cells[name].kind != instance.kind:
+            yield f"{name} is placed as {instance.kind} and is a {netlist.cells[name].kind}"
+        row = rows.get(dbu(instance.y_um))
         if row is None:
-            yield f"{name} at y = {each.y_um} um is in no row"
+            yield f"{name} at y = {instance.y_um} um is in no row"
             continue
-        start, width = dbu(each.x_um) - dbu(row.x_um), dbu(lef.macro(each.kind).width)
+        start, width = dbu(instance.x_um) - dbu(row.x_um), dbu(lef.macro(instance.kind).width)
         if start % site:
-            yield f"{name} at x = {each.x_um} um is on no site"
+            yield f"{name} at x = {instance.x_um} um is on no site"
         if start < 0 or start + width > row.sites * site:
-            yield f"{name} at x = {each.x_um} um leaves its row"
-        if each.orient not in {"N": ("N", "FN"), "FS": ("FS", "S")}[row.orient]:
-            yield f"{name} stands {each.orient} in a row that stands {row.orient}"
+            yield f"{name} at x = {instance.x_um} um leaves its row"
+        if instance.orient not in {"N": ("N", "FN"), "FS": ("FS", "S")}[row.orient]:
+            yield f"{name} stands {instance.orient} in a row that stands {row.orient}"
 
 
 def _overlaps(placement: Placement, lef: Lef) -> Iterator[str]:
     """Cells that lie on one another."""
     rows: dict[int, list[tuple[int, int, str]]] = {}
-    for name, each in placement.instances.items():
-        start = dbu(each.x_um)
-        rows.setdefault(dbu(each.y_um), []).append((start, start + dbu(lef.macro(each.kind).width), name))
+    for name, instance in placement.instances.items():
+        start = dbu(instance.x_um)
+        rows.setdefault(dbu(instance.y_um), []).append(
+            (start, start + dbu(lef.macro(instance.kind).width), name)
+        )
     for row in rows.values():
         row.sort()
         reach, owner = -1, ""

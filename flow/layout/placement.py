@@ -16,7 +16,8 @@ from ..synth.sizing.report import Round
 TREE = "clock_tree"  # module of what placement adds for the clock, and prefix of its names
 HOLD = "hold_delays"  # likewise of the buffers that make short paths longer
 MAX_CELLS = 250_000  # a fifth more than the largest unit measured
-# of placing with sizes, clock tree and hold, or of routing; seconds more by a half, MiB as many, at 200,000 cells
+# of placing with sizes, clock tree and hold, or of routing; seconds more by a half, MiB as many, at 200,000
+# cells
 SECONDS_A_CELL, MIB_A_CELL = 0.002, 0.018  # measured at 55,000 to 206,000
 
 
@@ -100,8 +101,10 @@ def refuse_large(netlist: Netlist, step: str) -> None:
     if cells > MAX_CELLS:
         minutes, gib = 1.5 * cells * SECONDS_A_CELL / 60, cells * MIB_A_CELL / 1024
         raise BadInput(
-            f"{netlist.name} has {cells:,} cells, of which the step {step} would take about {minutes:.0f} minutes and "
-            f"{gib:.1f} GiB: at most {MAX_CELLS:,} are taken; choose a smaller design, or stop before the step place"
+            f"{netlist.name} has {cells:,} cells, of which the step {step} would take about {minutes:.0f} "
+            "minutes and "
+            f"{gib:.1f} GiB: at most {MAX_CELLS:,} are taken; choose a smaller design, or stop before the "
+            "step place"
         )
 
 
@@ -114,7 +117,8 @@ def wired_nets(netlist: Netlist) -> list[int]:
             cells = [terminal for terminal in netlist.sinks[net] if terminal[0] != PORT]
             if cells:
                 raise BadInput(
-                    f"{cells[0][0]}/{cells[0][1]} is tied to {name}: constants need cells (hilomap in synthesis) to be placed"
+                    f"{cells[0][0]}/{cells[0][1]} is tied to {name}: constants need cells (hilomap in "
+                    "synthesis) to be placed"
                 )
         elif ends > 1:
             wires.append(net)

@@ -13,7 +13,8 @@ from ..kit.lef import Lef, dbu
 from . import searching
 
 GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in ("global", "detailed"))
-FULLER = 0.05  # share of the area by which a spot may be fuller than the average: with more, wires do not fit there
+# share of the area by which a spot may be fuller than the average: with more, wires do not fit there
+FULLER = 0.05
 FULLEST = 0.95  # of a spot, where the average is less
 IN_ROWS = 0.05  # by which cells that are in rows may go beyond that
 STEPS, ROUNDS = 1500, 8  # at most; some 350 and 3 are taken
@@ -94,7 +95,9 @@ class _Task:
 
 
 def spread(task: _Task) -> list[Point]:
-    """The lower left corner of each cell in the core, for short wires and no spot that is too full; in no rows yet."""
+    """The lower left corner of each cell in the core, for short wires and no spot that is too full; in no
+    rows yet.
+    """
 
     def lines() -> Iterator[str]:
         yield f"{task.width} {task.height} {task.row} {round(1000 * task.full)} {STEPS}"
@@ -123,7 +126,8 @@ def into_rows(task: _Task, spots: list[Point]) -> list[Spot]:
     answer = searching.run(DETAILED, "cells in rows", lines())
     if homeless := next(answer):
         raise BadInput(
-            f"{homeless:,} of {len(spots):,} cells find no row with room for them: give a lower density (--density)"
+            f"{homeless:,} of {len(spots):,} cells find no row with room for them: give a lower density "
+            "(--density)"
         )
     cells: list[Spot] = []
     for _ in spots:

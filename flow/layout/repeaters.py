@@ -1,9 +1,10 @@
 """Repeaters: a net whose wire alone takes long is cut into pieces, each driven by a buffer where it begins.
 
-To sizing the wire of a net is a star, every reader at the end of a branch of its own (timing/graph.py), which is near enough for most. One
-that crosses the die to 47 readers, in the unit of heap with 256 bits, takes 0.95 ns by its tree and nearly nothing by its star. So
-before sizes are chosen the tree of each net that keeps a reader waiting longer than LONGEST_PS is gone through from its ends to its
-driver, and cut wherever more than MOST_FF hang below. Nets of the clock have their own tree, and ports stay on the net of their name.
+To sizing the wire of a net is a star, every reader at the end of a branch of its own (timing/graph.py), which
+is near enough for most. One that crosses the die to 47 readers, in the unit of heap with 256 bits, takes 0.95
+ns by its tree and nearly nothing by its star. So before sizes are chosen the tree of each net that keeps a
+reader waiting longer than LONGEST_PS is gone through from its ends to its driver, and cut wherever more than
+MOST_FF hang below. Nets of the clock have their own tree, and ports stay on the net of their name.
 """
 
 from __future__ import annotations

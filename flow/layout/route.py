@@ -1,8 +1,9 @@
 """Routing: the way of every net over the die, from a placement.
 
-Global routing for designs of any size (global_routing.py): every net as segments between the squares of a grid, with the capacity of
-the layers of signals kept. It gives each net's length with its detours, and the density of wires. Where it found room for all,
-and the design is small enough, detailed.py then makes every wire, and the lengths are those of its wires.
+Global routing for designs of any size (global_routing.py): every net as segments between the squares of a
+grid, with the capacity of the layers of signals kept. It gives each net's length with its detours, and the
+density of wires. Where it found room for all, and the design is small enough, detailed.py then makes every
+wire, and the lengths are those of its wires.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ def _length(segments: list[Segment]) -> float:
 
 
 def congestion(table: Mapping[str, RoutedNet], placement: Placement, lef: Lef) -> Congestion:
-    """How many wires cross the borders of squares, of the tracks that there are above the cells, up to the last layer of signals.
+    """How many wires cross the borders of squares, of the tracks that there are above the cells, up to the
+    last layer of signals.
 
     These are wider than the router's own, as wires can go around within a few of them.
     """

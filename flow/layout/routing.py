@@ -32,7 +32,9 @@ class Use(msgspec.Struct):
 
 
 class Overflow(msgspec.Struct):
-    """Of the global router's squares: how many borders are too full, by how many wires in all, after so many rounds."""
+    """Of the global router's squares: how many borders are too full, by how many wires in all, after so many
+    rounds.
+    """
 
     borders: int
     wires: int
@@ -54,7 +56,9 @@ ViaPlace = tuple[str, str, float, float]
 
 
 class RoutedNet(msgspec.Struct, omit_defaults=True):
-    """The segments of the global routing of a net and, where it was routed in detail, its wires and vias; lengths in um."""
+    """The segments of the global routing of a net and, where it was routed in detail, its wires and vias;
+    lengths in um.
+    """
 
     length_um: float
     segments: list[Segment]
@@ -78,7 +82,7 @@ class Routing(Product):
     @property
     def length_um(self) -> float:
         """Of all wires."""
-        return sum(each.length_um for each in self.nets.values())
+        return sum(net.length_um for net in self.nets.values())
 
     def wires(self) -> dict[str, list[Wire]]:
         """By net, the wires and vias of the detailed routing: none without one."""

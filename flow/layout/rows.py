@@ -1,8 +1,9 @@
-"""Room for cells in rows that are placed already: each goes where it is wanted, and its neighbours make way along the row.
+"""Room for cells in rows that are placed already: each goes where it is wanted, and its neighbours make way
+along the row.
 
-After placement come the cells of the clock tree, other sizes, and buffers. Rows of an analytical placement have free sites
-everywhere, but rarely as many in one gap as a cell is wide. So a cell takes the row, near to where it is wanted, in which it and those
-that it pushes aside move least in sum.
+After placement come the cells of the clock tree, other sizes, and buffers. Rows of an analytical placement
+have free sites everywhere, but rarely as many in one gap as a cell is wide. So a cell takes the row, near to
+where it is wanted, in which it and those that it pushes aside move least in sum.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Rows:
         width = self._sites(kind)
         wanted = (y_um - self.low) / lef.row_height - 0.5
         best: tuple[float, int, int, int] | None = None
-        for row in sorted(range(len(rows)), key=lambda each: (abs(each - wanted), each)):
+        for row in sorted(range(len(rows)), key=lambda index: (abs(index - wanted), index)):
             away = abs(row - wanted) * lef.row_height
             if best is not None and away >= best[0]:
                 break
@@ -85,7 +86,9 @@ class Rows:
         self._put(name, kind, row, place, start)
 
     def _room(self, row: int, width: int, at: float) -> tuple[int, int, int]:
-        """The place in the row's order and the start of a cell wanted at a site; and by how much others move for it."""
+        """The place in the row's order and the start of a cell wanted at a site; and by how much others move
+        for it.
+        """
         names, starts = self.names[row], self.starts[row]
         place = bisect_left(starts, at + width / 2)
         # a cell whose middle is right of the new one's stays on its right

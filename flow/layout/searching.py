@@ -1,8 +1,9 @@
-"""Runs the placers and routers, C++ programs that are compiled once: numbers on stdin, numbers on stdout, and on stderr how far they are.
+"""Runs the placers and routers, C++ programs that are compiled once: numbers on stdin, numbers on stdout, and
+on stderr how far they are.
 
-A router goes round by round. In the first it says "first N OF" now and then, and after each "round NUMBER LEFT": how many nets
-or borders are left to settle. `going` hears it as a share of the work; of later rounds that is a guess, by how many orders of
-magnitude the count has come down.
+A router goes round by round. In the first it says "first N OF" now and then, and after each "round NUMBER
+LEFT": how many nets or borders are left to settle. `going` hears it as a share of the work; of later rounds
+that is a guess, by how many orders of magnitude the count has come down.
 """
 
 from __future__ import annotations

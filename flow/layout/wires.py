@@ -1,17 +1,21 @@
-"""Wires: length, capacitance and resistance of every net, from placement, from routing or from the Liberty's model.
+"""Wires: length, capacitance and resistance of every net, from placement, from routing or from the Liberty's
+model.
 
-Placement: a rectilinear Steiner tree over the pins of a net (a minimum spanning tree by Prim, then median points between pairs of
-neighbouring edges while that saves wire, as Borah, Owens and Irwin, IEEE TCAD 13(12), 1994), its horizontal and its vertical wire on
-the layers that the kit names. Routing: the same tree, stretched to the length that the router took, or the routed layers themselves.
+Placement: a rectilinear Steiner tree over the pins of a net (a minimum spanning tree by Prim, then median
+points between pairs of neighbouring edges while that saves wire, as Borah, Owens and Irwin, IEEE TCAD 13(12),
+1994), its horizontal and its vertical wire on the layers that the kit names. Routing: the same tree,
+stretched to the length that the router took, or the routed layers themselves.
 
-Per um a wire has the LEF's resistance (RPERSQ / WIDTH) and the LEF's capacitance (area and two edges) to what is below. The
-LEF leaves out the neighbours on the same layer: a wall of THICKNESS at SPACING is added on one side of the two, as
-if half of the tracks beside it were taken. That makes 0.097 fF/um on the lower layers of FreePDK45; OpenROAD's extraction of
-routed designs in this technology found 0.083 and 0.105 (OpenROAD-flow-scripts, platforms/nangate45/setRC.tcl). The Liberty's
-wire-load unit, 0.177 fF/um and 3.57 ohm/um, is a pessimist's.
+Per um a wire has the LEF's resistance (RPERSQ / WIDTH) and the LEF's capacitance (area and two edges) to what
+is below. The LEF leaves out the neighbours on the same layer: a wall of THICKNESS at SPACING is added on one
+side of the two, as if half of the tracks beside it were taken. That makes 0.097 fF/um on the lower layers of
+FreePDK45; OpenROAD's extraction of routed designs in this technology found 0.083 and 0.105
+(OpenROAD-flow-scripts, platforms/nangate45/setRC.tcl). The Liberty's wire-load unit, 0.177 fF/um and 3.57
+ohm/um, is a pessimist's.
 
-wires.json: {net: {cap_ff, res_ohm, length_um, source}}, pin capacitances not included, res_ohm all of the wire in a row.
-wires.spef: the same as trees of resistors with pins where they are, so that each sink has its own delay.
+wires.json: {net: {cap_ff, res_ohm, length_um, source}}, pin capacitances not included, res_ohm all of the
+wire in a row. wires.spef: the same as trees of resistors with pins where they are, so that each sink has its
+own delay.
 """
 
 from __future__ import annotations
@@ -181,7 +185,9 @@ class Wire:
         return sum(self.capacitances)
 
     def delays_ps(self, loads: list[float]) -> list[float]:
-        """Elmore's delay of the wire from the driver to each terminal; `loads` are the terminals' capacitances in fF."""
+        """Elmore's delay of the wire from the driver to each terminal; `loads` are the terminals'
+        capacitances in fF.
+        """
         count = len(self.tree.points)
         around: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         below = [*loads, *[0.0] * (count - len(loads))]
@@ -213,7 +219,9 @@ def wires_of(
     lengths_um: dict[str, float] | None = None,
     nets: Collection[int] | None = None,
 ) -> list[Wire]:
-    """Every net (of these) as a tree of wires; with the lengths that a router took, where it took more than the tree."""
+    """Every net (of these) as a tree of wires; with the lengths that a router took, where it took more than
+    the tree.
+    """
     units = layer_units(lef)
     across, along = units[lef.kit.layers.horizontal], units[lef.kit.layers.vertical]
     wires = []
@@ -241,7 +249,9 @@ class BesideModel(msgspec.Struct):
 
 
 class ClockWires(msgspec.Struct, omit_defaults=True):
-    """When the clock comes to the registers: the latest is the latency, and what is between it and the first the skew."""
+    """When the clock comes to the registers: the latest is the latency, and what is between it and the first
+    the skew.
+    """
 
     sinks: int
     gated_sinks: int = 0
@@ -283,7 +293,9 @@ def table(wires: list[Wire], netlist: Netlist, source: Source = "placement") -> 
 def extract(
     placement: Placement, netlist: Netlist, files: Kit, out_dir: Path, routing: Routing | None = None
 ) -> WiresSummary:
-    """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist; returns the summary."""
+    """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist; returns the
+    summary.
+    """
     library = files.library
     source: Source = "placement" if routing is None else "routing"
     lengths = {name: net.length_um for name, net in routing.nets.items()} if routing else None
@@ -332,7 +344,9 @@ class Arrival:
 
 
 def clock_output(cell: Cell, pin: str) -> str | None:
-    """The output that a clock at a pin goes on to: through clock gates, buffers and inverters; other gates may make data of it."""
+    """The output that a clock at a pin goes on to: through clock gates, buffers and inverters; other gates
+    may make data of it.
+    """
     if cell.clock_gate:
         return cell.clock_gate.output if pin == cell.clock_gate.clock else None
     return None if cell.sequential or len(cell.inputs) != 1 else cell.outputs[0]
@@ -347,7 +361,9 @@ def clock_arc(cell: Cell, pin: str, output: str) -> Arc | None:
 def clock_arrivals(
     by_net: Mapping[int, Wire], netlist: Netlist, library: Library, root: int
 ) -> dict[Terminal, Arrival]:
-    """The clock at all pins that it reaches from the net `root`, through whatever cells have a wire behind them."""
+    """The clock at all pins that it reaches from the net `root`, through whatever cells have a wire behind
+    them.
+    """
     found: dict[Terminal, Arrival] = {}
     front = [(root, Arrival(0.0, library.surroundings.clock_slew_ns, False))]
     while front:
@@ -383,16 +399,18 @@ def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement:
         return ClockWires(0)
     by_net = {wire.net: wire for wire in wires}
     arrivals = {
-        (name, pin): each
-        for (name, pin), each in clock_arrivals(by_net, netlist, library, netlist.net(tree.root)).items()
+        (name, pin): clock_arrival
+        for (name, pin), clock_arrival in clock_arrivals(
+            by_net, netlist, library, netlist.net(tree.root)
+        ).items()
         if name != PORT
         and library.cells[netlist.cells[name].kind].pins[pin].clock
         and not library.cells[netlist.cells[name].kind].clock_gate
     }
     if not arrivals:
         return ClockWires(0)
-    times = [each.at_ps for each in arrivals.values()]
-    gated = [each.at_ps for each in arrivals.values() if each.gated]
+    times = [arrival.at_ps for arrival in arrivals.values()]
+    gated = [arrival.at_ps for arrival in arrivals.values() if arrival.gated]
     clock_nets = [net for net in by_net if _is_clock(netlist, net, tree.root)]
     return ClockWires(
         sinks=len(arrivals),
@@ -403,7 +421,7 @@ def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement:
         latency_ps=round(max(times), 2),
         mean_latency_ps=round(sum(times) / len(times), 2),
         skew_ps=round(max(times) - min(times), 2),
-        slew_ps=round(1000 * max(each.slew_ns for each in arrivals.values()), 2),
+        slew_ps=round(1000 * max(arrival.slew_ns for arrival in arrivals.values()), 2),
         gated_latency_ps=round(max(gated), 2) if gated else None,
         wire_um=round(sum(by_net[net].length_um for net in clock_nets), 1),
     )

@@ -1,4 +1,6 @@
-"""Buffers that are put into a netlist: each is a cell with a net of its own behind it, named by its module, on which readers hang then."""
+"""Buffers that are put into a netlist: each is a cell with a net of its own behind it, named by its module,
+on which readers hang then.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""The logic of a flat netlist in yosys' JSON: Boolean functions in topological order between the states and the ports.
+"""The logic of a flat netlist in yosys' JSON: Boolean functions in topological order between the states and
+the ports.
 
-Cells are yosys' single-bit gates, before mapping, or cells of a library, whose functions Liberty gives. `simulate` computes all
-nets for words of random bits at the sources at once: a signature of what each net means, by which nets of two netlists
-of the same design are found to be the same (ownership.py). equivalence.py writes cones of it for a proof.
+Cells are yosys' single-bit gates, before mapping, or cells of a library, whose functions Liberty gives.
+`simulate` computes all nets for words of random bits at the sources at once: a signature of what each net
+means, by which nets of two netlists of the same design are found to be the same (ownership.py).
+equivalence.py writes cones of it for a proof.
 """
 
 from __future__ import annotations
@@ -95,7 +97,9 @@ class Logic:
                     yield f"{name}[{place}]", bit
 
     def sources(self) -> Iterator[tuple[str, Bit, bool]]:
-        """(name, net, whether it is the complement) of what the nodes start from: input ports, states, gated clocks."""
+        """(name, net, whether it is the complement) of what the nodes start from: input ports, states, gated
+        clocks.
+        """
         for name, bit in self.ports("input"):
             yield name, bit, False
         for state in self.states:
@@ -212,7 +216,9 @@ def _sorted(nodes: list[Node]) -> list[Node]:
 
 
 def cone(nodes: Sequence[Node], places: Mapping[Bit, int], roots: Iterable[Bit]) -> list[Node]:
-    """Those of the nodes that the roots depend on, in their order; `places` says by net where its driver stands among them."""
+    """Those of the nodes that the roots depend on, in their order; `places` says by net where its driver
+    stands among them.
+    """
     todo = [places[bit] for bit in roots if bit in places]
     found = set(todo)
     for place in todo:  # grows

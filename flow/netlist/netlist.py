@@ -1,8 +1,9 @@
 """Mapped netlists as plain data: instances of library cells, nets by number, who drives and who reads each.
 
-`read` takes what yosys' write_json writes: one flat module, bit by bit. A net's name is the one that Verilog knows it by, a
-bit of a bus as "name[3]" by the bus's own numbering; where a net has several names a port's goes first, then one from the
-source, then the shortest. Bits tied to a constant are nets too, one for each value (`constants`), with no driver.
+`read` takes what yosys' write_json writes: one flat module, bit by bit. A net's name is the one that Verilog
+knows it by, a bit of a bus as "name[3]" by the bus's own numbering; where a net has several names a port's
+goes first, then one from the source, then the shortest. Bits tied to a constant are nets too, one for each
+value (`constants`), with no driver.
 
 Whoever reads or drives is a pair (instance, pin); at a port the instance is "" and the pin is the port's bit.
 """
@@ -120,7 +121,8 @@ class _Builder:
         other = self.driver[net]
         if other is not None:
             raise BadInput(
-                f"{self.path}: {_shown(other)} and {_shown(terminal)} drive the same net: a netlist of library cells "
+                f"{self.path}: {_shown(other)} and {_shown(terminal)} drive the same net: a netlist of "
+                "library cells "
                 "without buses is needed"
             )
         self.driver[net] = terminal
@@ -164,7 +166,8 @@ class _Builder:
         if self.library is not None:
             if kind not in self.library.cells:
                 raise BadInput(
-                    f"{self.path}: {name} is a {kind}, which is no cell of {self.library.name}: map the netlist to it"
+                    f"{self.path}: {name} is a {kind}, which is no cell of {self.library.name}: map the "
+                    "netlist to it"
                 )
             directions = {pin: each.direction for pin, each in self.library.cells[kind].pins.items()}
         if directions is None:
@@ -243,7 +246,9 @@ def connected(netlist: Netlist, cells: dict[str, Instance], nets: list[str], lib
 
 
 def write_back(module: Module, before: Netlist, after: Netlist, library: Library) -> None:
-    """Bring a module of yosys' JSON, which `before` was read from, to `after`, which has been made of it by `connected`."""
+    """Bring a module of yosys' JSON, which `before` was read from, to `after`, which has been made of it by
+    `connected`.
+    """
     cells = module["cells"]
     bits: dict[int, int | str] = {}
     for name, cell in before.cells.items():
@@ -272,7 +277,8 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
         cells[name]["type"] = cell.kind
         cells[name]["connections"] |= {pin: [bits[net]] for pin, net in cell.pins.items()}
     if len(after.cells.keys() & before.cells.keys()) < len(before.cells):
-        # names of nets that went with their cells; of a bus, such as a memory of which some words are never read, only with the last
+        # names of nets that went with their cells; of a bus, such as a memory of which some words are never
+        # read, only with the last
         there = {bits[net] for cell in after.cells.values() for net in cell.pins.values()}
         there |= {bits[net] for _, nets in after.ports.values() for net in nets}
         names = module["netnames"]

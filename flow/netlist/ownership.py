@@ -1,12 +1,13 @@
 """Which module of the source each cell of a flat, mapped netlist belongs to.
 
-Mapping a flat design keeps the names of registers and ports and forgets all others. What a cell belongs to is found by what
-its output means: before mapping, when nets still have the names of the source, and after it, both netlists are simulated
-with the same random words at registers and ports. A cell whose word (or its complement) is that of a net of module M belongs to
-M. One that computes something new belongs to the module that most of its readers belong to, or else of its drivers.
+Mapping a flat design keeps the names of registers and ports and forgets all others. What a cell belongs to is
+found by what its output means: before mapping, when nets still have the names of the source, and after it,
+both netlists are simulated with the same random words at registers and ports. A cell whose word (or its
+complement) is that of a net of module M belongs to M. One that computes something new belongs to the module
+that most of its readers belong to, or else of its drivers.
 
-Before mapping a net belongs to the deepest module that names it other than as an input port, and one without a name
-again to the module of its readers.
+Before mapping a net belongs to the deepest module that names it other than as an input port, and one without
+a name again to the module of its readers.
 """
 
 from __future__ import annotations

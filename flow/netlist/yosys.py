@@ -68,7 +68,8 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     `limit` is in seconds of a processor, so that it does not matter how busy the machine is.
     """
     version()
-    # what a run before has named, this one must not name again: a script that reads its JSON would stumble over two of one name
+    # what a run before has named, this one must not name again: a script that reads its JSON would stumble
+    # over two of one name
     runs = sum(len(list(each.glob(f"*{USED}"))) for each in (directory, directory.parent))
     begin = directory / f"{name}.begin.il"
     begin.write_text(f"autoidx {1 + runs * NAMES_A_RUN}\n")
@@ -99,7 +100,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
 
 def _reason(log: str, returncode: int, log_path: Path) -> str:
     """The first error that says something, with its place in the source."""
-    errors = [each for each in MESSAGE.finditer(log) if not EMPTY.search(each["text"])]
+    errors = [match for match in MESSAGE.finditer(log) if not EMPTY.search(match["text"])]
     if errors:
         first = errors[0]
         if first["text"].startswith("Assert "):
@@ -108,7 +109,10 @@ def _reason(log: str, returncode: int, log_path: Path) -> str:
         more = f" (and {len(errors) - 1} more in {log_path})" if len(errors) > 1 else ""
         return f"{place}{first['text'].strip()}{more}"
     if returncode == -SIGKILL:
-        return f"yosys was killed: the design needs more memory than there is; take a smaller one (log: {log_path})"
+        return (
+            "yosys was killed: the design needs more memory than there is; take a smaller one (log: "
+            f"{log_path})"
+        )
     return f"yosys ended with code {returncode} and no message: see {log_path}"
 
 
@@ -117,7 +121,8 @@ def _broken(before: str, text: str, log_path: Path) -> str:
     passes = PASS.findall(before)
     where = f"its pass {passes[-1]}" if passes else "its own code"
     return (
-        f"yosys stumbled over its own data in {where} ({text.rstrip('.')}), which is no error in the Verilog that it had taken: "
+        f"yosys stumbled over its own data in {where} ({text.rstrip('.')}), which is no error in the "
+        "Verilog that it had taken: "
         f"give another --style, or simplify the module that its log names last ({log_path})"
     )
 

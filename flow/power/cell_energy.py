@@ -1,14 +1,17 @@
-"""What the instances of one kind of cell pay: the tables of the library's internal power and leakage, weighed by activity.
+"""What the instances of one kind of cell pay: the tables of the library's internal power and leakage, weighed
+by activity.
 
-An output's table belongs to an input that moves it and to a condition on the others. How often each of them is paid is not recorded, only
-how often the output moves: the transitions are shared out in proportion to (toggles of that input) x (probability that
-the condition holds and that the output follows this input), inputs being independent of one another. An input's table is
-paid at each of its transitions with the probability of its condition.
+An output's table belongs to an input that moves it and to a condition on the others. How often each of them
+is paid is not recorded, only how often the output moves: the transitions are shared out in proportion to
+(toggles of that input) x (probability that the condition holds and that the output follows this input),
+inputs being independent of one another. An input's table is paid at each of its transitions with the
+probability of its condition.
 
-What registers hold is not independent of what they are given, and known: Q moves at a clock edge exactly if D differed from it, so
-that D != Q before (toggles of Q) / (rising edges) of these. Before the falling edge D has mostly taken its next value: `settled` is
-the share of its changes that come while the clock is high, when the library charges what they cost to the clock's falling
-edge. Where a clock gate lets few edges through D is independent of Q in between. A clock gate's output moves exactly if it was enabled.
+What registers hold is not independent of what they are given, and known: Q moves at a clock edge exactly if D
+differed from it, so that D != Q before (toggles of Q) / (rising edges) of these. Before the falling edge D
+has mostly taken its next value: `settled` is the share of its changes that come while the clock is high, when
+the library charges what they cost to the clock's falling edge. Where a clock gate lets few edges through D is
+independent of Q in between. A clock gate's output moves exactly if it was enabled.
 
 Unconnected outputs pay nothing: the library states the energy of a flip-flop at Q and again at QN.
 """
@@ -80,7 +83,8 @@ class KindEnergy:
         self._outputs = {pin: self._output_rows(pin) for pin in cell.outputs}
         self._leakage = [(self._mask(when), value) for when, value in cell.leakage_states if when]
 
-    # -- conditions ---------------------------------------------------------------------------------------------------
+    # -- conditions
+    # ---------------------------------------------------------------------------------------------------
 
     def _values(self, point: Mapping[str, int]) -> dict[str, int]:
         """What every name that a condition may have stands for."""
@@ -138,7 +142,8 @@ class KindEnergy:
             [function.value(**at | {related: 1}) - function.value(**at | {related: 0}) for at in inputs]
         )
 
-    # -- probabilities ------------------------------------------------------------------------------------------------
+    # -- probabilities
+    # ------------------------------------------------------------------------------------------------
 
     @property
     def _paired(self) -> bool:
@@ -232,7 +237,8 @@ class KindEnergy:
 
         return of_flip_flop
 
-    # -- what one asks for ---------------------------------------------------------------------------------------------
+    # -- what one asks for
+    # ---------------------------------------------------------------------------------------------
 
     def terms(self, members: Members) -> Iterator[Term]:
         """All tables that some transition pays."""

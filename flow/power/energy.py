@@ -1,8 +1,8 @@
 """Energy per operation, and published figures to hold it against.
 
-Energy is power x cycles x period, of a window. For a machine alone the window is the operation itself. For a processor it is what its
-program brackets with stats_en, and the energy of a "dummy" that does the same but the computation is taken
-off: normalised figures.
+Energy is power x cycles x period, of a window. For a machine alone the window is the operation itself. For a
+processor it is what its program brackets with stats_en, and the energy of a "dummy" that does the same but
+the computation is taken off: normalised figures.
 """
 
 from __future__ import annotations

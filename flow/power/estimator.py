@@ -211,7 +211,8 @@ class Estimator:
                     np.add.at(loads, nets[nets >= 0], pin.cap_ff - pin.cap_rise_ff)
         return loads
 
-    # -- activity by net ------------------------------------------------------------------------------------------------
+    # -- activity by net
+    # ------------------------------------------------------------------------------------------------
 
     def activity(self, activity: Activity) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Toggles and time at 1 of every net, and the names of those that were not recorded."""
@@ -226,7 +227,8 @@ class Estimator:
                 toggles[net], ones[net] = count, high
         if not named:
             raise BadInput(
-                f"the activity of {activity.workload} names no net of {netlist.name}: record it on this netlist"
+                f"the activity of {activity.workload} names no net of {netlist.name}: record it on this "
+                "netlist"
             )
         for net, bit in netlist.constants.items():
             toggles[net], ones[net] = 0.0, float(bit == "1")
@@ -241,7 +243,8 @@ class Estimator:
         ]
         if lost:
             raise BadInput(
-                f"the activity of {activity.workload} has no net {lost[0]} ({len(lost)} of {size} are missing): "
+                f"the activity of {activity.workload} has no net {lost[0]} ({len(lost)} of {size} are "
+                "missing): "
                 f"record it on this netlist"
             )
         toggles[np.isnan(toggles)] = ones[np.isnan(ones)] = 0.0  # nothing drives them
@@ -280,7 +283,8 @@ class Estimator:
                     ahead.append(other)
         return found
 
-    # -- energy ---------------------------------------------------------------------------------------------------------
+    # -- energy
+    # ---------------------------------------------------------------------------------------------------------
 
     def in_use(
         self, kind: str, toggles: np.ndarray, ones: np.ndarray, cycles: float
@@ -327,7 +331,7 @@ class Estimator:
         self.prepare()
         toggles, ones, derived = self.activity(activity)
         netlist, library = self.netlist, self.library
-        names = [name for each in self.members.values() for name in each]
+        names = [name for member in self.members.values() for name in member]
         internal, switching, leakage, pins = (np.zeros(len(names)) for _ in range(4))
         group = np.full(len(names), COMBINATIONAL)
         half_v2 = 0.5 * library.voltage**2
@@ -389,7 +393,9 @@ class Estimator:
 
 
 def _settled(timing: nldm.Timing, clock_ns: float, propagated: bool) -> np.ndarray:
-    """By net, the share of changes before the middle of the cycle, if they are spread evenly from the earliest to the latest."""
+    """By net, the share of changes before the middle of the cycle, if they are spread evenly from the
+    earliest to the latest.
+    """
     latency = timing.clock_latency_ns if propagated else 0.0
     late = timing.arrivals_ns.max(axis=1) - latency
     early = timing.min_arrivals_ns.min(axis=1) - latency

@@ -1,29 +1,35 @@
-"""Power and energy of a mapped netlist from the activity of a workload: the library's tables, at every instance's own slews and loads.
+"""Power and energy of a mapped netlist from the activity of a workload: the library's tables, at every
+instance's own slews and loads.
 
     internal   energy inside the cell at each transition of a pin, by cell_energy.py: tables, conditions, probabilities
     switching  1/2 C V^2 for each transition of an output; C is its wire and the `capacitance` of the pins (7 fF at a port)
     leakage    by the states' own leakage, weighed by how long the pins are at 1
 
-Slews are those of nldm.py, with wires by a model of the library, from placement or from routing. Every instance is in one group and
-one module; so is each part of its energy, but of a register, where what its clock pin costs goes to the group `clock`:
+Slews are those of nldm.py, with wires by a model of the library, from placement or from routing. Every
+instance is in one group and one module; so is each part of its energy, but of a register, where what its
+clock pin costs goes to the group `clock`:
 
     clock          buffers and gates of the clock's network, clock pins of registers, and the net of the clock's port, without
-                   which a clock before its tree would weigh nothing (OpenSTA counts no net that a port drives)
+                   which a clock before its tree would weigh nothing (OpenSTA counts no net that a port
+                   drives)
     registers      flip-flops and latches without their clock pins
     combinational  everything else
 
-What the other input ports' nets take is paid by whoever drives them: `inputs_mw`, in no sum. Nets that are not in the
-activity, as of clock buffers made after it was recorded, have that of the net at the other side of the buffer; the clock has 2
-toggles a cycle. Cells with several outputs are stated by the library with their whole energy at each (a full adder at S and at CO),
-and all are counted, as signoff tools do: `twice_mw` is what that may be too much.
+What the other input ports' nets take is paid by whoever drives them: `inputs_mw`, in no sum. Nets that are
+not in the activity, as of clock buffers made after it was recorded, have that of the net at the other side of
+the buffer; the clock has 2 toggles a cycle. Cells with several outputs are stated by the library with their
+whole energy at each (a full adder at S and at CO), and all are counted, as signoff tools do: `twice_mw` is
+what that may be too much.
 
-power.json: {clock_ns, mode, wires, corner, total_mw, by_group, by_module, energy_nj: {workload: ...}, with_glitches, workloads: [...],
-caveats}. Energy is that of the window of the activity, so of the kernel; of a program, less that of the row "dummy" where there is one.
+power.json: {clock_ns, mode, wires, corner, total_mw, by_group, by_module, energy_nj: {workload: ...},
+with_glitches, workloads: [...], caveats}. Energy is that of the window of the activity, so of the kernel; of
+a program, less that of the row "dummy" where there is one.
 
-`energy_nj`, and all that stands at the top, is by the activity without delays; what glitches add stands beside it in `with_glitches`.
-So one measure holds for all designs: simulation with delays is for those where it ends in time, what it counts depends on delays
-before or after wires, and each pulse counts with its full swing, which is too much for short ones. Paper 001 does not
-say where its activity comes from; its Table 3 for the Montgomery system (2.86 and 4.46 nJ) lies between the two figures of the twin.
+`energy_nj`, and all that stands at the top, is by the activity without delays; what glitches add stands
+beside it in `with_glitches`. So one measure holds for all designs: simulation with delays is for those where
+it ends in time, what it counts depends on delays before or after wires, and each pulse counts with its full
+swing, which is too much for short ones. Paper 001 does not say where its activity comes from; its Table 3 for
+the Montgomery system (2.86 and 4.46 nJ) lies between the two figures of the twin.
 """
 
 from __future__ import annotations
@@ -70,7 +76,7 @@ def analyze(
     places = hierarchy_file.load(hierarchy) if hierarchy is not None else None
     path = Path(activity)
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    activities = [activity_file.load(each) for each in files]
+    activities = [activity_file.load(file) for file in files]
     estimator = Estimator(
         netlist,
         library,

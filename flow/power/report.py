@@ -50,7 +50,9 @@ class WorkloadPower(msgspec.Struct):
 
 
 class WithGlitches(msgspec.Struct):
-    """The same by the activity with delays: an upper bound of what passes gates; what they swallow is in no figure."""
+    """The same by the activity with delays: an upper bound of what passes gates; what they swallow is in no
+    figure.
+    """
 
     energy_nj: dict[str, float]
     total_mw: float
@@ -77,7 +79,9 @@ class Spread(msgspec.Struct):
 
 
 class Inertial(msgspec.Struct):
-    """The same with pulses that gates swallow left out, and those that are cut short counted in part; and over other operands."""
+    """The same with pulses that gates swallow left out, and those that are cut short counted in part; and
+    over other operands.
+    """
 
     energy_nj: dict[str, float]
     total_mw: float
@@ -111,20 +115,26 @@ class PowerReport(Product):
 
 
 def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
-    """Of a netlist in the windows of its activities: energies by workload, powers as the mean over the cycles of all."""
+    """Of a netlist in the windows of its activities: energies by workload, powers as the mean over the cycles
+    of all.
+    """
     if not found:
         raise BadInput("no activity is recorded: the workload has no energy rows")
     spread = _spread(found)
     found = [(activity, each) for activity, each in found if not activity.drawn]
     workloads = [WorkloadPower.of(activity, each) for activity, each in found]
     recorded = {
-        mode: {each.workload for each in workloads if each.mode == mode}
+        mode: {workload.workload for workload in workloads if workload.mode == mode}
         for mode in (ZERO_DELAY, TIMED, INERTIAL)
     }
     mode = ZERO_DELAY if recorded[ZERO_DELAY] else TIMED
     by_mode: dict[Mode, dict[str, float]] = {
         name: energy.of_operations(
-            {each.workload: each.energy_nj * each.scale for each in workloads if each.mode == name}
+            {
+                workload.workload: workload.energy_nj * workload.scale
+                for workload in workloads
+                if workload.mode == name
+            }
         )
         for name in recorded
         if recorded[name]
@@ -157,15 +167,15 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         inertial=inertial,
         inputs_mw=sum(each.inputs_mw * weight for each, weight in weights),
         twice_mw=twice,
-        nets_derived=max(len(each.derived) for each in whole),
+        nets_derived=max(len(operation.derived) for operation in whole),
         workloads=workloads,
         caveats=[
             *_caveats(mode, with_glitches is not None, twice, total),
             *(
-                f"energy of {each.workload}: from a window of {each.cycles:,} cycles of the netlist, times {each.scale:.4g}: the exact "
-                "count of the whole operation is by formula"
-                for each in workloads
-                if each.mode == mode and each.scale != 1
+                f"energy of {workload.workload}: from a window of {workload.cycles:,} cycles of the netlist, "
+                f"times {workload.scale:.4g}: the exact count of the whole operation is by formula"
+                for workload in workloads
+                if workload.mode == mode and workload.scale != 1
             ),
         ],
     )
@@ -188,14 +198,14 @@ def _mean_mw(found: Found, mode: Mode, operations: Mapping[str, float]) -> float
 
 def _weights(estimates: Sequence[Estimate]) -> list[tuple[Estimate, float]]:
     """Each with its share of the cycles."""
-    cycles = sum(each.cycles for each in estimates)
-    return [(each, each.cycles / cycles) for each in estimates]
+    cycles = sum(estimate.cycles for estimate in estimates)
+    return [(estimate, estimate.cycles / cycles) for estimate in estimates]
 
 
 def _sum(parts: Iterable[Parts]) -> Parts:
     total = Parts()
-    for each in parts:
-        total = total.plus(each)
+    for part in parts:
+        total = total.plus(part)
     return total
 
 
@@ -226,7 +236,8 @@ def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:
     caveats = []
     if both:
         caveats.append(
-            "energy without glitches is a lower bound, with all of full swing an upper one of what passes gates"
+            "energy without glitches is a lower bound, with all of full swing an upper one of what passes "
+            "gates"
         )
     elif mode == ZERO_DELAY:
         caveats.append("no glitches are counted: the energy is a lower bound")
@@ -236,7 +247,8 @@ def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:
         )
     if total and twice / total > 0.01:
         caveats.append(
-            f"up to {100 * twice / total:.0f} % are counted twice: the library states cells of two outputs, such as adders, "
+            f"up to {100 * twice / total:.0f} % are counted twice: the library states cells of two outputs, "
+            "such as adders, "
             "with their whole energy at each"
         )
     return caveats

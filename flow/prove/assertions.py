@@ -1,10 +1,13 @@
-"""Assertions of one text of SystemVerilog decided: proved, refuted with the inputs that break one, or undecided in the seconds given.
+"""Assertions of one text of SystemVerilog decided: proved, refuted with the inputs that break one, or
+undecided in the seconds given.
 
-read_slang elaborates the text, as synthesis does; what comes after, and the circuit, is that of properties.py. abc decides:
+read_slang elaborates the text, as synthesis does; what comes after, and the circuit, is that of
+properties.py. abc decides:
 
     no registers        SAT on all inputs at once
     so many cycles      SAT on the cycles unrolled, from any state of the registers that have no initial value: with nothing assumed of
-                        the state, this is a proof for all times; what is equal by its structure alone is found before
+                        the state, this is a proof for all times; what is equal by its structure alone is
+                        found before
     else                registers that are equal by induction are merged (scorr); then an inductive invariant is looked for (PDR),
                         which abc checks once more
 
@@ -61,7 +64,8 @@ Cycle = dict[str, int]  # the inputs of the text, by their names
 class Attempt(NamedTuple):
     """What abc does, what it is in words, and its share of the seconds.
 
-    cycles: where nothing breaks in so many, all is proved; only_proves: what breaks is left to the next, which tells the inputs.
+    cycles: where nothing breaks in so many, all is proved; only_proves: what breaks is left to the next,
+    which tells the inputs.
     """
 
     command: str
@@ -73,7 +77,9 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found, by what means, in how many seconds of a processor; of what breaks an assertion the inputs, cycle by cycle."""
+    """What was found, by what means, in how many seconds of a processor; of what breaks an assertion the
+    inputs, cycle by cycle.
+    """
 
     verdict: Result
     how: str
@@ -93,8 +99,8 @@ def decide(
 ) -> Answer:
     """All assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any state.
 
-    initial: what registers begin with, by their names below the top module. free: nets that have any value in any cycle, by patterns.
-    large: so many cycles of this circuit are not to be looked at as one.
+    initial: what registers begin with, by their names below the top module. free: nets that have any value in
+    any cycle, by patterns. large: so many cycles of this circuit are not to be looked at as one.
     """
     began = _spent()
     (work / f"{TOP}.sv").write_text(text)

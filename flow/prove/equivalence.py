@@ -1,36 +1,41 @@
 """Formal equivalence of a design and its mapped netlist, part by part.
 
-Registers correspond by the names of their nets. Under that assumption (each register of the design holds what its net in the netlist
-holds) it is proved for each register that both compute the same next value, and for each output port that both
-show the same: an induction over the clock cycles, with combinational proofs alone. A register that mapping removed because it
-equals another, or a constant, corresponds to that; one behind a clock gate keeps its value while the gate is shut.
+Registers correspond by the names of their nets. Under that assumption (each register of the design holds what
+its net in the netlist holds) it is proved for each register that both compute the same next value, and for
+each output port that both show the same: an induction over the clock cycles, with combinational proofs alone.
+A register that mapping removed because it equals another, or a constant, corresponds to that; one behind a
+clock gate keeps its value while the gate is shut.
 
-Mapping also removes registers that nobody reads, often because what reads them has turned out to be constant (the conversion into
-Montgomery form multiplies by 1: its unit's pipeline of the other factor goes nowhere after the first stage). Such a
-register is no constant, and the netlist has a constant in its place. Here it is `free`: it may have any value, and all
-others have to be proved equal whatever it is. Random words find most of these, and the proof of the constants the others.
+Mapping also removes registers that nobody reads, often because what reads them has turned out to be constant
+(the conversion into Montgomery form multiplies by 1: its unit's pipeline of the other factor goes nowhere
+after the first stage). Such a register is no constant, and the netlist has a constant in its place. Here it
+is `free`: it may have any value, and all others have to be proved equal whatever it is. Random words find
+most of these, and the proof of the constants the others.
 
-The design is taken as read_slang elaborated it and yosys' `opt` cleaned it, which gives a value to what is left open ('x in the
-source): the start of synthesis. All that comes after is under proof: shared adders, arithmetic, mapping, clock gates, buffers.
+The design is taken as read_slang elaborated it and yosys' `opt` cleaned it, which gives a value to what is
+left open ('x in the source): the start of synthesis. All that comes after is under proof: shared adders,
+arithmetic, mapping, clock gates, buffers.
 
-Where synthesis makes other arithmetic of it (squaring.py, sharing.py, carry_save.py), the netlist shares no sums with the design. The same
-rewritings are made here again, and word_proof.py shows by algebra that each is the design before it; the netlist is then proved
-against what they made. Nothing is taken from synthesis: a rewriting that is not shown is left out, and if the netlist was made without
-it, what is undecided is proved against the design itself.
+Where synthesis makes other arithmetic of it (squaring.py, sharing.py, carry_save.py), the netlist shares no
+sums with the design. The same rewritings are made here again, and word_proof.py shows by algebra that each is
+the design before it; the netlist is then proved against what they made. Nothing is taken from synthesis: a
+rewriting that is not shown is left out, and if the netlist was made without it, what is undecided is proved
+against the design itself.
 
-Cells that the design has named (synth/named_cells.py: the adders of a bit heap) have their names in the netlist too. There both are cut:
-what such a cell shows is the same free value on both sides, and each of its inputs is proved to be the same function of such values,
-registers and ports. As no loop passes through them, all of them are then what they are in the design, whatever stands on their paths; no
-part has a multiplier in it. Most inputs are the very net of the design, which needs no abc: that is seen by following buffers.
+Cells that the design has named (synth/named_cells.py: the adders of a bit heap) have their names in the
+netlist too. There both are cut: what such a cell shows is the same free value on both sides, and each of its
+inputs is proved to be the same function of such values, registers and ports. As no loop passes through them,
+all of them are then what they are in the design, whatever stands on their paths; no part has a multiplier in
+it. Most inputs are the very net of the design, which needs no abc: that is seen by following buffers.
 
-Where modules repeat (tiles.py), the rest of the design is proved with their ports as its own and one of each module for itself; that
-all the others consist of the same cells on the same nets is seen cell by cell. As no path leads through such a module without
-a register, both are inductions over the same clock cycles.
+Where modules repeat (tiles.py), the rest of the design is proved with their ports as its own and one of each
+module for itself; that all the others consist of the same cells on the same nets is seen cell by cell. As no
+path leads through such a module without a register, both are inductions over the same clock cycles.
 
-A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast here as `cec`)
-proves the parts in parallel, each within so many seconds of a processor. Wide multipliers are beyond it: rewritten by Booth's recoding they
-share no inner nets with the design. Such parts come back as undecided, and the gate-level simulation of the tests' rows has to
-speak for them.
+A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast
+here as `cec`) proves the parts in parallel, each within so many seconds of a processor. Wide multipliers are
+beyond it: rewritten by Booth's recoding they share no inner nets with the design. Such parts come back as
+undecided, and the gate-level simulation of the tests' rows has to speak for them.
 """
 
 from __future__ import annotations
@@ -161,18 +166,19 @@ def check_equivalence(
                 Part(f"{path}: other cells than in {tile.name}", 1, REFUTED, 0.0)
                 for path in tiles.differences(whole, tile, netlist)
             ]
-    results = [part for each in proved for part in each.results] + wrong
-    steps = [step for each in proved for step in each.steps]
+    results = [part for gate in proved for part in gate.results] + wrong
+    steps = [step for gate in proved for step in gate.steps]
     report = Equivalence(
         equivalent=bool(results) and all(part.result == PROVED for part in results),
         refuted=any(part.result == REFUTED for part in results),
-        method="registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
+        method="registers by name (those that are gone: constant or unread), abc &cec of each next value "
+        "and output"
         + ("; rewritten sums and squares by algebra on words" if steps else "")
         + ("; the adders that the design names cell by cell" if reading.named else "")
         + ("; modules that repeat once, the others cell by cell the same" if found else ""),
         summary=summary(results, steps, seconds),
         parts=results,
-        unread_registers=sum(each.unread for each in proved),
+        unread_registers=sum(gate.unread for gate in proved),
         seconds=round(time.perf_counter() - start, 1),
     )
     report.write(out_dir)
@@ -189,7 +195,10 @@ class _Proved(NamedTuple):
     def named(self, prefix: str) -> _Proved:
         """With a prefix before the names of the parts."""
         return self._replace(
-            results=[Part(prefix + each.part, each.bits, each.result, each.seconds) for each in self.results]
+            results=[
+                Part(prefix + result.part, result.bits, result.result, result.seconds)
+                for result in self.results
+            ]
         )
 
 
@@ -211,13 +220,13 @@ class _Proofs:
         design, steps = _rewritten(self.work, name, self.library, self)
         proof = self.induction(design[-1], gate)
         results = proof.results
-        undecided = {each.part for each in results if each.result == UNDECIDED}
+        undecided = {result.part for result in results if result.result == UNDECIDED}
         if undecided and len(design) > 1:
             # netlists that were made without these rewritings
             direct = self.induction(design[0], gate, undecided)
             if direct.correspondence() == proof.correspondence():
-                better = {each.part: each for each in direct.results if each.result != UNDECIDED}
-                results = [better.get(each.part, each) for each in results]
+                better = {result.part: result for result in direct.results if result.result != UNDECIDED}
+                results = [better.get(result.part, result) for result in results]
         return _Proved(results, steps, len(proof.free))
 
     def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[Part]:
@@ -275,7 +284,9 @@ class _Proofs:
 def _rewritten(
     work: Path, top: str, library: liberty.Library, proofs: _Proofs
 ) -> tuple[list[Logic], list[str]]:
-    """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same; what has been shown."""
+    """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same; what
+    has been shown.
+    """
     was = json.loads((work / f"{DESIGN}.json").read_text())
     if len(was["modules"]) > 1:  # one part after the other, each as if it were the whole
         was["modules"] = {top: was["modules"][top]}
@@ -299,7 +310,7 @@ def _rewritten(
             work,
         )
         made = (json.loads((work / f"{name}{OF_GATES}.json").read_text()) for name in names)
-        return [read(each["modules"][top], library) for each in made]
+        return [read(tile["modules"][top], library) for tile in made]
 
     for name, what, rewrite in REWRITINGS:
         now = _copied(was)
@@ -423,7 +434,8 @@ class _Proof:
         ):
             if name != other:
                 raise BadInput(
-                    f"the netlist has the input {other} where the design has {name}: they are not the same design"
+                    f"the netlist has the input {other} where the design has {name}: they are not the same "
+                    "design"
                 )
             self.same[bit] = (gate_bit, False)
         self.same |= {bit: (other, False) for bit, other in self.shown.items()}
@@ -485,7 +497,9 @@ class _Proof:
                     yield Pair(name.rpartition(SEPARATOR)[0] or name, golds[place], found)
 
     def without_the_same(self, parts: dict[str, list[Pair]]) -> tuple[dict[str, list[Pair]], list[Part]]:
-        """The parts without pairs that are the very same net behind buffers, or are proved in another part; and those with nothing else."""
+        """The parts without pairs that are the very same net behind buffers, or are proved in another part;
+        and those with nothing else.
+        """
         if not self.cuts:
             return parts, []
         buffers = {
@@ -542,7 +556,9 @@ class _Proof:
         return None
 
     def free_varying(self) -> None:
-        """Free those registers that have a constant in their place, and whose next value is another for random words."""
+        """Free those registers that have a constant in their place, and whose next value is another for
+        random words.
+        """
         while found := self._varying():
             self._free(found)
 
@@ -638,7 +654,7 @@ class _Proof:
             sources = self._sources()
             gold = Path(directory) / "gold.blif"
             gate = Path(directory) / "gate.blif"
-            roots = [each.gold for each in pairs], [each.gate for each in pairs]
+            roots = [pair.gold for pair in pairs], [pair.gate for pair in pairs]
             cones = (
                 cone(self.gold.nodes, self.places[0], roots[0]),
                 cone(self.gate.nodes, self.places[1], roots[1]),
@@ -691,7 +707,7 @@ def _exchangeable(library: liberty.Library, kind: str) -> list[list[int]]:
     found: list[list[int]] = []
     pairs = commutative(cell)
     for place, pin in enumerate(cell.inputs):
-        own = next((each for each in found if (cell.inputs[each[0]], pin) in pairs), None)
+        own = next((tile for tile in found if (cell.inputs[tile[0]], pin) in pairs), None)
         if own is None:
             found.append([place])
         else:
@@ -753,7 +769,9 @@ def _blif(
 
 
 def _cec(gold: Path, gate: Path, seconds: float) -> Result:
-    """What abc says of two networks: its fast engine, if that decides nothing soon the one that finds differences, then it again."""
+    """What abc says of two networks: its fast engine, if that decides nothing soon the one that finds
+    differences, then it again.
+    """
     read_both = [f"read_blif {each.name}; strash; &get; &w {each.stem}.aig" for each in (gold, gate)]
     fast = "; ".join([*read_both, f"&cec -x -C {CONFLICTS} -T @ {gold.stem}.aig {gate.stem}.aig"])
     other = f"cec -n -C {CONFLICTS} -T @ {gold.name} {gate.name}"
@@ -766,7 +784,9 @@ def _cec(gold: Path, gate: Path, seconds: float) -> Result:
 
 
 def _asked(commands: str, directory: Path, seconds: float) -> Result:
-    """What abc answers to commands in so many seconds of a processor: how busy the machine is does not matter to it."""
+    """What abc answers to commands in so many seconds of a processor: how busy the machine is does not matter
+    to it.
+    """
     patience = math.ceil(PATIENCE * seconds)
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds))]
     command = [*limited, str(yosys.abc()), "-q", commands.replace("@", str(patience))]

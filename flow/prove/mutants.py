@@ -22,11 +22,13 @@ class Mutant:
 
 
 def mutants(verilog: str, module: str) -> Iterator[Mutant]:
-    """One after the other, those of a module of the text, in the order of its lines; of one that only connects others, theirs."""
+    """One after the other, those of a module of the text, in the order of its lines; of one that only
+    connects others, theirs.
+    """
     first = next(_of_module(verilog, module), None)
     others = re.findall(r"^module (\w+)", verilog, re.MULTILINE) if first is None else [module]
-    for each in others:
-        yield from _of_module(verilog, each)
+    for other in others:
+        yield from _of_module(verilog, other)
 
 
 def _of_module(verilog: str, module: str) -> Iterator[Mutant]:

@@ -1,8 +1,10 @@
-"""A placed netlist against the mapped one: the proof that placement has changed how it is built, and not what it computes.
+"""A placed netlist against the mapped one: the proof that placement has changed how it is built, and not what
+it computes.
 
-Placement may choose other drive strengths, exchange commutative inputs, add buffers, and copy clock gates. Every net of the mapped
-netlist stands for the one of the placed netlist that the same output or port drives; then every input must read what it read,
-behind the buffers. Registers, ports and functions being the same, that is a proof by induction over the levels.
+Placement may choose other drive strengths, exchange commutative inputs, add buffers, and copy clock gates.
+Every net of the mapped netlist stands for the one of the placed netlist that the same output or port drives;
+then every input must read what it read, behind the buffers. Registers, ports and functions being the same,
+that is a proof by induction over the levels.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ Gated = tuple[int, int] | None  # the nets of clock and enable
 
 
 def prove_same(before: Netlist, after: Netlist, library: Library) -> list[str]:
-    """How the placed netlist differs from the mapped one in what it computes: nothing, if it was only built otherwise."""
+    """How the placed netlist differs from the mapped one in what it computes: nothing, if it was only built
+    otherwise.
+    """
     ways = [{name: way for name, (way, _) in netlist.ports.items()} for netlist in (before, after)]
     if ways[0] != ways[1] or before.port_names != after.port_names:
         return ["the ports are not what they were"]
@@ -71,7 +75,8 @@ class _Comparison:
             if self.origin.get(self._root(self.after, nets[bit])) != self._root(self.before, net):
                 yield f"the port {bit} is on another net"
 
-    # -- what stands for what -----------------------------------------------------------------------------------------
+    # -- what stands for what
+    # -----------------------------------------------------------------------------------------
 
     def _twins(self) -> dict[str, Instance]:
         """The cells of `before` that are still there, by their names in both."""

@@ -1,7 +1,9 @@
-"""Assertions of SystemVerilog proved over all times: yosys makes one circuit of them, abc looks for an inductive invariant (PDR).
+"""Assertions of SystemVerilog proved over all times: yosys makes one circuit of them, abc looks for an
+inductive invariant (PDR).
 
-The circuit begins in any state in which its `initial` values hold, its inputs are what `assume` allows. An answer is sure either way: an
-invariant is checked by abc once more, a counterexample is a run from the beginning.
+The circuit begins in any state in which its `initial` values hold, its inputs are what `assume` allows. An
+answer is sure either way: an invariant is checked by abc once more, a counterexample is a run from the
+beginning.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def script(files: Sequence[str], top: str) -> str:
 
 
 def prove(files: list[Path], top: str, directory: Path, *, limit: float = 120) -> Verdict:
-    """All assertions below `top`, in at most `limit` seconds; BadInput where neither answer is found in that time."""
+    """All assertions below `top`, in at most `limit` seconds; BadInput where neither answer is found in that
+    time.
+    """
     try:
         yosys.run(top, script([str(file.resolve()) for file in files], top), directory)
     except BadInput as error:

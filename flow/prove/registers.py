@@ -1,7 +1,8 @@
-"""Registers by what reads them, of a text of SystemVerilog whose modules are elaborated and flattened by yosys.
+"""Registers by what reads them, of a text of SystemVerilog whose modules are elaborated and flattened by
+yosys.
 
-A register that has a name can be spoken of in an assertion (`unit.control.count`): that is how a proof about words that are computed from
-registers becomes one about the registers, which is easy.
+A register that has a name can be spoken of in an assertion (`unit.control.count`): that is how a proof about
+words that are computed from registers becomes one about the registers, which is easy.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Registers:
         return {name: len(port["bits"]) for name, port in ports if port["direction"] == direction}
 
     def behind(self, ports: Iterable[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
-        """Registers that these outputs are computed from (bits by name), and the inputs; `through`: and what those are computed from."""
+        """Registers that these outputs are computed from (bits by name), and the inputs; `through`: and what
+        those are computed from.
+        """
         drivers = {bit: cell for cell in self.module["cells"].values() for bit in cell_bits(cell, "output")}
         todo = [bit for name in ports for bit in self.module["ports"][name]["bits"]]
         seen, stored = set(todo), set()
@@ -73,10 +76,12 @@ class Registers:
         return self._named(stored, frozenset(computed)), inputs
 
     def _named(self, stored: set[Any], computed: frozenset[Any]) -> dict[str, int]:
-        """Whole registers by one of their names, the shortest; BadInput if one has none, of which then nothing would be said."""
+        """Whole registers by one of their names, the shortest; BadInput if one has none, of which then
+        nothing would be said.
+        """
         found: dict[str, int] = {}
         left = set(stored)
-        nets = sorted(self.module["netnames"].items(), key=lambda each: (len(each[0]), each[0]))
+        nets = sorted(self.module["netnames"].items(), key=lambda item: (len(item[0]), item[0]))
         for name, net in nets:
             # a word in which anything is computed is no register
             if (
@@ -112,7 +117,7 @@ def resets(verilog: str, top: str, work: Path) -> dict[str, tuple[int, int]]:
             values |= dict(zip(cell["connections"]["Q"], reversed(value), strict=True))
     found: dict[str, tuple[int, int]] = {}
     told: set[Any] = set()
-    for name, net in sorted(module["netnames"].items(), key=lambda each: (len(each[0]), each[0])):
+    for name, net in sorted(module["netnames"].items(), key=lambda item: (len(item[0]), item[0])):
         bits = net["bits"]
         if not net["hide_name"] and values.keys() >= set(bits) and not told >= set(bits):
             found[name] = int("".join(values[bit] for bit in reversed(bits)), 2), len(bits)

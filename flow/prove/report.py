@@ -43,7 +43,7 @@ def summary(parts: Sequence[Part], steps: Sequence[str], seconds: float) -> str:
     """Return one line on all parts; `seconds` is the time limit of a part."""
     if not parts:
         return "nothing is proved: the design has no register and no output to compare"
-    count = {state: sum(each.result == state for each in parts) for state in (PROVED, REFUTED, UNDECIDED)}
+    count = {state: sum(part.result == state for part in parts) for state in (PROVED, REFUTED, UNDECIDED)}
     told = f"proved {count[PROVED]} of {len(parts)} parts"
     if steps:
         told += f" ({', '.join(steps)})"

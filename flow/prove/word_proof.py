@@ -1,18 +1,22 @@
-"""That rewritten arithmetic computes what it did, shown by algebra on words: shared sums, carry-save chains and squarers, at any width.
+"""That rewritten arithmetic computes what it did, shown by algebra on words: shared sums, carry-save chains
+and squarers, at any width.
 
-Two designs in yosys' JSON with the same numbers of nets, `before` and `after` one of squaring.py, sharing.py, carry_save.py. Cells that
-are the same in both need no proof; of each net that is in both, and is driven by a cell that is only in the second, it is shown that it
-has the same value, if those nets have that it is computed from. By induction along `after`, which has no loops, so have all nets
-that are in both, and no other net of `before` may be read. What is shown is an identity of polynomials over the bits, which are 0
-or 1: ~a is 1 - a, a & b is a b, a ^ b is a + b - 2 a b, and the sum bit of a full adder a + b + c - 2 carry, so that sums of words
-cancel (after Ciesielski et al., "Verification of gate-level arithmetic circuits by function extraction", DAC 2015). Identities
-of words hold modulo the power of two at their end. Sums that are shared between conditions (sharing.py) cancel if the last bit of
-a word is replaced by the operands less the other bits.
+Two designs in yosys' JSON with the same numbers of nets, `before` and `after` one of squaring.py, sharing.py,
+carry_save.py. Cells that are the same in both need no proof; of each net that is in both, and is driven by a
+cell that is only in the second, it is shown that it has the same value, if those nets have that it is
+computed from. By induction along `after`, which has no loops, so have all nets that are in both, and no other
+net of `before` may be read. What is shown is an identity of polynomials over the bits, which are 0 or 1: ~a
+is 1 - a, a & b is a b, a ^ b is a + b - 2 a b, and the sum bit of a full adder a + b + c - 2 carry, so that
+sums of words cancel (after Ciesielski et al., "Verification of gate-level arithmetic circuits by function
+extraction", DAC 2015). Identities of words hold modulo the power of two at their end. Sums that are shared
+between conditions (sharing.py) cancel if the last bit of a word is replaced by the operands less the other
+bits.
 
-A chain (carry_save.py) goes step by step: if the sum s is total + carry, the next one, half of s plus a word, is the sum
-of the next pair. As a halving lets carries down again, this must hold of the numbers and not only modulo a power of two: 2^width times the
-carry that a row drops is all that may differ, and this is 0 since no sum reaches 2^width. Upper bounds of the sums follow from the
-places of each word that are always 0, which is for the caller to prove (`words`, `zeros`).
+A chain (carry_save.py) goes step by step: if the sum s is total + carry, the next one, half of s plus a word,
+is the sum of the next pair. As a halving lets carries down again, this must hold of the numbers and not only
+modulo a power of two: 2^width times the carry that a row drops is all that may differ, and this is 0 since no
+sum reaches 2^width. Upper bounds of the sums follow from the places of each word that are always 0, which is
+for the caller to prove (`words`, `zeros`).
 """
 
 from __future__ import annotations
@@ -54,7 +58,9 @@ def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
 def show(
     before: Module, after: Module, chains: Iterable[Sequence[Step]] = (), zeros: Collection[Bit] = ()
 ) -> int:
-    """The number of rewritten sums, products and differences; NotShownError unless all of them are what they were."""
+    """The number of rewritten sums, products and differences; NotShownError unless all of them are what they
+    were.
+    """
     return _Proof(before, after, zeros).show(chains)
 
 
@@ -109,7 +115,8 @@ class _Proof:
                 true = _plus(true, _number(word))
             atoms = {*previous.total, *previous.carry} if previous else set()
             made = self._expanded(_plus(_number(step.total), _number(step.carry)), atoms)
-            # true = made + 2^width * (carries, which are 0 or 1): as neither is negative and true < 2^width, the carries are 0
+            # true = made + 2^width * (carries, which are 0 or 1): as neither is negative and true < 2^width,
+            # the carries are 0
             for monomial, factor in _plus(true, made, -1).items():
                 if factor < 0 or factor % (1 << width) or monomial == ONE:
                     raise NotShownError(f"the pair of {step.sum}")
@@ -156,7 +163,9 @@ class _Proof:
         self.shown.update(step.sum)
 
     def _word(self, name: str, out: tuple[Bit, ...]) -> None:
-        """A sum, difference, product or choice, or the last bits of it, computed in another way, modulo its power of two."""
+        """A sum, difference, product or choice, or the last bits of it, computed in another way, modulo its
+        power of two.
+        """
         cell = self.new[name]
         made_out = tuple(cell["connections"].get("Y", ()))
         if not made_out or made_out != out[: len(made_out)] or cell["type"] not in (*ARITHMETIC, *BITWISE):
@@ -183,7 +192,9 @@ class _Proof:
         self.shown.update(made)
 
     def _unfolded(self, name: str, difference: Polynomial, modulus: int) -> Polynomial:
-        """The same modulo a power of two, with the sums and choices behind a cell replaced by what they are, until nothing is left."""
+        """The same modulo a power of two, with the sums and choices behind a cell replaced by what they are,
+        until nothing is left.
+        """
         for cell in (*self._fresh(name), *self._behind(name)):
             difference = _reduced(difference, modulus)
             if not difference:
@@ -201,7 +212,9 @@ class _Proof:
         return difference
 
     def _fresh(self, name: str) -> list[Cell]:
-        """The new cells of sums and choices behind one, whose nets are not in the design before; readers first."""
+        """The new cells of sums and choices behind one, whose nets are not in the design before; readers
+        first.
+        """
         found: set[str] = set()
         todo = [name]
         while todo:
@@ -223,7 +236,7 @@ class _Proof:
         found: dict[str, None] = {}
         level = [name]
         for _ in range(DEPTH):
-            pins = [self.before["cells"][each]["connections"] for each in level]
+            pins = [self.before["cells"][item]["connections"] for item in level]
             bits = {
                 bit for each in pins for pin in "AB" for bit in each.get(pin, ()) if bit in self.of_before
             }
@@ -237,9 +250,9 @@ class _Proof:
                 and len(cell["connections"]["Y"]) > 1
                 and cell["connections"]["Y"][0] in bits  # and no half of it
             ]
-            for each in level:
-                found.pop(each, None)
-                found[each] = None
+            for item in level:
+                found.pop(item, None)
+                found[item] = None
         return [self.before["cells"][each] for each in found]
 
     def _result(self, cell: Cell) -> Polynomial:
@@ -263,7 +276,9 @@ class _Proof:
         return _number(word)
 
     def _expanded(self, polynomial: Polynomial, atoms: Collection[Bit]) -> Polynomial:
-        """A polynomial with what new cells alone drive replaced by what they compute, but for atoms; carries stay if not cancelled."""
+        """A polynomial with what new cells alone drive replaced by what they compute, but for atoms; carries
+        stay if not cancelled.
+        """
         read = {bit for monomial in polynomial for bit in monomial}
         for name in self.order:
             cell = self.new[name]
@@ -312,7 +327,9 @@ class _Proof:
 def _added(
     before: Module, of: Mapping[Bit, str], step: Step, previous: Step | None
 ) -> tuple[tuple[Bit, ...], ...]:
-    """The words whose sum a step is, of that before it half is taken and is no word; NotShownError if it is another cell."""
+    """The words whose sum a step is, of that before it half is taken and is no word; NotShownError if it is
+    another cell.
+    """
     cell = before["cells"].get(of.get(step.sum[0], ""))
     if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
         raise NotShownError(f"{step.sum}, which was no sum")

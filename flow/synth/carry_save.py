@@ -1,18 +1,23 @@
-"""Chains of additions with a halving between them: carry-save inside, one addition with all carries at the end.
+"""Chains of additions with a halving between them: carry-save inside, one addition with all carries at the
+end.
 
-In s' = (s + word) / 2, s'' = (s' + word') / 2, ... each word is chosen by the last bits of the sum before it, and nothing else of a
-sum is needed but to be added to. So the steps of Montgomery's product are, in paper 001's MontMulRem 8 of them between registers.
-Each ripple of carries may start a step after the one before, but the last one ends a whole word later. Here a sum stays a pair
-(sum, carry), of which a row of full adders makes the next pair; of its true value only the two last bits are made. The bit that the
-halving drops leaves a carry, for which the new pair has room at its end. At the end of the chain stands one addition by a
-prefix network, and a subtraction from that sum (the reduction at the end of the product) takes the pair too, beside it.
+In s' = (s + word) / 2, s'' = (s' + word') / 2, ... each word is chosen by the last bits of the sum before it,
+and nothing else of a sum is needed but to be added to. So the steps of Montgomery's product are, in paper
+001's MontMulRem 8 of them between registers. Each ripple of carries may start a step after the one before,
+but the last one ends a whole word later. Here a sum stays a pair (sum, carry), of which a row of full adders
+makes the next pair; of its true value only the two last bits are made. The bit that the halving drops leaves
+a carry, for which the new pair has room at its end. At the end of the chain stands one addition by a prefix
+network, and a subtraction from that sum (the reduction at the end of the product) takes the pair too, beside
+it.
 
-It holds if no sum of the chain passes its width, so that none of the pair's words does either: an upper bound of each word is
-computed from the widths. Koc, "RSA Hardware Implementation", RSA Laboratories TR-801 (1995) has the hardware designed so by hand.
+It holds if no sum of the chain passes its width, so that none of the pair's words does either: an upper bound
+of each word is computed from the widths. Koc, "RSA Hardware Implementation", RSA Laboratories TR-801 (1995)
+has the hardware designed so by hand.
 
-Inside such a chain netlist and design share no sums, so that abc alone leaves chains of 4 steps and more undecided. Therefore a chain
-says for each of its sums which pair stands for it, from which word_proof.py shows step by step that nothing has changed; there the
-additions at the end are left as words (`prefix=False`).
+Inside such a chain netlist and design share no sums, so that abc alone leaves chains of 4 steps and more
+undecided. Therefore a chain says for each of its sums which pair stands for it, from which word_proof.py
+shows step by step that nothing has changed; there the additions at the end are left as words
+(`prefix=False`).
 
 Works on yosys' JSON of a design after sharing.py, in place.
 """
@@ -33,7 +38,9 @@ TRUE_BITS = 2  # of a sum in the chain, the last ones
 
 @dataclass(frozen=True)
 class Step:
-    """A sum of a chain and the pair of words whose sum it is; the last bits of it have drivers, or all of it at the end."""
+    """A sum of a chain and the pair of words whose sum it is; the last bits of it have drivers, or all of it
+    at the end.
+    """
 
     sum: tuple[Bit, ...]
     total: tuple[Bit, ...]
@@ -46,7 +53,9 @@ def save_carries(design: Document, *, prefix: bool = True) -> list[list[Step]]:
 
 
 def narrow(design: Document) -> None:
-    """Take out of all modules what nothing reads of additions and multiplexers: chains show where this is gone."""
+    """Take out of all modules what nothing reads of additions and multiplexers: chains show where this is
+    gone.
+    """
     for module in design["modules"].values():
         _narrow(module)
 
@@ -91,7 +100,9 @@ class _Chains(Words):
         return len(self.cells[name]["connections"]["Y"])
 
     def _following(self, name: str) -> tuple[str, list[Bit]] | None:
-        """(the addition that takes half of this one's sum, its other operand), if nothing else takes more than the last bits."""
+        """(the addition that takes half of this one's sum, its other operand), if nothing else takes more
+        than the last bits.
+        """
         cell = self.cells[name]
         if cell["type"] != "$add":
             return None
@@ -130,7 +141,8 @@ class _Chains(Words):
             if bound < 1 << len(out):
                 return min(most, bound >> place)
         if whole and not place and cell["type"] in ("$mux", "$or"):
-            # words of an or are products of words by conditions that exclude each other, or it is bounded by their widths
+            # words of an or are products of words by conditions that exclude each other, or it is bounded by
+            # their widths
             parts = [cell["connections"][pin] for pin in "AB"]
             if cell["type"] == "$mux":
                 return min(most, max(self._most(list(part), depth - 1) for part in parts))
@@ -190,7 +202,9 @@ class _Chains(Words):
             self._add(name, row, "1", cell["connections"]["Y"])
 
     def _add(self, name: str, pair: _Pair, carry_in: Bit, out: list[Bit]) -> None:
-        """Drive `out` with the sum of a pair, by Sklansky's prefix network or as a word, in the place of a cell."""
+        """Drive `out` with the sum of a pair, by Sklansky's prefix network or as a word, in the place of a
+        cell.
+        """
         width = len(out)
         a, b = pair.total[:width], pair.carry[:width]
         del self.cells[name]

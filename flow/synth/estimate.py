@@ -1,7 +1,9 @@
-"""How large a design will be, from its words and operators: the cells that synthesis will make, before it starts on them.
+"""How large a design will be, from its words and operators: the cells that synthesis will make, before it
+starts on them.
 
-Cells of the library for a bit of each operator, fitted to what synthesis makes of the machines of the catalogue; within a factor
-of 2 of it (the table is in tests/flow/test_synthesis.py). What is multiplied takes the product of both widths.
+Cells of the library for a bit of each operator, fitted to what synthesis makes of the machines of the
+catalogue; within a factor of 2 of it (the table is in tests/flow/test_synthesis.py). What is multiplied takes
+the product of both widths.
 """
 
 from __future__ import annotations
@@ -54,10 +56,11 @@ WITH_LAST_CARRY = ("$sub", "$neg", "$lt", "$le", "$gt", "$ge", "$mul")
 
 
 def carries(module: Module) -> int:
-    """The bits through which carries ripple in the subtractions, comparisons and products on one path of a flat module.
+    """The bits through which carries ripple in the subtractions, comparisons and products on one path of a
+    flat module.
 
-    Each waits for the last carry of the one before, as what is subtracted, or chosen, depends on it; additions are left out, as
-    their ripples overlap.
+    Each waits for the last carry of the one before, as what is subtracted, or chosen, depends on it;
+    additions are left out, as their ripples overlap.
     """
     arrival: dict[Bit, int] = {}
     for kind, pins in _in_order(module):

@@ -1,14 +1,17 @@
-"""Adders and row selections that a design names, as cells of the library from the start: a vector of FullAdders is a vector of them.
+"""Adders and row selections that a design names, as cells of the library from the start: a vector of
+FullAdders is a vector of them.
 
-A bit heap of thousands of full adders is the best tree there is when it is written down, and a mapper that is shown its gates takes it
-apart, for hours. So modules whose name begins with a word of NAMES are looked into (a module of another name is not): where the
-function of two of its outputs, or of one, is that of the kit's cell in this role, by all rows of the truth table and whatever the
-ports are called, these bits become that cell, which no pass of yosys looks into, and abc sees what is between such cells alone. All else
-of such a module stays as it is written, as do bits with a constant or two like signals among their inputs, or with an output that nobody
-reads: logic makes less of them. This is done where a design has at least LEAST such cells: smaller designs abc does in a minute, and
-sizing finds their adders afterwards (sizing/full_adders.py).
+A bit heap of thousands of full adders is the best tree there is when it is written down, and a mapper that is
+shown its gates takes it apart, for hours. So modules whose name begins with a word of NAMES are looked into
+(a module of another name is not): where the function of two of its outputs, or of one, is that of the kit's
+cell in this role, by all rows of the truth table and whatever the ports are called, these bits become that
+cell, which no pass of yosys looks into, and abc sees what is between such cells alone. All else of such a
+module stays as it is written, as do bits with a constant or two like signals among their inputs, or with an
+output that nobody reads: logic makes less of them. This is done where a design has at least LEAST such cells:
+smaller designs abc does in a minute, and sizing finds their adders afterwards (sizing/full_adders.py).
 
-The cells have names that mapping keeps (INSTANCE.adder7), by which the proof finds them on both sides (prove/equivalence.py).
+The cells have names that mapping keeps (INSTANCE.adder7), by which the proof finds them on both sides
+(prove/equivalence.py).
 """
 
 from __future__ import annotations
@@ -173,7 +176,9 @@ class _Leaves:
         self.known: dict[Bit, Leaves | None] = {}
 
     def table(self, net: Bit) -> tuple[Leaves, int] | None:
-        """The inputs that a net depends on and its truth table over them; None if these are too many, or it is no gates'."""
+        """The inputs that a net depends on and its truth table over them; None if these are too many, or it
+        is no gates'.
+        """
         leaves = self.of(net)
         if not leaves:
             return None
@@ -262,7 +267,9 @@ class Placing:
                 self._gates(module, path, form, rest, nets, fresh)
 
     def simplify(self, design: Document) -> int:
-        """Gates for cells with a constant or two like signals among their inputs or with an output that nobody reads; how many."""
+        """Gates for cells with a constant or two like signals among their inputs or with an output that
+        nobody reads; how many.
+        """
         count = 0
         for own, module in design["modules"].items():
             fresh = fresh_nets(module)

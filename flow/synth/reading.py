@@ -1,7 +1,9 @@
-"""A design in SystemVerilog as words and operators: read by read_slang, refused if it makes no circuit, flat but for its tiles.
+"""A design in SystemVerilog as words and operators: read by read_slang, refused if it makes no circuit, flat
+but for its tiles.
 
-`read_design` leaves in `work` hierarchy.json (the design as it is), coarse.json (flat; the rest and one of each tile, if it has tiles:
-tiles.py) and kept.json (with its hierarchy). Refused are latches, loops, nets without a driver, and what is too large (estimate.py).
+`read_design` leaves in `work` hierarchy.json (the design as it is), coarse.json (flat; the rest and one of
+each tile, if it has tiles: tiles.py) and kept.json (with its hierarchy). Refused are latches, loops, nets
+without a driver, and what is too large (estimate.py).
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from . import estimate, named_cells, tiles
 from .named_cells import Form, Placing
 from .tiles import Tile
 
-# Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2 and more.
+# Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2
+# and more.
 MAX_MEMORY_BITS = 65536
 
-# of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells and takes 613 MiB and,
+# of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells
+# and takes 613 MiB and,
 # without sizing, a minute; the machine heap with 1,024 bits is estimated at 396,000
 MAX_CELLS = 600_000
 UNREAD = 1.5  # what is there before constants and what nobody reads are gone
@@ -48,7 +52,8 @@ CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\
 HIERARCHY, FLAT, CUT, COARSE, KEPT = (
     f"{name}.json" for name in ("hierarchy", "elaborated", "cut", "coarse", "kept")
 )
-# Only here are arrays read as memories: small ones are registers, which keep their names if they are read as such.
+# Only here are arrays read as memories: small ones are registers, which keep their names if they are read as
+# such.
 PROBE = """\
 read_slang --ignore-timing --keep-hierarchy --top {top} {source}
 write_json probe.json
@@ -131,7 +136,8 @@ def read_design(
     _check_drivers(_load(work / "drivers.json"), top)
     if conflict := CONFLICT.search(log):
         raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
-    # what nothing drives has become x, as have registers that are never used and values that the source leaves open
+    # what nothing drives has become x, as have registers that are never used and values that the source
+    # leaves open
     hierarchy = _load(work / HIERARCHY)
     nets = (item for module in hierarchy["modules"].values() for item in module["netnames"].items())
     if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for _, net in nets):
@@ -180,7 +186,9 @@ def _load(path: Path) -> Document:
 def _taken_apart(
     top: str, work: Path, found: tuple[Tile, ...], placing: Placing, files: Kit | None
 ) -> Iterator[yosys.Run]:
-    """Flat but for the tiles, these taken out, with the cells that the design names, and each part cleaned up for itself."""
+    """Flat but for the tiles, these taken out, with the cells that the design names, and each part cleaned up
+    for itself.
+    """
     if not found and not placing.forms:
         yield yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)
         return
@@ -228,7 +236,9 @@ def _check_drivers(design: Document, top: str) -> None:
 
 
 def _check_undriven(source: Path, top: str, work: Path) -> None:
-    """BadInput for a net that is read and never driven, by Verilator's account, which knows those that nobody reads."""
+    """BadInput for a net that is read and never driven, by Verilator's account, which knows those that nobody
+    reads.
+    """
     try:
         said = toolchain.verilator([*LINT, "--top-module", top, str(source)], work)
     except toolchain.ToolError:
@@ -250,7 +260,8 @@ def _check_memories(design: Document, top: str) -> None:
             bits = memory["width"] * memory["size"]
             if bits > MAX_MEMORY_BITS:
                 raise BadInput(
-                    f"{top}: the memory {name} has {bits} bits, and there are no memory macros: as registers it would take "
+                    f"{top}: the memory {name} has {bits} bits, and there are no memory macros: as "
+                    "registers it would take "
                     f"about {6 * bits} um^2; give at most {MAX_MEMORY_BITS} bits, or leave it outside"
                 )
 
@@ -261,7 +272,8 @@ def _check_size(design: Document, top: str, over: float = 1.0, more: int = 0) ->
     if cells > MAX_CELLS:
         raise BadInput(
             f"{top} would take some {cells:,} cells, about {cells * SECONDS_A_CELL / 60:.0f} min and "
-            f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesized: at most {MAX_CELLS:,} can be; take a smaller width or fewer units"
+            f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesized: at most {MAX_CELLS:,} can be; take a "
+            "smaller width or fewer units"
         )
 
 

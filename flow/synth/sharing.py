@@ -1,18 +1,24 @@
 """Sums of conditional words: adders that differ only in their conditions become one adder and multiplexers.
 
-Three rewritings, of which the first two pay when several adders meet the same words y and n under other conditions:
+Three rewritings, of which the first two pay when several adders meet the same words y and n under other
+conditions:
 
-- (x ? y : 0) + n becomes x ? (y + n) : n. k adders become one and k multiplexers, and y + n is ready before x is. Paper 001's
+- (x ? y : 0) + n becomes x ? (y + n) : n. k adders become one and k multiplexers, and y + n is ready before x
+is. Paper 001's
   AddRed in Koc's form (Figure 8b) is of this kind: each step adds x_i * Y + N, with the same Y and N.
-- (s + (x ? y : 0)) + (q ? n : 0) becomes s + one of 0, y, n, y + n. So the textbook's form (Figure 8a) becomes
+- (s + (x ? y : 0)) + (q ? n : 0) becomes s + one of 0, y, n, y + n. So the textbook's form (Figure 8a)
+becomes
   Koc's, and of two carry chains in a row one is left. Of the first sum only the bits that q needs remain.
-- q ? (x ? a : b) : (x ? c : 0), as it comes of both, becomes a sum of three products, for which the library has one cell a bit
+- q ? (x ? a : b) : (x ? c : 0), as it comes of both, becomes a sum of three products, for which the library
+has one cell a bit
   (AOI222, 2.1 um^2, where multiplexers take 4.8): MontMulRem from 13,521 to 12,577 um^2, sized for 3 ns.
 
-Measured on 32 bits: MontMulRem (koc) went from 22,147 to 17,101 um^2, the abc script changed in between. Yosys' own `opt_share`
-goes the other way (it merges two adders in front of a multiplexer), so this comes after it.
+Measured on 32 bits: MontMulRem (koc) went from 22,147 to 17,101 um^2, the abc script changed in between.
+Yosys' own `opt_share` goes the other way (it merges two adders in front of a multiplexer), so this comes
+after it.
 
-Works on yosys' JSON of a design after `proc` and `opt`, in place: nothing but cells of type $add, $mux and $and is looked at.
+Works on yosys' JSON of a design after `proc` and `opt`, in place: nothing but cells of type $add, $mux and
+$and is looked at.
 """
 
 from __future__ import annotations
@@ -129,7 +135,8 @@ def _conditional_sum(name: str, cells: Cells, driver: Drivers) -> tuple[Word, Wo
         adder = cells.get(driver.get(pins["B"][0], ("", 0))[0])
         if adder and adder["type"] == "$add" and adder["connections"]["Y"] == pins["B"]:
             for base, word in operand_orders(adder):
-                # where the condition itself is a bit of s, yosys knows that bit to be 0 if the condition does not hold
+                # where the condition itself is a bit of s, yosys knows that bit to be 0 if the condition does
+                # not hold
                 kept = (
                     bit == of_base or (bit == "0" and of_base == pins["S"][0])
                     for bit, of_base in zip(pins["A"], base, strict=True)
@@ -162,7 +169,9 @@ def _share_sums(words: Words) -> int:
 
 
 def _choose_by_gates(words: Words) -> None:
-    """One of four words by two conditions, q ? (x ? a : b) : (x ? c : d), one of them 0: a sum of three products."""
+    """One of four words by two conditions, q ? (x ? a : b) : (x ? c : d), one of them 0: a sum of three
+    products.
+    """
     cells, driver = words.cells, drivers(words.cells)
     for name, cell in list(cells.items()):
         if cell["type"] != "$mux":

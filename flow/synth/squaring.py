@@ -1,12 +1,14 @@
-"""Squares: a * a needs half of the partial products of a * b, as a_i a_j and a_j a_i are one bit of the next place.
+"""Squares: a * a needs half of the partial products of a * b, as a_i a_j and a_j a_i are one bit of the next
+place.
 
-A multiplier whose two operands are the same word becomes n (n - 1) / 2 AND gates (a_i a_j for i < j, at place i + j + 1), the bits
-of the word themselves (a_i a_i = a_i, at place 2 i), a tree of full adders and one addition. The tree takes, place by place, the
-three bits that are there earliest, after Oklobdzija, Villeger and Liu, "A method for speed optimized partial product
-reduction", IEEE Trans. Computers 45(3), 1996.
+A multiplier whose two operands are the same word becomes n (n - 1) / 2 AND gates (a_i a_j for i < j, at place
+i + j + 1), the bits of the word themselves (a_i a_i = a_i, at place 2 i), a tree of full adders and one
+addition. The tree takes, place by place, the three bits that are there earliest, after Oklobdzija, Villeger
+and Liu, "A method for speed optimized partial product reduction", IEEE Trans. Computers 45(3), 1996.
 
-The naive machine of paper 001 squares its base in every step. In it, 32 bits and full adders as cells (full_adders.py): 4,864 um^2 for
-the multiplier by Booth's recoding, 2,950 for the squarer, each with its register.
+The naive machine of paper 001 squares its base in every step. In it, 32 bits and full adders as cells
+(full_adders.py): 4,864 um^2 for the multiplier by Booth's recoding, 2,950 for the squarer, each with its
+register.
 
 Works on yosys' JSON of a design after `proc` and `opt`, in place: $mul with equal, unsigned operands.
 """

@@ -1,15 +1,18 @@
-"""Logic synthesis: a design in SystemVerilog to a flat netlist of library cells, each with the module that it belongs to.
+"""Logic synthesis: a design in SystemVerilog to a flat netlist of library cells, each with the module that it
+belongs to.
 
-`synthesize` reads the design (reading.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py), runs the script of a style
-(styles/NAME.ys, which says why it is as it is) and attributes the cells (ownership.py). Modules that a design has many of are mapped
-once, each as a design of its own (tiles.py). Registers are named after the nets of the source; all other cells by their module and a
-number. sizing.py goes over the netlist afterwards.
+`synthesize` reads the design (reading.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py),
+runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the cells
+(ownership.py). Modules that a design has many of are mapped once, each as a design of its own (tiles.py).
+Registers are named after the nets of the source; all other cells by their module and a number. sizing.py goes
+over the netlist afterwards.
 
 abc sizes cells and builds buffer trees against MARGINS of the clock, with WIRE_FF of wire per fan-out on each
 net, so that sizes allow for placement. Clock gating makes one gate for each group of at least MIN_GATED
 registers that share an enable.
 
-Products, in `out_dir`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json; scripts and logs in work/.
+Products, in `out_dir`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json;
+scripts and logs in work/.
 """
 
 from __future__ import annotations
@@ -64,8 +67,10 @@ ADDERS = {  # how carries are made: arguments of techmap
 }
 # for whoever compares designs that differ in how they write a sum
 FORM = (
-    "synthesis rewrites conditional sums (one adder where several differ in a condition, carries saved), so that designs that differ "
-    "in the form of a sum alone, such as the values textbook and koc of add_red, become nearly the same netlist; "
+    "synthesis rewrites conditional sums (one adder where several differ in a condition, carries saved), so "
+    "that designs that differ "
+    "in the form of a sum alone, such as the values textbook and koc of add_red, become nearly the same "
+    "netlist; "
     "hold_form=True leaves sums as they are written"
 )
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
@@ -120,13 +125,18 @@ class SynthesisReport(Product, kw_only=True):
     peak_memory_mib: float
 
 
-# What abc chooses gates from, in the place of @structure@ in a style's NAME.abc: gates for area; and those of a network balanced for
-# depth first, by which a mapping that is LATE is made again. At 3 ns, after sizing: mont 11,120 um^2 and 10,689 (a sixth late at first),
-# mont with the processor -0.06 ns and +0.17 (a quarter late); but mont-001 at 3.25 ns 53,355 and 56,504 (a tenth late).
+# What abc chooses gates from, in the place of @structure@ in a style's NAME.abc: gates for area; and those of
+# a network balanced for
+# depth first, by which a mapping that is LATE is made again. At 3 ns, after sizing: mont 11,120 um^2 and
+# 10,689 (a sixth late at first),
+# mont with the processor -0.06 ns and +0.17 (a quarter late); but mont-001 at 3.25 ns 53,355 and 56,504 (a
+# tenth late).
 LATE = 1.125  # times the clock; the sizing makes good what is less
 STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
-# Choices between structures (&dch) are proved by SAT, which in one part of more cells than MOST_CHOSEN takes abc longer than all else: of
-# the machine heap with 1,024 bits, 308,000 ANDs, more than nine minutes without an end, and 20 s for everything that follows.
+# Choices between structures (&dch) are proved by SAT, which in one part of more cells than MOST_CHOSEN takes
+# abc longer than all else: of
+# the machine heap with 1,024 bits, 308,000 ANDs, more than nine minutes without an end, and 20 s for
+# everything that follows.
 WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
 MOST_CHOSEN = 150_000  # of the estimate, without cells that the design names
 ABC_DELAY = re.compile(r"\bDelay = *([\d.]+) ps")
@@ -309,7 +319,9 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
 
 
 def _map(style: str, work: Path, clock_ns: float, structures: Mapping[str, str]) -> tuple[str, yosys.Run]:
-    """Run the script of a style; where what came out is late, what abc does once more with another structure. What is kept, and its run."""
+    """Run the script of a style; where what came out is late, what abc does once more with another structure.
+    What is kept, and its run.
+    """
     script = (work / f"{style}.ys").read_text()
     template = (ROOM / "styles" / f"{style}.abc").read_text()
     match = BY_ABC.search(script)
@@ -363,8 +375,10 @@ def _script(top: str, work: Path, options: Options, setting: _Setting) -> str:
     return re.sub(r"@(\w+)@", lambda match: values[match[1]], script)
 
 
-# What cells that the design names wait for, such as the adder of a quotient's digit, before all other gates and for depth: abc knows
-# no path through such cells, and would make it as slow as the slowest of the others, such as the adder of a result.
+# What cells that the design names wait for, such as the adder of a quotient's digit, before all other gates
+# and for depth: abc knows
+# no path through such cells, and would make it as slow as the slowest of the others, such as the adder of a
+# result.
 EARLY = """\
 select -set early {named} %ci*:-{registers}
 {abc} -script early.abc @early
@@ -394,7 +408,9 @@ def _clock_gate(library: liberty.Library) -> str:
 
 
 def _with_adders(text: str, roles: Cells) -> str:
-    """A mapping file, the adders of the library filled in: @full_adder(a, b, carry in, carry, sum)@, or @half_adder(...)@."""
+    """A mapping file, the adders of the library filled in: @full_adder(a, b, carry in, carry, sum)@, or
+    @half_adder(...)@.
+    """
 
     def instance(match: re.Match[str]) -> str:
         adder: Adder | None = getattr(roles, match[1])
@@ -414,14 +430,17 @@ def with_wire_load(lib_text: str, cap_ff: float) -> str:
         raise BadInput("the Liberty file has no library in it")
     lengths = "".join(f"    fanout_length( {fanout}, {fanout} );\n" for fanout in range(1, 9))
     model = (
-        f'  wire_load("by_reader") {{\n    capacitance : {cap_ff};\n    resistance : 0;\n    slope : 1;\n{lengths}  }}\n'
+        f'  wire_load("by_reader") {{\n    capacitance : {cap_ff};\n    resistance : 0;\n    slope : '
+        f"1;\n{lengths}  }}\n"
         '  default_wire_load : "by_reader" ;'
     )
     return lib_text[: default.start()] + model + lib_text[default.end() :]
 
 
 def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]) -> None:
-    """Tie cells for constants, and a buffer for an output port whose net another port has, where it is its own and no tile's."""
+    """Tie cells for constants, and a buffer for an output port whose net another port has, where it is its
+    own and no tile's.
+    """
     roles = library.roles
     ties = {"0": roles.tie_low, "1": roles.tie_high, "x": roles.tie_low}
     buffer = library.cells[roles.buffers[0]]
@@ -462,7 +481,8 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
 
 
 def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Container[str]) -> dict[str, str]:
-    """{name in the mapped netlist: path.what}: registers after the net that they drive, all others numbered in their module.
+    """{name in the mapped netlist: path.what}: registers after the net that they drive, all others numbered
+    in their module.
 
     Cells that the design has named have their names.
     """
@@ -485,7 +505,8 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Container[s
 
     registers = {state.cell: of_register(state) for state in after.states}
     counted: Counter[str] = Counter()
-    # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects of one name
+    # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects
+    # of one name
     names: dict[str, str] = {cell: cell for cell in after.module["cells"] if cell in named}
     taken = {*after.module["netnames"], *names}
     for cell in after.module["cells"]:

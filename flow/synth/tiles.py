@@ -1,13 +1,15 @@
 """Tiles: modules that a design has many of, so that they are synthesised, sized and proved once.
 
-A tile has at least LEAST_INSTANCES that are alike, which together save LEAST_SAVED cells of work, and no path from an input to an
-output without a register: what comes out of it depends on its state alone. Registers then stand at its boundary as they do
-inside, and gates that are chosen for it alone lose nothing. A processing element of a systolic array is one; AddRed of paper 001,
-of which four stand one behind the other in a stage, is none.
+A tile has at least LEAST_INSTANCES that are alike, which together save LEAST_SAVED cells of work, and no path
+from an input to an output without a register: what comes out of it depends on its state alone. Registers then
+stand at its boundary as they do inside, and gates that are chosen for it alone lose nothing. A processing
+element of a systolic array is one; AddRed of paper 001, of which four stand one behind the other in a stage,
+is none.
 
-`cut` takes the tiles out of a flat design: what is left, the rest, has a port PATH.PORT for each port of each tile, the other way
-round, and each tile is a design of its own. `join` puts the mapped parts together, as a flat netlist in which the cells and nets of a
-tile have its path before their names. `rest_of` and `differences` take such a netlist apart again.
+`cut` takes the tiles out of a flat design: what is left, the rest, has a port PATH.PORT for each port of each
+tile, the other way round, and each tile is a design of its own. `join` puts the mapped parts together, as a
+flat netlist in which the cells and nets of a tile have its path before their names. `rest_of` and
+`differences` take such a netlist apart again.
 """
 
 from __future__ import annotations
@@ -110,9 +112,9 @@ def _saved(design: Document, paths: Sequence[str], modules: Sequence[str]) -> bo
 def _cells(design: Document, name: str) -> int:
     """The estimate for a module with all that is in it."""
     todo, total = [name], 0
-    for each in todo:  # grows
-        module = design["modules"][each]
-        total += estimate.cells({"modules": {each: module}})
+    for port_bit in todo:  # grows
+        module = design["modules"][port_bit]
+        total += estimate.cells({"modules": {port_bit: module}})
         todo += [cell["type"] for cell in module["cells"].values() if cell["type"] in design["modules"]]
     return total
 
@@ -160,7 +162,7 @@ class Forms:
 
 def _by_number(name: str) -> list[tuple[int, str]]:
     """The order in which yosys named what has no name, which it numbers through all modules."""
-    return [(int(each), "") if each.isdigit() else (0, each) for each in re.split(r"(\d+)", name)]
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def _registered(module: Module) -> bool:

@@ -1,7 +1,8 @@
-"""The cells of a library as timing sees them: one edge of an input that makes one edge of an output, and the checks of registers.
+"""The cells of a library as timing sees them: one edge of an input that makes one edge of an output, and the
+checks of registers.
 
-`CellTables` has the numbers of their tables and the capacitance of their pins in arrays by number of kind, so that a cell changes its
-size by changing its number.
+`CellTables` has the numbers of their tables and the capacitance of their pins in arrays by number of kind, so
+that a cell changes its size by changing its number.
 """
 
 from __future__ import annotations
@@ -134,7 +135,9 @@ def holds(condition: str, fixed: Mapping[str, int]) -> bool:
 
 
 def possible(cell: Cell, row: Row, fixed: Mapping[str, int]) -> bool:
-    """Whether an edge of the input can make this edge of the output, under the arc's condition, where some pins are fixed."""
+    """Whether an edge of the input can make this edge of the output, under the arc's condition, where some
+    pins are fixed.
+    """
     if row.input in fixed:
         return False
     pin = cell.pins[row.output]
@@ -158,7 +161,9 @@ class CellTables:
     """Kinds of cells by number: their arcs, checks and pins."""
 
     def __init__(self, library: Library, kinds: Iterable[str], *, worst: bool = False) -> None:
-        """With `worst` there is one row for each edge of an input that makes one of an output, of its latest condition."""
+        """With `worst` there is one row for each edge of an input that makes one of an output, of its latest
+        condition.
+        """
         self.tables = Tables()
         self.kinds = list(kinds)
         self.number = {kind: place for place, kind in enumerate(self.kinds)}

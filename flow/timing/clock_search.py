@@ -1,9 +1,11 @@
-"""Which clock to try next: the shortest period that a design meets, where each trial is a synthesis or a layout of minutes.
+"""Which clock to try next: the shortest period that a design meets, where each trial is a synthesis or a
+layout of minutes.
 
-A met netlist says little, as its sizes go down again until no slack is left; one that misses its clock says by how much it is too slow,
-and that is nearly the answer. So the search goes well below what is met, then to where the missed one would have been, and bisects what is
-left; near the answer it goes down step by step, twice as far each time. Periods lie on a grid. Netlists are not monotone in the clock that
-they are made for: the shortest period that was met is the answer, and a shorter one beside a missed one is not tried.
+A met netlist says little, as its sizes go down again until no slack is left; one that misses its clock says
+by how much it is too slow, and that is nearly the answer. So the search goes well below what is met, then to
+where the missed one would have been, and bisects what is left; near the answer it goes down step by step,
+twice as far each time. Periods lie on a grid. Netlists are not monotone in the clock that they are made for:
+the shortest period that was met is the answer, and a shorter one beside a missed one is not tried.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ class Searched(msgspec.Struct):
     @property
     def clock_ns(self) -> float:
         """The period to go on with: of a design that met none, the longest that was tried."""
-        return self.period_ns or max(each.clock_ns for each in self.trials)
+        return self.period_ns or max(trial.clock_ns for trial in self.trials)
 
 
 class HighestClocks(msgspec.Struct):
@@ -64,8 +66,10 @@ class HighestClocks(msgspec.Struct):
 
 
 class ClockSearch:
-    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, which two trials then may be enough for, and
-    with just that clock, on the grid or not, of which there may be a netlist."""
+    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, which two
+    trials then may be enough for, and with just that clock, on the grid or not, of which there may be a
+    netlist.
+    """
 
     def __init__(self, start_ns: float, *, near: bool = False) -> None:
         self._near = near
@@ -76,7 +80,9 @@ class ClockSearch:
     @property
     def best(self) -> Trial | None:
         """The shortest period that is met."""
-        return min((each for each in self.trials if each.met), key=lambda each: each.clock_ns, default=None)
+        return min(
+            (trial for trial in self.trials if trial.met), key=lambda trial: trial.clock_ns, default=None
+        )
 
     @property
     def missed_ns(self) -> float:
@@ -135,7 +141,7 @@ class ClockSearch:
             )
         # the missed ones have said where it would be
         reached = min(
-            (each.clock_ns - (each.slack_ns or 0) for each in self.trials if not each.met), default=0.0
+            (trial.clock_ns - (trial.slack_ns or 0) for trial in self.trials if not trial.met), default=0.0
         )
         if reached > self._met - 1.5 * self._step:
             return self._between(self._met - self._step)
@@ -145,8 +151,8 @@ class ClockSearch:
         """Where this netlist would have met it, a little further each time that this was not enough."""
         assert last.slack_ns is not None
         again = 0
-        for each in reversed(self.trials):
-            if each.met:
+        for trial in reversed(self.trials):
+            if trial.met:
                 break
             again += 1
         wanted = self._up(last.clock_ns - last.slack_ns) + (again - 1) * self._step

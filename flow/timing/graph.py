@@ -1,8 +1,9 @@
 """The timing graph of a mapped netlist: nodes, arcs level by level, loads, slews and arrivals.
 
-Nodes are 2 * net + edge. Arcs lie in arrays, in the order of their levels and then of the nodes that they lead to. What cells are
-(`kind`) and which net each of their pins reads (`sink_net`, `start`) may change in place; `update` then brings loads and wires up to
-date, and `propagate` slews and arrivals. nldm.py analyses by it, and sizing works on it.
+Nodes are 2 * net + edge. Arcs lie in arrays, in the order of their levels and then of the nodes that they
+lead to. What cells are (`kind`) and which net each of their pins reads (`sink_net`, `start`) may change in
+place; `update` then brings loads and wires up to date, and `propagate` slews and arrivals. nldm.py analyses
+by it, and sizing works on it.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class TimingGraph:
         self._levelize()
         self.set_wires(np.zeros(len(netlist.nets)), np.zeros(len(netlist.nets)))
 
-    # -- structure ----------------------------------------------------------------------------------------------------
+    # -- structure
+    # ----------------------------------------------------------------------------------------------------
 
     def _constants(self) -> dict[int, int]:
         """Nets that never change: what ties drive, and what gates make of them."""
@@ -124,7 +126,9 @@ class TimingGraph:
         return {pin: self.constants[net] for pin, net in pins.items() if net in self.constants}
 
     def _clock_network(self) -> set[int]:
-        """Nets that the clock reaches through gates; registers behind an odd number of inverters are unchecked."""
+        """Nets that the clock reaches through gates; registers behind an odd number of inverters are
+        unchecked.
+        """
         port = self.constraints.clock_port
         if port is None:
             return set()
@@ -172,7 +176,9 @@ class TimingGraph:
         }
 
     def _number_sinks(self) -> None:
-        """All pins that read a net: `sink` by name, and the net, the cell and the place among its pins by number."""
+        """All pins that read a net: `sink` by name, and the net, the cell and the place among its pins by
+        number.
+        """
         found: list[tuple[int, int, int]] = []
         self.sink: dict[tuple[str, str], int] = {}
         self.output_load = np.zeros(2 * len(self.netlist.nets))
@@ -213,7 +219,9 @@ class TimingGraph:
         return self.names[cell], pins[self.sink_pin[sink]]
 
     def _make_arcs(self) -> None:
-        """All arcs of all instances, of one kind of cell in one go: nodes, cell, row of its kind, and the sink that an arc starts from."""
+        """All arcs of all instances, of one kind of cell in one go: nodes, cell, row of its kind, and the
+        sink that an arc starts from.
+        """
         parts = [np.zeros((5, 0), int)]
         sinks = np.full((len(self.names), self.cells.cap.shape[1]), -1)
         sinks[self.sink_cell, self.sink_pin] = np.arange(len(self.sink_net))
@@ -259,7 +267,8 @@ class TimingGraph:
         if waiting.any():
             net = int(np.nonzero(waiting)[0][0]) // 2
             raise BadInput(
-                f"combinational loop: the net {self.netlist.nets[net]} is in or behind one, and has no arrival"
+                f"combinational loop: the net {self.netlist.nets[net]} is in or behind one, and has no "
+                "arrival"
             )
         order = np.lexsort((self.end, level[self.end]))
         for name in ("start", "end", "arc_cell", "arc_row", "arc_sink"):
@@ -268,7 +277,8 @@ class TimingGraph:
 
         self.arc_start_edge = self.start % 2
 
-    # -- loads, slews and arrivals ------------------------------------------------------------------------------------
+    # -- loads, slews and arrivals
+    # ------------------------------------------------------------------------------------
 
     def set_wires(self, caps_ff: np.ndarray, resistances_kohm: np.ndarray) -> None:
         """The wires of the nets."""
@@ -278,7 +288,9 @@ class TimingGraph:
         self.update()
 
     def update(self) -> None:
-        """Loads of the drivers, what a wire's resistance adds to each sink (its share of R times its share of C and the pin), tables."""
+        """Loads of the drivers, what a wire's resistance adds to each sink (its share of R times its share of
+        C and the pin), tables.
+        """
         self.sink_ff = self.cells.cap[self.kind[self.sink_cell], self.sink_pin]
         count = len(self.base)
         self.load = self.base.copy()
@@ -297,7 +309,9 @@ class TimingGraph:
         return np.asarray(self.branch_res[nets] * (self.branch_cap[nets] + caps) * KOHM_FF)
 
     def propagate(self, *, earliest: bool = True) -> None:
-        """Slews and arrivals, and of every arc delay and slew: the latest ([0]) and, unless told not to, the earliest ([1])."""
+        """Slews and arrivals, and of every arc delay and slew: the latest ([0]) and, unless told not to, the
+        earliest ([1]).
+        """
         count = len(self.base)
         self.slew = np.zeros((2, count))
         self.arrival = np.full((2, count), -np.inf)
@@ -320,7 +334,7 @@ class TimingGraph:
     def arcs_of_c(self) -> kernel.ArcsOfC:
         """The arcs, for the kernel, as long as none of the arrays is another one."""
         arrays = (self.start, self.end, self.delay_table, self.slew_table, self.wire, self.ideal)
-        addresses = (kernel.address(each) for each in arrays)
+        addresses = (kernel.address(array) for array in arrays)
         return kernel.ArcsOfC(len(self.start), *addresses, self.constraints.clock_slew_ns)
 
     def _inputs(self) -> None:

@@ -42,16 +42,16 @@ class ArcsOfC(ctypes.Structure):
 def call(name: str, *arguments: np.ndarray | ctypes.Structure | float | int) -> None:
     """A function of the kernel; arrays are handed over by their address, and have to be whole."""
     given: list[object] = []
-    for each in arguments:
-        if isinstance(each, np.ndarray):
-            assert each.flags.c_contiguous, f"an array of {name} is not in one piece"
-            given.append(POINTER(each.ctypes.data))
-        elif isinstance(each, ctypes.Structure):
-            given.append(ctypes.byref(each))
-        elif isinstance(each, float):
-            given.append(ctypes.c_double(each))
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            assert argument.flags.c_contiguous, f"an array of {name} is not in one piece"
+            given.append(POINTER(argument.ctypes.data))
+        elif isinstance(argument, ctypes.Structure):
+            given.append(ctypes.byref(argument))
+        elif isinstance(argument, float):
+            given.append(ctypes.c_double(argument))
         else:
-            given.append(ctypes.c_int64(each))
+            given.append(ctypes.c_int64(argument))
     function: Callable[..., None] = getattr(_library(), name)
     function(*given)
 

@@ -1,14 +1,16 @@
-"""Slews and arrivals by the tables of the library (non-linear delay model): the flow's own estimate beside OpenSTA.
+"""Slews and arrivals by the tables of the library (non-linear delay model): the flow's own estimate beside
+OpenSTA.
 
-A net's driver sees the lumped capacitance of wire and pins, rising and falling apart. Level by level from the inputs and the
-registers, each arc's delay and output slew are looked up at (slew of its input, load of its output), bilinear between the
-points of the table and on the same planes beyond them; of the arcs that meet, the latest arrival with the largest slew goes
-on, and on its own account the earliest arrival with the smallest. That is graph-based analysis as OpenSTA does it, without its
-model of resistive wires: a wire is a star of equal branches, one for each sink (the library's "balanced tree"), of which
-the resistance only delays the sink: R/n * (C/n + pin).
+A net's driver sees the lumped capacitance of wire and pins, rising and falling apart. Level by level from the
+inputs and the registers, each arc's delay and output slew are looked up at (slew of its input, load of its
+output), bilinear between the points of the table and on the same planes beyond them; of the arcs that meet,
+the latest arrival with the largest slew goes on, and on its own account the earliest arrival with the
+smallest. That is graph-based analysis as OpenSTA does it, without its model of resistive wires: a wire is a
+star of equal branches, one for each sink (the library's "balanced tree"), of which the resistance only delays
+the sink: R/n * (C/n + pin).
 
-What it stands for: the second estimate that OpenSTA is checked against, the engine where OpenSTA is missing, the slews and
-loads of the power estimator and the delays of the glitch simulator.
+What it stands for: the second estimate that OpenSTA is checked against, the engine where OpenSTA is missing,
+the slews and loads of the power estimator and the delays of the glitch simulator.
 
 The model has one clock, at whose rising edge everything happens. Registers without the clock, registers
 behind an inverted clock, and latches are listed in `unchecked`: none of their paths is judged. A latch lets
@@ -38,7 +40,9 @@ from .wire_table import WireTable, by_net
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where paths end: a register's input or an output, the edge that leaves least slack, and the times of it."""
+    """Where paths end: a register's input or an output, the edge that leaves least slack, and the times of
+    it.
+    """
 
     name: str  # "instance/pin" or the bit of a port
     node: int  # of the edge
@@ -48,7 +52,9 @@ class Endpoint:
 
 
 class Arcs(NamedTuple):
-    """All arcs of a netlist: by instance the number of its kind, by kind its edges; by arc the instance, the edge and the delay."""
+    """All arcs of a netlist: by instance the number of its kind, by kind its edges; by arc the instance, the
+    edge and the delay.
+    """
 
     names: list[str]
     kind: np.ndarray
@@ -186,7 +192,9 @@ class Timing(TimingGraph):
         )
 
     def _points(self, endpoint: Endpoint, start: int, arcs: list[int], side: int) -> list[PathPoint]:
-        """The points of a path. A path from a register begins at its clock pin, with what the clock takes to get there."""
+        """The points of a path. A path from a register begins at its clock pin, with what the clock takes to
+        get there.
+        """
         arrival, netlist = self.arrival[side], self.netlist
         points: list[PathPoint] = []
         before = 0.0

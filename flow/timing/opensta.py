@@ -94,7 +94,8 @@ report_checks -path_delay max -format end -digits {digits} -group_count {most} -
 set_wire_load_model -name {model} -library {library}
 """
 
-# slack is a rising function of the period: where the first guess does not hit, an interval around the zero is halved
+# slack is a rising function of the period: where the first guess does not hit, an interval around the zero is
+# halved
 FMAX = """\
 proc slack_at {{period}} {{
 {clock}

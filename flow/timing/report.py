@@ -83,7 +83,9 @@ class HighestClock(msgspec.Struct):
 
 
 class TimingReport(Product):
-    """The whole file. Hold counts inside, on paths from registers: what drives the inputs the flow does not know."""
+    """The whole file. Hold counts inside, on paths from registers: what drives the inputs the flow does not
+    know.
+    """
 
     FILE: ClassVar[str] = "timing.json"
     STEP: ClassVar[str] = "sta"

@@ -1,12 +1,12 @@
 """Wires for OpenSTA: a SPEF file (IEEE 1481) from capacitance and resistance per net.
 
-Each wire is a star of equal branches from the driver, one for each sink, with its share of the capacitance at the sink: the
-"balanced tree" of the library's operating conditions, as flow/timing/nldm.py has it too. What is known better, from a
-placement, is written by flow/layout/wires.py.
+Each wire is a star of equal branches from the driver, one for each sink, with its share of the capacitance at
+the sink: the "balanced tree" of the library's operating conditions, as flow/timing/nldm.py has it too. What
+is known better, from a placement, is written by flow/layout/wires.py.
 
-OpenSTA of 2019 asks for two things that other readers do not mind: a bit of a bus keeps its brackets as they are while all
-brackets and signs within plain names are escaped, and a net without resistors is ignored, so that a wire of no resistance gets a
-tiny one.
+OpenSTA of 2019 asks for two things that other readers do not mind: a bit of a bus keeps its brackets as they
+are while all brackets and signs within plain names are escaped, and a net without resistors is ignored, so
+that a wire of no resistance gets a tiny one.
 """
 
 import re
@@ -44,7 +44,9 @@ def escaped(name: str, bus_bit: bool = False) -> str:
 
 
 def spef(netlist: Netlist, wires: WireTable) -> str:
-    """The SPEF text of wires (cap_ff and, or not, res_ohm, by the net's name); nets that are not listed have no wire."""
+    """The SPEF text of wires (cap_ff and, or not, res_ohm, by the net's name); nets that are not listed have
+    no wire.
+    """
     parts = [HEADER.format(name=netlist.name)]
     for net, wire in by_net(wires, netlist):
         driver, sinks = netlist.driver[net], netlist.sinks[net]

@@ -1,4 +1,6 @@
-"""Tables of a library stacked into arrays, so that many points of many tables are looked up in one go (kernel.cpp)."""
+"""Tables of a library stacked into arrays, so that many points of many tables are looked up in one go
+(kernel.cpp).
+"""
 
 from __future__ import annotations
 
@@ -73,4 +75,4 @@ class Tables:
         begin = np.cumsum([0, *(len(group) for group in self._groups)], dtype=np.int64)
         members = np.array([number for group in self._groups for number in group], np.int64)
         self._arrays = [axes[0], axes[1], values, places, begin, members]
-        return kernel.TablesOfC(count, width, *(kernel.address(each) for each in self._arrays))
+        return kernel.TablesOfC(count, width, *(kernel.address(array) for array in self._arrays))

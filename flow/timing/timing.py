@@ -1,4 +1,5 @@
-"""Static timing of a mapped netlist: worst paths, setup and hold, the histogram of slacks, and the highest clock.
+"""Static timing of a mapped netlist: worst paths, setup and hold, the histogram of slacks, and the highest
+clock.
 
 The engine is OpenSTA as Debian 12 packages it (`sta`, version 2.0.17 of 2019), run once with a script that
 prints marked sections. Its endpoints are compared with those that the flow's own engine
@@ -139,9 +140,9 @@ def analyze(
 ) -> TimingReport:
     """Write timing.json and constraints.sdc; returns what timing.json says.
 
-    `wires` is a wires.json, `spef` the same as SPEF; `wire_load` a model of the library. `hierarchy` is a hierarchy.json.
-    netlist.json is looked for beside the netlist. `engine` is opensta or nldm, or None: opensta if it is there.
-    Further keywords are those of Constraints: uncertainty_ns, propagated, ...
+    `wires` is a wires.json, `spef` the same as SPEF; `wire_load` a model of the library. `hierarchy` is a
+    hierarchy.json. netlist.json is looked for beside the netlist. `engine` is opensta or nldm, or None:
+    opensta if it is there. Further keywords are those of Constraints: uncertainty_ns, propagated, ...
     """
     started = time.monotonic()
     if engine not in (None, *ENGINES):
@@ -256,7 +257,8 @@ def _total(slacks: dict[str, float]) -> float:
     return round(sum(min(slack, 0.0) for slack in slacks.values()), DIGITS)
 
 
-# -- the engines --------------------------------------------------------------------------------------------------------
+# -- the engines
+# --------------------------------------------------------------------------------------------------------
 
 
 def _by_opensta(subject: Subject, out: Path) -> tuple[Constraints, Result]:
@@ -290,7 +292,9 @@ def _by_opensta(subject: Subject, out: Path) -> tuple[Constraints, Result]:
 
 
 def _complete_loads(result: Result, netlist: Netlist, wires: WireTable) -> None:
-    """The wires of nets with an output port: they are in the delays that OpenSTA finds, but not in the loads that it prints."""
+    """The wires of nets with an output port: they are in the delays that OpenSTA finds, but not in the loads
+    that it prints.
+    """
     outputs = {net for _, net in netlist.port_bits("output")}
     caps = {net: wire.cap_ff for name, wire in wires.items() if (net := netlist.aliases.get(name)) in outputs}
     for path in (*result.paths, *result.hold_paths):

@@ -2,7 +2,8 @@
 
 One adder serves add, sub and both comparisons, one shifter to the right serves srl and sra.
 
-Ports: a, b, fn (messages.ALU_ADD ...) -> out. Combinational; area order: an adder, two shifters and a mux over 32 bits.
+Ports: a, b, fn (messages.ALU_ADD ...) -> out. Combinational; area order: an adder, two shifters and a mux
+over 32 bits.
 """
 
 from pymtl3 import *

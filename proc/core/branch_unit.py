@@ -1,6 +1,7 @@
 """BranchUnit: whether a conditional branch is taken (RISC-V unprivileged manual, section 2.5.2).
 
-Ports: a, b, funct3 (0 beq, 1 bne, 4 blt, 5 bge, 6 bltu, 7 bgeu) -> taken. Combinational; area order: two comparators of 32 bits.
+Ports: a, b, funct3 (0 beq, 1 bne, 4 blt, 5 bge, 6 bltu, 7 bgeu) -> taken. Combinational; area order: two
+comparators of 32 bits.
 """
 
 from pymtl3 import *

@@ -1,13 +1,14 @@
-"""CsrFile: the control and status registers, in stage X (privileged manual, chapters 2 and 3: machine mode only). Those of interrupts
-are constant here; bus/interrupt_csr_file.py has them.
+"""CsrFile: the control and status registers, in stage X (privileged manual, chapters 2 and 3: machine mode
+only). Those of interrupts are constant here; bus/interrupt_csr_file.py has them.
 
-A read and the write of the same instruction happen together, when the instruction leaves X. Registers that stand for a port (the
-manager's and the accelerator's) are moved by the pipeline; here it is only decided whether an access is one that they allow.
-`retire` counts the instruction that leaves X: it can still fail in M only if the machine halts then. What a CSR means stands in csrs.py.
+A read and the write of the same instruction happen together, when the instruction leaves X. Registers that
+stand for a port (the manager's and the accelerator's) are moved by the pipeline; here it is only decided
+whether an access is one that they allow. `retire` counts the instruction that leaves X: it can still fail in
+M only if the machine halts then. What a CSR means stands in csrs.py.
 
-Ports: the access (number, funct3, source_zero and rd_zero for the fields of the instruction, operand, go) -> rdata, illegal and which
-port is meant; a trap (trap, its pc, cause and value); mtvec, mepc, stats_en to the pipeline.
-Area order: 128 flip-flops of counters, 164 others, a mux over 32 bits.
+Ports: the access (number, funct3, source_zero and rd_zero for the fields of the instruction, operand, go) ->
+rdata, illegal and which port is meant; a trap (trap, its pc, cause and value); mtvec, mepc, stats_en to the
+pipeline. Area order: 128 flip-flops of counters, 164 others, a mux over 32 bits.
 """
 
 from pymtl3 import *
@@ -103,7 +104,8 @@ class CsrFile(Component):
         @update
         def allowed():
             if s.is_port:
-                # one access an instruction; a read-only register is not written, and the manager's input not read
+                # one access an instruction; a read-only register is not written, and the manager's input not
+                # read
                 s.illegal @= (s.reads & s.writes) | (s.from_manager & s.writes) | (s.to_manager & ~s.writes)
             else:
                 s.illegal @= ~s.known | (s.writes & (s.number[10:12] == 3))
@@ -171,7 +173,8 @@ class CsrFile(Component):
             elif s.write & (s.number == STATS_EN):
                 s.stats_en <<= s.wdata[0]
 
-        # reset writes a 0 like any other source, so that each of these registers has one enable, and its clock can be gated
+        # reset writes a 0 like any other source, so that each of these registers has one enable, and its
+        # clock can be gated
         s.next_vector = Wire(30)
         s.next_scratch = Wire(32)
         s.next_epc = Wire(30)

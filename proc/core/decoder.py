@@ -1,7 +1,8 @@
-"""Decoder: what the pipeline has to do for an instruction of RV32IM_Zicsr_Zifencei, or that it is none (`legal` = 0).
+"""Decoder: what the pipeline has to do for an instruction of RV32IM_Zicsr_Zifencei, or that it is none
+(`legal` = 0).
 
-The encodings are those of isa.py, from which a test draws every instruction. Whether a CSR exists and may be written is not known
-here, but in X (csr_file.py).
+The encodings are those of isa.py, from which a test draws every instruction. Whether a CSR exists and may be
+written is not known here, but in X (csr_file.py).
 
 Ports: inst -> decoded (messages.mk_decoded). Combinational.
 """

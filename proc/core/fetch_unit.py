@@ -1,13 +1,15 @@
-"""FetchUnit: stage F, which asks the instruction memory for one instruction after another, and is told where to go on.
+"""FetchUnit: stage F, which asks the instruction memory for one instruction after another, and is told where
+to go on.
 
-One request is outstanding at a time; the next one leaves in the cycle in which the answer to the last is taken, so that a memory of
-one cycle delivers an instruction a cycle. A redirection drops what F has, and what is still to come for it, and asks for
-the new address in the same cycle. An address that the memory has been offered and has not taken stays offered (the promise of
-val/rdy) even if it is not wanted any more: the answer is then dropped.
+One request is outstanding at a time; the next one leaves in the cycle in which the answer to the last is
+taken, so that a memory of one cycle delivers an instruction a cycle. A redirection drops what F has, and what
+is still to come for it, and asks for the new address in the same cycle. An address that the memory has been
+offered and has not taken stays offered (the promise of val/rdy) even if it is not wanted any more: the answer
+is then dropped.
 
-Ports: imem_req, imem_resp; out_val, out_rdy, out_inst, out_pc, out_error (no memory there) to stage D; redirect_val, redirect_pc;
-stop (the machine halts); entry (the first address); fresh (nothing has been delivered since reset).
-Area order: 4 words of registers, a mux and an adder.
+Ports: imem_req, imem_resp; out_val, out_rdy, out_inst, out_pc, out_error (no memory there) to stage D;
+redirect_val, redirect_pc; stop (the machine halts); entry (the first address); fresh (nothing has been
+delivered since reset). Area order: 4 words of registers, a mux and an adder.
 """
 
 from pymtl3 import *

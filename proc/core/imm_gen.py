@@ -1,4 +1,5 @@
-"""ImmGen: the immediate of an instruction, in the six formats of RV32 (RISC-V unprivileged manual, section 2.3; Z: the 5 bits of csrr?i).
+"""ImmGen: the immediate of an instruction, in the six formats of RV32 (RISC-V unprivileged manual, section
+2.3; Z: the 5 bits of csrr?i).
 
 Ports: inst, imm_format (messages.IMM_I ...) -> imm. Combinational; area order: a mux of 6 to 1 over 32 bits.
 """

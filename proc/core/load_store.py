@@ -1,8 +1,8 @@
 """StoreAlign and LoadAlign: bytes, half words and words on a memory port of aligned words.
 
-StoreAlign: funct3, addr (its two low bits), data -> strobe and data of the whole word; `misaligned` if the access is not aligned to
-its size, for loads too.
-LoadAlign: funct3, addr (its two low bits), word -> the value, extended with its sign or with 0.
+StoreAlign: funct3, addr (its two low bits), data -> strobe and data of the whole word; `misaligned` if the
+access is not aligned to its size, for loads too. LoadAlign: funct3, addr (its two low bits), word -> the
+value, extended with its sign or with 0.
 
 Combinational; area order: a byte shifter each.
 """

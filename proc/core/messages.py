@@ -1,7 +1,8 @@
 """The message types of the processor: its memory ports, its commit port, and what its stages hand on.
 
-The first field is the most significant one in the packed port. Words for the encoded fields (which ALU function, which write-back)
-stand here as integers, for the decoder that sends them and for the units that receive them.
+The first field is the most significant one in the packed port. Words for the encoded fields (which ALU
+function, which write-back) stand here as integers, for the decoder that sends them and for the units that
+receive them.
 """
 
 from functools import cache
@@ -52,7 +53,9 @@ def _struct(name, **widths):
 
 @cache
 def mk_mem_req():
-    """{write, strobe, addr, data}: one access to an aligned word; `strobe` says which of its bytes are written."""
+    """{write, strobe, addr, data}: one access to an aligned word; `strobe` says which of its bytes are
+    written.
+    """
     return _struct("MemReq", write=1, strobe=4, addr=32, data=32)
 
 
@@ -91,8 +94,9 @@ def mk_muldiv_req():
 def mk_commit():
     """The slot in W: an instruction that retires (val) or traps (trap), or else a bubble and its reason.
 
-    data: the value for rd (wen), else the value that a store stores; of a trap: mtval. addr: of a load or store.
-    stats: the slot is inside the program's stats window. halt: a trap without a handler, after which nothing retires.
+    data: the value for rd (wen), else the value that a store stores; of a trap: mtval. addr: of a load or
+    store. stats: the slot is inside the program's stats window. halt: a trap without a handler, after which
+    nothing retires.
     """
     return _struct(
         "Commit",

@@ -1,7 +1,8 @@
-"""NullXcel: an accelerator with one register and nothing to compute, which keeps the accelerator port in systems without one (paper
-001, section 5.2).
+"""NullXcel: an accelerator with one register and nothing to compute, which keeps the accelerator port in
+systems without one (paper 001, section 5.2).
 
-Writes to xr0 set the register, reads of it give it back; other registers read as 0. NullXcelFL is the same as an object.
+Writes to xr0 set the register, reads of it give it back; other registers read as 0. NullXcelFL is the same as
+an object.
 
 Ports: istream {write, addr, data} -> ostream {write, data}. Cycles: 1. Area order: 34 flip-flops.
 """

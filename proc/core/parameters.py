@@ -1,4 +1,6 @@
-"""The parameters of a processor: which values make one. Apart from the units, so that the command line knows them without PyMTL3."""
+"""The parameters of a processor: which values make one. Apart from the units, so that the command line knows
+them without PyMTL3.
+"""
 
 from ...fl.errors import BadInput
 
@@ -18,7 +20,8 @@ def check_div_bits(div_bits: int) -> None:
     """BadInput if no divider finds so many bits in a cycle."""
     if div_bits not in DIV_BITS:
         raise BadInput(
-            f"a divider of {div_bits} bits per cycle is not possible; give one of {', '.join(map(str, DIV_BITS))}"
+            f"a divider of {div_bits} bits per cycle is not possible; give one of "
+            f"{', '.join(map(str, DIV_BITS))}"
         )
 
 

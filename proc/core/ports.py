@@ -1,4 +1,6 @@
-"""The ports of a processor, with and without an accelerator behind it, and the wires between two components that have them."""
+"""The ports of a processor, with and without an accelerator behind it, and the wires between two components
+that have them.
+"""
 
 from pymtl3 import Bits32, Component, InPort, OutPort, connect
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -8,7 +10,9 @@ from .messages import mk_commit, mk_mem_req, mk_mem_resp
 
 
 def processor_ports(s: Component, *, xcel: bool = False, bus: bool = False, observed: bool = True) -> None:
-    """Memories, manager, entry and core_id, halted and stats_en; xcel: the accelerator's; bus: that, and irq; observed: commit."""
+    """Memories, manager, entry and core_id, halted and stats_en; xcel: the accelerator's; bus: that, and irq;
+    observed: commit.
+    """
     s.imem_req = SendIfcRTL(mk_mem_req())
     s.imem_resp = RecvIfcRTL(mk_mem_resp())
     s.dmem_req = SendIfcRTL(mk_mem_req())

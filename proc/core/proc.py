@@ -1,8 +1,9 @@
 """Proc: a pipelined RV32IM processor with an accelerator port (paper 001, section 2.4 and Figure 4).
 
-Five stages F D X M W, in order, full bypassing, branches predicted not taken and decided in X. Cycles, from one instruction to the next:
-1, and 1 more for a use right behind a load, 1 more for jal, 2 for jalr and a taken branch, mul_latency - 1 for a product, 32 / div_bits
-for a quotient. README.md has the datapath, the CSRs and the costs in full.
+Five stages F D X M W, in order, full bypassing, branches predicted not taken and decided in X. Cycles, from
+one instruction to the next: 1, and 1 more for a use right behind a load, 1 more for jal, 2 for jalr and a
+taken branch, mul_latency - 1 for a product, 32 / div_bits for a quotient. README.md has the datapath, the
+CSRs and the costs in full.
 
 Ports: imem and dmem (requests of aligned words, answers one or more cycles later); xcel (the
 accelerator's registers; its answer comes one or more cycles after the request, and the rdy of a request
@@ -29,7 +30,8 @@ from .proc_dpath import ProcDpath
 
 
 class Proc(Component):
-    # None and not False: the Verilog of a processor without a bus has no word of it, and its figures stay those that were measured
+    # None and not False: the Verilog of a processor without a bus has no word of it, and its figures stay
+    # those that were measured
     def construct(s, mul_latency=1, div_bits=2, bus=None):
         processor_ports(s, xcel=True, bus=bool(bus))
 

@@ -1,8 +1,8 @@
 """ProcBus: a processor with an accelerator behind its xcel port and a slave on its bus.
 
-`mk_proc()` makes a processor with a bus, `mk_xcel()` what is behind the accelerator port (proc_xcel.py), `mk_slave()` a component with
-the streams istream {write, strobe, addr, data} and ostream {error, data}, and the line irq. It answers every request, in order, one or
-more cycles after it. The memory is outside.
+`mk_proc()` makes a processor with a bus, `mk_xcel()` what is behind the accelerator port (proc_xcel.py),
+`mk_slave()` a component with the streams istream {write, strobe, addr, data} and ostream {error, data}, and
+the line irq. It answers every request, in order, one or more cycles after it. The memory is outside.
 
 Ports: those of ProcXcel.
 """

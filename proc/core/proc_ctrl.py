@@ -1,18 +1,21 @@
-"""ProcCtrl: which slots of the pipeline are full, which stages wait, what is squashed, where operands come from.
+"""ProcCtrl: which slots of the pipeline are full, which stages wait, what is squashed, where operands come
+from.
 
 A stage that waits holds all stages before it, and sends a bubble on. What holds them:
   M  no answer yet of the data memory, or of the accelerator
   X  a product or quotient is not ready; a request to the memory, the accelerator or the manager is not taken
   D  an operand is still being loaded (one cycle behind the load: load_use)
 Redirections come from X (taken branch, jalr, trap, mret, fence.i: squash D and F) and from D (jal: squash F).
-An instruction traps in X, when all before it are past the point where they could fail; only the data memory's error comes later, in M,
+An instruction traps in X, when all before it are past the point where they could fail; only the data memory's
+error comes later, in M,
 and it halts the machine. Nothing that can be seen outside leaves X before M is sure of its own.
 
 A bubble carries its reason to W, so that every cycle is accounted for at the commit port.
 
 With `bus`, bus/interrupt_unit.py may hold D as well: what an interrupt takes the place of is decided there.
 
-Ports: status signals from the datapath and the handshakes of its units; enables, bypass selects, squash and redirect to it.
+Ports: status signals from the datapath and the handshakes of its units; enables, bypass selects, squash and
+redirect to it.
 """
 
 from pymtl3 import *

@@ -5,7 +5,8 @@
   X  two operands, target; ALU, branch comparison, product, quotient, CSRs; request to memory or accelerator
   M  result of X; the answer of memory or accelerator
   W  result
-pc and instruction go along for traps and for the commit port, and so do the address and the stored word; a chip that leaves the commit
+pc and instruction go along for traps and for the commit port, and so do the address and the stored word; a
+chip that leaves the commit
 port open does not have them beyond X.
 
 Ports: the status signals and enables of proc_ctrl.py, and the messages of all ports.

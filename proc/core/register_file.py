@@ -1,8 +1,9 @@
 """RegisterFile: 32 registers of 32 bits, register 0 reads as 0; two read ports, one write port.
 
-A value written in this cycle is read in the next one: whoever needs it now takes it from the bypass. All registers start with 0, so
-that a program that reads one before it has written it does the same at every level. Reset writes like any other source, a 0 to all
-of them: so each register has one enable and nothing else, and its clock can be gated.
+A value written in this cycle is read in the next one: whoever needs it now takes it from the bypass. All
+registers start with 0, so that a program that reads one before it has written it does the same at every
+level. Reset writes like any other source, a 0 to all of them: so each register has one enable and nothing
+else, and its clock can be gated.
 
 Ports: raddr[2] -> rdata[2]; wen, waddr, wdata. Area order: 31 * 32 flip-flops and two muxes of 32 to 1.
 """

@@ -1,4 +1,6 @@
-"""Why an instruction traps: the values of mcause (RISC-V privileged specification, table 3.6), in words, and which of them halt."""
+"""Why an instruction traps: the values of mcause (RISC-V privileged specification, table 3.6), in words, and
+which of them halt.
+"""
 
 MISALIGNED_FETCH = 0  # of the target, at the jump or branch
 FETCH_FAULT = 1
@@ -24,7 +26,9 @@ MEANING = {
     EXTERNAL_INTERRUPT: "external interrupt",
 }
 
-# Of memory. A refusal on the bus is known in X, and goes to mtvec like every trap; its cause is one of these two as well.
-# No handler is entered: the memory's answer says so in M, when the instruction behind it may already be in the multiplier or
+# Of memory. A refusal on the bus is known in X, and goes to mtvec like every trap; its cause is one of these
+# two as well.
+# No handler is entered: the memory's answer says so in M, when the instruction behind it may already be in
+# the multiplier or
 # divider, which cannot be flushed, and minstret has counted the access, which counts what leaves X.
 ALWAYS_HALT = (LOAD_FAULT, STORE_FAULT)

@@ -1,18 +1,21 @@
-"""The control and status registers of the processor: one table, from which the simulator, the RTL and the README take them.
+"""The control and status registers of the processor: one table, from which the simulator, the RTL and the
+README take them.
 
-Machine mode only: registers of the RISC-V privileged specification (volume II, 1.12), and those of the course's
-processor (paper 001, section 2.4): two streams of words to and from a manager, the window in which statistics
-count, and the registers of an accelerator.
+Machine mode only: registers of the RISC-V privileged specification (volume II, 1.12), and those of the
+course's processor (paper 001, section 2.4): two streams of words to and from a manager, the window in which
+statistics count, and the registers of an accelerator.
 
-It is not all that the specification asks for. Left out are mstatush, mconfigptr, mhpmcounter3 to 31 with their high
-words, and mhpmevent3 to 31, which might all be constant 0, and the counter time(h): a course's processor has no events
-to count and no clock but its own. They are illegal here, and a program finds out by the trap. The fields of mstatus
-are constant, too, in a processor without a bus: there are no interrupts that MIE could enable. One with a bus has the
-machine external interrupt, and ON_BUS in place of the rows of these names.
+It is not all that the specification asks for. Left out are mstatush, mconfigptr, mhpmcounter3 to 31 with
+their high words, and mhpmevent3 to 31, which might all be constant 0, and the counter time(h): a course's
+processor has no events to count and no clock but its own. They are illegal here, and a program finds out by
+the trap. The fields of mstatus are constant, too, in a processor without a bus: there are no interrupts that
+MIE could enable. One with a bus has the machine external interrupt, and ON_BUS in place of the rows of these
+names.
 
-A port moves a word at each access, so an instruction may make one access only: csrrs, csrrc and their immediate
-forms with the field rs1 = 0 read, csrrw and csrrwi with rd = x0 write, and all else is an illegal instruction. So
-is an unknown number, and a write to a read-only one: csrrw always writes, csrrs and csrrc do with the field rs1 not 0.
+A port moves a word at each access, so an instruction may make one access only: csrrs, csrrc and their
+immediate forms with the field rs1 = 0 read, csrrw and csrrwi with rd = x0 write, and all else is an illegal
+instruction. So is an unknown number, and a write to a read-only one: csrrw always writes, csrrs and csrrc do
+with the field rs1 not 0.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
-"""The instruction set RV32IM with Zicsr and Zifencei: one table for the simulator, the RTL, the tests and the README.
+"""The instruction set RV32IM with Zicsr and Zifencei: one table for the simulator, the RTL, the tests and the
+README.
 
-RISC-V unprivileged specification (20191213), chapters 2, 3, 7, 9 and 24; mret and wfi from the privileged one. An
-instruction is a word that equals `match` where `mask` has ones; the format says where its operands are:
+RISC-V unprivileged specification (20191213), chapters 2, 3, 7, 9 and 24; mret and wfi from the privileged
+one. An instruction is a word that equals `match` where `mask` has ones; the format says where its operands
+are:
 
     R  rd, rs1, rs2               S  rs2, imm(rs1)             C  rd, csr, rs1 (csrrw ...)
     I  rd, rs1, imm or imm(rs1)   B  rs1, rs2, target          Z  rd, csr, uimm (csrrwi ...)
     H  rd, rs1, shift amount      U  rd, imm (20 bits)         F  fence pred, succ
                                   J  rd, target                N  nothing
 
-An immediate is the number that an assembler's programmer writes: bytes from pc for B and J, the upper 20 bits for U,
-the number of the register for C and Z, whose uimm is in the field rs1, and {fm, pred, succ} for F.
+An immediate is the number that an assembler's programmer writes: bytes from pc for B and J, the upper 20 bits
+for U, the number of the register for C and Z, whose uimm is in the field rs1, and {fm, pred, succ} for F.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ INSTRUCTIONS = (
     _word("wfi", 0x1050_0073),
 )
 
-BY_NAME = {each.name: each for each in INSTRUCTIONS}
+BY_NAME = {instruction.name: instruction for instruction in INSTRUCTIONS}
 
 # by opcode and funct3, which leaves three at most
 _CANDIDATES: dict[int, list[Instruction]] = {}
@@ -95,9 +97,9 @@ for _each in INSTRUCTIONS:
 @lru_cache(maxsize=1 << 16)
 def decode(word: int) -> Instruction | None:
     """The instruction in this word, or None if it is illegal (an unknown CSR is the business of `csrs`)."""
-    for each in _CANDIDATES.get(word & 0x707F, ()):
-        if word & each.mask == each.match:
-            return each
+    for candidate in _CANDIDATES.get(word & 0x707F, ()):
+        if word & candidate.mask == candidate.match:
+            return candidate
     return None
 
 

@@ -1,4 +1,5 @@
-"""The processor at the functional level: iss.py runs instructions, semantics.py says what each does, outcome.py what a run has to say.
+"""The processor at the functional level: iss.py runs instructions, semantics.py says what each does,
+outcome.py what a run has to say.
 
 Imports fl, proc.isa and proc.software.
 """

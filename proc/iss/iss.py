@@ -1,12 +1,14 @@
 """The instruction-set simulator: the processor at the functional level, against which the RTL is compared.
 
 Fast in plain Python: each instruction is decoded once, to a function without arguments that does it
-(`modexlab.proc.iss.semantics`), and straight lines of them are kept as blocks. A store into a word that has been decoded
-drops them all, and ends the block that it is in: what follows sees new code at once, without fence.i.
+(`modexlab.proc.iss.semantics`), and straight lines of them are kept as blocks. A store into a word that has
+been decoded drops them all, and ends the block that it is in: what follows sees new code at once, without
+fence.i.
 
-With a bus there is the external interrupt. It is taken before an instruction, never before a wfi: the line is looked at between any two
-instructions when they are run singly, else where a block ends, which it does before and after every access to the bus and behind csr
-instructions, mret and wfi. For a line that changes by accesses only, that is the same.
+With a bus there is the external interrupt. It is taken before an instruction, never before a wfi: the line is
+looked at between any two instructions when they are run singly, else where a block ends, which it does before
+and after every access to the bus and behind csr instructions, mret and wfi. For a line that changes by
+accesses only, that is the same.
 """
 
 from __future__ import annotations
@@ -78,7 +80,9 @@ class _NewCode(Exception):
 
 
 class _OnBus(Exception):
-    """The instruction at pc, which has not been done, accesses the bus: the block that has been begun ends before it."""
+    """The instruction at pc, which has not been done, accesses the bus: the block that has been begun ends
+    before it.
+    """
 
     def __init__(self, pc: int) -> None:
         self.pc = pc
@@ -116,10 +120,10 @@ class _Block(NamedTuple):
 class ISS:
     """A processor with its memory. Each run starts from reset, with the program loaded anew.
 
-    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, what is in the window of the bus and raises
-    the interrupt; without one there is neither, and wfi does nothing.
-    manager: the words that the program reads from mngr2proc.
-    After a run, `x` has the registers and `memory` the memory.
+    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, what is in the
+    window of the bus and raises the interrupt; without one there is neither, and wfi does nothing. manager:
+    the words that the program reads from mngr2proc. After a run, `x` has the registers and `memory` the
+    memory.
     """
 
     pc: int
@@ -347,7 +351,9 @@ class ISS:
     # ---- memory, where an access is more than an access to a list
 
     def _load(self, pc: int, at: int, nbytes: int) -> int:
-        """The word with this address, which is misaligned, in a page of which nothing was touched, or in none."""
+        """The word with this address, which is misaligned, in a page of which nothing was touched, or in
+        none.
+        """
         if at & nbytes - 1:
             raise _Trapped(pc, causes.MISALIGNED_LOAD, at)
         if self.bus is not None and on_bus(at):
@@ -358,7 +364,9 @@ class ISS:
             raise _Trapped(pc, causes.LOAD_FAULT, at) from None
 
     def _store(self, pc: int, at: int, nbytes: int, value: int) -> None:
-        """A store that is misaligned, or into a page that is new, that has code or tohost in it, or that is none."""
+        """A store that is misaligned, or into a page that is new, that has code or tohost in it, or that is
+        none.
+        """
         if at & nbytes - 1:
             raise _Trapped(pc, causes.MISALIGNED_STORE, at)
         if self.bus is not None and on_bus(at):
@@ -392,7 +400,9 @@ class ISS:
         return word & M
 
     def _bus_store(self, pc: int, at: int, nbytes: int, value: int) -> None:
-        """The value on the bytes that the store names, and their strobes; the others are copies, as in hardware."""
+        """The value on the bytes that the store names, and their strobes; the others are copies, as in
+        hardware.
+        """
         assert self.bus is not None
         if not self._singly:
             raise _OnBus(pc)
@@ -474,10 +484,10 @@ class ISS:
 
         return _Operation(run, word, ends=True)
 
-    def _jump(self, pc: int, word: int, each: Instruction) -> _Operation:
-        x, d, a, offset = self.x, rd(word) or SINK, rs1(word), imm(word, each.fmt)
+    def _jump(self, pc: int, word: int, instruction: Instruction) -> _Operation:
+        x, d, a, offset = self.x, rd(word) or SINK, rs1(word), imm(word, instruction.fmt)
         after = pc + 4 & M
-        if each.name == "jal":
+        if instruction.name == "jal":
             target = pc + offset & M
             if target & 3:
                 return self._trapping(pc, word, causes.MISALIGNED_FETCH, target)
@@ -497,15 +507,15 @@ class ISS:
 
         return _Operation(run, word, ends=True, rd=rd(word))
 
-    def _fence(self, pc: int, word: int, each: Instruction) -> _Operation:
+    def _fence(self, pc: int, word: int, instruction: Instruction) -> _Operation:
         return _Operation(lambda: None, word)  # stores are done, and have dropped the code that they changed
 
-    def _system(self, pc: int, word: int, each: Instruction) -> _Operation:
-        if each.name == "ecall":
+    def _system(self, pc: int, word: int, instruction: Instruction) -> _Operation:
+        if instruction.name == "ecall":
             return self._trapping(pc, word, causes.ECALL, 0)
-        if each.name == "ebreak":
+        if instruction.name == "ebreak":
             return self._trapping(pc, word, causes.BREAKPOINT, 0)
-        if each.name == "mret":
+        if instruction.name == "mret":
             return _Operation(self._return, word, ends=True)
         after = pc + 4 & M
 
@@ -526,17 +536,17 @@ class ISS:
 
     # ---- control and status registers
 
-    def _csr(self, pc: int, word: int, each: Instruction) -> _Operation:
-        number, field, d = imm(word, each.fmt), rs1(word), rd(word)
-        legal = csrs.accesses(number, each.name.startswith("csrrw"), d, field)
+    def _csr(self, pc: int, word: int, instruction: Instruction) -> _Operation:
+        number, field, d = imm(word, instruction.fmt), rs1(word), rd(word)
+        legal = csrs.accesses(number, instruction.name.startswith("csrrw"), d, field)
         if legal is None:
             return self._trapping(pc, word, causes.ILLEGAL, word)
         reads, writes = legal
         x, to, after = self.x, d or SINK, pc + 4 & M
-        function = each.name[4]
+        function = instruction.name[4]
 
         def run() -> int:
-            source = field if each.fmt == "Z" else x[field]
+            source = field if instruction.fmt == "Z" else x[field]
             old = self._read_csr(number) if reads else 0
             if writes:
                 new = {"w": source, "s": old | source, "c": old & ~source}[function]
@@ -605,6 +615,7 @@ class ISS:
     def _accelerator(self, number: int) -> Accelerator:
         if self.xcel is None:
             raise BadInput(
-                f"the program uses accelerator register {csrs.name_of(number)}, and there is no accelerator; choose one"
+                f"the program uses accelerator register {csrs.name_of(number)}, and there is no "
+                "accelerator; choose one"
             )
         return self.xcel

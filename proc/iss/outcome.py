@@ -13,7 +13,8 @@ from ..isa.isa import REGISTERS, decode, disassemble, imm
 if TYPE_CHECKING:
     from ..software.elf import Program
 
-# What a cycle was spent on, in the words of the table: an instruction retires or traps (issue), or a bubble leaves
+# What a cycle was spent on, in the words of the table: an instruction retires or traps (issue), or a bubble
+# leaves
 # the pipeline in its place, and this is why. BUBBLES are in the order of the commit port's field `bubble`.
 CAUSES_OF_CYCLES = (
     "issue",
@@ -34,7 +35,8 @@ BUBBLES = ("start", *CAUSES_OF_CYCLES[1:-1])
 A0 = REGISTERS.index("a0")  # has the exit code
 LAST_PCS = 16  # how many are kept
 
-# Why nothing retires any more: of two traps in a row, the second is that of the handler's first instruction, and so
+# Why nothing retires any more: of two traps in a row, the second is that of the handler's first instruction,
+# and so
 # is every further one; an instruction waits for the accelerator; wfi waits; something else.
 TRAP_LOOP, ACCELERATOR_WAIT, HANG = "trap loop", "waiting for the accelerator", "hang"
 INTERRUPT_WAIT = "waiting for an interrupt (wfi)"
@@ -88,11 +90,10 @@ class Window:
 class Outcome:
     """The end of a run.
 
-    reason: "exit" (an ecall; the code is in a0), "tohost" (a word was stored there), "trap", or "limit" (given up).
-    cycles: from the first after reset to the one in which the last instruction retires or traps, inclusive.
-    where: cycles by CAUSES_OF_CYCLES; their sum is `cycles`.
-    output: the words that the program sent to the manager.
-    last_trap: the last one that a handler took; `trap` is the one that ended the run.
+    reason: "exit" (an ecall; the code is in a0), "tohost" (a word was stored there), "trap", or "limit"
+    (given up). cycles: from the first after reset to the one in which the last instruction retires or traps,
+    inclusive. where: cycles by CAUSES_OF_CYCLES; their sum is `cycles`. output: the words that the program
+    sent to the manager. last_trap: the last one that a handler took; `trap` is the one that ended the run.
     stuck: with the reason "limit", that nothing retired any more; without it, the limit was too small.
     last_pcs: of the last instructions that retired, at most LAST_PCS, the latest last.
     """
@@ -118,7 +119,9 @@ class Outcome:
         return self.cycles / self.instructions if self.cycles is not None and self.instructions else None
 
     def explain(self, program: Program) -> str:
-        """One line on an end that is not the program's own: which instruction trapped and why, or where it still was."""
+        """One line on an end that is not the program's own: which instruction trapped and why, or where it
+        still was.
+        """
         if self.trap is not None:
             return explained(self.trap, program)
         if self.stuck is not None:

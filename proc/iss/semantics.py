@@ -1,11 +1,13 @@
-"""What each instruction computes, at the functional level: one row an instruction, from which Python compiles functions.
+"""What each instruction computes, at the functional level: one row an instruction, from which Python compiles
+functions.
 
     x     the registers, x[32] in place of x0 where one is written    a, b  numbers of rs1 and rs2
     i     the immediate                                               d     number of rd
     M, S  32 ones, and the sign bit: (v ^ S) - S is v as a signed number
 
-MAKERS has, by name, what makes the function of one decoded instruction: without arguments it does the instruction,
-and if it is a branch returns the next pc. Jumps and system instructions are in `modexlab.proc.iss.iss`.
+MAKERS has, by name, what makes the function of one decoded instruction: without arguments it does the
+instruction, and if it is a branch returns the next pc. Jumps and system instructions are in
+`modexlab.proc.iss.iss`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """What a run of a program on a processor is at every stage, and what its testbenches have in common.
 
-One testbench, written twice (`pybench.py` and `native.cpp`) and compared by the tests, so that outcomes are equal
-at all stages, cycle for cycle. Cycle 0 is the first after the cycles of reset. Per cycle: drive the inputs, settle
-the combinational logic, sample. The ports are then served in this order: a request for an instruction, one for
-data, which is written at once, answers taken, words to and from the manager, and the commit port. All inputs of
-a cycle are decided from what was sampled before it. The memory is that of memory.py; it is empty before each run.
+One testbench, written twice (`pybench.py` and `native.cpp`) and compared by the tests, so that outcomes are
+equal at all stages, cycle for cycle. Cycle 0 is the first after the cycles of reset. Per cycle: drive the
+inputs, settle the combinational logic, sample. The ports are then served in this order: a request for an
+instruction, one for data, which is written at once, answers taken, words to and from the manager, and the
+commit port. All inputs of a cycle are decided from what was sampled before it. The memory is that of
+memory.py; it is empty before each run.
 """
 
 from abc import abstractmethod
@@ -34,8 +35,10 @@ from ..iss.outcome import (
 from ..software.elf import Program
 from .timing import MemoryTiming
 
-# A run is given up after so many cycles in which no instruction retired, whatever max_cycles is. Waiting for an
-# accelerator, or in wfi for its interrupt, does not count: it may take that long, and has the limit of `rtl.sim.protocol.hang_cycles`.
+# A run is given up after so many cycles in which no instruction retired, whatever max_cycles is. Waiting for
+# an
+# accelerator, or in wfi for its interrupt, does not count: it may take that long, and has the limit of
+# `rtl.sim.protocol.hang_cycles`.
 HANG_CYCLES = 1_000_000
 MOST_WAITS = 10  # for the memory, which may be slower than that; an instruction has less
 LOOP_TRAPS = (
@@ -89,7 +92,9 @@ class Job:
 
 @dataclass
 class Tally:
-    """What a testbench has counted at the end of a run. `where` has a count for each code of bubble, and at ISSUE."""
+    """What a testbench has counted at the end of a run. `where` has a count for each code of bubble, and at
+    ISSUE.
+    """
 
     end: str  # "halt", "tohost", "limit", "starved", or a reason of outcome.Stuck
     cycles: int
@@ -156,7 +161,8 @@ def _named(where: Sequence[int]) -> dict[str, int]:
     for code in range(len(BUBBLES), ISSUE):
         if where[code]:
             raise UnknownBubble(
-                f"{where[code]} bubbles have the code {code}; the last one with a meaning is {len(BUBBLES) - 1}"
+                f"{where[code]} bubbles have the code {code}; the last one with a meaning is "
+                f"{len(BUBBLES) - 1}"
             )
     counts = dict(zip(BUBBLES, where, strict=False)) | {"issue": where[ISSUE]}
     return {cause: counts[cause] for cause in CAUSES_OF_CYCLES}
@@ -178,11 +184,12 @@ class ProcSimulation(Model):
     ) -> Outcome:
         """Reset the processor, load the program into an empty memory, and run it to its end.
 
-        manager: the words that the program reads from mngr2proc. record: keep the commits. timing: by default, a
-        memory that answers in the next cycle. `progress(cycles, max_cycles or 0)` is called now and then in long runs.
-        The reason of the outcome is "limit" if `max_cycles` do not suffice, or if nothing retires any more; its field
-        `stuck` says which. Raises BadInput if the program reads more words than there are; BrokenPromise,
-        MisalignedRequest and UnknownBubble say what the processor did against the protocol of its ports.
+        manager: the words that the program reads from mngr2proc. record: keep the commits. timing: by
+        default, a memory that answers in the next cycle. `progress(cycles, max_cycles or 0)` is called now
+        and then in long runs. The reason of the outcome is "limit" if `max_cycles` do not suffice, or if
+        nothing retires any more; its field `stuck` says which. Raises BadInput if the program reads more
+        words than there are; BrokenPromise, MisalignedRequest and UnknownBubble say what the processor did
+        against the protocol of its ports.
         """
         job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
         report = None if progress is None else partial(_report, progress, max_cycles or 0)

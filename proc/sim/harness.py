@@ -1,8 +1,8 @@
 """The module around a processor at stage `native`: inputs that are registers, and messages split into fields.
 
-For every call, Verilator evaluates whatever depends on the top level's inputs. Here they go into registers at the
-clock edge: the driver knows the inputs of the next cycle before the edge, so that one call per cycle evaluates
-all logic once.
+For every call, Verilator evaluates whatever depends on the top level's inputs. Here they go into registers at
+the clock edge: the driver knows the inputs of the next cycle before the edge, so that one call per cycle
+evaluates all logic once.
 """
 
 from ...rtl.sim.harness import Harness, whole

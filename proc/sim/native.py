@@ -1,7 +1,8 @@
-"""Stage `native`: the processor's Verilog, compiled together with a testbench and its memory in C++ (native.cpp).
+"""Stage `native`: the processor's Verilog, compiled together with a testbench and its memory in C++
+(native.cpp).
 
-The numbers that both sides must know come from one place: what is the architecture's or the commit port's is written in
-front of the text in C++.
+The numbers that both sides must know come from one place: what is the architecture's or the commit port's is
+written in front of the text in C++.
 """
 
 import ctypes
@@ -55,7 +56,9 @@ COMMIT = struct.Struct("<5I")
 
 @dataclass(frozen=True)
 class VerilogText:
-    """A processor that is Verilog already, such as a netlist of gates: module `top` has the ports of the translation."""
+    """A processor that is Verilog already, such as a netlist of gates: module `top` has the ports of the
+    translation.
+    """
 
     text: str
     top: str

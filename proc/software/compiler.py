@@ -43,7 +43,8 @@ SUFFIXES = (".c", ".S", ".s")
 OPT = "-O2"
 OPTS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 FLAGS = (
-    # by the specification 2.2, the csr instructions and fence.i are part of "i": an -march that names them finds
+    # by the specification 2.2, the csr instructions and fence.i are part of "i": an -march that names them
+    # finds
     # no libgcc in Debian's package, where it is filed under rv32im alone
     "-march=rv32im",
     "-misa-spec=2.2",
@@ -69,7 +70,8 @@ def compiler() -> Path:
     found = shutil.which(name)
     if found is None:
         raise BadInput(
-            f"the RISC-V compiler {name} is missing: run `apt-get install gcc-riscv64-unknown-elf`, or set RISCV_CC"
+            f"the RISC-V compiler {name} is missing: run `apt-get install gcc-riscv64-unknown-elf`, or set "
+            "RISCV_CC"
         )
     return Path(found)
 
@@ -179,7 +181,10 @@ def _run(names: str, command: Sequence[str], cwd: Path | None) -> subprocess.Com
 def _first_errors(messages: str) -> str:
     """The first errors of the compiler or the linker, in one line."""
     if undefined := re.findall(r"undefined reference to `([^']*)'", messages):
-        return f"undefined: {', '.join(dict.fromkeys(undefined))}; there is no C library, and a program needs `main`"
+        return (
+            f"undefined: {', '.join(dict.fromkeys(undefined))}; there is no C library, and a program "
+            "needs `main`"
+        )
     if overflow := re.search(r"overflowed by (\d+) bytes", messages):
         return f"it is {overflow[1]} bytes larger than the memory; make it smaller"
     if twice := re.findall(r"multiple definition of `([^']*)'", messages):

@@ -1,4 +1,6 @@
-"""Programs: what an ELF file loads, where it starts, and its symbols. pyelftools reads the file; what it says is checked here."""
+"""Programs: what an ELF file loads, where it starts, and its symbols. pyelftools reads the file; what it says
+is checked here.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from .memory import REGIONS, map_text
 COMPRESSED = 1  # in e_flags: the code has instructions of 16 bits (RISC-V ELF psABI)
 EXECUTABLE = 1  # in p_flags
 NOT_FLAGGED = (
-    "its code is in a segment without the execute flag, which its linker script gives no segment that holds data too; "
+    "its code is in a segment without the execute flag, which its linker script gives no segment that holds "
+    "data too; "
     "it runs all the same, since no memory is protected here"
 )
 # the file header of 32 bits, little endian: where the tables of segments and sections are, and their extents
@@ -108,7 +111,8 @@ def _program(name: str, file: BinaryIO) -> Program:
         if len(content) != segment["p_filesz"]:
             raise _cut_short(name, f"the segment at 0x{addr:x}")
         if segment["p_offset"] == 0:
-            # -Ttext puts the headers of the file on a page in front of the code, where there need not be memory
+            # -Ttext puts the headers of the file on a page in front of the code, where there need not be
+            # memory
             code = content[elf["e_phoff"] + elf.num_segments() * elf["e_phentsize"] :].lstrip(b"\0")
             addr, size, content = addr + len(content) - len(code), size - len(content) + len(code), code
         if not size:
@@ -125,12 +129,14 @@ def _program(name: str, file: BinaryIO) -> Program:
             executable.append(loaded[-1])
     if not segments:
         raise BadInput(
-            f"{name} has nothing to load (no PT_LOAD segment with bytes in it): link it, do not only compile it"
+            f"{name} has nothing to load (no PT_LOAD segment with bytes in it): link it, do not only "
+            "compile it"
         )
     entry = elf["e_entry"]
     if entry % 4 or not any(entry in addresses for addresses in loaded):
         raise BadInput(
-            f"{name}: its entry 0x{entry:x} is not in code that is loaded; name the first instruction with ENTRY(_start)"
+            f"{name}: its entry 0x{entry:x} is not in code that is loaded; name the first instruction with "
+            "ENTRY(_start)"
         )
     executes = any(entry in addresses for addresses in executable)
     note = "" if executes else NOT_FLAGGED

@@ -1,10 +1,12 @@
 """The kernels: ways to compute base^exp mod n on the processor (mod_exp/), and the programs around them.
 
-A kernel of one word takes and returns values, as in the listings of paper 001; for longer operands, or with no
-version of its own for one word, it takes addresses of words. One build serves all operands of a width: they and the
-expected result are written into the loaded image (software/kernel_main.c says what the program does with them).
+A kernel of one word takes and returns values, as in the listings of paper 001; for longer operands, or with
+no version of its own for one word, it takes addresses of words. One build serves all operands of a width:
+they and the expected result are written into the loaded image (software/kernel_main.c says what the program
+does with them).
 
-Cycles are normalised as in paper 001, section 5.1: those of the stats window, less those of the dummy of that width.
+Cycles are normalised as in paper 001, section 5.1: those of the stats window, less those of the dummy of that
+width.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from .compiler import SOFTWARE, compile_program
 from .elf import Program, load_elf
 
 MAX_NBITS = 4096
-# The kernels' level of optimization. In cycles of the pipeline -O3 is never worse than -O2 and up to 15 % better
+# The kernels' level of optimization. In cycles of the pipeline -O3 is never worse than -O2 and up to 15 %
+# better
 # (naive, 64 to 128 bits); -Os is a third worse.
 OPT = "-O3"
 
@@ -35,7 +38,8 @@ class Kernel(NamedTuple):
     many_words: str  # function of addresses
     odd_only: bool = False
     accelerated: bool = False
-    bus: bool = False  # the accelerator is on the bus, and has a count of cycles, which the program sends after the result
+    # the accelerator is on the bus, and has a count of cycles, which the program sends after the result
+    bus: bool = False
     interrupt: bool = False
     keyed: bool = False  # the key is in the machine before the call
     constant_time: bool = False
@@ -126,10 +130,10 @@ def kernel_program(
 ) -> Program:
     """The program that computes base^exp mod `mod` by this kernel, and exits with 0 if the result is right.
 
-    nbits: width of the operands, in whole words for software. expected: what is right, by default what `pow` says.
-    exp_nbits: bits of the exponent that a kernel of constant time scans, by default all nbits of them.
-    given: what the accelerator takes beside base, exponent and modulus: made from the modulus, or the numbers of a private key; then
-    `exp` is what it takes as exponent (machine.carried), and `expected` must be said.
+    nbits: width of the operands, in whole words for software. expected: what is right, by default what `pow`
+    says. exp_nbits: bits of the exponent that a kernel of constant time scans, by default all nbits of them.
+    given: what the accelerator takes beside base, exponent and modulus: made from the modulus, or the numbers
+    of a private key; then `exp` is what it takes as exponent (machine.carried), and `expected` must be said.
     """
     chosen = find_kernel(kernel)
     _check_width(nbits)
@@ -144,7 +148,8 @@ def kernel_program(
         exp_nbits = nbits
     if not exp.bit_length() <= exp_nbits <= nbits:
         raise BadInput(
-            f"{exp_nbits} bits of the exponent: give {exp.bit_length()}, its length, to {nbits}, that of the operands"
+            f"{exp_nbits} bits of the exponent: give {exp.bit_length()}, its length, to {nbits}, that of "
+            "the operands"
         )
     values = {
         "operand_base": base,
@@ -168,10 +173,12 @@ def rsa_program(
     given: Sequence[int] = (),
     private_exp: int | None = None,
 ) -> Program:
-    """The RSA program (software/rsa.c) with this private key: encrypts the message and decrypts the ciphertext.
+    """The RSA program (software/rsa.c) with this private key: encrypts the message and decrypts the
+    ciphertext.
 
-    nbits: width of the operands, by default the length of the modulus. given: as of `kernel_program`. private_exp: what the machine
-    takes as exponent, if it takes the numbers of a private key and does nothing but decrypt with it; software encrypts then.
+    nbits: width of the operands, by default the length of the modulus. given: as of `kernel_program`.
+    private_exp: what the machine takes as exponent, if it takes the numbers of a private key and does nothing
+    but decrypt with it; software encrypts then.
     """
     find_kernel(kernel)
     nbits = key.nbits if nbits is None else nbits

@@ -1,4 +1,5 @@
-"""The memory that software sees, sparse and little endian: one map for the simulator and the testbenches of the RTL.
+"""The memory that software sees, sparse and little endian: one map for the simulator and the testbenches of
+the RTL.
 
 Page zero is not mapped, so that a null pointer shows. Words that nobody has written read as 0.
 """
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 # (first address, address after the last); the second is where the community's test programs are linked
 REGIONS = ((0x0000_0200, 0x0040_0000), (0x8000_0000, 0x8100_0000))
 
-# A processor with a bus has no memory here, but the registers of what is on it: loads and stores leave by the port `bus`. Programs
+# A processor with a bus has no memory here, but the registers of what is on it: loads and stores leave by the
+# port `bus`. Programs
 # know the first address as BUS_BASE (compiler.py).
 BUS_BASE = 0x4000_0000
 BUS_NBITS = 28  # of an address in the window
@@ -52,7 +54,8 @@ class Memory:
     def load(self, program: Program) -> None:
         """Write the segments of a program."""
         for addr, content in program.segments:
-            # what is before the first boundary of words, and after the last, shares its word with something else
+            # what is before the first boundary of words, and after the last, shares its word with something
+            # else
             first = min(-addr % 4, len(content))
             last = first + (len(content) - first) // 4 * 4
             self._write_words(addr + first, struct.unpack(f"<{(last - first) // 4}I", content[first:last]))

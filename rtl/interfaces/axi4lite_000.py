@@ -1,12 +1,16 @@
-"""Axi4Lite000: a machine as paper 000 puts it on its bus (section 4.5): the registers of fl/axi4lite_000.rdl, padding and unpadding.
+"""Axi4Lite000: a machine as paper 000 puts it on its bus (section 4.5): the registers of fl/axi4lite_000.rdl,
+padding and unpadding.
 
-Ports: s_axi_*, the bus; irq, the interrupt, a level from the end until STATUS is written; key_*, the key, which must stay; random, a stream
-of bytes for padding, and with it the health test of rtl/units/padding/random_health.py. Keys of 64 bits and less have neither.
-The way without padding is there with `has_raw` alone: who may use it takes the private key without looking at what comes out.
-`mk_machine(nbits)` makes a machine with the ports of ProgramExp, whose requests may hold more: `given`, names and bits.
+Ports: s_axi_*, the bus; irq, the interrupt, a level from the end until STATUS is written; key_*, the key,
+which must stay; random, a stream of bytes for padding, and with it the health test of
+rtl/units/padding/random_health.py. Keys of 64 bits and less have neither. The way without padding is there
+with `has_raw` alone: who may use it takes the private key without looking at what comes out.
+`mk_machine(nbits)` makes a machine with the ports of ProgramExp, whose requests may hold more: `given`, names
+and bits.
 
-Cycles of an operation: those of the machine, 2 around them, nbytes + 2 for padding (and what it waits for bytes), nbytes + 2 for unpadding.
-Constant time as the machine is. Area order: 2 W words, and the register of each padding unit.
+Cycles of an operation: those of the machine, 2 around them, nbytes + 2 for padding (and what it waits for
+bytes), nbytes + 2 for unpadding. Constant time as the machine is. Area order: 2 W words, and the register of
+each padding unit.
 """
 
 from pymtl3 import *

@@ -1,8 +1,10 @@
-"""Axi4Lite000System: paper 000's accelerator, a master on its bus, and its key in registers, so that streams drive it.
+"""Axi4Lite000System: paper 000's accelerator, a master on its bus, and its key in registers, so that streams
+drive it.
 
-Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. A write from address KEY on
-(fl/axi4lite_000.py) goes to no bus: it pushes a word into a number of the key, the least significant first; the paper has
-the key in the hardware. Padding takes the sequence that is not random (rtl/units/padding/lfsr_not_random.py). For simulation alone.
+Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. A write from
+address KEY on (fl/axi4lite_000.py) goes to no bus: it pushes a word into a number of the key, the least
+significant first; the paper has the key in the hardware. Padding takes the sequence that is not random
+(rtl/units/padding/lfsr_not_random.py). For simulation alone.
 """
 
 from pymtl3 import *

@@ -1,12 +1,12 @@
 """Axi4LiteChannels: the five channels of an AXI4-Lite slave of 32 bits, and single accesses behind them.
 
-The channels are independent: address and data of a write may come in any order, and reads go on beside writes. Each channel has one
-register, so that no path leads from an input to an output. An access is done when its answer can be kept: one write and one read every
-two cycles, at most.
+The channels are independent: address and data of a write may come in any order, and reads go on beside
+writes. Each channel has one register, so that no path leads from an input to an output. An access is done
+when its answer can be kept: one write and one read every two cycles, at most.
 
-Ports: s_axi_*, the bus. A write is done in the cycle in which `write` is 1: at `write_address` (of a word), the bytes of `write_mask` from
-`write_data`, which is 0 elsewhere; `write_refused` answers SLVERR. A read has no effect: `read_data` and `read_refused` follow
-`read_address`.
+Ports: s_axi_*, the bus. A write is done in the cycle in which `write` is 1: at `write_address` (of a word),
+the bytes of `write_mask` from `write_data`, which is 0 elsewhere; `write_refused` answers SLVERR. A read has
+no effect: `read_data` and `read_refused` follow `read_address`.
 """
 
 from pymtl3 import *

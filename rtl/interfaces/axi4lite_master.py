@@ -1,8 +1,9 @@
-"""Axi4LiteMaster: accesses of a stream as AXI4-Lite, one after the other; what drives a slave in simulation, and from a processor.
+"""Axi4LiteMaster: accesses of a stream as AXI4-Lite, one after the other; what drives a slave in simulation,
+and from a processor.
 
-Ports: istream {write, wait, address, data, strobes} -> ostream {write, data, fault}; m_axi_*, the bus; irq. With `wait` nothing goes to
-the bus: the answer comes with the interrupt. Address and data of a write are offered together. Cycles: an access to a slave that
-answers at once takes 4.
+Ports: istream {write, wait, address, data, strobes} -> ostream {write, data, fault}; m_axi_*, the bus; irq.
+With `wait` nothing goes to the bus: the answer comes with the interrupt. Address and data of a write are
+offered together. Cycles: an access to a slave that answers at once takes 4.
 """
 
 from pymtl3 import *

@@ -1,10 +1,12 @@
-"""ExponentRegister: the exponent of a program, which moves by a bit to the right or by a digit to the left, and is blinded in place.
+"""ExponentRegister: the exponent of a program, which moves by a bit to the right or by a digit to the left,
+and is blinded in place.
 
     load        source, at the bottom or (at_top) with its last digit where the scan from the top ends; `even`: its lowest bit as 0;
                 `adds`: it is added to what is there
     stretch     twice the exponent, and the source more where the random factor's highest bit is 1: a step of exponent + factor * source
     align       leading zeros leave, one a cycle, until a 1 is at the top
-Ports: these, source -> digit, bit_now (the one at hand), bit_n, finished_n, aligned_n (as they will be after this cycle).
+Ports: these, source -> digit, bit_now (the one at hand), bit_n, finished_n, aligned_n (as they will be after
+this cycle).
 Area order: as many register bits as are scanned; an adder as long, if it is blinded.
 """
 
@@ -14,7 +16,8 @@ from ...fl.program.program import SetExponent, Stretch
 
 
 class SlidingWindow(Component):
-    """The window at the top of an exponent: a 0, or what begins with the top bit, a 1, and ends with the last 1 of k bits.
+    """The window at the top of an exponent: a 0, or what begins with the top bit, a 1, and ends with the last
+    1 of k bits.
 
     Ports: top, k bits -> nbits, its length; half, its value without the last bit. Combinational.
     """
@@ -52,8 +55,8 @@ class ExponentRegister(Component):
         scanned = program.scanned_nbits
         k = program.digit_nbits
         wide = mk_bits(scanned)
-        top = [each for each in loads if each.top]
-        counts = {each.count for each in loads if each.count}
+        top = [load for load in loads if load.top]
+        counts = {load.count for load in loads if load.count}
         assert len(counts) <= 1, "digits are counted from one number"
         ndigits = max(counts, default=0)
         rights = bool(program.right_words)
@@ -85,7 +88,7 @@ class ExponentRegister(Component):
         s.word[1:low_nbits] //= s.source[1:low_nbits]
         if low_nbits < scanned:
             s.word[low_nbits:scanned] //= 0
-        if any(each.even for each in loads) or stretches:
+        if any(load.even for load in loads) or stretches:
             s.even = InPort()
 
             s.lowest = Wire()

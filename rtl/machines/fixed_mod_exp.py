@@ -1,15 +1,18 @@
 """FixedModExp: a machine for one modulus m, known when it is made (paper 000, Figures 16 to 19, 37 and 38).
 
-An inspection of the operands, a ProgramExp that takes them as given, and what is left to do with the result (`finish`):
+An inspection of the operands, a ProgramExp that takes them as given, and what is left to do with the result
+(`finish`):
     "none"      the ProgramExp works modulo m and reduces
     "subtract"  it works modulo m, but ends at m for 0 (Montgomery without last subtraction)
     "reduce"    it works modulo a pseudo-modulus, a multiple of m with arithmetic that is cheap: one reduction, "the final correction
                 block", which takes a cycle (a compression tree, pseudo_mul.py)
     "remainder" the same by `%`, for a modulus that has no tree
-Without a modulus of its own (modulus = 0) it is a Montgomery machine for any odd one, of which it makes the same inspection.
+Without a modulus of its own (modulus = 0) it is a Montgomery machine for any odd one, of which it makes the
+same inspection.
 
-Ports: istream {base, exp, mod} -> ostream {status, result}. A request with another modulus than m is answered with a status, and so
-is a base not below it. Cycles: those of the ProgramExp, 1 more with "reduce" and "remainder". Area order: the ProgramExp and the tree.
+Ports: istream {base, exp, mod} -> ostream {status, result}. A request with another modulus than m is answered
+with a status, and so is a base not below it. Cycles: those of the ProgramExp, 1 more with "reduce" and
+"remainder". Area order: the ProgramExp and the tree.
 """
 
 from pymtl3 import *

@@ -4,7 +4,8 @@ IDLE      until a request comes; one that cannot be computed is answered at once
 SETUP     residues of the modulus are made; in the last two cycles the base and 2^s enter, as products with 1
 SQUARE    b * b, and the bit of the exponent says what MULTIPLY takes beside r: b or 1;  MULTIPLY  for each bit of the exponent
 FOLD      of the last product;  LOAD  its sum;  TAIL  modulo the modulus, as many bits a cycle as residues were doubled;  DONE
-`making` goes beside it from the request on, until there are all residues: `writes` says of which cycle they are.
+`making` goes beside it from the request on, until there are all residues: `writes` says of which cycle they
+are.
 """
 
 from pymtl3 import *

@@ -1,7 +1,7 @@
 """MicroRom: fields of a program's words by its counter (microcode.py).
 
-Ports: pc, exponent_bit (if a field hangs on it) -> one for each field, named as it is. Combinational: a table of constants, of which
-synthesis makes gates; fields that are the same in all words are constants.
+Ports: pc, exponent_bit (if a field hangs on it) -> one for each field, named as it is. Combinational: a table
+of constants, of which synthesis makes gates; fields that are the same in all words are constants.
 """
 
 from pymtl3 import *
@@ -10,21 +10,21 @@ from pymtl3 import *
 def packed(fields, values):
     """The values of fields in a word, the first at its low end."""
     word = place = 0
-    for each, value in zip(fields, values, strict=True):
+    for field, value in zip(fields, values, strict=True):
         word |= value << place
-        place += each.nbits
+        place += field.nbits
     return word
 
 
 class MicroRom(Component):
     def construct(s, pc_nbits, fields):
         s.pc = InPort(pc_nbits)
-        common = [each for each in fields if not each.fixed and not each.by_bit]
-        split = [each for each in fields if not each.fixed and each.by_bit]
-        for each in fields:
-            setattr(s, each.name, OutPort(each.nbits))
-            if each.fixed:
-                connect(getattr(s, each.name), mk_bits(each.nbits)(each.one[0]))
+        common = [field for field in fields if not field.fixed and not field.by_bit]
+        split = [field for field in fields if not field.fixed and field.by_bit]
+        for field in fields:
+            setattr(s, field.name, OutPort(field.nbits))
+            if field.fixed:
+                connect(getattr(s, field.name), mk_bits(field.nbits)(field.one[0]))
 
         def tabulate(name, contents, nbits):
             """A table of these words, filled up to a power of two of them with the last."""

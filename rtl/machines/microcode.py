@@ -1,8 +1,10 @@
-"""Microcode: the words of a program (fl/program/program.py) as fields of a ROM, and what a machine must have to execute them.
+"""Microcode: the words of a program (fl/program/program.py) as fields of a ROM, and what a machine must have
+to execute them.
 
-Only what the program uses is there: a field has as many bits as its values need, one that never changes is a wire, a multiplexer has
-the sources that are named. Where a word does not look at a field it takes the value that is most common, so that the field may go.
-A field whose value hangs on the exponent's bit at hand has two planes (`one`, `zero`).
+Only what the program uses is there: a field has as many bits as its values need, one that never changes is a
+wire, a multiplexer has the sources that are named. Where a word does not look at a field it takes the value
+that is most common, so that the field may go. A field whose value hangs on the exponent's bit at hand has two
+planes (`one`, `zero`).
 """
 
 from __future__ import annotations
@@ -137,7 +139,7 @@ class Microcode:
     @cached_property
     def scaled(self) -> bool:
         """The unit for conversions makes a scaled modulus."""
-        return any(each.kind == "scale" for each in self.program.find(Setup))
+        return any(setup.kind == "scale" for setup in self.program.find(Setup))
 
     @cached_property
     def checks(self) -> bool:
@@ -152,14 +154,14 @@ class Microcode:
     @cached_property
     def doublings(self) -> int | None:
         """Of a conversion; None where they are not the same for all."""
-        counts = {(each.fixed, each.per_block) for each in self.program.find(Setup)}
+        counts = {(setup.fixed, setup.per_block) for setup in self.program.find(Setup)}
         ((fixed, per_block),) = counts if len(counts) == 1 else ((0, 1),)
         return None if per_block else fixed
 
     @cached_property
     def doublings_per_block(self) -> int:
         """... for each block of the modulus, where they follow it."""
-        return max((each.per_block for each in self.program.find(Setup)), default=0)
+        return max((setup.per_block for setup in self.program.find(Setup)), default=0)
 
     @cached_property
     def loops(self) -> bool:
@@ -183,7 +185,9 @@ class Microcode:
 
     @cached_property
     def shielded(self) -> bool:
-        """No word of the memory shows while others are read: a number of the key would, though its use is blinded."""
+        """No word of the memory shows while others are read: a number of the key would, though its use is
+        blinded.
+        """
         return bool(self.program.random_nbits)
 
     @cached_property
@@ -207,7 +211,7 @@ class Microcode:
     def fields(self) -> dict[str, Field]:
         """All, by their names."""
         every = (*self._now(), *self._entered(), *self._ahead(), *self._sending())
-        return {each.name: each for each in every}
+        return {field.name: field for field in every}
 
     def _wanted(self, name: str) -> bool:
         """The sequencer reads it, or the datapath does as it is not the same in all words."""
@@ -289,45 +293,51 @@ class Microcode:
     def handed(self) -> tuple[str, ...]:
         """The fields that the datapath reads, but for those that are the same in all words."""
         return tuple(
-            name for name, each in self.fields.items() if name not in self.SEQUENCED and not each.fixed
+            name for name, field in self.fields.items() if name not in self.SEQUENCED and not field.fixed
         )
 
     @cached_property
     def now(self) -> list[Field]:
         """Of the word at hand."""
-        return [each for each in self._now() if self._wanted(each.name)]
+        return [field for field in self._now() if self._wanted(field.name)]
 
     @cached_property
     def entered(self) -> list[Field]:
         """Of the word that is next; they count in the cycle in which it is entered."""
-        return [each for each in self._entered() if self._wanted(each.name)]
+        return [field for field in self._entered() if self._wanted(field.name)]
 
     @cached_property
     def ahead(self) -> list[Field]:
         """Of the word that is entered, or of the one at hand if none is."""
-        return [each for each in self._ahead() if self._wanted(each.name)]
+        return [field for field in self._ahead() if self._wanted(field.name)]
 
     @cached_property
     def sending(self) -> list[Field]:
         """Of the products that are sent."""
-        return [each for each in self._sending() if self._wanted(each.name)]
+        return [field for field in self._sending() if self._wanted(field.name)]
 
     @cached_property
     def by_bit(self) -> bool:
         """What a word does hangs on the exponent's bit at hand."""
-        return any(each.by_bit for each in (*self.now, *self.sending))
+        return any(field.by_bit for field in (*self.now, *self.sending))
 
     @cached_property
     def by_bit_ahead(self) -> bool:
         """... and what a word does when it is entered."""
-        return any(each.by_bit for each in (*self.entered, *(self.sending if self.forward else ())))
+        return any(field.by_bit for field in (*self.entered, *(self.sending if self.forward else ())))
 
     @cached_property
     def places(self) -> bool:
-        """Some exponents are loaded at the bottom of their register, some so that digits from its top end with their last."""
-        loads = [each for each in self.program.find(SetExponent) if isinstance(each, SetExponent)]
-        digits = max((each.count for each in loads), default=0) * self.program.digit_nbits
-        return len({each.top for each in loads}) > 1 and self.program.scanned_nbits > digits
+        """Some exponents are loaded at the bottom of their register, some so that digits from its top end
+        with their last.
+        """
+        loads = [
+            set_exponent
+            for set_exponent in self.program.find(SetExponent)
+            if isinstance(set_exponent, SetExponent)
+        ]
+        digits = max((load.count for load in loads), default=0) * self.program.digit_nbits
+        return len({load.top for load in loads}) > 1 and self.program.scanned_nbits > digits
 
     # ---- sources, in the order in which the program names them
 
@@ -351,7 +361,7 @@ class Microcode:
         if position >= len(word.products):
             return None
         wanted = word.products[position]
-        return next((each for each in word.made(bit) if each[0] is wanted), None)
+        return next((name for name in word.made(bit) if name[0] is wanted), None)
 
     @cached_property
     def _factors(self) -> set[str]:
@@ -384,7 +394,9 @@ class Microcode:
         return frozenset(self._factors if self.forward else ())
 
     def moves_late(self, register: str) -> bool:
-        """What is moved to a register comes with a modulus, so that no product is sent ahead of it, and no conversion."""
+        """What is moved to a register comes with a modulus, so that no product is sent ahead of it, and no
+        conversion.
+        """
         moving = [word for word in self.words if self._moved(word, register) is not None]
         starts = register in self.named(Setup, "src")
         if starts or register == "s" or self.late_to(register):
@@ -392,20 +404,26 @@ class Microcode:
         return bool(moving) and all(word.settles for word in moving)
 
     def late_to(self, register: str) -> tuple[str, ...]:
-        """What a register takes of which nothing is sent ahead: "left", a number that leaves the form, and "sum"."""
+        """What a register takes of which nothing is sent ahead: "left", a number that leaves the form, and
+        "sum".
+        """
         return self._sources(self._late, register)
 
     def moves_to(self, register: str) -> tuple[str, ...]:
-        """What else a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
+        """What else a register takes at the end of a word: registers, constants, fields, "setup", "sum",
+        "memory".
+        """
         return self._sources(self._moved, register)
 
     def _sources(self, taken: Callable[[Word, str], str | None], register: str) -> tuple[str, ...]:
         """All that words take so, in their order."""
         found = (taken(word, register) for word in self.words)
-        return tuple(dict.fromkeys(each for each in found if each is not None))
+        return tuple(dict.fromkeys(action for action in found if action is not None))
 
     def _late(self, word: Word, register: str) -> str | None:
-        """A product on a scaled modulus is so short that no sum, and no such number, may go before it in its first cycle."""
+        """A product on a scaled modulus is so short that no sum, and no such number, may go before it in its
+        first cycle.
+        """
         for action in word.actions if self.scaled else ():
             if isinstance(action, Add) and action.dst == register:
                 return "sum"
@@ -435,7 +453,7 @@ class Microcode:
     @cached_property
     def modulus_sources(self) -> tuple[str, ...]:
         """Where the modulus comes from: a field, "0", "memory"."""
-        sources = (self._modulus_source(each.src) for each in self.program.find(SetModulus))
+        sources = (self._modulus_source(set_modulus.src) for set_modulus in self.program.find(SetModulus))
         return tuple(dict.fromkeys(sources))
 
     @staticmethod
@@ -448,7 +466,7 @@ class Microcode:
     def written(self) -> tuple[str, ...]:
         """What the memory takes: registers, fields, "0"."""
         sources = (self._stored(word) for word in self.words)
-        return tuple(dict.fromkeys(each for each in sources if each is not None))
+        return tuple(dict.fromkeys(source for source in sources if source is not None))
 
     @staticmethod
     def _stored(word: Word) -> str | None:
@@ -571,7 +589,7 @@ class Microcode:
             self._by_bit("to", lambda word, bit: word.flow_at(bit).to, self.pc_nbits),
             self._by_bit("out", self._out, self.pc_nbits),
             field("right", [self._right(pc) for pc in range(len(self.words))]),
-            self._flag("wide", lambda word: any(each.wide for each in word.products)),
+            self._flag("wide", lambda word: any(product.wide for product in word.products)),
             self._flag("holds_entry", lambda word: word.needs_entry and not word.products),
         ]
         for register in program.registers:
@@ -612,7 +630,7 @@ class Microcode:
         made = [self._at(word, at, bit) for at in range(self.positions)]
         if not any(made):
             return None
-        return sum(1 << at for at, each in enumerate(made) if each and register in (each[1], each[0].also))
+        return sum(1 << at for at, name in enumerate(made) if name and register in (name[1], name[0].also))
 
     @staticmethod
     def _out(word: Word, bit: int) -> Value:
@@ -633,7 +651,8 @@ class Microcode:
 
         def address(word: Word) -> Value:
             return next(
-                (self.program.address(each.slot) for each in word.actions if isinstance(each, Keep)), None
+                (self.program.address(action.slot) for action in word.actions if isinstance(action, Keep)),
+                None,
             )
 
         return [
@@ -643,14 +662,17 @@ class Microcode:
             self._each("write_at", address, self.address_nbits),
             self._flag("sets_modulus", lambda word: word.find(SetModulus)),
             self._flag("scales", lambda word: word.setup and word.setup.kind == "scale"),
-            self._flag("sets_ones", lambda word: any(each.src == "ones" for each in word.find(SetModulus))),
+            self._flag(
+                "sets_ones",
+                lambda word: any(set_modulus.src == "ones" for set_modulus in word.find(SetModulus)),
+            ),
             self._each(
                 "modulus_from",
                 lambda word: next(
                     (
-                        self.modulus_sources.index(self._modulus_source(each.src))
-                        for each in word.actions
-                        if isinstance(each, SetModulus)
+                        self.modulus_sources.index(self._modulus_source(action.src))
+                        for action in word.actions
+                        if isinstance(action, SetModulus)
                     ),
                     None,
                 ),
@@ -661,7 +683,7 @@ class Microcode:
         sources = self.exponent_sources
 
         def of(word: Word, get: Callable[[SetExponent], int]) -> Value:
-            return next((get(each) for each in word.actions if isinstance(each, SetExponent)), None)
+            return next((get(action) for action in word.actions if isinstance(action, SetExponent)), None)
 
         def at_top(word: Word) -> Value:
             if not self.places:
@@ -669,7 +691,7 @@ class Microcode:
             return 1 if word.find(Stretch) else of(word, lambda each: int(each.top))
 
         def source(word: Word) -> Value:
-            found = (each for each in word.actions if isinstance(each, SetExponent | Stretch))
+            found = (action for action in word.actions if isinstance(action, SetExponent | Stretch))
             return next((sources.index(each.src) for each in found), None)
 
         return [
@@ -694,7 +716,8 @@ class Microcode:
         return self._each(
             f"sum_{which}_from",
             lambda word: next(
-                (sources.index(getattr(each, which)) for each in word.actions if isinstance(each, Add)), None
+                (sources.index(getattr(action, which)) for action in word.actions if isinstance(action, Add)),
+                None,
             ),
         )
 
@@ -702,19 +725,20 @@ class Microcode:
         others = self.named(Check, "y")
 
         def of(word: Word, get: Callable[[Check], int]) -> Value:
-            return next((get(each) for each in word.actions if isinstance(each, Check)), None)
+            return next((get(action) for action in word.actions if isinstance(action, Check)), None)
 
         return [
             self._flag("compares", lambda word: word.find(Check)),
             self._each("compare_with", lambda word: of(word, lambda each: others.index(each.y))),
             self._each("reason", lambda word: of(word, lambda each: int(each.status)), STATUS_NBITS),
             self._flag(
-                "releases", lambda word: any(isinstance(each, Check) and each.final for each in word.actions)
+                "releases",
+                lambda word: any(isinstance(action, Check) and action.final for action in word.actions),
             ),
             self._each(
                 "subtracts",
                 lambda word: next(
-                    (int(each.subtract) for each in word.actions if isinstance(each, Add)), None
+                    (int(action.subtract) for action in word.actions if isinstance(action, Add)), None
                 ),
             ),
             *(self._term(which) for which in ("x", "y")),

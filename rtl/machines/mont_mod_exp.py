@@ -1,7 +1,7 @@
 """MontModExp: the paper's Montgomery machine, three units in a row (paper 001, Figure 13).
 
-MontConvertIn (two product units and a divider), a ProgramExp that takes its operands as given (two product units), and
-MontConvertOut (one): five product units, and up to three operations under way.
+MontConvertIn (two product units and a divider), a ProgramExp that takes its operands as given (two product
+units), and MontConvertOut (one): five product units, and up to three operations under way.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}, as every machine.
 `gated`: whether the registers of MontConvertIn can be gated (mont_convert.py).

@@ -1,8 +1,8 @@
 """OperandCheck: the preconditions of a machine, looked at once, when an operation arrives.
 
-Any modulus but 0 will do for a machine that divides. A Montgomery machine needs an odd one (odd_only), and all machines that do
-not divide need a base below it (reduced_only).
-Ports: base (with reduced_only), mod -> status (codes in modexlab.fl.status); combinational, one comparator.
+Any modulus but 0 will do for a machine that divides. A Montgomery machine needs an odd one (odd_only), and
+all machines that do not divide need a base below it (reduced_only). Ports: base (with reduced_only), mod ->
+status (codes in modexlab.fl.status); combinational, one comparator.
 """
 
 from pymtl3 import *

@@ -4,7 +4,9 @@ from pymtl3 import Wire, connect
 
 
 def operand_words(s, field, nbits, word_nbits, nwords):
-    """s.in_FIELD: the words of the field of istream's message, of nbits bits, the lowest first; above it they are 0."""
+    """s.in_FIELD: the words of the field of istream's message, of nbits bits, the lowest first; above it they
+    are 0.
+    """
     words = [Wire(word_nbits) for _ in range(nwords)]
     setattr(s, f"in_{field}", words)
     message = getattr(s.istream.msg, field)

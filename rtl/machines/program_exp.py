@@ -1,14 +1,15 @@
 """ProgramExp: a machine that executes a program of products (fl/program/program.py), over any multiplier.
 
-Sequencer, datapath (ResidueDpath), product units, and a unit that doubles. Neither control nor datapath knows what a product is: a
-unit answers {a, b} with p over val/rdy and sees the modulus on a static port, and with `block_nbits` the number of blocks that it is
-to take. A program decides what there is: with two units products of a word go side by side, with one of them one behind the other.
+Sequencer, datapath (ResidueDpath), product units, and a unit that doubles. Neither control nor datapath knows
+what a product is: a unit answers {a, b} with p over val/rdy and sees the modulus on a static port, and with
+`block_nbits` the number of blocks that it is to take. A program decides what there is: with two units
+products of a word go side by side, with one of them one behind the other.
 
-Ports: istream {base, exp, mod, ...} -> ostream {status, result}; what is behind mod belongs to a key, and is said by the program. The
-request of a program with a memory is looked at for some cycles, a field a cycle, before it is taken. A status other than 0 says why
-there is no result (modexlab.fl.status). One operation at a time.
-Cycles: modexlab.cl.program has the rule, modexlab.cl.program_formula closed formulas. Area order: the units, registers of n bits for
-r, b (and s), exponent and modulus, the memory.
+Ports: istream {base, exp, mod, ...} -> ostream {status, result}; what is behind mod belongs to a key, and is
+said by the program. The request of a program with a memory is looked at for some cycles, a field a cycle,
+before it is taken. A status other than 0 says why there is no result (modexlab.fl.status). One operation at a
+time. Cycles: modexlab.cl.program has the rule, modexlab.cl.program_formula closed formulas. Area order: the
+units, registers of n bits for r, b (and s), exponent and modulus, the memory.
 """
 
 from pymtl3 import *
@@ -45,16 +46,17 @@ def ports(component):
     """The names of a component's ports, but for those that every component has."""
     return [
         name
-        for name, each in vars(component).items()
-        if isinstance(each, InPort | OutPort) and name not in ("clk", "reset")
+        for name, var in vars(component).items()
+        if isinstance(var, InPort | OutPort) and name not in ("clk", "reset")
     ]
 
 
 class ProgramExp(Component):
-    """`mk_unit(nbits)` makes a product unit; of `block_nbits` bits are the blocks of a unit that fits its modulus (0: it does not).
+    """`mk_unit(nbits)` makes a product unit; of `block_nbits` bits are the blocks of a unit that fits its
+    modulus (0: it does not).
 
-    screened: operands come with a status, and those that are given with their 1; results leave with their modulus.
-    form: of units on a scaled modulus (fl/multipliers/scaled_entry.py), whose port `modulus` has M'.
+    screened: operands come with a status, and those that are given with their 1; results leave with their
+    modulus. form: of units on a scaled modulus (fl/multipliers/scaled_entry.py), whose port `modulus` has M'.
     """
 
     def construct(

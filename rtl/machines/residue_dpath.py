@@ -1,13 +1,15 @@
 """ResidueDpath: what a program works on (program_exp.py): residues, modulus, exponent, memory.
 
-The working registers r, b and s (ResidueRegister) have the value that they will take (`next`) as a wire of its own, from which
-products may start a cycle earlier. The exponent (ExponentRegister) moves by a bit to the right or by a digit to the left; its next
-value decides what the sequencer does next. The memory has the table of a window and the numbers of a key.
-All multiplexers have the sources that the program names, and no others.
-On a scaled modulus (`form`) residues are words of more bits than the modulus, which is beside its constant M'; M' is 0 from the word on
-that sets a modulus, until it is made. A machine that joins takes numbers of two words, and shows {s, r}.
+The working registers r, b and s (ResidueRegister) have the value that they will take (`next`) as a wire of
+its own, from which products may start a cycle earlier. The exponent (ExponentRegister) moves by a bit to the
+right or by a digit to the left; its next value decides what the sequencer does next. The memory has the table
+of a window and the numbers of a key. All multiplexers have the sources that the program names, and no others.
+On a scaled modulus (`form`) residues are words of more bits than the modulus, which is beside its constant
+M'; M' is 0 from the word on that sets a modulus, until it is made. A machine that joins takes numbers of two
+words, and shows {s, r}.
 
-Ports: the fields of the request, factors and products of the units, the unit that converts, and wires to the Sequencer.
+Ports: the fields of the request, factors and products of the units, the unit that converts, and wires to the
+Sequencer.
 """
 
 from pymtl3 import *
@@ -77,11 +79,13 @@ class Lifted(Component):
 
 
 class ResidueRegister(Component):
-    """A working register: it takes a product that arrives, what its word moves there when it ends, or (`entry`) an entry of the table.
+    """A working register: it takes a product that arrives, what its word moves there when it ends, or
+    (`entry`) an entry of the table.
 
-    Ports: what it takes, and when -> now, its value; next, the value that products see which are sent ahead. moves_late: nothing is
-    sent ahead of what is moved there, so that next has products alone. kept: the next value, where no product arrives.
-    late: it takes what comes late, too, of which nothing is sent ahead either.
+    Ports: what it takes, and when -> now, its value; next, the value that products see which are sent ahead.
+    moves_late: nothing is sent ahead of what is moved there, so that next has products alone. kept: the next
+    value, where no product arrives. late: it takes what comes late, too, of which nothing is sent ahead
+    either.
     """
 
     def construct(
@@ -397,7 +401,11 @@ class ResidueDpath(Component):
 
         s.mod_n = Wire(modulus_nbits)
         modulus = choose(
-            s, "mod_choice", [source(each) for each in code.modulus_sources], told("modulus_from"), nbits
+            s,
+            "mod_choice",
+            [source(modulus_source) for modulus_source in code.modulus_sources],
+            told("modulus_from"),
+            nbits,
         )
         s.mod_n //= modulus if form is None else modulus[0:modulus_nbits]
 
@@ -476,7 +484,7 @@ class ResidueDpath(Component):
         loads = code.exponent_sources
         s.exponent = ExponentRegister(code, nbits)
         s.exponent.source //= choose(
-            s, "exponent_choice", [source(each) for each in loads], told("exponent_from"), nbits
+            s, "exponent_choice", [source(load) for load in loads], told("exponent_from"), nbits
         )
         s.exponent.load_exponent //= s.load_exponent
         if code.skips:
@@ -574,8 +582,12 @@ class ResidueDpath(Component):
         if code.sums:
             s.adder = ModAddSub(nbits)
             x_names, y_names = code.sums
-            s.adder.x //= choose(s, "sum_x", [source(each) for each in x_names], told("sum_x_from"), nbits)
-            s.adder.y //= choose(s, "sum_y", [source(each) for each in y_names], told("sum_y_from"), nbits)
+            s.adder.x //= choose(
+                s, "sum_x", [source(x_name) for x_name in x_names], told("sum_x_from"), nbits
+            )
+            s.adder.y //= choose(
+                s, "sum_y", [source(y_name) for y_name in y_names], told("sum_y_from"), nbits
+            )
             s.adder.n //= s.mod if form is None else as_word("modulus", s.mod, 0, modulus_nbits)
             connect(s.adder.subtract, told("subtracts"))
             s.adder.out //= s.sum
@@ -587,7 +599,7 @@ class ResidueDpath(Component):
             others = code.named(Check, "y")
             s.compared = Wire(word)
             s.compared //= choose(
-                s, "compare_choice", [source(each) for each in others], told("compare_with"), nbits
+                s, "compare_choice", [source(other) for other in others], told("compare_with"), nbits
             )
 
             @update
@@ -644,11 +656,11 @@ class ResidueDpath(Component):
             s.setup_start = OutPort(word)
             s.setup_result //= s.setup_in
             s.setup_start //= choose(
-                s, "setup_choice", [source(each, "kept") for each in starts], told("setup_from"), nbits
+                s, "setup_choice", [source(start, "kept") for start in starts], told("setup_from"), nbits
             )
             if form is None and code.doublings is None:
                 most = max(
-                    each.fixed + each.per_block * (MOST if fits else 0) for each in program.find(Setup)
+                    setup.fixed + setup.per_block * (MOST if fits else 0) for setup in program.find(Setup)
                 )
                 counted = clog2(most // per_cycle + 1)
                 s.setup_last = OutPort(counted)

@@ -1,11 +1,14 @@
-"""ScaledModExp: the machine on a scaled modulus, three units in a row, in the manner of MontModExp (paper 001, Figure 13).
+"""ScaledModExp: the machine on a scaled modulus, three units in a row, in the manner of MontModExp (paper
+001, Figure 13).
 
-ScaledConvertIn (doublings), a ProgramExp of `wide` bits that takes its operands as given, over ScaledMont units, and
-ScaledConvertOut (halvings). Up to three operations are under way; the modulus N, which the ProgramExp does not need, goes beside it.
+ScaledConvertIn (doublings), a ProgramExp of `wide` bits that takes its operands as given, over ScaledMont
+units, and ScaledConvertOut (halvings). Up to three operations are under way; the modulus N, which the
+ProgramExp does not need, goes beside it.
 
-Ports: istream {base, exp, mod} -> ostream {status, result}, of nbits, as every machine; an odd modulus, and a base below it.
-Cycles: the sum of the three; modexlab.cl.scaled_mont has the closed formula. The plan is that of the ProgramExp: its width is
-shape.wide, so that left-to-right schedules scan wide - nbits leading zeros more than a machine of nbits bits.
+Ports: istream {base, exp, mod} -> ostream {status, result}, of nbits, as every machine; an odd modulus, and a
+base below it. Cycles: the sum of the three; modexlab.cl.scaled_mont has the closed formula. The plan is that
+of the ProgramExp: its width is shape.wide, so that left-to-right schedules scan wide - nbits leading zeros
+more than a machine of nbits bits.
 """
 
 from pymtl3 import *
@@ -17,7 +20,9 @@ from .scaled_convert import ScaledConvertIn, ScaledConvertOut
 
 
 class ScaledModExp(Component):
-    """`mk_unit(wide)` makes a product unit, as for ProgramExp; without one `mk_core(shape)` makes what stands in its place."""
+    """`mk_unit(wide)` makes a product unit, as for ProgramExp; without one `mk_core(shape)` makes what stands
+    in its place.
+    """
 
     def construct(s, plan, mk_unit, shape, doublings_per_cycle=4, halvings_per_cycle=4, mk_core=None):
         assert plan.conversion == "given" and plan.nbits == shape.wide, plan

@@ -1,15 +1,19 @@
-"""Sequencer: the control of a ProgramExp (program_exp.py); it reads the program's words out of ROMs and says when each of them ends.
+"""Sequencer: the control of a ProgramExp (program_exp.py); it reads the program's words out of ROMs and says
+when each of them ends.
 
-A word's products, called 0 and 1, are sent when it is entered: unsent[i] has still to be sent, awaited[i] has still to come back. With
-`forward` they leave in the cycle in which the word before ends, from the values that registers are about to take, unless that word
-changes the modulus, which the units see from the next cycle on; otherwise in the cycle after. So ROMs are addressed by `pc`, the word
-at hand, by `next_pc`, the word that is entered when it ends, and by `ahead_pc`, the one of them that is at hand after this cycle. What is
-not a product or a conversion takes a cycle.
+A word's products, called 0 and 1, are sent when it is entered: unsent[i] has still to be sent, awaited[i] has
+still to come back. With `forward` they leave in the cycle in which the word before ends, from the values that
+registers are about to take, unless that word changes the modulus, which the units see from the next cycle on;
+otherwise in the cycle after. So ROMs are addressed by `pc`, the word at hand, by `next_pc`, the word that is
+entered when it ends, and by `ahead_pc`, the one of them that is at hand after this cycle. What is not a
+product or a conversion takes a cycle.
 
-`index` counts the repetitions of a word and is the address of a table's entry. A scan reads the whole table from the cycle after it is
-begun, an entry a cycle, and leaves the one that is meant in s: words that read s wait for it.
+`index` counts the repetitions of a word and is the address of a table's entry. A scan reads the whole table
+from the cycle after it is begun, an entry a cycle, and leaves the one that is meant in s: words that read s
+wait for it.
 
-Ports: the two streams, the units' handshakes, those of the unit that converts, and wires to ResidueDpath, named there as here.
+Ports: the two streams, the units' handshakes, those of the unit that converts, and wires to ResidueDpath,
+named there as here.
 """
 
 from pymtl3 import *
@@ -206,7 +210,8 @@ class Sequencer(Component):
         def refuses():
             s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
 
-        # who is refused goes where nothing is sent; on a scaled modulus, where a product is so short that the way from a comparison to its
+        # who is refused goes where nothing is sent; on a scaled modulus, where a product is so short that the
+        # way from a comparison to its
         # factors would decide, what is sent is chosen as if there were no refusal
         s.turned_away = Wire()
         if code.scaled:

@@ -1,14 +1,16 @@
-"""SerialExp: square and multiply always in words, on two multipliers of a digit by a word (design serial; fl/multipliers/scaled_serial.py).
+"""SerialExp: square and multiply always in words, on two multipliers of a digit by a word (design serial;
+fl/multipliers/scaled_serial.py).
 
-All that paper 003's processor does by adding bits is done here by digits: a step of a product takes a digit of k bits, and nothing comes
-from outside but base, exponent and modulus. Six memories of M words: n, M', x (the base), Y (the power) and U, and what becomes Y - n;
-Y and U change places where a difference is kept (`swapped`). The exponent's register takes the result at last.
+All that paper 003's processor does by adding bits is done here by digits: a step of a product takes a digit
+of k bits, and nothing comes from outside but base, exponent and modulus. Six memories of M words: n, M', x
+(the base), Y (the power) and U, and what becomes Y - n; Y and U change places where a difference is kept
+(`swapped`). The exponent's register takes the result at last.
 
 A request is taken when its numbers are in the memories, M + 1 cycles after it is offered.
 
-Ports: istream {base, exp, mod} -> ostream {status, result}; an odd modulus, a base below it.
-Cycles: modexlab.cl.digit_serial has the closed formula. Constant time for all exponents of a length. Area order: two k x S multipliers,
-5 M words of memory, the exponent.
+Ports: istream {base, exp, mod} -> ostream {status, result}; an odd modulus, a base below it. Cycles:
+modexlab.cl.digit_serial has the closed formula. Constant time for all exponents of a length. Area order: two
+k x S multipliers, 5 M words of memory, the exponent.
 """
 
 from pymtl3 import *

@@ -1,13 +1,16 @@
-"""SerialModExp: paper 003's digit-serial RSA processor, from the right (Algorithm 17.1.2, Figures 17.1 and 17.2).
+"""SerialModExp: paper 003's digit-serial RSA processor, from the right (Algorithm 17.1.2, Figures 17.1 and
+17.2).
 
-A memory section of digits (P, Z, 2B + N, N; R^2 mod N), the P-processor, which also makes 2B + N and the last subtraction, and the
-Z-processor, which squares beside it; with processors = 1 the P-processor alone, which makes both products in turn. The second factor
-B of both products is Z, so that 2B + N is made once; R^2 mod N, R = 2^(K + 2), is an input, as in the paper.
+A memory section of digits (P, Z, 2B + N, N; R^2 mod N), the P-processor, which also makes 2B + N and the last
+subtraction, and the Z-processor, which squares beside it; with processors = 1 the P-processor alone, which
+makes both products in turn. The second factor B of both products is Z, so that 2B + N is made once; R^2 mod
+N, R = 2^(K + 2), is an input, as in the paper.
 
-A request is taken when its numbers are in the memories, M + 1 cycles after it is offered: the paper does not count that either.
+A request is taken when its numbers are in the memories, M + 1 cycles after it is offered: the paper does not
+count that either.
 
-Ports: istream {base, exp, mod, square} -> ostream {status, result}; an odd modulus, a base below it.
-Cycles: (len + 2) products of (2M + 2) + (K + 3) M, then M + (M + 1); modexlab.cl.digit_serial has the closed formula.
+Ports: istream {base, exp, mod, square} -> ostream {status, result}; an odd modulus, a base below it. Cycles:
+(len + 2) products of (2M + 2) + (K + 3) M, then M + (M + 1); modexlab.cl.digit_serial has the closed formula.
 Area order: per processor an adder of S bits and 2K of U and A; 5K of memory, the exponent.
 """
 

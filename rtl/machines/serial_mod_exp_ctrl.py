@@ -1,4 +1,5 @@
-"""SerialModExpCtrl: the control of a SerialModExp (serial_mod_exp.py): the paper's MonExp_Controller and MonPro_Controller.
+"""SerialModExpCtrl: the control of a SerialModExp (serial_mod_exp.py): the paper's MonExp_Controller and
+MonPro_Controller.
 
     FREE      until a request comes; one that cannot be computed is answered at once
     LOAD      modulus, base and R^2 go into the memories, M cycles, at the end of which the request is taken
@@ -6,7 +7,8 @@
     DOUBLE    2B + N: M cycles;  PAUSE: 2
     ADD       K + 3 additions of M cycles
     REDUCE    P - N: M cycles;  READ: the result into register A: M cycles;  DONE
-A product is FILL_A to ADD. `turn` says which: FIRST (residues of base and 1), LOOP (a bit of the exponent, from the right), FINAL.
+A product is FILL_A to ADD. `turn` says which: FIRST (residues of base and 1), LOOP (a bit of the exponent,
+from the right), FINAL.
 One processor makes the two products of a turn one after the other (`squares`: the one that is Z's).
 """
 

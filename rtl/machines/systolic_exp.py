@@ -1,12 +1,15 @@
-"""SystolicExp: square and multiply always from the left on one ScaledArray, on operands that are in its domain as they come.
+"""SystolicExp: square and multiply always from the left on one ScaledArray, on operands that are in its
+domain as they come.
 
-The power and the base are registers of words; the words of a product are registered where they arrive, while the next product is
-under way on the first of them. A product with the base whose bit is 0 is made and dropped.
+The power and the base are registers of words; the words of a product are registered where they arrive, while
+the next product is under way on the first of them. A product with the base whose bit is 0 is made and
+dropped.
 
-Ports: istream {status, one, base, exp, mod} -> ostream {status, result, mod} of `wide` bits, as a ProgramExp that takes its operands as
-given (mod: M'; the exponent in its lower nbits).
-Cycles: 2 len products of 2 (L + 1), L until the last word is there, 2, and the leading zeros of the exponent, k a cycle or one:
-modexlab.cl.systolic has the closed formula. Constant time for all exponents of a length. Area order: the array, 4 n register bits.
+Ports: istream {status, one, base, exp, mod} -> ostream {status, result, mod} of `wide` bits, as a ProgramExp
+that takes its operands as given (mod: M'; the exponent in its lower nbits). Cycles: 2 len products of 2 (L +
+1), L until the last word is there, 2, and the leading zeros of the exponent, k a cycle or one:
+modexlab.cl.systolic has the closed formula. Constant time for all exponents of a length. Area order: the
+array, 4 n register bits.
 """
 
 from pymtl3 import *

@@ -1,10 +1,13 @@
-"""SystolicModExpCtrl: the control of a SystolicModExp (systolic_mod_exp.py): paper 002, Algorithm 5, a product after the other.
+"""SystolicModExpCtrl: the control of a SystolicModExp (systolic_mod_exp.py): paper 002, Algorithm 5, a
+product after the other.
 
-With converts = False it is that of a SystolicExp (systolic_exp.py): neither a product before the loop nor one behind it, and
-`start` is given a cycle before a product begins, which may be the last one of the product before.
+With converts = False it is that of a SystolicExp (systolic_exp.py): neither a product before the loop nor one
+behind it, and `start` is given a cycle before a product begins, which may be the last one of the product
+before.
 
-Where the words of a product go is registered a cycle before the first one arrives (`closing`), and stays until the last one has,
-while the next product is under way. The exponent moves left, past its leading zeros first: k bits a cycle where all k are 0.
+Where the words of a product go is registered a cycle before the first one arrives (`closing`), and stays
+until the last one has, while the next product is under way. The exponent moves left, past its leading zeros
+first: k bits a cycle where all k are 0.
 """
 
 from pymtl3 import *

@@ -50,7 +50,8 @@ def check_written(path: Path | None, error: int) -> None:
     """BadInput if writing waveforms failed with this errno, which a full disk does in the middle of a run."""
     if error:
         raise BadInput(
-            f"waveform file {path}: cannot be written ({os.strerror(error)}); free some space, or give another file"
+            f"waveform file {path}: cannot be written ({os.strerror(error)}); free some space, or give "
+            "another file"
         )
 
 

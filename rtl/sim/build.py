@@ -1,8 +1,8 @@
 """From Verilog text to a shared library: Verilator, then one call of the compiler.
 
 All C++ of a design, Verilator's and the driver's, is one translation unit: that is the fastest way to compile
-it. Verilator's own run-time library, which takes longer to compile than most designs, is compiled once for all
-of them, and so are the headers, which take as long as a small design. All three are entries of the cache.
+it. Verilator's own run-time library, which takes longer to compile than most designs, is compiled once for
+all of them, and so are the headers, which take as long as a small design. All three are entries of the cache.
 """
 
 import functools
@@ -12,7 +12,8 @@ from pathlib import Path
 from ...fl.errors import BadInput
 from . import cache, toolchain
 
-# Loops longer than 16 turns stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit machine
+# Loops longer than 16 turns stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit
+# machine
 # with 16 carry-save steps takes 45 s of compilation in place of 5 s and is no faster, as the compiler makes
 # vector instructions of the loops. Delays, which Verilog of others may have, are left out.
 VERILATE = [
@@ -35,7 +36,8 @@ COMPILE = [
     "-ftree-vectorize",
     "-DVL_TIME_CONTEXT",
 ]
-# What all sources begin with, in one file. Verilator marks as cold what runs only when a simulation begins, which is
+# What all sources begin with, in one file. Verilator marks as cold what runs only when a simulation begins,
+# which is
 # half of the text of a design: to optimise that, too, would take a third of the time of the compiler.
 HEADERS = "headers.h"
 SHARED_HEADERS = """\
@@ -71,8 +73,8 @@ WAVES = {
 def library(verilog: str, top: str, driver: str, opt: str, vcd: Path | None = None) -> Path:
     """The library of module `top` in this Verilog, together with a driver in C++.
 
-    The driver includes the class of the model, V<top>, from obj_dir_<top>. `opt` is the compiler's level
-    (-O1 ...); the suffix of `vcd` says whether, and in which format, the model must be able to write waveforms.
+    The driver includes the class of the model, V<top>, from obj_dir_<top>. `opt` is the compiler's level (-O1
+    ...); the suffix of `vcd` says whether, and in which format, the model must be able to write waveforms.
     """
     waves = WAVES[vcd.suffix] if vcd else None
     return _build(verilog, top, driver, opt, ["-shared"], waves, ".so")
@@ -125,7 +127,8 @@ def _runtime(waves: Waves | None) -> list[Path]:
     if waves:
         if waves.headers and not toolchain.has_headers(*waves.headers):
             raise BadInput(
-                "FST waveforms need two more libraries: run `apt-get install liblz4-dev zlib1g-dev`, or write a .vcd"
+                "FST waveforms need two more libraries: run `apt-get install liblz4-dev zlib1g-dev`, or "
+                "write a .vcd"
             )
         objects.append(_compiled(waves.source))
     return objects
@@ -149,8 +152,8 @@ def _compiled_headers(root: Path, tools: str, opt: str) -> Path:
     """The headers that every design has, precompiled for one level of the compiler.
 
     g++ finds the file beside the header, as <header>.gch; if it is not there, it reads the header itself, as
-    other compilers do. So it does no harm that the cache, which is at `root`, is asked only once in a process:
-    to check 70 MB takes a while.
+    other compilers do. So it does no harm that the cache, which is at `root`, is asked only once in a
+    process: to check 70 MB takes a while.
     """
     compile_ = [*COMPILE, opt]
     key = cache.key(SHARED_HEADERS, *compile_, tools)

@@ -1,10 +1,11 @@
 """What takes long to make, on disk: found by the hash of everything that went into it.
 
-The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file (`cached`: a
-compiled library) or a directory of files (`cached_tree`: a step of the flow). It is made in a directory of its own
-inside the cache and moved into place in one step, so that no reader ever sees half an entry, whoever else builds the
-same thing at that moment; a lock per entry only saves the second builder the work. A file ends with a digest of its
-contents, a directory has a list of them: what is damaged is built again.
+The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file
+(`cached`: a compiled library) or a directory of files (`cached_tree`: a step of the flow). It is made in a
+directory of its own inside the cache and moved into place in one step, so that no reader ever sees half an
+entry, whoever else builds the same thing at that moment; a lock per entry only saves the second builder the
+work. A file ends with a digest of its contents, a directory has a list of them: what is damaged is built
+again.
 """
 
 import errno
@@ -146,7 +147,8 @@ def clear() -> None:
 
 def _unusable(reason: str) -> BadInput:
     return BadInput(
-        f"the cache {root()} cannot be written ({reason}): set MODEXLAB_CACHE to another directory, or make room"
+        f"the cache {root()} cannot be written ({reason}): set MODEXLAB_CACHE to another directory, or make "
+        "room"
     )
 
 

@@ -1,7 +1,8 @@
 """Ctrl-C while PyMTL3 works: it is kept until none of PyMTL3's code runs.
 
-Elaboration, translation and the values of PyMTL3 (`Bits.__getitem__`, comparisons) have an `except:` that names no
-exception. A KeyboardInterrupt that arrives in one of them turns into another error, or is lost, and the run goes on.
+Elaboration, translation and the values of PyMTL3 (`Bits.__getitem__`, comparisons) have an `except:` that
+names no exception. A KeyboardInterrupt that arrives in one of them turns into another error, or is lost, and
+the run goes on.
 """
 
 import signal
@@ -23,7 +24,8 @@ def check() -> None:
 def kept() -> Iterator[None]:
     """Within, Ctrl-C waits for `check`, or for the end.
 
-    Nothing changes in other threads than the main one, which get no signals, nor where a caller handles SIGINT.
+    Nothing changes in other threads than the main one, which get no signals, nor where a caller handles
+    SIGINT.
     """
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

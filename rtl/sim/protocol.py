@@ -16,7 +16,8 @@ from .ports import Ports, Value
 
 RESET_CYCLES = 2
 DRAIN_CYCLES = 4  # after the last response, in which no other may come; they are in no stamp
-# Cycles without a handshake after which a run is given up when the caller sets no limit: minutes of simulation,
+# Cycles without a handshake after which a run is given up when the caller sets no limit: minutes of
+# simulation,
 # and, at the stage that long runs are for, more than the 33 million cycles of one 4096-bit exponentiation.
 HANG_CYCLES = {"native": 2_000_000_000}
 HANG_CYCLES_ELSEWHERE = 10_000_000
@@ -186,7 +187,7 @@ def make_plan(
         if len(statics) != n:
             raise BadInput(f"{len(statics)} settings of the static ports for {n} requests: give one for each")
         index: dict[tuple[int, ...], int] = {}
-        static_of = [index.setdefault(ports.pack_statics(each), len(index)) for each in statics]
+        static_of = [index.setdefault(ports.pack_statics(static), len(index)) for static in statics]
         sets = list(index) or [ports.pack_statics({})]
 
     return Plan(

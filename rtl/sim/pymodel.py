@@ -1,7 +1,7 @@
 """Stage `python`, for RTL and CL components, and the common part of stages with a testbench in Python.
 
-PyMTL3's own `sim_tick` evaluates the combinational logic twice per cycle. Here it is evaluated once, after the
-inputs of the cycle have been set, which is enough for testbenches that never react within a cycle.
+PyMTL3's own `sim_tick` evaluates the combinational logic twice per cycle. Here it is evaluated once, after
+the inputs of the cycle have been set, which is enough for testbenches that never react within a cycle.
 """
 
 from abc import abstractmethod
@@ -29,7 +29,9 @@ def prepare(component: Component, vcd: Path | None = None) -> None:
 
 
 def halves_of_a_cycle(top: Component) -> tuple[Callable[[], None], Callable[[], None]]:
-    """`settle` the combinational logic, and the clock `edge`, after which an interrupt that was kept is raised."""
+    """`settle` the combinational logic, and the clock `edge`, after which an interrupt that was kept is
+    raised.
+    """
     registers = SimpleTickPass.gen_tick_function(PrepareSimPass().collect_ff_funcs(top))
 
     def edge() -> None:

@@ -1,9 +1,10 @@
-"""What a result depends on of this package's own sources: the modules that are imported, from those that one names, and the files
-beside them. Keys of caches and of the ledger have this digest, so that nobody keeps a list by hand.
+"""What a result depends on of this package's own sources: the modules that are imported, from those that one
+names, and the files beside them. Keys of caches and of the ledger have this digest, so that nobody keeps a
+list by hand.
 
-A module stands for its text, for the packages around it, for all that it imports from this package (inside functions too, but not
-for type checkers alone), for modules that it runs (a string "modexlab.room.module"), for the files in its folder that are no Python,
-and for those in folders below that its text names.
+A module stands for its text, for the packages around it, for all that it imports from this package (inside
+functions too, but not for type checkers alone), for modules that it runs (a string "modexlab.room.module"),
+for the files in its folder that are no Python, and for those in folders below that its text names.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from . import cache
 
 ROOT = Path(__file__).parents[2]  # of the rooms
 PACKAGE = __name__.split(".")[0]
-# Python 3.11 counts the depth of a tree that it makes for all threads together, and raises SystemError if two make one
+# Python 3.11 counts the depth of a tree that it makes for all threads together, and raises SystemError if two
+# make one
 _PARSER = threading.Lock()
 STATEMENTS = ("body", "orelse", "finalbody", "handlers", "cases")  # what nodes of a tree have statements in
 NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
@@ -26,7 +28,9 @@ NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
 
 @functools.cache
 def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
-    """Of these modules ("flow.synth.synthesis") and all that they import; `without`: rooms and modules that do not count."""
+    """Of these modules ("flow.synth.synthesis") and all that they import; `without`: rooms and modules that
+    do not count.
+    """
     files = sorted(files_of(*modules, without=without))
     return cache.key(*(f"{path.relative_to(ROOT)} {cache.file_digest(path)}" for path in files))
 

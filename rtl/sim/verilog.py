@@ -1,11 +1,11 @@
 """Stage `verilog`: the translated Verilog, imported back into PyMTL3 through Verilator.
 
-PyMTL3's import pass was written for Verilator 4. What is different for Verilator 5 is said here by overriding,
-without touching PyMTL3: the prefix of the model is given (version 5 would encode a `__` in the one that it
-derives); the run-time library is linked and not included behind the model; libraries of two designs have two
-names (a library of version 5 is never unloaded, so that a second design of the same name would silently run
-the first one); and each model has its own context. `build.library` does the first three. Further files of the
-pass go to a temporary directory, which is the working directory while it runs.
+PyMTL3's import pass was written for Verilator 4. What is different for Verilator 5 is said here by
+overriding, without touching PyMTL3: the prefix of the model is given (version 5 would encode a `__` in the
+one that it derives); the run-time library is linked and not included behind the model; libraries of two
+designs have two names (a library of version 5 is never unloaded, so that a second design of the same name
+would silently run the first one); and each model has its own context. `build.library` does the first three.
+Further files of the pass go to a temporary directory, which is the working directory while it runs.
 """
 
 import ctypes

@@ -120,7 +120,8 @@ class AddRedCarrySave(Component):
             if s.x_i:
                 s.partial @= zext(s.y, wide)
             s.sum_y @= s.sum_in ^ s.carry_in ^ s.partial
-            # the majority row weighs twice as much; its top bit is 0 because the three rows sum to less than 4N
+            # the majority row weighs twice as much; its top bit is 0 because the three rows sum to less than
+            # 4N
             s.carry_y @= ((s.sum_in & s.carry_in) | (s.sum_in & s.partial) | (s.carry_in & s.partial)) << 1
 
         @update

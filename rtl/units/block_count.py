@@ -1,18 +1,23 @@
-"""BlockCount: how many blocks of `block_nbits` bits a word fills, 1 + the index of the highest block with a one in it; 1 of the word 0.
+"""BlockCount: how many blocks of `block_nbits` bits a word fills, 1 + the index of the highest block with a
+one in it; 1 of the word 0.
 
-A product unit made with `fits` has its width at run time, as a number of blocks on the static port `nblocks`: those that the modulus
-fills, or a digit more (scaled_mont.py). `block_nbits_of` is the rule by which units choose the block that may choose it.
+A product unit made with `fits` has its width at run time, as a number of blocks on the static port `nblocks`:
+those that the modulus fills, or a digit more (scaled_mont.py). `block_nbits_of` is the rule by which units
+choose the block that may choose it.
 
-Ports: value -> nblocks; combinational. An OR for each block, then a tree of choices between halves (`HighestOne`).
-Area order: nbits gates and a multiplexer of clog2(number of blocks) bits for each block; the delay grows with log nbits.
+Ports: value -> nblocks; combinational. An OR for each block, then a tree of choices between halves
+(`HighestOne`). Area order: nbits gates and a multiplexer of clog2(number of blocks) bits for each block; the
+delay grows with log nbits.
 """
 
 from pymtl3 import *
 
 
 def block_nbits_of(nbits: int, least: int) -> int:
-    """The bits of a block in a unit of nbits bits whose cycles take multiples of `least`: 8 if it divides nbits and `least` divides it, or
-    else 4, 2, 1 likewise, or else `least`. Bytes are fine enough to waste few cycles, and coarse enough for few choices."""
+    """The bits of a block in a unit of nbits bits whose cycles take multiples of `least`: 8 if it divides
+    nbits and `least` divides it, or else 4, 2, 1 likewise, or else `least`. Bytes are fine enough to waste
+    few cycles, and coarse enough for few choices.
+    """
     return next((block for block in (8, 4, 2, 1) if nbits % block == 0 and block % least == 0), least)
 
 
@@ -56,7 +61,9 @@ class BlockCount(Component):
 
 
 class HighestOne(Component):
-    """The index of the highest one in a word of a power of two bits, 0 where there is none: of its upper half, if a one is there."""
+    """The index of the highest one in a word of a power of two bits, 0 where there is none: of its upper
+    half, if a one is there.
+    """
 
     def construct(s, nbits):
         s.value = InPort(nbits)

@@ -1,12 +1,14 @@
-"""CompressionTree: the products of two words (or of one with itself, or a word) compressed to two rows modulo m.
+"""CompressionTree: the products of two words (or of one with itself, or a word) compressed to two rows modulo
+m.
 
-It is the plan of fl/compression/compression.py, instantiated bit by bit: `bits_L_C` holds the bits of column C before level L, in the order
-of their places; `five_L`, `full_L` and `half_L` are the compressors of level L, side by side from the lowest column upward;
-`product_W` are the products of weight 2^W (`modexlab draw` draws the same plan).
+It is the plan of fl/compression/compression.py, instantiated bit by bit: `bits_L_C` holds the bits of column
+C before level L, in the order of their places; `five_L`, `full_L` and `half_L` are the compressors of level
+L, side by side from the lowest column upward; `product_W` are the products of weight 2^W (`modexlab draw`
+draws the same plan).
 
-Ports: a, b (a alone for a square or a residue) -> row_a, row_b, with row_a + row_b = result mod m; combinational.
-The modulus is fixed. Area order: n^2 AND gates and as many full adders for 2^n - 1 and 2^n + 1, half of it for 2^n; for
-2^n - k and 2^n + k more with every one in k.
+Ports: a, b (a alone for a square or a residue) -> row_a, row_b, with row_a + row_b = result mod m;
+combinational. The modulus is fixed. Area order: n^2 AND gates and as many full adders for 2^n - 1 and 2^n +
+1, half of it for 2^n; for 2^n - k and 2^n + k more with every one in k.
 """
 
 from pymtl3 import *

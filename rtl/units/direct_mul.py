@@ -1,10 +1,11 @@
-"""DirectMul: a * b mod m for one modulus, as the hardware language has it: `*`, then `%` (paper 000, equations 24 to 26).
+"""DirectMul: a * b mod m for one modulus, as the hardware language has it: `*`, then `%` (paper 000,
+equations 24 to 26).
 
 What the synthesis tool makes of it is the point: it is the reference of paper 000 for its compression trees.
 
-Ports: istream {a, b} -> ostream; any words. The port `modulus`, which every product unit has, is not read: the modulus is baked in.
-Cycles: 1, the result is registered. Takes the next operands in the cycle in which its result is taken.
-Area order: n^2 full adders for the product and about as many for the remainder.
+Ports: istream {a, b} -> ostream; any words. The port `modulus`, which every product unit has, is not read:
+the modulus is baked in. Cycles: 1, the result is registered. Takes the next operands in the cycle in which
+its result is taken. Area order: n^2 full adders for the product and about as many for the remainder.
 """
 
 from pymtl3 import *
@@ -13,7 +14,8 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 from ..messages import mk_product_req
 from .pseudo_mul import Registered
 
-MAX_NBITS = 2048  # Verilator divides words of up to 4096 bits (its VL_MULS_MAX_WORDS), and a product has twice as many
+# Verilator divides words of up to 4096 bits (its VL_MULS_MAX_WORDS), and a product has twice as many
+MAX_NBITS = 2048
 
 
 class DirectMul(Component):

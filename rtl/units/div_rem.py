@@ -2,22 +2,30 @@
 
 `DivRem`: restoring division, k quotient bits a cycle from the top, whatever the operands.
     Cycles: nbits / k + 1. Area order: k subtractors of dbits + 1, registers nbits + 2 dbits.
-    `fits`: of the dividend, a product of two words of nbits / 2 bits, only the lowest `nblocks` double blocks are divided, a block being
-    `div_rem_block_nbits` bits of a word; `nblocks`, 1 to all, is a static port. The dividend stays where it is: a multiplexer takes the
-    next k bits at the top of these blocks, a cycle before their turn, so that it is not in the way of the subtractors. Of the quotient
+    `fits`: of the dividend, a product of two words of nbits / 2 bits, only the lowest `nblocks` double blocks
+    are divided, a block being
+    `div_rem_block_nbits` bits of a word; `nblocks`, 1 to all, is a static port. The dividend stays where it
+    is: a multiplexer takes the
+    next k bits at the top of these blocks, a cycle before their turn, so that it is not in the way of the
+    subtractors. Of the quotient
     only the lowest 2 * block * nblocks bits count, as the dividend has moved above them.
     Cycles: nblocks * 2 * block / k + 1. k more registers and k multiplexers of nbits / (2 * block) bits.
-`AlignedDivRem`: paper 001, section 2.3 and Figure 2. The divisor is shifted up until it exceeds the dividend, then
-    down again, one bit a cycle, and subtracted where it fits; a second register counts along and collects the quotient.
-    Cycles: 2k + 2 for a quotient of k bits: data-dependent, and quick only when the quotient is short. (The paper's RTL ends a
-    cycle earlier where the quotient is 0, and earlier still where the remainder is 0 and low bits of the quotient are: both by
+`AlignedDivRem`: paper 001, section 2.3 and Figure 2. The divisor is shifted up until it exceeds the dividend,
+then
+    down again, one bit a cycle, and subtracted where it fits; a second register counts along and collects the
+    quotient.
+    Cycles: 2k + 2 for a quotient of k bits: data-dependent, and quick only when the quotient is short. (The
+    paper's RTL ends a
+    cycle earlier where the quotient is 0, and earlier still where the remainder is 0 and low bits of the
+    quotient are: both by
     comparators of their own, for operands that keys do not have.)
-    `gated`: its registers have an enable alone, for clock gates; otherwise a reset goes before it, as in the paper's RTL, and
+    `gated`: its registers have an enable alone, for clock gates; otherwise a reset goes before it, as in the
+    paper's RTL, and
     Yosys' clock gating leaves them alone.
 
-Both: istream {dividend, divisor} -> ostream {quotient, remainder}; one division at a time. DivRem takes the next one in the cycle in
-which its result is taken, AlignedDivRem in the cycle after.
-Dividing by 0 gives all ones and the dividend, as RISC-V has it (for the remainder: its low dbits).
+Both: istream {dividend, divisor} -> ostream {quotient, remainder}; one division at a time. DivRem takes the
+next one in the cycle in which its result is taken, AlignedDivRem in the cycle after. Dividing by 0 gives all
+ones and the dividend, as RISC-V has it (for the remainder: its low dbits).
 """
 
 from pymtl3 import *
@@ -101,7 +109,8 @@ class DivRem(Component):
         s.ostream.msg.quotient //= s.dividend
         s.ostream.msg.remainder //= s.remainder
 
-        # a constant to be loaded is a source like any other, so that each register has one enable, and its clock a gate
+        # a constant to be loaded is a source like any other, so that each register has one enable, and its
+        # clock a gate
         s.next_remainder = Wire(dbits)
 
         @update

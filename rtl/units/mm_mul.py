@@ -1,13 +1,14 @@
 """MMMul: Montgomery's product, a bit of b after the other (paper 004, Algorithm 3).
 
-b_i * a is added to the sum, which is then halved, with the modulus added where it is odd: the steps are AddReds (add_red.py).
-A last cycle subtracts the modulus where the sum reaches it (the paper has p >= m here, which is right).
-With subtracts = False there is no such cycle, but one step more, for a b of nbits + 1 bits whose top bit is 0 (paper 000, Algorithm 2
-and Figure 7): R = 2^(nbits + 1), the modulus is below 2^(nbits - 1), factors and product are below twice the modulus.
+b_i * a is added to the sum, which is then halved, with the modulus added where it is odd: the steps are
+AddReds (add_red.py). A last cycle subtracts the modulus where the sum reaches it (the paper has p >= m here,
+which is right). With subtracts = False there is no such cycle, but one step more, for a b of nbits + 1 bits
+whose top bit is 0 (paper 000, Algorithm 2 and Figure 7): R = 2^(nbits + 1), the modulus is below 2^(nbits -
+1), factors and product are below twice the modulus.
 
-Ports: istream {a, b} -> ostream a * b / 2^nbits mod n; `modulus` odd, static while the unit is busy; a < modulus, b any word.
-Cycles: nbits / bits_per_cycle + 2, whatever the operands; nbits + 2 without subtraction (a bit a cycle).
-Area order: 2 * bits_per_cycle adders of n bits, 3n registers.
+Ports: istream {a, b} -> ostream a * b / 2^nbits mod n; `modulus` odd, static while the unit is busy; a <
+modulus, b any word. Cycles: nbits / bits_per_cycle + 2, whatever the operands; nbits + 2 without subtraction
+(a bit a cycle). Area order: 2 * bits_per_cycle adders of n bits, 3n registers.
 """
 
 from pymtl3 import *

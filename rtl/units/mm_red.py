@@ -1,10 +1,12 @@
-"""MMRed: Montgomery's product by a full product and its reduction, a bit after the other (paper 004, Algorithm 1).
+"""MMRed: Montgomery's product by a full product and its reduction, a bit after the other (paper 004,
+Algorithm 1).
 
-One combinational n x n product (the paper's "big multiplier"), then n times: add the modulus if the value is odd, halve. A last
-cycle subtracts the modulus where the value reaches it.
+One combinational n x n product (the paper's "big multiplier"), then n times: add the modulus if the value is
+odd, halve. A last cycle subtracts the modulus where the value reaches it.
 
-Ports: istream {a, b} -> ostream a * b / 2^nbits mod n; `modulus` odd, static while the unit is busy; a * b < modulus * 2^nbits.
-Cycles: nbits / bits_per_cycle + 2, whatever the operands. Area order: n^2 full adders, 2n * bits_per_cycle, 2n registers.
+Ports: istream {a, b} -> ostream a * b / 2^nbits mod n; `modulus` odd, static while the unit is busy; a * b <
+modulus * 2^nbits. Cycles: nbits / bits_per_cycle + 2, whatever the operands. Area order: n^2 full adders, 2n
+* bits_per_cycle, 2n registers.
 """
 
 from pymtl3 import *

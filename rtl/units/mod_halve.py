@@ -1,13 +1,15 @@
-"""ModHalve: x / 2^halvings modulo an odd n, by additions of n that make x even, and shifts (Montgomery 1985, radix 2).
+"""ModHalve: x / 2^halvings modulo an odd n, by additions of n that make x even, and shifts (Montgomery 1985,
+radix 2).
 
-Each halving is an AddRed (paper 001, Algorithm 4) without a multiplicand; `per_cycle` of them are chained. It is how a number
-leaves Montgomery form (halvings = log2 R), and how 2^-w mod n, the constant of a scaled modulus, is made from 1.
+Each halving is an AddRed (paper 001, Algorithm 4) without a multiplicand; `per_cycle` of them are chained. It
+is how a number leaves Montgomery form (halvings = log2 R), and how 2^-w mod n, the constant of a scaled
+modulus, is made from 1.
 
-Ports: istream x -> ostream; `modulus` (nbits) is static while the unit is busy. x may be wider than the modulus (value_nbits):
-the result is x / 2^halvings + n or less, so at most n for x < 2^halvings; it is below n for 0 < x < n. `counted`: as in ModDouble; `held`
-then is the register, what the steps before made.
-Cycles: halvings / per_cycle, whatever the operands. Area order: per_cycle adders, one register of value_nbits.
-Takes the next operand in the cycle in which its result is taken.
+Ports: istream x -> ostream; `modulus` (nbits) is static while the unit is busy. x may be wider than the
+modulus (value_nbits): the result is x / 2^halvings + n or less, so at most n for x < 2^halvings; it is below
+n for 0 < x < n. `counted`: as in ModDouble; `held` then is the register, what the steps before made. Cycles:
+halvings / per_cycle, whatever the operands. Area order: per_cycle adders, one register of value_nbits. Takes
+the next operand in the cycle in which its result is taken.
 """
 
 from pymtl3 import *

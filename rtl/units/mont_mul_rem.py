@@ -1,20 +1,22 @@
 """MontMulRem: the Montgomery product a * b / 2^nbits mod n, radix 2, from chained AddRed steps.
 
 Paper 001, Algorithm 4 and Figure 9; the form of the step is a parameter (`add_red`, see add_red.py).
-`nstages` pipeline stages of `steps_per_stage` AddReds each. When nstages * steps_per_stage = nbits, the loop over
-the bits of a is fully unrolled, as in the paper (32 bits: 4 x 8). With fewer steps in hardware than bits, the stages
-form a ring and a product goes around nbits / (nstages * steps_per_stage) times.
+`nstages` pipeline stages of `steps_per_stage` AddReds each. When nstages * steps_per_stage = nbits, the loop
+over the bits of a is fully unrolled, as in the paper (32 bits: 4 x 8). With fewer steps in hardware than
+bits, the stages form a ring and a product goes around nbits / (nstages * steps_per_stage) times.
 
-Ports: istream {a, b} -> ostream; `modulus` odd, static while the unit is busy; b < modulus (a may be any word).
-Cycles: nbits / steps_per_stage, whatever the operands. `pipelined`: every stage has its own operands, so up to
-nstages products are under way and an unrolled unit takes a new one every cycle. Not pipelined: one product at a time,
-operands registered once; the next one is taken in the cycle in which a result leaves.
-`fits` (one stage): `nblocks`, 1 to nbits / steps_per_stage, static as the modulus is, are the passes of a product, of steps_per_stage
-bits of a each. It is a * b / 2^(nblocks * steps_per_stage) mod n, a without the bits above, in nblocks cycles, whatever the operands.
-The registers of a stage take only what a product leaves behind them. `gated`: that enable is all that a stage's state has, so that
-synthesis gates the clock of an idle stage. Not `gated`, as in paper 001's RTL: a synchronous reset goes before the enable, which Yosys'
-clock gating leaves alone, and the states are clocked in every cycle. (Operands have no reset and are gated either way, as there.)
-Area order: nstages * steps_per_stage AddReds, and 3n register bits a stage (pipelined) or 2n + n a stage.
+Ports: istream {a, b} -> ostream; `modulus` odd, static while the unit is busy; b < modulus (a may be any
+word). Cycles: nbits / steps_per_stage, whatever the operands. `pipelined`: every stage has its own operands,
+so up to nstages products are under way and an unrolled unit takes a new one every cycle. Not pipelined: one
+product at a time, operands registered once; the next one is taken in the cycle in which a result leaves.
+`fits` (one stage): `nblocks`, 1 to nbits / steps_per_stage, static as the modulus is, are the passes of a
+product, of steps_per_stage bits of a each. It is a * b / 2^(nblocks * steps_per_stage) mod n, a without the
+bits above, in nblocks cycles, whatever the operands. The registers of a stage take only what a product leaves
+behind them. `gated`: that enable is all that a stage's state has, so that synthesis gates the clock of an
+idle stage. Not `gated`, as in paper 001's RTL: a synchronous reset goes before the enable, which Yosys' clock
+gating leaves alone, and the states are clocked in every cycle. (Operands have no reset and are gated either
+way, as there.) Area order: nstages * steps_per_stage AddReds, and 3n register bits a stage (pipelined) or 2n
++ n a stage.
 """
 
 from pymtl3 import *

@@ -1,14 +1,15 @@
 """MulRem: a * b mod n by a full product and a division (paper 001, section 3.1 and Figure 5).
 
 A Multiplier feeds a divider of 2n by n bits; each works on its own product, so a second one may follow.
-`divider`: "aligned" is the paper's (Figure 2, data-dependent), "restoring" takes `quotient_bits_per_cycle` whatever the
-operands. `multiplier_bits_per_cycle` = 0 is a combinational multiplier. `gated`: whether the aligned divider's registers can be gated.
-`fits` (with "restoring"): the divider takes as many quotient bits as two numbers of `nblocks` blocks give; the multiplier is as it was.
+`divider`: "aligned" is the paper's (Figure 2, data-dependent), "restoring" takes `quotient_bits_per_cycle`
+whatever the operands. `multiplier_bits_per_cycle` = 0 is a combinational multiplier. `gated`: whether the
+aligned divider's registers can be gated. `fits` (with "restoring"): the divider takes as many quotient bits
+as two numbers of `nblocks` blocks give; the multiplier is as it was.
 
-Ports: istream {a, b} -> ostream; `modulus` is static while the unit is busy; any operands, any modulus but 0. `fits`: `nblocks`, 1 to all
-blocks of the width (of `div_rem_block_nbits` bits), static as the modulus is; a * b below 2^(2 * block * nblocks).
-Cycles: multiplier + divider (multiplier.py, div_rem.py).
-Area order: n^2 full adders for a combinational product, 7n register bits.
+Ports: istream {a, b} -> ostream; `modulus` is static while the unit is busy; any operands, any modulus but 0.
+`fits`: `nblocks`, 1 to all blocks of the width (of `div_rem_block_nbits` bits), static as the modulus is; a *
+b below 2^(2 * block * nblocks). Cycles: multiplier + divider (multiplier.py, div_rem.py). Area order: n^2
+full adders for a combinational product, 7n register bits.
 """
 
 from pymtl3 import *

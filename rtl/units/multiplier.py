@@ -1,11 +1,12 @@
 """Multiplier: the full product of two words, in one cycle or k bits of b a cycle.
 
 bits_per_cycle = 0: the product is combinational and registered once (the synthesis tool chooses the tree).
-bits_per_cycle = k: shift-and-add, k partial products a cycle, least significant first; needs k to divide nbits.
+bits_per_cycle = k: shift-and-add, k partial products a cycle, least significant first; needs k to divide
+nbits.
 
-Ports: istream {a, b} -> ostream of 2n bits.
-Cycles: 1 (combinational), nbits / k + 1 (iterative). Takes the next operands in the cycle in which its result is taken.
-Area order: n^2 full adders and 2n registers, or k * n full adders and 4n registers.
+Ports: istream {a, b} -> ostream of 2n bits. Cycles: 1 (combinational), nbits / k + 1 (iterative). Takes the
+next operands in the cycle in which its result is taken. Area order: n^2 full adders and 2n registers, or k *
+n full adders and 4n registers.
 """
 
 from pymtl3 import *

@@ -1,10 +1,11 @@
-"""PrefixAdder: x + y by a parallel-prefix network (paper 000, section 2.2.2 takes Brent and Kung's), or by plain `+`.
+"""PrefixAdder: x + y by a parallel-prefix network (paper 000, section 2.2.2 takes Brent and Kung's), or by
+plain `+`.
 
-`adder`: "brent-kung", "kogge-stone", "sklansky" instantiate the network that fl/compression/prefix.py plans, a PrefixLevel for each of its
-levels; "carry-propagate" leaves the adder to the synthesis tool.
+`adder`: "brent-kung", "kogge-stone", "sklansky" instantiate the network that fl/compression/prefix.py plans,
+a PrefixLevel for each of its levels; "carry-propagate" leaves the adder to the synthesis tool.
 
-Ports: x, y -> sum and carry out; combinational.
-Area order: 5 gates a bit and 3 a node: about 2n nodes (Brent-Kung), n/2 log2 n (Sklansky), n log2 n (Kogge-Stone).
+Ports: x, y -> sum and carry out; combinational. Area order: 5 gates a bit and 3 a node: about 2n nodes
+(Brent-Kung), n/2 log2 n (Sklansky), n log2 n (Kogge-Stone).
 """
 
 from pymtl3 import *

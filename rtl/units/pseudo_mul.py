@@ -1,16 +1,17 @@
-"""PseudoMul: a * b mod m for one modulus m that is known when the hardware is made (paper 000, sections 2.2.1 and 4.1).
+"""PseudoMul: a * b mod m for one modulus m that is known when the hardware is made (paper 000, sections 2.2.1
+and 4.1).
 
-A CompressionTree folds and compresses the partial products to two rows, a ModAdder adds them modulo m. The modulus is any of
-the shapes 2^n, 2^n - 1, 2^n + 1, 2^n - k, 2^n + k; the paper's machines take a pseudo-modulus, a multiple c * m of shape 2^n - 1,
-and reduce once at the end. `PseudoSquare` is the same for a * a with half of the products, `PseudoReduce` gives the residue of
-a longer word (section 5.1).
+A CompressionTree folds and compresses the partial products to two rows, a ModAdder adds them modulo m. The
+modulus is any of the shapes 2^n, 2^n - 1, 2^n + 1, 2^n - k, 2^n + k; the paper's machines take a
+pseudo-modulus, a multiple c * m of shape 2^n - 1, and reduce once at the end. `PseudoSquare` is the same for
+a * a with half of the products, `PseudoReduce` gives the residue of a longer word (section 5.1).
 
-Ports: istream {a, b} -> ostream, the residue; a and b may be any words of nbits. PseudoSquare: istream a. PseudoReduce:
-istream of nbits, ostream as long as a residue. The static port `modulus`, which every product unit has, is not read: the
-modulus is baked in. `plan` is the plan of the tree.
-Cycles: 1, the tree is combinational and its result is registered, as operands come from registers in all machines. Takes the
-next operands in the cycle in which its result is taken.
-Area order: that of the tree (compression_tree.py), one register of nbits.
+Ports: istream {a, b} -> ostream, the residue; a and b may be any words of nbits. PseudoSquare: istream a.
+PseudoReduce: istream of nbits, ostream as long as a residue. The static port `modulus`, which every product
+unit has, is not read: the modulus is baked in. `plan` is the plan of the tree. Cycles: 1, the tree is
+combinational and its result is registered, as operands come from registers in all machines. Takes the next
+operands in the cycle in which its result is taken. Area order: that of the tree (compression_tree.py), one
+register of nbits.
 """
 
 from pymtl3 import *
@@ -27,7 +28,9 @@ MIN_NBITS = 4
 
 
 def modulus_of(modulus, shape, nbits):
-    """The modulus of a unit; BadInput if it is not of the shape, or its residues are longer than the unit's words."""
+    """The modulus of a unit; BadInput if it is not of the shape, or its residues are longer than the unit's
+    words.
+    """
     found = fit(modulus, shape) if shape else classify(modulus)
     if nbits < MIN_NBITS:
         raise BadInput(f"a compression tree of {nbits} bits: give {MIN_NBITS} or more")

@@ -1,10 +1,11 @@
-"""ResidueMemory: words of residues, one port to read and one to write: the table of a window, and the numbers of a key.
+"""ResidueMemory: words of residues, one port to read and one to write: the table of a window, and the numbers
+of a key.
 
-Ports: read_at -> data, in the next cycle; write, write_at, in_data. What is read in the cycle in which it is written is the old word.
-This is the block RAM of an FPGA; on a chip it is an array of flip-flops, or whatever memory the library has. It has no reset: who
-keeps secrets there overwrites them.
-An address that has no word is neither read nor written by any program.
-Area order: depth * nbits cells of memory, and a register of nbits bits behind the port.
+Ports: read_at -> data, in the next cycle; write, write_at, in_data. What is read in the cycle in which it is
+written is the old word. This is the block RAM of an FPGA; on a chip it is an array of flip-flops, or whatever
+memory the library has. It has no reset: who keeps secrets there overwrites them. An address that has no word
+is neither read nor written by any program. Area order: depth * nbits cells of memory, and a register of nbits
+bits behind the port.
 """
 
 from pymtl3 import *

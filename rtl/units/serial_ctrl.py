@@ -5,15 +5,16 @@
     LAST  one more cycle for what comes after the steps (with has_last)
     DONE  the answer is offered until it is taken
 
-How the steps end (`until`): "count", after ncycles cycles; "spent", with the cycle after which the datapath says that nothing is
-left (`spent_n`); "noticed", in a cycle of its own, when nothing is left (`spent`), as paper 004's Verilog does it.
+How the steps end (`until`): "count", after ncycles cycles; "spent", with the cycle after which the datapath
+says that nothing is left (`spent_n`); "noticed", in a cycle of its own, when nothing is left (`spent`), as
+paper 004's Verilog does it.
 
-With `most_blocks`, a count is as long as a port says: ncycles are the cycles of so many blocks, and `nblocks` of them are taken, 1 or
-more.
+With `most_blocks`, a count is as long as a port says: ncycles are the cycles of so many blocks, and `nblocks`
+of them are taken, 1 or more.
 
-Cycles from request to answer: ncycles + 1; max(1, cycles used) + 1; cycles used + 2; each 1 more with has_last; with most_blocks
-nblocks * ncycles / most_blocks + 1.
-Ports: the handshakes, `load`, `step` and `last` to the datapath; `nblocks` (with most_blocks), static while the unit is busy.
+Cycles from request to answer: ncycles + 1; max(1, cycles used) + 1; cycles used + 2; each 1 more with
+has_last; with most_blocks nblocks * ncycles / most_blocks + 1. Ports: the handshakes, `load`, `step` and
+`last` to the datapath; `nblocks` (with most_blocks), static while the unit is busy.
 """
 
 from pymtl3 import *
@@ -140,11 +141,13 @@ class SerialCtrl(Component):
 
 
 class PassCtrl(Component):
-    """The control of a unit that offers what its last steps put out in their own cycle, before it is registered.
+    """The control of a unit that offers what its last steps put out in their own cycle, before it is
+    registered.
 
-    Cycles from request to answer: ncycles; with `counted`, `last` + 1, a port of so many bits, static while the unit is busy. Other ports
-    as SerialCtrl's; the next operands are loaded in the cycle in which an answer is taken. That a cycle is the last one is found out in the
-    cycle before: whoever takes an answer may have much to do with it.
+    Cycles from request to answer: ncycles; with `counted`, `last` + 1, a port of so many bits, static while
+    the unit is busy. Other ports as SerialCtrl's; the next operands are loaded in the cycle in which an
+    answer is taken. That a cycle is the last one is found out in the cycle before: whoever takes an answer
+    may have much to do with it.
     """
 
     def construct(s, ncycles, counted=0):

@@ -1,14 +1,16 @@
-"""ShieldedMemory: a ResidueMemory in which a word that is not read moves nothing behind it, nor one that is not written anything before it.
+"""ShieldedMemory: a ResidueMemory in which a word that is not read moves nothing behind it, nor one that is
+not written anything before it.
 
-The words of a plain one stand before a multiplexer, which moves by what all of them hold whenever another address is read: a number of
-the key that lies there shows on a netlist, though nobody asks for it (`modexlab leak --netlist`). Here each word has a gate of its own, and
-what is chosen is the OR of all. Flip-flops open the gates, to read and to write, and not the addresses themselves: these change bit by
-bit, and would open others for a moment. While nothing is read, all are shut. On an FPGA that is flip-flops, and no block RAM.
+The words of a plain one stand before a multiplexer, which moves by what all of them hold whenever another
+address is read: a number of the key that lies there shows on a netlist, though nobody asks for it (`modexlab
+leak --netlist`). Here each word has a gate of its own, and what is chosen is the OR of all. Flip-flops open
+the gates, to read and to write, and not the addresses themselves: these change bit by bit, and would open
+others for a moment. While nothing is read, all are shut. On an FPGA that is flip-flops, and no block RAM.
 
-Ports: read, read_at -> data, in the next cycle (0 if nothing was read); write, write_at, in_data. What is read in the cycle in which it is
-written is the old word.
-Area order: depth * nbits flip-flops with a gate each, two flip-flops for each word, and a register of nbits bits behind the port that
-writes. Data comes out of the words' flip-flops by a gate and an OR of depth words.
+Ports: read, read_at -> data, in the next cycle (0 if nothing was read); write, write_at, in_data. What is
+read in the cycle in which it is written is the old word. Area order: depth * nbits flip-flops with a gate
+each, two flip-flops for each word, and a register of nbits bits behind the port that writes. Data comes out
+of the words' flip-flops by a gate and an OR of depth words.
 """
 
 from pymtl3 import *

@@ -1,17 +1,18 @@
-"""ShiftSub: a * b mod n by shifting and subtracting, least significant bit of b first (paper 004, Algorithm 5).
+"""ShiftSub: a * b mod n by shifting and subtracting, least significant bit of b first (paper 004, Algorithm
+5).
 
     p = 0, c = a;  for each bit of b:  p = (p + b_i * c) mod n,  c = 2 * c mod n, each mod one conditional subtraction
 
 The paper subtracts where p > m and c > m; it must be >=, or a product that is 0 modulo m comes out as m.
-`bits_per_cycle` steps are chained in a cycle. `until`: "count" takes all bits of b, whatever they are (constant time); "spent" ends
-with the highest 1 of b, and "noticed" a cycle later, as the paper's Verilog does.
-shift_sub_carry_save.py has the form in which no carry runs across the word.
-`fits` (with "count"): of b only the lowest `nblocks` blocks are looked at (`shift_sub_block_nbits`).
+`bits_per_cycle` steps are chained in a cycle. `until`: "count" takes all bits of b, whatever they are
+(constant time); "spent" ends with the highest 1 of b, and "noticed" a cycle later, as the paper's Verilog
+does. shift_sub_carry_save.py has the form in which no carry runs across the word. `fits` (with "count"): of b
+only the lowest `nblocks` blocks are looked at (`shift_sub_block_nbits`).
 
-Ports: istream {a, b} -> ostream; `modulus` static while the unit is busy; a < modulus, b may be any word. `fits`: `nblocks`, 1 to all
-blocks of the width, static as the modulus is; a product a * b for b below 2^(block * nblocks).
-Cycles: steps + 1, or + 2 with "noticed"; `fits`: nblocks * block / bits_per_cycle + 1, whatever the operands.
-Area order: 3 adders of n bits a step, 3n registers.
+Ports: istream {a, b} -> ostream; `modulus` static while the unit is busy; a < modulus, b may be any word.
+`fits`: `nblocks`, 1 to all blocks of the width, static as the modulus is; a product a * b for b below
+2^(block * nblocks). Cycles: steps + 1, or + 2 with "noticed"; `fits`: nblocks * block / bits_per_cycle + 1,
+whatever the operands. Area order: 3 adders of n bits a step, 3n registers.
 """
 
 from pymtl3 import *

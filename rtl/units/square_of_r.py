@@ -1,10 +1,11 @@
 """SquareOfR: R^2 mod n with R = 2^nbits, by shift-sub products and no division (paper 004, section III).
 
-R - n is congruent to R, and below n when n has its top bit set: then (R - n) * (R - n) mod n is it. For a shorter n, which the
-paper leaves out, R - n is reduced first, as 1 * (R - n) mod n, by the same unit.
+R - n is congruent to R, and below n when n has its top bit set: then (R - n) * (R - n) mod n is it. For a
+shorter n, which the paper leaves out, R - n is reduced first, as 1 * (R - n) mod n, by the same unit.
 
-Ports: istream (any word: it only starts the unit) -> ostream; `modulus` not 0, static from the cycle after the request on.
-Cycles: 1 + product, or 2 + two products; they depend on the modulus alone. Area order: a ShiftSub and n registers.
+Ports: istream (any word: it only starts the unit) -> ostream; `modulus` not 0, static from the cycle after
+the request on. Cycles: 1 + product, or 2 + two products; they depend on the modulus alone. Area order: a
+ShiftSub and n registers.
 """
 
 from pymtl3 import *

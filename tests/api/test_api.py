@@ -20,7 +20,10 @@ FEW = {"mont": [{"steps_per_stage": 8}]}
 
 
 def test_import_brings_nothing() -> None:
-    code = "import modexlab, sys; print([name for name in sys.modules if name.startswith(('pymtl3', 'modexlab.'))])"
+    code = (
+        "import modexlab, sys; print([name for name in sys.modules if name.startswith(('pymtl3', "
+        "'modexlab.'))])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
@@ -72,7 +75,8 @@ def test_explore_and_front(tmp_path: Path) -> None:
     space = tmp_path / "space.toml"
     space.write_text(
         'title = "steps"\nobjectives = {cycles = "min"}\n'
-        '[[part]]\ndesigns = ["mont"]\nnbits = [16]\nstages = ["formula"]\n[part.set]\nsteps_per_stage = [2, 4, 8]\n'
+        '[[part]]\ndesigns = ["mont"]\nnbits = [16]\nstages = ["formula"]\n[part.set]\nsteps_per_stage = '
+        "[2, 4, 8]\n"
     )
     ledger = Ledger(tmp_path / "ledger.sqlite")
     sweep = modexlab.explore(space, ledger)

@@ -1,12 +1,14 @@
-"""Load: a sweep of very many points, and one whose processes are killed all the while; nothing may be lost, double or wrong.
+"""Load: a sweep of very many points, and one whose processes are killed all the while; nothing may be lost,
+double or wrong.
 
     python -m tests.bench.load formula --points 100000
     python -m tests.bench.load native --points 2000 --kills 40 --stops 10
 
---kills: so many times one of the workers gets a SIGKILL, and --stops: so many times the whole sweep, each at a moment that is drawn.
-The same command goes on, with --retry, as the point of a worker that was killed is noted as failed. At the end each point must be
-there once, all that was ever recorded too, each digest must be right (`ledger verify`), and the figures those that are computed again:
-of simulated hardware by the closed formula, which shares nothing with it.
+--kills: so many times one of the workers gets a SIGKILL, and --stops: so many times the whole sweep, each at
+a moment that is drawn. The same command goes on, with --retry, as the point of a worker that was killed is
+noted as failed. At the end each point must be there once, all that was ever recorded too, each digest must be
+right (`ledger verify`), and the figures those that are computed again: of simulated hardware by the closed
+formula, which shares nothing with it.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ steps_per_stage = [1, 2]
 
 
 def space_of(stage: str, points: int) -> str:
-    """A space of so many points or a few more: some machines, and as many mixes of signatures and verifications as it takes."""
+    """A space of so many points or a few more: some machines, and as many mixes of signatures and
+    verifications as it takes.
+    """
     machines = Space.parse(_space(stage, ["encrypt"])).size()
     more = [f"sign+{number}verify" for number in range(1, -(-points // machines))]
     return _space(stage, ["encrypt", *more])
@@ -126,7 +130,9 @@ class Load:
 
 
 def judged(sweep: SweepProcess, draw: random.Random, again: int = AGAIN) -> dict[str, Any]:
-    """What is in the ledger; AssertionError if anything is missing, there twice, or not what is computed again."""
+    """What is in the ledger; AssertionError if anything is missing, there twice, or not what is computed
+    again.
+    """
     points = {point.version: point for point in Space.load(sweep.space).points()}
     assert set(sweep.keys()) <= points.keys(), (
         "not of these sources: they were changed meanwhile; begin again"

@@ -1,4 +1,6 @@
-"""The load (load.py) in small: what must hold of a hundred thousand points holds of a few, and what it asks for can fail."""
+"""The load (load.py) in small: what must hold of a hundred thousand points holds of a few, and what it asks
+for can fail.
+"""
 
 from __future__ import annotations
 

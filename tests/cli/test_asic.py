@@ -1,4 +1,6 @@
-"""`modexlab asic`: one small machine from RTL to layout, Verilog from elsewhere, and what is refused or marked."""
+"""`modexlab asic`: one small machine from RTL to layout, Verilog from elsewhere, and what is refused or
+marked.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +76,8 @@ def whole() -> dict[str, Any]:
 
 def test_everything_is_measured(whole: dict[str, Any]) -> None:
     assert not whole["left_out"]
-    assert [each["name"] for each in whole["steps"]] == [name for name in graph.ORDER if name != "summary"]
-    assert all(each["tool"] and each["version"] and each["seconds"] >= 0 for each in whole["steps"])
+    assert [step["name"] for step in whole["steps"]] == [name for name in graph.ORDER if name != "summary"]
+    assert all(step["tool"] and step["version"] and step["seconds"] >= 0 for step in whole["steps"])
     assert all(whole[key] is not None for key in KEYS)
     assert 1500 < whole["area_um2"] < 6000
     assert whole["area_by_module"][0]["path"] == "" and whole["area_by_module"][0]["share"] == 1
@@ -142,7 +144,7 @@ def test_second_call_makes_nothing_and_copies_its_products(
     assert (tmp_path / "made" / "layout" / "layout.gds").is_file()
     assert (tmp_path / "made" / "gate-sim" / "activity" / "encrypt.json").is_file()
     saved = json.loads((tmp_path / "made" / "summary.json").read_text())
-    assert saved["wns_ns"] == whole["wns_ns"] and all(each["cached"] for each in saved["steps"])
+    assert saved["wns_ns"] == whole["wns_ns"] and all(step["cached"] for step in saved["steps"])
 
 
 def test_figures_go_to_the_ledger_and_to_the_data_sheet(
@@ -215,7 +217,7 @@ def test_changed_clock_keeps_what_it_does_not_touch(accumulator: tuple[str, ...]
     result = cli(*command, "--json")
     assert result.code == 1
     report = result.json()
-    assert [each["cached"] for each in report["steps"] if each["name"] == "rtl"] == [True]
+    assert [step["cached"] for step in report["steps"] if step["name"] == "rtl"] == [True]
     mark, *_ = report["marks"]
     met_ns = report["met_ns"]
     assert met_ns == pytest.approx(0.2 - report["wns_ns"], abs=1e-5)
@@ -459,7 +461,9 @@ def test_vectors_of_the_page(tmp_path: Path) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "clock_ns"), [("mont", "3.05"), ("mont-001", "3.25"), ("naive-001", "3")])
 def test_32_bit_systems(name: str, clock_ns: str, cli: Cli) -> None:
-    """Every system meets this clock after layout; mont's misses 3 ns by 0.013, mont-001's, whose resets go before enables, by 0.2 ns."""
+    """Every system meets this clock after layout; mont's misses 3 ns by 0.013, mont-001's, whose resets go
+    before enables, by 0.2 ns.
+    """
     result = cli("asic", name, "--system", "--layout", "--clock", clock_ns, "--json")
     report = result.json()
     assert report["tests_failed"] == 0 and not report["left_out"]
@@ -516,7 +520,9 @@ def test_bad_keys_are_those_that_the_machine_can_tell() -> None:
 
 
 def test_operations_that_no_exponent_makes_shorter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer of them are asked where they are long; then what moves is counted in a window; then there is no energy."""
+    """Fewer of them are asked where they are long; then what moves is counted in a window; then there is no
+    energy.
+    """
     design = catalogue.find("mont")
     for settings in (KEYED, {"schedule": "fixed-window"}):
         chip = Chip(design, 16, settings)
@@ -550,7 +556,9 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path: Path, monkeypatch: 
     ],
 )
 def test_machines_with_a_memory_as_gates(name: str, settings: dict[str, Any], cli: Cli) -> None:
-    """Whatever is in the memory at power-up; and the netlist is the design, which words of it are read or not."""
+    """Whatever is in the memory at power-up; and the netlist is the design, which words of it are read or
+    not.
+    """
     report = cli("asic", name, "--nbits", 16, *told(settings), "--json").json()
     assert report["tests"]["gates"]["failed"] == 0 and report["comparable"], report["marks"]
     assert not report["equivalence"]["refuted"]

@@ -1,4 +1,6 @@
-"""`modexlab check --crt --blind --verify`: private operations of every format through programs that take the key."""
+"""`modexlab check --crt --blind --verify`: private operations of every format through programs that take the
+key.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def powers(key: RSAKey, *bases: int, wrong: int = 0) -> list[dict[str, Any]]:
 def make_two_keys(tmp_path: Path) -> Path:
     """Five private operations with two keys, one of which has no primes; a public one; a power without a key."""
     first, second = seeded_key(NBITS), seeded_key(NBITS, seed=2)
-    own = [{**each, "key": numbers(second, "n", "e", "d")} for each in powers(second, 0, 12345)]
+    own = [{**power, "key": numbers(second, "n", "e", "d")} for power in powers(second, 0, 12345)]
     public = {"base": 5, "exponent": first.e, "expected": pow(5, first.e, first.n)}
     other = {"base": 3, "exponent": 5, "modulus": 7, "expected": 5}
     path = tmp_path / "two_keys.json"
@@ -182,7 +184,7 @@ def test_a_wrong_verdict_fails(cli: Cli, tmp_path: Path) -> None:
         (RSA / "FIPS_186-2" / "KeyGenRSA.rsp", 3),
         (RSA / "pkcs1v15crypt-vectors.txt", 3),
     ],
-    ids=lambda each: each.name if isinstance(each, Path) else "",
+    ids=lambda name: name.name if isinstance(name, Path) else "",
 )
 def test_files_with_private_keys(cli: Cli, path: Path, passed: int) -> None:
     report = cli("check", path, "--crt", "--blind", "--level", "fl", "--limit", 3, "--json").json()
@@ -321,8 +323,8 @@ def test_names_of_kept_answers_tell_programs_apart() -> None:
 
     protections = [None, *(Protection(crt, blind) for crt in (False, True) for blind in ("no", "both"))]
     names = {
-        Answers(catalogue.find("mont"), settings, "fl", None, protection=each).kept
-        for each in protections
+        Answers(catalogue.find("mont"), settings, "fl", None, protection=protection).kept
+        for protection in protections
         for settings in ({}, {"window": 2})
     }
     assert len(names) == 2 * len(protections)

@@ -123,7 +123,9 @@ KEYED = ("--set", "schedule=fixed-window", "--set", "crt=true", "--set", "fit=mo
 
 
 def test_a_machine_with_a_key(cli: Cli) -> None:
-    """CRT on products that follow the modulus takes about half; the private operation is meant wherever nothing is said."""
+    """CRT on products that follow the modulus takes about half; the private operation is meant wherever
+    nothing is said.
+    """
     named = cli("cycles", "mont", "--nbits", 1024, *KEYED, "--workload", "decrypt", "--json").json()
     whole = cli("cycles", "mont", "--nbits", 1024, *KEYED[:2], "--workload", "decrypt", "--json").json()
     assert 0.5 < named["cycles"] / whole["cycles"] < 0.55

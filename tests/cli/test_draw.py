@@ -1,4 +1,6 @@
-"""`modexlab draw`: files that are SVG, that show every bit and cell of the plan, and errors that say what to do."""
+"""`modexlab draw`: files that are SVG, that show every bit and cell of the plan, and errors that say what to
+do.
+"""
 
 import re
 import xml.etree.ElementTree as ElementTree

@@ -72,7 +72,9 @@ QUICK = ("modexlab asic mont --nbits 8 --layout",)
 
 
 def marked(example: str) -> Any:
-    """All machines in one table, and machines through the flow, take a while: `make test` has one, for the README's sake."""
+    """All machines in one table, and machines through the flow, take a while: `make test` has one, for the
+    README's sake.
+    """
     whole = re.fullmatch(r"modexlab (report.*|soc .*|systems.*)", example)
     whole = (
         whole
@@ -91,7 +93,9 @@ def marked(example: str) -> Any:
 
 
 def arguments(example: str) -> list[str]:
-    """What an example says to modexlab; long operands of software, a quarter of an hour, are in test_systems.py."""
+    """What an example says to modexlab; long operands of software, a quarter of an hour, are in
+    test_systems.py.
+    """
     command = example.split("  ", 1)[0].partition(" > ")[0].replace(" 512 1024 2048", "")
     return shlex.split(command)[1:]
 

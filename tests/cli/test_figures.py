@@ -51,7 +51,9 @@ def test_a_bug_is_not_a_figure_that_is_missing(
 
 @pytest.mark.regress
 def test_a_machine_with_its_layout(cli: Cli, tmp_path: Path) -> None:
-    """Everything agrees or has a known cause, and every check was made; the second time nothing is done again."""
+    """Everything agrees or has a known cause, and every check was made; the second time nothing is done
+    again.
+    """
     result = cli("figures", "mont", "--nbits", 8, "--layout", "--json")
     assert result.code == 0
     told = json.loads(result.out)
@@ -65,7 +67,8 @@ def test_a_machine_with_its_layout(cli: Cli, tmp_path: Path) -> None:
     assert len(whole) == 2 and all(abs(row["difference"]) < 0.05 * row["theirs"] for row in whole)
     space = tmp_path / "one.toml"
     space.write_text(
-        'title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = ["layout"]\n[part.flow]\nclock_period = [3.0]\n'
+        'title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = '
+        '["layout"]\n[part.flow]\nclock_period = [3.0]\n'
     )
     again = cli("figures", "--space", space)
     assert again.code == 0 and "mont, 8 bits, layout" in again.out and "agrees" in again.out

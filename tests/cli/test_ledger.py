@@ -1,4 +1,6 @@
-"""`modexlab ledger` and `modexlab reproduce`: rows of a real measurement as tables, files and commands, and measured again."""
+"""`modexlab ledger` and `modexlab reproduce`: rows of a real measurement as tables, files and commands, and
+measured again.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ def test_list(cli: Cli, ledger: Ledger) -> None:
         lines = cli("ledger", *argv).out.splitlines()
         assert lines[0].split()[:4] == ["row", "design", "bits", "settings"]
     (cycles,) = (line.split() for line in lines if " cycles " in line)
-    value = next(each.value for each in measure(SMALL).figures if each.metric == "cycles")
+    value = next(figure.value for figure in measure(SMALL).figures if figure.metric == "cycles")
     assert cycles[1:9] == [
         "mont",
         "8",
@@ -160,7 +162,7 @@ def test_show(cli: Cli, ledger: Ledger) -> None:
         assert text in out, text
     shown = cli("ledger", "show", area, "--json").json()
     assert shown["details"] == MADE_UP.details and shown["artifacts"] == {"amoeba.png": 4}
-    assert [each["metric"] for each in shown["figures"]] == ["area_um2", "energy_nj"]
+    assert [figure["metric"] for figure in shown["figures"]] == ["area_um2", "energy_nj"]
 
 
 def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,14 +256,15 @@ def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> No
 def test_reproduce_finds_a_difference(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
     """In a ledger that does not tell the truth, and of other hardware."""
     wrong = [
-        replace(each, value=each.value * 2) if each.metric == "cycles" else each for each in measured.figures
+        replace(figure, value=figure.value * 2) if figure.metric == "cycles" else figure
+        for figure in measured.figures
     ]
     ledger.record(SMALL, replace(measured, figures=(*wrong, Figure("dsp", 1, "DSP")), verilog_hash="0" * 64))
     number = rows_of(ledger, "cycles")[-1]
     result = cli("reproduce", number, "--run")
     assert result.code == 1
     (line,) = (line for line in result.out.splitlines() if " cycles " in line)
-    true = next(each.value for each in measured.figures if each.metric == "cycles")
+    true = next(figure.value for figure in measured.figures if figure.metric == "cycles")
     assert line.endswith(f"differs by -{true} (-50.00%)")
     assert "only then" in result.out
     assert f"The Verilog is not that of row {number}: the hardware has changed since." in result.out
@@ -337,7 +340,8 @@ def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch:
         ),
         (
             ("ledger", "export", "x.csv", "--json"),
-            "--json with export: it is an option of list and show and diff and merge and verify and salvage and path",
+            "--json with export: it is an option of list and show and diff and merge and verify and salvage "
+            "and path",
         ),
         (("ledger", "path", "--failures"), "--failures with path: it is an option of list; drop it"),
         (("ledger", "show", 1, "--design", "mont"), "--design with show: it is an option of list and export"),

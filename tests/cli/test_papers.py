@@ -12,7 +12,7 @@ def test_list(cli: Cli) -> None:
     lines = cli("papers").out.splitlines()
     assert [line.split()[0] for line in lines[2:7]] == list(NUMBERS)
     assert lines[5].split()[1:5] == ["-", "3", "134", "6"]
-    assert all(each.title in line for each, line in zip(papers(), lines[2:], strict=False))
+    assert all(paper.title in line for paper, line in zip(papers(), lines[2:], strict=False))
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -89,7 +89,8 @@ def test_bibtex(cli: Cli) -> None:
     assert out.count("@misc{paper") == 5 and out.count("{") == out.count("}")
     assert cli("papers", "004", "--bibtex").out == (
         "@misc{paper004,\n  author = {Yamin Li and Wanming Chu},\n"
-        "  title = {{Verilog HDL Implementation for an RSA Cryptography using Shift-Sub Modular Multiplication Algorithm}},\n"
+        "  title = {{Verilog HDL Implementation for an RSA Cryptography using Shift-Sub Modular "
+        "Multiplication Algorithm}},\n"
         "  note = {no year in the copy that was read},\n}\n"
     )
     assert "drop --json" in cli.fails("papers", "--bibtex", "--json")

@@ -1,4 +1,6 @@
-"""`modexlab proc`: exit codes, figures and JSON at both levels, traces, commits, the accelerator, and what it refuses."""
+"""`modexlab proc`: exit codes, figures and JSON at both levels, traces, commits, the accelerator, and what it
+refuses.
+"""
 
 from __future__ import annotations
 

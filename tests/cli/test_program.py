@@ -30,7 +30,7 @@ def test_json(cli: Cli) -> None:
     report = cli("program", "mont", "--nbits", 64, "--crt", "--blind", "--json").json()
     assert (report["design"], report["nbits"], report["constant_time"]) == ("mont", 64, True)
     assert len(report["program"]) == report["words"] and report["registers"] == ["r", "b", "s"]
-    fields = {each["name"]: each["nbits"] for each in report["fields"]}
+    fields = {field["name"]: field["nbits"] for field in report["fields"]}
     halves = dict.fromkeys(("p", "q", "dp", "dq", "qinv"), 32)
     assert fields == {**halves, "x": 64, "kp": 64, "kq": 64}
     assert report["cycles"] == report["formula"]
@@ -115,7 +115,7 @@ def test_table_in_words(cli: Cli) -> None:
         "words",
         "memory",
     ]
-    assert [each.strip() for each in head.split("  ") if each.strip()] == heads
+    assert [part.strip() for part in head.split("  ") if part.strip()] == heads
     assert "right-to-left" not in out, "a design that hides the exponent has no such schedule"
     assert catalogue.find("mont-ct").promises.every_exponent
 

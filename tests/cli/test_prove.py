@@ -168,7 +168,9 @@ def test_refused(cli: Cli, three: None, arguments: tuple[object, ...], message: 
 
 
 def test_time_of_other_schedules_is_in_the_same_place_of_the_table() -> None:
-    """One that is refuted where the design says that it is constant is a fault, and one where it does not is none."""
+    """One that is refuted where the design says that it is constant is a fault, and one where it does not is
+    none.
+    """
 
     def told(name: str, verdict: str) -> Verdict:
         settings = {"schedule": "left-to-right"}

@@ -47,9 +47,9 @@ def test_json(cli: Cli) -> None:
         else:
             assert row["why"]
     assert value(shapes["2^t - 1"]["c"]) == 3
-    assert prod(value(each["value"]) for each in report["factors"]) == n
+    assert prod(value(factor["value"]) for factor in report["factors"]) == n
     assert report["complete"] is True
-    assert all(each["prime"] for each in report["factors"])
+    assert all(factor["prime"] for factor in report["factors"])
     assert "Fermat" in report["warning"]
 
 

@@ -1,4 +1,6 @@
-"""`modexlab report`: the main job. What stands in the report is tested in test_report.py, the page in test_report_page.py."""
+"""`modexlab report`: the main job. What stands in the report is tested in test_report.py, the page in
+test_report_page.py.
+"""
 
 from __future__ import annotations
 
@@ -139,9 +141,11 @@ def test_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_space_is_the_main_job() -> None:
-    """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four accelerators, as in the paper."""
+    """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four
+    accelerators, as in the paper.
+    """
     points = chosen(Space.load("report"), [], cycles=False)
-    systems = {each.subject for each in points if each.interface == "system"}
+    systems = {point.subject for point in points if point.interface == "system"}
     assert {
         "proc-naive",
         "proc-montgomery",
@@ -150,22 +154,22 @@ def test_the_space_is_the_main_job() -> None:
         "procxcel-mont",
     } <= systems
     assert {"procxcel-ssmm", "procxcel-scaled", "procxcel-cm-pm-000"} <= systems
-    assert {each.modulus for each in points if each.subject == "procxcel-cm-pm-000"} == {0x55555555}
+    assert {point.modulus for point in points if point.subject == "procxcel-cm-pm-000"} == {0x55555555}
     table_2a = {
-        each.subject
-        for each in points
-        if (each.stage, each.interface, dict(each.flow).get("clock_period")) == (FLOW, "xcel", 3.0)
+        point.subject
+        for point in points
+        if (point.stage, point.interface, dict(point.flow).get("clock_period")) == (FLOW, "xcel", 3.0)
     }
     assert table_2a >= {"naive-001", "mont-001", "naive", "mont", "ssmm", "scaled"}
-    assert [each.interface for each in points if each.stage == LAYOUT]
-    assert {each.subject for each in points} >= {"cm-pm-000", "mont-ct"}
+    assert [point.interface for point in points if point.stage == LAYOUT]
+    assert {point.subject for point in points} >= {"cm-pm-000", "mont-ct"}
     assert not any(each.stage in IMPLEMENTED for each in chosen(Space.load("report"), [], cycles=True))
 
 
 def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
     """One of one's own, say."""
     points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
-    assert {each.subject for each in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
+    assert {point.subject for point in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
     own = chosen(Space.parse(ONE_POINT), ["scaled"], cycles=False)
     assert [(each.stage, each.workload) for each in own] == [
         *(("formula", "encrypt"), ("formula", "decrypt"), ("native", "encrypt"), ("native", "decrypt")),

@@ -142,7 +142,9 @@ def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.Mo
     ],
 )
 def test_registers(cli: Cli, design: str, nbits: int) -> None:
-    """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all levels."""
+    """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all
+    levels.
+    """
     words = -(-nbits // 32)
     run = ("run", design, *ENCRYPT, "--nbits", nbits, "--json")
     stream = cli(*run, "--level", "cl").json()
@@ -190,7 +192,9 @@ def test_encrypt_and_decrypt_with_a_key(cli: Cli) -> None:
 
 @pytest.mark.regress  # in `make test` at the cycle level, in test_run_private.py
 def test_key_on_native_rtl(cli: Cli) -> None:
-    """CRT on a machine without programs: two runs of half the width (the primes of this key have 272 and 240 bits)."""
+    """CRT on a machine without programs: two runs of half the width (the primes of this key have 272 and 240
+    bits).
+    """
     key = RSAKey.load(KEY)
     cipher = pow(123456789, key.e, key.n)
     report = cli("run", "mont-001", "--key", KEY, "--decrypt", cipher, "--crt", "--json").json()

@@ -1,4 +1,6 @@
-"""`modexlab run --crt --blind --verify`: private operations by programs, their repetition, keys that are wrong, and what is refused."""
+"""`modexlab run --crt --blind --verify`: private operations by programs, their repetition, keys that are
+wrong, and what is refused.
+"""
 
 from __future__ import annotations
 

@@ -89,7 +89,9 @@ def test_text_and_progress(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_loosely_coupled(cli: Cli, tmp_path: Path) -> None:
-    """The same machine behind the port and on the bus, in all ways: cycles are call, transfer and work, of which the last is the same."""
+    """The same machine behind the port and on the bus, in all ways: cycles are call, transfer and work, of
+    which the last is the same.
+    """
     path = tmp_path / "couplings.txt"
     argv = ("systems", "--interface", "axi4lite", "--system", "procxcel-mont", "--operation", "enc")
     rows = cli(*argv, "--json", "--output", path).json()

@@ -1,4 +1,6 @@
-"""`--interface unit`: a multiplier without its machine, through the flow and on FPGAs, and where it cannot be."""
+"""`--interface unit`: a multiplier without its machine, through the flow and on FPGAs, and where it cannot
+be.
+"""
 
 import pytest
 from modexlab.eval.designs import catalogue

@@ -245,13 +245,15 @@ def test_lint_clean_and_self_contained(cli: Cli, design: str, nbits: int) -> Non
     ],
 )
 def test_processor(cli: Cli, options: list[object], top: str, words: list[str], absent: str) -> None:
-    """Self-contained and clean as the designs are; the header has the ports, what moves on them, and the CSRs."""
+    """Self-contained and clean as the designs are; the header has the ports, what moves on them, and the
+    CSRs.
+    """
     text = cli("verilog", "proc", *options).out
     header = text.partition("\nmodule")[0].partition("\n\n")[0]
     assert header.startswith(f"// {top}: a pipelined RV32IM processor")
     assert re.search(rf"^module {top}\b", text, re.MULTILINE)
-    for each in (*words, "imem_req__msg   { write[0:0], strobe[3:0], addr[31:0], data[31:0] }"):
-        assert each in header
+    for word in (*words, "imem_req__msg   { write[0:0], strobe[3:0], addr[31:0], data[31:0] }"):
+        assert word in header
     assert absent not in header
     for csr in CSRS:
         assert f"0x{csr.number:03X}" in header and csr.name in header
@@ -353,7 +355,9 @@ def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
 
 
 def test_what_is_given_is_told(cli: Cli) -> None:
-    """What comes beside base, exponent and modulus, in words, and where behind registers; and which moduli are too long."""
+    """What comes beside base, exponent and modulus, in words, and where behind registers; and which moduli
+    are too long.
+    """
     header = cli("verilog", "systolic-002", "--nbits", 512).out.partition("typedef")[0]
     for line in (
         "// Given with an operation, made from its modulus n once, and not checked:",

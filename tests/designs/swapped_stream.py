@@ -1,4 +1,6 @@
-"""An interface of somebody else's, for tests: the operands come in the other order, and the result before its status."""
+"""An interface of somebody else's, for tests: the operands come in the other order, and the result before its
+status.
+"""
 
 from modexlab.fl.status import STATUS_NBITS
 from pymtl3 import Component, mk_bits, mk_bitstruct

@@ -391,7 +391,9 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_points_of_a_sweep(tmp_path: Path) -> None:
-    """A core in a ledger, beside ours: its figures have the mark of the rows that it fails, and are told by its files."""
+    """A core in a ledger, beside ours: its figures have the mark of the rows that it fails, and are told by
+    its files.
+    """
     reference = by_manifest(START_DONE).reference
     point = Point(reference, 16, stage="native")
     assert str(point) == "tiny-start-done, 16 bits, encrypt, native"
@@ -416,7 +418,10 @@ def test_points_of_a_sweep(tmp_path: Path) -> None:
 
 
 def test_space_with_a_manifest() -> None:
-    text = f'objectives = {{cycles = "min"}}\n[[part]]\ndesigns = ["mont", "{START_DONE}"]\nnbits = [16]\nstages = ["native"]\n'
+    text = (
+        f'objectives = {{cycles = "min"}}\n[[part]]\ndesigns = ["mont", "{START_DONE}"]\nnbits = '
+        '[16]\nstages = ["native"]\n'
+    )
     points = list(Space.parse(text).points())
     assert [point.label for point in points] == ["mont", "tiny-start-done"]
     again = Space.parse(text.replace(f', "{START_DONE}"', "")).with_designs([points[1].subject])

@@ -1,4 +1,6 @@
-"""Interfaces: what each says of itself is what its hardware does, and a new one is one component and one entry."""
+"""Interfaces: what each says of itself is what its hardware does, and a new one is one component and one
+entry.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +73,8 @@ def check(interface: str, level: str, stage: str | None) -> list[int | None]:
     """All rows; the cycles of each."""
     with MONT.at(8).session(level=level, stage=stage, interface=interface) as machine:
         answers = machine.run(list(ROWS.values()))
-    assert [(each.status, each.result) for each in answers] == [expected(*row) for row in ROWS.values()]
-    return [each.cycles for each in answers]
+    assert [(answer.status, answer.result) for answer in answers] == [expected(*row) for row in ROWS.values()]
+    return [answer.cycles for answer in answers]
 
 
 @pytest.mark.parametrize("name", one_now(INTERFACES, "stream", "xcel"))

@@ -101,8 +101,8 @@ def evaluate(plan: Plan, a: int, b: int = 0) -> int:
 def faults(plan: Plan) -> list[str]:
     """Return the faults of a plan as a sum, whatever the operands: none if it conserves the value modulo m.
 
-    Every output must be placed in columns that are together worth its weight modulo m, every bit of a column must be
-    taken or passed on once, and the correction must make up for all bits that are inverted.
+    Every output must be placed in columns that are together worth its weight modulo m, every bit of a column
+    must be taken or passed on once, and the correction must make up for all bits that are inverted.
     """
     m = plan.modulus.value
     wrong = []

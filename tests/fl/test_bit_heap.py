@@ -1,4 +1,6 @@
-"""Plans of bit heaps: no bit is lost, whatever rows there are, and a plan by rows costs about what one by columns would."""
+"""Plans of bit heaps: no bit is lost, whatever rows there are, and a plan by rows costs about what one by
+columns would.
+"""
 
 import heapq
 import itertools
@@ -34,7 +36,9 @@ def bits_of(plan: HeapPlan) -> tuple[int, int]:
 
 
 def check_structure(plan: HeapPlan) -> None:
-    """Every bit of the input and every output of an adder is taken once, in order of making; only carries at the top are lost."""
+    """Every bit of the input and every output of an adder is taken once, in order of making; only carries at
+    the top are lost.
+    """
     made = {("row", i): min(line.hi, plan.columns) - line.lo for i, line in enumerate(plan.lines)}
     left = {(name, bit) for name, count in made.items() for bit in range(count)}
     for number, adder in enumerate(plan.adders):
@@ -152,7 +156,9 @@ def by_columns(lines: list[Line], columns: int) -> tuple[int, int, float]:
 
 @pytest.mark.parametrize(("nbits", "w"), [(32, 16), (64, 34), (128, 66), (256, 66), (1024, 66)])
 def test_costs_as_much_as_by_columns(nbits: int, w: int) -> None:
-    """As many full adders within 1 %, as early within 3 %; half adders are a few percent of them at the ends of the rows."""
+    """As many full adders within 1 %, as early within 3 %; half adders are a few percent of them at the ends
+    of the rows.
+    """
     plan = step_heap(ScaledShape(nbits, w), "radix-4")
     nfull, nhalf, arrival = by_columns(list(plan.lines), plan.columns)
     assert plan.nfull <= 1.01 * nfull

@@ -1,4 +1,6 @@
-"""Compression trees at the functional level: moduli, folding, plans that conserve the value, results against Python integers."""
+"""Compression trees at the functional level: moduli, folding, plans that conserve the value, results against
+Python integers.
+"""
 
 import itertools
 
@@ -98,7 +100,9 @@ def test_family_is_table_4() -> None:
 
 @pytest.mark.parametrize("n", [4, 30, 126, 1022])
 def test_family_is_no_key(n: int) -> None:
-    """The family's moduli have known factors: they are a benchmark of multipliers, and no RSA key can have one."""
+    """The family's moduli have known factors: they are a benchmark of multipliers, and no RSA key can have
+    one.
+    """
     half = 1 << (n // 2 + 1)
     assert 3 * family(n)[0].value == (half - 1) * (half + 1)
 

@@ -1,8 +1,9 @@
-"""Paper 000's claim as a regression: a product modulo the pseudo-modulus 2^(n+2) - 1 is cheaper than one modulo m = 2^n + k.
+"""Paper 000's claim as a regression: a product modulo the pseudo-modulus 2^(n+2) - 1 is cheaper than one
+modulo m = 2^n + k.
 
-By counts from the plans: levels, cells, gates and their depth (fl/cost.py); not yet by synthesis. The family's moduli are
-arithmetic and a benchmark of multipliers, not keys: factors of all of them are known (fl/moduli.py), so that no RSA key can
-have one.
+By counts from the plans: levels, cells, gates and their depth (fl/cost.py); not yet by synthesis. The
+family's moduli are arithmetic and a benchmark of multipliers, not keys: factors of all of them are known
+(fl/moduli.py), so that no RSA key can have one.
 """
 
 import resource
@@ -43,7 +44,9 @@ def cell_gates(plan: Plan) -> int:
 @pytest.mark.parametrize("strategy", ALL_STRATEGIES)
 @pytest.mark.parametrize("n", TABLE_5 + TABLE_7[:4])
 def test_pseudo_modulus_is_cheaper(n: int, strategy: str) -> None:
-    """PM < M at every size of Table 5 and beyond, whatever the cells: levels, cells, gates, depth, final adders."""
+    """PM < M at every size of Table 5 and beyond, whatever the cells: levels, cells, gates, depth, final
+    adders.
+    """
     modulus, pseudo = pair(n, strategy)
     assert len(pseudo.levels) < len(modulus.levels)
     assert sum(pseudo.count(kind) for kind in CELLS) < sum(modulus.count(kind) for kind in CELLS)
@@ -54,9 +57,11 @@ def test_pseudo_modulus_is_cheaper(n: int, strategy: str) -> None:
 
 
 def test_table_5_is_reproduced_in_order() -> None:
-    """In each pair of Table 5 the same one wins in delay, area and their product; in each family area grows with n.
+    """In each pair of Table 5 the same one wins in delay, area and their product; in each family area grows
+    with n.
 
-    So does the delay of the pseudo-moduli. That of our trees for 2^8 + 85 and 2^10 + 341 differs by less than a level.
+    So does the delay of the pseudo-moduli. That of our trees for 2^8 + 85 and 2^10 + 341 differs by less than
+    a level.
     """
     plans = {str(plan.modulus): plan for n in TABLE_5 for plan in pair(n)}
     assert set(plans) == set(PUBLISHED)
@@ -75,11 +80,11 @@ def test_table_5_is_reproduced_in_order() -> None:
 
 @pytest.mark.parametrize("n", [10, 12, 16, 32])
 def test_shapes_rank_as_in_figures_13_and_14(n: int) -> None:
-    """2^n is cheapest, then 2^n - 1 and 2^n + 1, then the others; among these, area grows with the ones of k, and the slowest
-    is one of the two with most ones.
+    """2^n is cheapest, then 2^n - 1 and 2^n + 1, then the others; among these, area grows with the ones of k,
+    and the slowest is one of the two with most ones.
 
-    Of full and half adders, so that all trees are made of the same cells. The paper does not say its n. Its text has the area
-    decrease with the ones of k, its Figure 14 and the sentence before have it grow.
+    Of full and half adders, so that all trees are made of the same cells. The paper does not say its n. Its
+    text has the area decrease with the ones of k, its Figure 14 and the sentence before have it grow.
     """
     cost = {
         k: make_plan("multiply", parse(f"2^{n}{k:+d}" if k else f"2^{n}"), None, "full-half").cost
@@ -109,7 +114,9 @@ def test_ones_of_k_cost(n: int) -> None:
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("n", [*TABLE_5, *one_now(TABLE_7, *TABLE_7[:4])])
 def test_reduction_operators(n: int) -> None:
-    """Section 5.1: the residue of a word twice as long is cheaper modulo the pseudo-modulus, too, although that is longer."""
+    """Section 5.1: the residue of a word twice as long is cheaper modulo the pseudo-modulus, too, although
+    that is longer.
+    """
     modulus, pseudo = family(n)
     width = 2 * pseudo.operand_nbits
     costs = [make_plan("reduce", each, width).cost for each in (modulus, pseudo)]

@@ -1,6 +1,8 @@
-"""Programs of exponentiation: the oracle gives what `pow` gives, and a program makes the products of its schedule.
+"""Programs of exponentiation: the oracle gives what `pow` gives, and a program makes the products of its
+schedule.
 
-The references are Python's own `pow`, the RSA equation, and the plans of schedules.py, whose products are compared by their factors.
+The references are Python's own `pow`, the RSA equation, and the plans of schedules.py, whose products are
+compared by their factors.
 """
 
 import itertools
@@ -62,7 +64,9 @@ def golden(recipe: Recipe, base: int, exp: int, mod: int) -> tuple[Status, int]:
 
 @pytest.mark.parametrize("recipe", PLAIN, ids=label)
 def test_corners(recipe: Recipe) -> None:
-    """The table of exponentiations: exponents 0, 1, all ones, one bit; bases 0, 1, n - 1, above n; moduli 0, 1, 3, even, the largest."""
+    """The table of exponentiations: exponents 0, 1, all ones, one bit; bases 0, 1, n - 1, above n; moduli 0,
+    1, 3, even, the largest.
+    """
     program = recipe.program()
     for row in mod_exp.table(recipe.nbits):
         outcome = computed(recipe, program, {"base": row.base, "exp": row.exp, "mod": row.mod})
@@ -101,7 +105,9 @@ KEYED = [
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("nbits", one_now((16, 32, 64), 16))
 def test_private_operations(domain: str, nbits: int) -> None:
-    """Every combination of CRT, blinding and check, every schedule that may have a secret exponent, both ways to fit."""
+    """Every combination of CRT, blinding and check, every schedule that may have a secret exponent, both ways
+    to fit.
+    """
     rng = random.Random(f"{domain} {nbits}")
     for schedule, fits, protection in itertools.product(SECRET, (False, True), PROTECTIONS):
         recipe = recipe_of(nbits, domain, schedule, fits=fits, **protection)
@@ -145,7 +151,9 @@ BY_CRT = [recipe for recipe in KEYED if recipe.nbits == 32 and recipe.crt]
 
 @pytest.mark.parametrize("recipe", BY_CRT[::5], ids=label)
 def test_primes_that_are_not_of_the_modulus(recipe: Recipe) -> None:
-    """qinv that is not that of q, or p and q that do not make n: BAD_KEY, with a check of the result and without."""
+    """qinv that is not that of q, or p and q that do not make n: BAD_KEY, with a check of the result and
+    without.
+    """
     key, other = seeded_key(recipe.nbits, 3), seeded_key(recipe.nbits, 4)
     right = key.crt()
     assert answered(recipe, qinv=right.qinv ^ 1) == [(Status.BAD_KEY, 0)] * 3
@@ -173,7 +181,9 @@ def test_exponents_that_are_not_of_the_key(recipe: Recipe) -> None:
 @pytest.mark.parametrize("exp", [0, 1, 2, 0xB5, 0xFF, 0x80, 0xA53C, 0xFFFF, 0x8001, 0x6DB])
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_products_are_those_of_the_plan(name: str, exp: int) -> None:
-    """As many, in the same order, with the same factors: squarings are squarings. (The doubling unit takes numbers into the domain.)"""
+    """As many, in the same order, with the same factors: squarings are squarings. (The doubling unit takes
+    numbers into the domain.)
+    """
     base, mod = 0x1234, 0xFFF1
     schedule = SCHEDULES[name]
     arithmetic = Arithmetic("montgomery", 16)
@@ -235,7 +245,9 @@ def test_two_reads_of_the_memory_in_a_word_are_refused() -> None:
 
 @pytest.mark.parametrize("read", [Fetch("b", "m"), SetModulus("m")])
 def test_a_slot_that_is_read_too_early_is_refused(read: Fetch | SetModulus) -> None:
-    """In the word after its store, straight on or behind a loop; with a word between, or a product, it is there."""
+    """In the word after its store, straight on or behind a loop; with a word between, or a product, it is
+    there.
+    """
     keep, look = Word(actions=(Keep("m", "r"),)), Word(actions=(read,))
     refused = r"word 1, .*: m is read in the next word, before it is there; put a word between"
     with pytest.raises(BadInput, match=refused):
@@ -252,10 +264,12 @@ def test_a_slot_that_is_read_too_early_is_refused(read: Fetch | SetModulus) -> N
 
 
 def test_what_verify_promises() -> None:
-    """A result leaves behind the last check alone, which leaves two registers that differ: what is compared at the end is fetched later."""
+    """A result leaves behind the last check alone, which leaves two registers that differ: what is compared
+    at the end is fetched later.
+    """
     for recipe in KEYED:
         program = recipe.program()
-        last = [pc for pc, word in enumerate(program.words) if any(each.final for each in word.find(Check))]
+        last = [pc for pc, word in enumerate(program.words) if any(check.final for check in word.find(Check))]
         checks = [pc for pc, word in enumerate(program.words) if word.find(Check)]
         assert program.verified == recipe.verify and len(last) == recipe.verify
         if last:
@@ -266,7 +280,9 @@ def test_what_verify_promises() -> None:
 
 @pytest.mark.parametrize("schedule", ["left-to-right", "sliding-window"])
 def test_schedules_that_show_a_private_exponent_are_refused(schedule: str) -> None:
-    """In every program with a key; those from the right are only where there is no CRT and no blinded exponent."""
+    """In every program with a key; those from the right are only where there is no CRT and no blinded
+    exponent.
+    """
     with pytest.raises(
         BadInput, match=f"schedule '{schedule}' in a program with a private key shows the exponent"
     ):

@@ -123,7 +123,9 @@ def test_private_numbers_do_not_show():
 @pytest.mark.parametrize("nbits", one_now([16, 20, 32, 64, 256, 1024], 16, 20, 32, 64, 256))
 @pytest.mark.parametrize("e", [3, 17, E])
 def test_primes_from_d_and_e(nbits, e):
-    """Of a key that came without them; with d modulo (p - 1)(q - 1) as well as modulo their least common multiple."""
+    """Of a key that came without them; with d modulo (p - 1)(q - 1) as well as modulo their least common
+    multiple.
+    """
     p, q = primes_for(nbits, e)
     for order in ((p - 1) * (q - 1), math.lcm(p - 1, q - 1)):
         key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()

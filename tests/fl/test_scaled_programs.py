@@ -1,7 +1,8 @@
-"""Programs on a scaled modulus: the way to R^2, words and their bounds, integers on a modular core; programs give what `pow` gives.
+"""Programs on a scaled modulus: the way to R^2, words and their bounds, integers on a modular core; programs
+give what `pow` gives.
 
-The oracle refuses a product, a sum or a number that leaves if it is outside the bounds of scaled_entry.py, so that moduli at both ends
-of a width, and short ones, hold these too.
+The oracle refuses a product, a sum or a number that leaves if it is outside the bounds of scaled_entry.py, so
+that moduli at both ends of a width, and short ones, hold these too.
 """
 
 import math
@@ -100,7 +101,9 @@ def test_integers_on_a_modular_core(nbits: int, digit: int, seed: int) -> None:
 
 
 def test_cycles_to_r_squared() -> None:
-    """At 2,048 bits and 66 a digit: 311 with a doubling a cycle (65 of them to R), 246 with two; a digit of 70 makes it 292."""
+    """At 2,048 bits and 66 a digit: 311 with a doubling a cycle (65 of them to R), 246 with two; a digit of
+    70 makes it 292.
+    """
     full = (1 << 2048) - 1
     found = [
         form_of(2048, digit, doublings=each).constant_cycles(full)
@@ -112,14 +115,18 @@ def test_cycles_to_r_squared() -> None:
 
 
 def test_halvings_that_are_no_word() -> None:
-    """2^h is a factor, with h a multiple of the halvings in a cycle: as many as N has bits will do in any case."""
+    """2^h is a factor, with h a multiple of the halvings in a cycle: as many as N has bits will do in any
+    case.
+    """
     assert form_of(32, 18, halvings=32).halvings == 32
     with pytest.raises(BadInput, match="2\\^64 is no word of 51 bits; give 32 or less"):
         form_of(32, 18, halvings=64)
 
 
 def test_factors_that_leave_no_place_for_the_modulus() -> None:
-    """All ones as a word: with M' beside it a step's state would not have enough bits; the oracle refuses what the hardware cannot."""
+    """All ones as a word: with M' beside it a step's state would not have enough bits; the oracle refuses
+    what the hardware cannot.
+    """
     form = form_of(16, 4)
     word = (1 << form.word_nbits) - 1
     assert form.product(word, word - (1 << 16) + 1, (1 << 16) - 1) >> form.word_nbits == 0
@@ -191,7 +198,9 @@ def test_private_operations(nbits: int, key_nbits: int, digit: int, how: dict) -
 
 
 def test_wrong_keys() -> None:
-    """A number of a key that does not belong to the others is found: at once, or as the result does not give the message."""
+    """A number of a key that does not belong to the others is found: at once, or as the result does not give
+    the message.
+    """
     recipe = keyed_of(16, 4, "fixed-window", crt=True, blind="no", verify=True)
     key = seeded_key(16, 1)
     right = private_fields(recipe.program(), numbers(key), 2, random.Random(1))

@@ -1,9 +1,10 @@
 """Verilog models of a library's cells, made from what Liberty says they do; two-state and without delays.
 
-A combinational output is its function. A flip-flop takes `next_state` at the edge that `clocked_on` names, `clear` and `preset` act
-at once; where both are active (Liberty's clear_preset_var, "L" for both outputs here) clear wins. A latch follows `data_in` while
-`enable` is true. A clock gate is a latch that is open while the clock is low, and an and gate: Liberty names it by its
-style only. Cells without logic (fillers, antennas, taps) are modules without contents.
+A combinational output is its function. A flip-flop takes `next_state` at the edge that `clocked_on` names,
+`clear` and `preset` act at once; where both are active (Liberty's clear_preset_var, "L" for both outputs
+here) clear wins. A latch follows `data_in` while `enable` is true. A clock gate is a latch that is open while
+the clock is low, and an and gate: Liberty names it by its style only. Cells without logic (fillers, antennas,
+taps) are modules without contents.
 
 Verilator, with these models, and the engine of stage `gates` must agree.
 """
@@ -102,7 +103,8 @@ def _latch(latch: Latch) -> list[str]:
 def _clock_gate(cell: Cell, gate: ClockGate) -> list[str]:
     if gate.style not in GATE_OPEN:
         raise BadInput(
-            f"{cell.name} is a clock gate of style {gate.style}, which is not supported: choose {', '.join(GATE_OPEN)}"
+            f"{cell.name} is a clock gate of style {gate.style}, which is not supported: choose "
+            f"{', '.join(GATE_OPEN)}"
         )
     state = cell.gate_state
     enable = f"({gate.enable} | {gate.test})" if gate.test else gate.enable

@@ -19,7 +19,9 @@ BUS_BIT = re.compile(r"(\w+)\[(\d+)\]")
 
 @dataclass
 class Circuit:
-    """Ports by direction and width, cells by (name, kind, pins); a net is "a[3]" if `a` is a port with several bits."""
+    """Ports by direction and width, cells by (name, kind, pins); a net is "a[3]" if `a` is a port with
+    several bits.
+    """
 
     name: str
     ports: dict[str, tuple[str, int]]
@@ -96,7 +98,9 @@ def flop_to_flop() -> Circuit:
 
 
 def adder(width: int = 8) -> Circuit:
-    """Registers, a ripple of full adders of which the first carry is tied low, registers; names as a flat hierarchy has them."""
+    """Registers, a ripple of full adders of which the first carry is tied low, registers; names as a flat
+    hierarchy has them.
+    """
     circuit = Circuit(
         "adder", {"clk": ("input", 1), "a": ("input", width), "b": ("input", width), "sum": ("output", width)}
     )
@@ -111,7 +115,9 @@ def adder(width: int = 8) -> Circuit:
 
 
 def tree() -> Circuit:
-    """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a reset."""
+    """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a
+    reset.
+    """
     circuit = Circuit(
         "tree",
         {

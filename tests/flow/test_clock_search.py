@@ -1,4 +1,6 @@
-"""The search of the highest clock: which clocks it asks for, by designs that are made up, and what it makes of real netlists."""
+"""The search of the highest clock: which clocks it asks for, by designs that are made up, and what it makes
+of real netlists.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def made_up(reached: Callable[[float], float], generator: random.Random) -> Call
 def run(search: ClockSearch, design: Callable[[float], Trial]) -> list[Trial]:
     while (clock_ns := search.ask()) is not None:
         assert clock_ns > 0 and clock_ns == pytest.approx(round(clock_ns / GRID_NS) * GRID_NS)
-        assert clock_ns not in [each.clock_ns for each in search.trials], "nothing is tried twice"
+        assert clock_ns not in [trial.clock_ns for trial in search.trials], "nothing is tried twice"
         assert search.left > 0
         search.tell(design(clock_ns))
     assert search.left == 0
@@ -45,7 +47,9 @@ def run(search: ClockSearch, design: Callable[[float], Trial]) -> list[Trial]:
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("start_ns", [1.0, 3.0, 7.3])
 def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
-    """Of designs whose netlists all reach the same period: the first on the grid above it, or two percent more."""
+    """Of designs whose netlists all reach the same period: the first on the grid above it, or two percent
+    more.
+    """
     counts = []
     for seed in range(200):
         generator = random.Random(f"{seed} {start_ns}")
@@ -53,7 +57,7 @@ def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
         search = ClockSearch(start_ns, near=near)
         trials = run(search, made_up(lambda _, period=period: period, generator))
         assert search.best is not None and search.best.met
-        assert search.best.clock_ns == min(each.clock_ns for each in trials if each.met)
+        assert search.best.clock_ns == min(trial.clock_ns for trial in trials if trial.met)
         assert period <= search.best.clock_ns <= period * (1 + RELATIVE) + 2 * GRID_NS
         counts.append(len(trials))
     assert max(counts) < MOST_TRIALS and sum(counts) / len(counts) < (4.5 if near else 5)
@@ -74,7 +78,7 @@ def test_it_begins_with_the_very_clock_that_is_known() -> None:
         search = ClockSearch(1.96, near=True)
         while (clock_ns := search.ask()) is not None:
             search.tell(Trial(clock_ns, min(clock_ns - period, LEFT_NS), 1000.0, clock_ns >= period))
-        assert [each.clock_ns for each in search.trials] == asked
+        assert [trial.clock_ns for trial in search.trials] == asked
         assert search.best is not None and search.best.clock_ns == best
 
 
@@ -104,7 +108,9 @@ def test_a_design_that_meets_no_clock() -> None:
 
 
 def test_after_layout_it_begins_where_it_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The graph is run up to its timing, before layout and after it, at one clock after the other; all of it is told."""
+    """The graph is run up to its timing, before layout and after it, at one clock after the other; all of it
+    is told.
+    """
     ran: list[tuple[list[str], float]] = []
 
     def run_flow(wanted: list[str], design: Any, parameters: dict[str, Any], *_: Any, **__: Any) -> Outcome:
@@ -127,12 +133,12 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch: pytest.MonkeyPatch, 
     assert found.before_layout.fmax_mhz == pytest.approx(1000 / 2.15, abs=1e-3)
     after = [clock_ns for wanted, clock_ns in ran if wanted == ["timing-post"]]
     assert ran[0] == (["timing"], 3.0) and after[0] == 2.15
-    assert [each.clock_ns for each in found.after_layout.trials] == after
-    names = [each.step for each in told if each.state == "done"]
+    assert [trial.clock_ns for trial in found.after_layout.trials] == after
+    names = [event.step for event in told if event.state == "done"]
     assert names[0] == "trial 1" and names[-1] == f"layout, trial {len(after)}"
-    going = [each.message for each in told if each.state == "going"]
+    going = [event.message for event in told if event.state == "going"]
     assert going[0] == "3 ns, about 4 trials left" and "3 met" in going[1] and going[1].endswith(" s")
-    assert any(each.message.startswith("2.15 met +0.030, 500 um^2") for each in told)
+    assert any(event.message.startswith("2.15 met +0.030, 500 um^2") for event in told)
     del ran[:]
     assert fmax.highest_clocks(design, parameters).after_layout is None
     assert {step for wanted, _ in ran for step in wanted} == {"timing"}
@@ -155,10 +161,10 @@ def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -
     assert found.period_ns == found.clock_ns == found.before_layout.period_ns and not found.marks
     assert found.fmax_mhz == pytest.approx(1000 / found.period_ns, abs=1e-3)
     assert found.before_layout.fmax_by == "trials" and found.wns_ns >= 0
-    assert min(each.clock_ns for each in found.trials if each.met) == found.period_ns
-    missed = [each for each in found.trials if not each.met]
+    assert min(trial.clock_ns for trial in found.trials if trial.met) == found.period_ns
+    missed = [trial for trial in found.trials if not trial.met]
     assert missed and max(each.clock_ns for each in missed) < found.period_ns < 3.0
-    assert all((each.slack_ns >= 0) == each.met and each.area_um2 > 0 for each in found.trials)
+    assert all((trial.slack_ns >= 0) == trial.met and trial.area_um2 > 0 for trial in found.trials)
     assert f"{found.period_ns:g} ns, searched" in screen.text(found)
     again, _ = run_asic(["timing"], made, {"clock_period": found.period_ns}, lambda _: None)
     assert not again.fresh and again.entries["timing"] == outcome.entries["timing"]

@@ -1,4 +1,6 @@
-"""The flow's figures against other tools: that they agree, and that each comparison finds what has been made wrong."""
+"""The flow's figures against other tools: that they agree, and that each comparison finds what has been made
+wrong.
+"""
 
 import random
 import re
@@ -38,7 +40,8 @@ def by_name(rows: list[Compared]) -> dict[str, Compared]:
     return {row.what: row for row in rows}
 
 
-# -- timing -----------------------------------------------------------------------------------------------------------------
+# -- timing
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def timed(circuit: Circuit, directory: Path, *, res_ohm: float = 0.0, wires: bool = True) -> timing.Timed:
@@ -114,7 +117,8 @@ def test_a_wrong_delay_is_found(tmp_path: Path) -> None:
     assert rows["worst setup slack here"].difference > 0.05
 
 
-# -- area -------------------------------------------------------------------------------------------------------------------
+# -- area
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_area(tmp_path: Path) -> None:
@@ -130,11 +134,14 @@ def test_area(tmp_path: Path) -> None:
     assert all(row.wrong for row in area.compare(path, circuit.name, more, KIT, "here"))
 
 
-# -- power ------------------------------------------------------------------------------------------------------------------
+# -- power
+# ------------------------------------------------------------------------------------------------------------------
 
 
 def powered(circuit: Circuit, directory: Path) -> power.Powered:
-    """A circuit whose nets all move half of the time, with a clock gate that is on in a quarter of the cycles."""
+    """A circuit whose nets all move half of the time, with a clock gate that is on in a quarter of the
+    cycles.
+    """
     path = circuit.write(directory)
     read = netlist.read(directory / "netlist.json", LIBRARY)
     cycles = 100
@@ -175,7 +182,9 @@ def test_a_wrong_power_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("part", [power.CLOCKS, power.INPUTS])
 def test_intention_does_not_excuse(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What clock pins and inputs of registers cost may differ by what OpenSTA knows of registers, and by no more."""
+    """What clock pins and inputs of registers cost may differ by what OpenSTA knows of registers, and by no
+    more.
+    """
     ours = power.Powered.ours
     monkeypatch.setattr(
         power.Powered,
@@ -186,7 +195,8 @@ def test_intention_does_not_excuse(part: str, tmp_path: Path, monkeypatch: pytes
     assert rows[f"{part}, here"].wrong
 
 
-# -- layout -----------------------------------------------------------------------------------------------------------------
+# -- layout
+# -----------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -280,24 +290,27 @@ def test_wires_too_near_are_found(tmp_path: Path) -> None:
     assert wrong(connections.compare(gds, def_, found.netlist, KIT)) == []
 
 
-# -- pulses that are cut short ----------------------------------------------------------------------------------------------
+# -- pulses that are cut short
+# ----------------------------------------------------------------------------------------------
 
 
 def hazard(length: int, loads: int) -> Circuit:
     """a & !a through so many inverters, with so many gates behind it, which make its slew slow."""
     circuit = Circuit("hazard", {"clk": ("input", 1), "a": ("input", 1), "z": ("output", 1)})
-    nets = ["a", *(f"b{each}" for each in range(1, length + 1))]
-    for each in range(length):
-        circuit.add(f"i{each}", "INV_X1", A=nets[each], ZN=nets[each + 1])
+    nets = ["a", *(f"b{index}" for index in range(1, length + 1))]
+    for index in range(length):
+        circuit.add(f"i{index}", "INV_X1", A=nets[index], ZN=nets[index + 1])
     circuit.add("g", "AND2_X1", A1="a", A2=nets[-1], ZN="z")
-    for each in range(loads):
-        circuit.add(f"l{each}", "INV_X8", A="z", ZN=f"y{each}")
+    for index in range(loads):
+        circuit.add(f"l{index}", "INV_X8", A="z", ZN=f"y{index}")
     return circuit
 
 
 @pytest.mark.parametrize(("length", "loads", "cut"), [(15, 0, False), (17, 2, True)])
 def test_swings_by_hand(length: int, loads: int, cut: bool, tmp_path: Path) -> None:
-    """A wide pulse goes the whole way twice. One that is shorter than its ramps: up while it lasts, and back as far."""
+    """A wide pulse goes the whole way twice. One that is shorter than its ramps: up while it lasts, and back
+    as far.
+    """
     circuit = hazard(length, loads)
     circuit.write(tmp_path)
     nets = netlist.read(tmp_path / "netlist.json", LIBRARY)
@@ -311,7 +324,7 @@ def test_swings_by_hand(length: int, loads: int, cut: bool, tmp_path: Path) -> N
     found = nldm.analyze(nets, LIBRARY, asked)
     delay = longest_delays(found)
     leaves = delay["g", "A1", RISE]
-    back = sum(delay[f"i{each}", "A", RISE if each % 2 else FALL] for each in range(length))
+    back = sum(delay[f"i{index}", "A", RISE if index % 2 else FALL] for index in range(length))
     back += delay["g", "A2", FALL]
     up, down = (found.slews_ns[z, edge] / share for edge in (RISE, FALL))
     height = min(1.0, (back - down / 2 - leaves + up / 2) / up)
@@ -322,7 +335,9 @@ def test_swings_by_hand(length: int, loads: int, cut: bool, tmp_path: Path) -> N
 
 
 def test_energy_and_its_spread(tmp_path: Path) -> None:
-    """By its own activity, beside that without glitches and that with all of them; drawn operations are its spread and no more."""
+    """By its own activity, beside that without glitches and that with all of them; drawn operations are its
+    spread and no more.
+    """
     circuit = adder()
     circuit.write(tmp_path)
     nets = netlist.read(tmp_path / "netlist.json", LIBRARY).nets
@@ -344,8 +359,8 @@ def test_energy_and_its_spread(tmp_path: Path) -> None:
     assert without.inertial is None
     recorded(65.5, INERTIAL)
     toggles = (50, 60, 75)
-    for number, each in enumerate(toggles, 1):
-        recorded(each, INERTIAL, number)
+    for number, toggle in enumerate(toggles, 1):
+        recorded(toggle, INERTIAL, number)
     found = analyzed()
     assert found.inertial is not None and found.with_glitches == without.with_glitches
     assert (found.energy_nj, found.total_mw) == (without.energy_nj, without.total_mw)

@@ -1,4 +1,6 @@
-"""FPGA counts on circuits whose counts are known by hand, the estimate of ALMs, and the frame for place and route."""
+"""FPGA counts on circuits whose counts are known by hand, the estimate of ALMs, and the frame for place and
+route.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ module known(
   end
 endmodule
 """
-# a LUT for each bit of the adder and one for the parity; 4 LUTs of 4 inputs make one of 6; a block holds 18 kbit, an M10K half of that
+# a LUT for each bit of the adder and one for the parity; 4 LUTs of 4 inputs make one of 6; a block holds 18
+# kbit, an M10K half of that
 COUNTS = {
     "artix-7": {"luts": 8 + 1, "carries": 2, "dsps": 1, "ffs": 5, "brams": 0.5},
     "cyclone-v": {"carries": 8, "dsps": 1, "ffs": 5, "brams": 2},
@@ -120,10 +123,10 @@ def test_frame_registers_every_port() -> None:
     assert set(frame["ports"]) == {"frame$clk", "frame$in", "frame$out"}
     assert frame["ports"]["frame$clk"]["bits"] == [2]
     registers = [cell["connections"] for cell in frame["cells"].values() if cell["type"] == "TRELLIS_FF"]
-    assert all(each["CLK"] == [2] for each in registers)
-    driven = [each["Q"][0] for each in registers]
+    assert all(register["CLK"] == [2] for register in registers)
+    driven = [register["Q"][0] for register in registers]
     assert {3, 4} <= set(driven) and len(set(driven)) == len(driven)
-    assert {5, "0"} <= {each["DI"][0] for each in registers}
+    assert {5, "0"} <= {register["DI"][0] for register in registers}
     artix = {
         **module,
         "cells": {"r": {"type": "FDRE", "connections": {"C": [2], "D": [3], "CE": [4], "Q": [5]}}},

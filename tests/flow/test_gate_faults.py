@@ -1,4 +1,6 @@
-"""Faults in netlists, and what a netlist does cycle by cycle: against the RTL's own simulation, and against the engine's counts."""
+"""Faults in netlists, and what a netlist does cycle by cycle: against the RTL's own simulation, and against
+the engine's counts.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty: FaultyNetlist) -> No
 
 
 def test_stuck_nets(faulty: FaultyNetlist) -> None:
-    """A bit of the result shows it; a machine that never takes a request hangs; and without a fault all is well."""
+    """A bit of the result shows it; a machine that never takes a request hangs; and without a fault all is
+    well.
+    """
     netlist = faulty.tables.netlist
     assert faulty.run(REQUEST, MOST)[0] == GOLDEN
     for bit in range(8):
@@ -106,7 +110,9 @@ def test_what_leaks_is_found_on_the_netlist() -> None:
 
 @pytest.mark.regress
 def test_a_check_catches_stuck_nets_too() -> None:
-    """16 bits: of those that are stuck for good some get through, as the check is made with the same unit; without it many do."""
+    """16 bits: of those that are stuck for good some get through, as the check is made with the same unit;
+    without it many do.
+    """
     settings = {"fit": "modulus", **EVERYTHING}
     counts = []
     for verify in (True, False):
@@ -119,7 +125,9 @@ def test_a_check_catches_stuck_nets_too() -> None:
 
 @pytest.mark.regress
 def test_what_is_blinded_passes_on_the_netlist() -> None:
-    """With all glitches, in the sum and in each module alone; without the blinding of its exponent the same program leaks."""
+    """With all glitches, in the sum and in each module alone; without the blinding of its exponent the same
+    program leaks.
+    """
     blinded = {"schedule": "fixed-window", "blind": "both"}
     found = assess(Compared(machine_of("mont", 16, **blinded)), 900, TOGGLES)
     assert not found.leaks and sum(map(found.judged, range(len(found.curve)))) > 150

@@ -48,7 +48,9 @@ MONT = next(design for design in DESIGNS if design.name == "mont")
 
 
 def value_of(text: str, at: dict[str, int]) -> int:
-    """A function string of Liberty, evaluated without the reader under test: Python's own operators and precedence."""
+    """A function string of Liberty, evaluated without the reader under test: Python's own operators and
+    precedence.
+    """
     for sign, operator in (("*", "&"), ("+", "|"), ("!", "~")):
         text = text.replace(sign, operator)
     return eval(text, {}, dict(at))
@@ -124,7 +126,9 @@ ROLES = {
 
 
 def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
-    """A netlist with one of every cell, in which message bits feed the pins; and what each bit of the answer is."""
+    """A netlist with one of every cell, in which message bits feed the pins; and what each bit of the answer
+    is.
+    """
     lines, shown = [], []
     # clear and preset through two inverters, so that they follow only the register of the harness
     for bit in (3, 4, 5):
@@ -140,7 +144,8 @@ def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
         if cell.clock_gate:
             pins.append(f".{cell.clock_gate.output}(g_{cell.name})")
             lines.append(
-                f"  wire g_{cell.name};\n  DFF_X1 d_{cell.name} (.D(m[0]), .CK(g_{cell.name}), .Q(o[{len(shown)}]));"
+                f"  wire g_{cell.name};\n  DFF_X1 d_{cell.name} (.D(m[0]), .CK(g_{cell.name}), "
+                f".Q(o[{len(shown)}]));"
             )
             shown.append((cell, cell.clock_gate.output))
         else:
@@ -150,9 +155,11 @@ def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
         lines.append(f"  {cell.name} c_{cell.name} ({', '.join(pins)});")
     head = (
         "module Zoo (input clk, input reset, input istream__val, output istream__rdy, "
-        f"input [{BITS - 1}:0] istream__msg, output ostream__val, input ostream__rdy, output [{len(shown) - 1}:0] ostream__msg);\n"
+        f"input [{BITS - 1}:0] istream__msg, output ostream__val, input ostream__rdy, output "
+        f"[{len(shown) - 1}:0] ostream__msg);\n"
         f"  wire [{BITS - 1}:0] m = istream__msg;\n  wire [{len(shown) - 1}:0] o;\n  wire n3, n4, n5;\n"
-        "  assign ostream__msg = o;\n  assign istream__rdy = ostream__rdy;\n  assign ostream__val = istream__val;\n"
+        "  assign ostream__msg = o;\n  assign istream__rdy = ostream__rdy;\n  assign ostream__val = "
+        "istream__val;\n"
     )
     return head + "\n".join(lines) + "\nendmodule\n", shown
 
@@ -201,7 +208,8 @@ def built_zoo(
 
 
 def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, int], set[str]]:
-    """Functional toggles of every net in a scope of a waveform file, cycle ends compared with cycle ends, by name of the bit.
+    """Functional toggles of every net in a scope of a waveform file, cycle ends compared with cycle ends, by
+    name of the bit.
 
     Also the names of all nets. The clock is 0 in the dumps at odd multiples of half_ps.
     """
@@ -281,12 +289,14 @@ def test_every_cell_in_the_simulator(built_zoo: tuple) -> None:
 
 @pytest.mark.regress
 def test_models_in_verilator(built_zoo: tuple, tmp_path: Path) -> None:
-    """All cells' models in Verilator do what the reference says; toggles, counted in its waveforms, are those of the simulator."""
+    """All cells' models in Verilator do what the reference says; toggles, counted in its waveforms, are those
+    of the simulator.
+    """
     nets, text, shown = built_zoo
     ports = Ports(Message(BITS), Message(len(shown)), ())
     messages, expected = sequence()
     waves = tmp_path / "zoo.vcd"
-    verilog = cell_models.models(LIBRARY, {each.kind for each in nets.cells.values()}) + text
+    verilog = cell_models.models(LIBRARY, {cell.kind for cell in nets.cells.values()}) + text
     with workload.TextSimulation(verilog, "Zoo", ports, {}, Options(vcd=waves)) as simulation:
         by_verilator = simulation.run(messages)
     check_zoo(shown, messages, expected, by_verilator.responses)
@@ -334,7 +344,8 @@ def circuit(tmp_path: Path, text: str, top: str = "c") -> netlist.Netlist:
 def test_loop_is_named(tmp_path: Path) -> None:
     nets = circuit(
         tmp_path,
-        "module c (input a, output z); wire w; NAND2_X1 g (.A1(a), .A2(w), .ZN(z)); INV_X1 h (.A(z), .ZN(w)); endmodule\n",
+        "module c (input a, output z); wire w; NAND2_X1 g (.A1(a), .A2(w), .ZN(z)); INV_X1 h (.A(z), "
+        ".ZN(w)); endmodule\n",
     )
     with pytest.raises(BadInput, match=r"combinational loop: the net [zw] "):
         engine.Engine(engine.GateTables(nets, LIBRARY))
@@ -384,15 +395,18 @@ def test_pulse_that_does_not_pass(tmp_path: Path) -> None:
 
 
 def test_balanced_tree_has_no_glitch(tmp_path: Path) -> None:
-    """Equal gates on equal paths: one input moves a cycle, and nothing moves more than once; a chain of the same function
-    with all inputs moving does glitch."""
+    """Equal gates on equal paths: one input moves a cycle, and nothing moves more than once; a chain of the
+    same function with all inputs moving does glitch.
+    """
     tree = (
         "module c (input clk, input [3:0] a, output z); wire x, y;\n"
-        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(a[2]), .B(a[3]), .Z(y)); XOR2_X1 g3 (.A(x), .B(y), .Z(z)); endmodule\n"
+        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(a[2]), .B(a[3]), .Z(y)); XOR2_X1 g3 (.A(x), "
+        ".B(y), .Z(z)); endmodule\n"
     )
     chain = (
         "module c (input clk, input [3:0] a, output z); wire x, y;\n"
-        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(x), .B(a[2]), .Z(y)); XOR2_X1 g3 (.A(y), .B(a[3]), .Z(z)); endmodule\n"
+        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(x), .B(a[2]), .Z(y)); XOR2_X1 g3 (.A(y), "
+        ".B(a[3]), .Z(z)); endmodule\n"
     )
     gray = [{"a": i ^ i >> 1} for i in range(16)]
     nets = circuit(tmp_path, tree)
@@ -506,7 +520,9 @@ def reference_toggles(nets: netlist.Netlist, values: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("seed", one_now(range(4), 0))
 def test_glitches_of_random_circuits(seed: int) -> None:
-    """Every net moves as often as a plain event-driven simulator in Python says, and settles where the logic without delays does."""
+    """Every net moves as often as a plain event-driven simulator in Python says, and settles where the logic
+    without delays does.
+    """
     nets = random_circuit(seed)
     rng = random.Random(seed)
     values = [0, *(rng.getrandbits(8) for _ in range(40))]
@@ -574,8 +590,9 @@ def mutated(nets: netlist.Netlist, name: str) -> netlist.Netlist:
 
 
 def test_mutated_netlists_fail(mont: tuple[netlist.Netlist, Ports]) -> None:
-    """One cell of another function: some row gives another answer, or the protocol breaks. A few mutations change nothing
-    that a row can see (checks of operands, spare logic); most must."""
+    """One cell of another function: some row gives another answer, or the protocol breaks. A few mutations
+    change nothing that a row can see (checks of operands, spare logic); most must.
+    """
     nets, ports = mont
     rows = [*table(MONT, 8), *mod_exp.drawn(8, 8, 200)]
     candidates = [name for name, cell in nets.cells.items() if cell.kind.partition("_")[0] in MUTATIONS]
@@ -607,7 +624,9 @@ def stream_workload(ports: Ports, rows: list, energy: dict[str, mod_exp.ModExpRo
 
 
 def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
-    """The step: rows pass, and each energy workload has its activity in its own window, with glitches and without."""
+    """The step: rows pass, and each energy workload has its activity in its own window, with glitches and
+    without.
+    """
     nets, ports = mont
     rows = table(MONT, 8)[:12]
     heavy, light = mod_exp.ModExpRow("heavy", 201, 255, 253), mod_exp.ModExpRow("light", 1, 1, 253)
@@ -696,7 +715,7 @@ def test_counts_are_verilators(tmp_path: Path) -> None:
     text = translate_netlist(nets, tmp_path)
     rng = random.Random(2)
     requests = [(rng.randrange(251), rng.randrange(251)) for _ in range(60)]
-    verilog = cell_models.models(LIBRARY, {each.kind for each in nets.cells.values()}) + text
+    verilog = cell_models.models(LIBRARY, {cell.kind for cell in nets.cells.values()}) + text
     waves = tmp_path / "unit.vcd"
     with workload.TextSimulation(verilog, nets.name, ports, {}, Options(vcd=waves)) as simulation:
         one = simulation.run(requests, statics={"modulus": 251})
@@ -711,7 +730,9 @@ def test_counts_are_verilators(tmp_path: Path) -> None:
 
 
 def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
-    """The netlist as Verilog, by yosys; nets are named net0, net1 ..., as Verilator does not show names such as _12_."""
+    """The netlist as Verilog, by yosys; nets are named net0, net1 ..., as Verilator does not show names such
+    as _12_.
+    """
     document = as_json(dataclasses.replace(nets, nets=[f"net{index}" for index in range(len(nets.nets))]))
     (directory / "n.json").write_text(json.dumps(document))
     script = f"read_liberty -lib {kit.find().lib}\nread_json n.json\nwrite_verilog -noattr -simple-lhs n.v\n"
@@ -719,7 +740,8 @@ def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
     return (directory / "n.v").read_text()
 
 
-# every design at 8 bits, the first of a multiplier at others; a divider without registers takes half an hour and 6 GB at 128 bits
+# every design at 8 bits, the first of a multiplier at others; a divider without registers takes half an hour
+# and 6 GB at 128 bits
 @pytest.mark.regress
 @pytest.mark.parametrize(
     ("design", "nbits"),
@@ -751,7 +773,9 @@ def test_every_multiplier_behind_registers_at_gates(
 
 
 def test_long_operations_are_given_by_a_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first products of a private exponent, with the exact count of the whole; exponents of rows are as long as may be."""
+    """The first products of a private exponent, with the exact count of the whole; exponents of rows are as
+    long as may be.
+    """
     monkeypatch.setattr("modexlab.eval.designs.asic.MOST_ENERGY_CYCLES", 600)
     monkeypatch.setattr("modexlab.eval.designs.asic.MOST_ROW_CYCLES", 1000)
     design = next(each for each in DESIGNS if each.name == "serial-003")
@@ -807,7 +831,9 @@ def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:
 
 @pytest.mark.regress
 def test_processor_at_gates() -> None:
-    """A whole processor: a program with loads, branches and products takes the instructions and cycles of RTL."""
+    """A whole processor: a program with loads, branches and products takes the instructions and cycles of
+    RTL.
+    """
     body = [
         ("addi", 5, 0, 0, 40),
         ("addi", 6, 6, 0, 3),
@@ -841,7 +867,9 @@ def test_processor_at_gates() -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "nbits"), [("mont", 32), ("mont-ct", 40), ("serial", 16)])
 def test_no_flip_flop_knows_a_key_after_zeroise(name: str, nbits: int) -> None:
-    """Behind AXI4-Lite, at gates: two keys, their results read; without zeroise their states differ, after it in no flip-flop."""
+    """Behind AXI4-Lite, at gates: two keys, their results read; without zeroise their states differ, after it
+    in no flip-flop.
+    """
     machine = catalogue.find(name).at(nbits)
     top = 1 << nbits - 1
     registers = register_map(machine.shape)

@@ -1,4 +1,6 @@
-"""The graph of the flow: what steps declare, mflowgen's view of it, the cache of steps, and steps that cannot run."""
+"""The graph of the flow: what steps declare, mflowgen's view of it, the cache of steps, and steps that cannot
+run.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +89,10 @@ def test_a_new_step_is_one_folder(tmp_path: Path, own_cache: Path, counter: Veri
     (folder / "step.py").write_text(ADAPTER_OF_A_USER)
     env = os.environ | {"PYTHONPATH": str(tmp_path), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     code = (
-        "from pathlib import *; from modexlab.flow.graph import graph; from modexlab.flow.graph.runner import run_flow; "
-        f"from modexlab.flow.source import VerilogFiles; outcome = run_flow(['lines'], {counter!r}, {{'least': 3}}); "
+        "from pathlib import *; from modexlab.flow.graph import graph; from modexlab.flow.graph.runner "
+        "import run_flow; "
+        f"from modexlab.flow.source import VerilogFiles; outcome = run_flow(['lines'], {counter!r}, "
+        f"{{'least': 3}}); "
         "print(graph.sources('lines'), outcome.files()['lines.json'].read_text())"
     )
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
@@ -135,7 +139,10 @@ def test_declaration_is_whole(name: str) -> None:
     ours = "eval modexlab asic {export} --export outputs"  # the product's public command
     started = shlex.join(isolated.command("modexlab.flow.graph.step", name)[1:])
     assert data["commands"] == [ours if name == RTL else f"{{python}} {started}"]
-    assert all(isinstance(each, str) for each in [*data["postconditions"], *data.get("preconditions", [])])
+    assert all(
+        isinstance(postcondition, str)
+        for postcondition in [*data["postconditions"], *data.get("preconditions", [])]
+    )
     checked = " ".join(data["postconditions"])
     assert all(f"outputs/{file}" in checked for file in data["outputs"] if not file.startswith("run-"))
     for key, value in graph.declaration(name).parameters.items() if name != RTL else ():
@@ -279,7 +286,7 @@ def test_mflowgen_makes_everything(tmp_path: Path) -> None:
     """The commands of the page, one after the other."""
     (block,) = re.findall(r"^```\n(\$ mkdir build.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     commands = re.findall(r"^\$ (.+)$", block, re.MULTILINE)
-    assert any(each.startswith("mflowgen run") for each in commands) and commands[-1] == "make summary"
+    assert any(command.startswith("mflowgen run") for command in commands) and commands[-1] == "make summary"
     (tmp_path / "flow").symlink_to(FLOW)
     mflowgen(tmp_path, "bash", "-e", "-c", "\n".join(commands))
     (summary,) = tmp_path.glob("build/*-summary/outputs/summary.json")
@@ -552,7 +559,7 @@ def test_failing_step_leaves_the_others(
     outcome = runner.run_flow(["timing", "equivalence"], counter, {"wire_load": "nix"}, events.append)
     assert "unknown wire-load model 'nix'" in outcome.failed["timing"]
     assert {"rtl", "synthesis", "equivalence"} <= set(outcome.entries)
-    assert [each.state for each in events if each.step == "timing"] == ["begins", "failed"]
+    assert [event.state for event in events if event.step == "timing"] == ["begins", "failed"]
     again = runner.run_flow(["equivalence"], counter, {})
     assert not again.fresh
 
@@ -602,7 +609,10 @@ def test_include_directories_macros_and_lines(tmp_path: Path) -> None:
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "size.vh").write_text("`ifndef WIDTH\n`define WIDTH 4\n`endif\n")
     top = tmp_path / "top.v"
-    text = '`include "size.vh"\nmodule top(input clk, input [`WIDTH-1:0] a, output [`WIDTH-1:0] y);\n\nassign y = a;\nendmodule\n'
+    text = (
+        '`include "size.vh"\nmodule top(input clk, input [`WIDTH-1:0] a, output [`WIDTH-1:0] '
+        "y);\n\nassign y = a;\nendmodule\n"
+    )
     top.write_text(text)
     with pytest.raises(BadInput, match=r"^top\.v:1 includes size\.vh.*--include DIRECTORY"):
         one_text([top])

@@ -60,9 +60,11 @@ def library() -> Library:
 
 
 def pipeline() -> dict[str, Any]:
-    """A netlist as yosys writes it: 16 stages of 8 registers, between them random gates, names that need escapes.
+    """A netlist as yosys writes it: 16 stages of 8 registers, between them random gates, names that need
+    escapes.
 
-    The registers of the stages from 8 on are behind two clock gates, of which the first has 40 registers and the second 24.
+    The registers of the stages from 8 on are behind two clock gates, of which the first has 40 registers and
+    the second 24.
     """
     draw = random.Random(1)
     number = iter(range(2, 10_000))
@@ -349,7 +351,9 @@ class TestInPlace:
     def test_it_comes_again_when_the_clock_tree_is_there(
         self, placed: Placed, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Copies of clock gates are more readers, further away, of what enables them; here of ports, which buffers help."""
+        """Copies of clock gates are more readers, further away, of what enables them; here of ports, which
+        buffers help.
+        """
         places = [placed.placement.instances[name] for name in placed.before.cells]
         cells = [(round(cell.x_um * DBU), round(cell.y_um * DBU), cell.orient) for cell in places]
         monkeypatch.setattr(placer, "run", lambda *_: placer.Placed(cells, {}))
@@ -443,8 +447,8 @@ class TestRows:
             "d", {n: netlist.Instance(n, p.kind, {}) for n, p in instances.items()}, [], {}, [], [], {}
         )
         assert not list(place._misplaced(found, empty, lef))
-        assert all(abs(found.instances[name].x_um - each.x_um) < 12 for name, each in before.items())
-        assert all(found.instances[name].y_um == each.y_um for name, each in before.items())
+        assert all(abs(found.instances[name].x_um - instance.x_um) < 12 for name, instance in before.items())
+        assert all(found.instances[name].y_um == instance.y_um for name, instance in before.items())
         assert found.instances["new3"].kind == "BUF_X16"
         assert "new4" not in found.instances
         with pytest.raises(BadInput, match="no row has room for more"):
@@ -491,7 +495,8 @@ class TestTrees:
     def test_units_of_wires(self, lef: Lef) -> None:
         units = wires.layer_units(lef)
         assert units["metal2"].res_ohm == pytest.approx(0.25 / 0.07)
-        # by hand: 0.07 um of 4.0896e-5 pF/um^2, two edges of 2.5157e-5 pF/um, and a wall of 0.14 um at 0.07 um in k = 2.5
+        # by hand: 0.07 um of 4.0896e-5 pF/um^2, two edges of 2.5157e-5 pF/um, and a wall of 0.14 um at 0.07
+        # um in k = 2.5
         assert units["metal2"].cap_ff == pytest.approx(0.002863 + 0.050314 + 0.04427, rel=1e-3)
         extracted = {"metal2": 0.0832, "metal3": 0.1046, "metal4": 0.1169, "metal5": 0.1109, "metal6": 0.1069}
         for name, cap in extracted.items():  # OpenROAD's, by extraction
@@ -563,10 +568,10 @@ class TestRouted:
         table = wire_table.load(tmp_path / "wires.json")
         nets = (tmp_path / "wires.spef").read_text().split("*D_NET ")[1:]
         assert len(nets) == len(table)
-        for text, each in zip(nets, table.values(), strict=True):
+        for text, row in zip(nets, table.values(), strict=True):
             lines = text.split("\n")
             caps = lines[lines.index("*CAP") + 1 : lines.index("*RES")]
-            assert sum(float(line.split()[2]) for line in caps) == pytest.approx(each.cap_ff, abs=1e-3)
+            assert sum(float(line.split()[2]) for line in caps) == pytest.approx(row.cap_ff, abs=1e-3)
         assert any(text.startswith("stage\\[3\\]\\.q[2] ") for text in nets)
 
 
@@ -605,9 +610,9 @@ class TestLayout:
     def test_rows_are_full(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
         for row in whole.rows:
             spans = sorted(
-                (each.x, each.x + round(lef.macro(each.macro).width * DBU))
-                for each in whole.components
-                if each.y == row.y
+                (component.x, component.x + round(lef.macro(component.macro).width * DBU))
+                for component in whole.components
+                if component.y == row.y
             )
             assert spans[0][0] == row.x
             assert spans[-1][1] == row.x + row.sites * row.step
@@ -635,7 +640,8 @@ class TestLayout:
         assert sum(1 for _ in top.each_inst()) == len(whole.components)
         outline = top.dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
         assert (outline.width(), outline.height()) == pytest.approx(placed.placement.die_um)
-        # the geometry of a cell lies where the placement says, upside down or not: its pins are under their places
+        # the geometry of a cell lies where the placement says, upside down or not: its pins are under their
+        # places
         metal1 = content.layer(lef.kit.layers.gds["metal1"], 0)
         for name in list(placed.placement.instances)[:40]:
             kind = placed.placement.instances[name].kind
@@ -734,7 +740,8 @@ class TestPictures:
         assert len(found) <= pictures.GROUPS + 1
         assert [group.name for group in found][-1] == "clock tree"
         area = (
-            sum(lef.macro(each.kind).width for each in placed.placement.instances.values()) * lef.row_height
+            sum(lef.macro(instance.kind).width for instance in placed.placement.instances.values())
+            * lef.row_height
         )
         assert sum(group.area_um2 for group in found) == pytest.approx(area)
 

@@ -1,4 +1,6 @@
-"""The routers: ways within the tracks that there are, what is told where there are none, and how far they are."""
+"""The routers: ways within the tracks that there are, what is told where there are none, and how far they
+are.
+"""
 
 import itertools
 from collections import Counter, defaultdict
@@ -75,7 +77,9 @@ def test_where_there_is_no_room_it_is_told() -> None:
 
 
 def test_wires_spread_until_each_border_has_its_share() -> None:
-    """Though there is room for all side by side; where a share is beyond reach, only what has no track is told."""
+    """Though there is room for all side by side; where a share is beyond reach, only what has no track is
+    told.
+    """
     wires = [(50 + step, 350, 750, 350) for step in range(6)]
     full, over, _, corners = ways(wires, 8, 8)
     assert (full, over) == (0, 0)
@@ -228,7 +232,8 @@ def in_one_piece(nodes: set[detailed.Node], tree: detailed.Found) -> bool:
 
 def test_nets_that_want_the_same_tracks_keep_their_distance(grid: detailed.Grid) -> None:
     columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
-    # ten nets along the same rows, each with a pin of two nodes at the one end, one in the middle, and one of the other
+    # ten nets along the same rows, each with a pin of two nodes at the one end, one in the middle, and one of
+    # the other
     rows = [20, 24]
     nets = [
         [
@@ -257,7 +262,9 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid: detailed.Grid)
 
 
 def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid: detailed.Grid) -> None:
-    """Two ends with a via down, along a track: as far as the pads leave the spacing between them nothing is to be done."""
+    """Two ends with a via down, along a track: as far as the pads leave the spacing between them nothing is
+    to be done.
+    """
     pads, spacing = grid.lef.vias["via2_5"], dbu(grid.lef.layers["metal3"].spacing)
     reach = dbu(pads["metal3"][2] - pads["metal3"][0])  # of both ends
 

@@ -231,7 +231,8 @@ def test_what_is_no_liberty_file_is_refused(tmp_path: Path) -> None:
         liberty.load(tmp_path / "binary.lib")
 
 
-# -- netlists -----------------------------------------------------------------------------------------------------------
+# -- netlists
+# -----------------------------------------------------------------------------------------------------------
 
 
 def module(**changes: object) -> dict:

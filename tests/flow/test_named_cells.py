@@ -1,4 +1,6 @@
-"""Adders and selections that a design names: cells of the library from the start, and proved where they stand."""
+"""Adders and selections that a design names: cells of the library from the start, and proved where they
+stand.
+"""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +27,8 @@ from modexlab.rtl.sim.translation.translate import translate
 
 TOP, WIDTH = "dut", 6
 
-# bit 0 of `first` has a constant, and its last carry nobody reads; `FullAddersOdd` is none, whatever it is called; ports have any names
+# bit 0 of `first` has a constant, and its last carry nobody reads; `FullAddersOdd` is none, whatever it is
+# called; ports have any names
 DESIGN = f"""
 module FullAdders__count_{WIDTH} (input logic [{WIDTH - 1}:0] p, q, r, output logic [{WIDTH - 1}:0] total, up);
   assign total = p ^ q ^ r;

@@ -80,7 +80,7 @@ def length(floor: Floorplan, cells: list[Spot], lef: Lef) -> float:
     for port in floor.ports.values():
         if port.wire is not None:
             points[port.wire].append((port.x, port.y))
-    return sum(wires.half_perimeter(each) for each in points)
+    return sum(wires.half_perimeter(point) for point in points)
 
 
 def wrong(floor: Floorplan, cells: list[Spot], lef: Lef) -> list[str]:
@@ -133,7 +133,9 @@ def test_wires_are_short(floor: Floorplan, cells: list[Spot], lef: Lef) -> None:
 
 
 def test_cells_lie_where_their_ports_are(floor: Floorplan, cells: list[Spot]) -> None:
-    """The ports stay on the left, in their order; so does what they drive, and its neighbours go away from them."""
+    """The ports stay on the left, in their order; so does what they drive, and its neighbours go away from
+    them.
+    """
     x0, y0, x1, y1 = floor.core
     inputs = floor.nets[SIDE * SIDE :]
     first = [cells[net[0][0]] for net in inputs]

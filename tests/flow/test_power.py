@@ -1,4 +1,6 @@
-"""Power: cells by hand, cells whose states are walked through cycle by cycle, and OpenSTA's tables as a second engine."""
+"""Power: cells by hand, cells whose states are walked through cycle by cycle, and OpenSTA's tables as a
+second engine.
+"""
 
 import json
 import random
@@ -69,7 +71,8 @@ def fj(found: Estimate, milliwatts: float) -> float:
     return milliwatts * found.cycles * found.clock_ns * 1e3
 
 
-# -- by hand --------------------------------------------------------------------------------------------------------------
+# -- by hand
+# --------------------------------------------------------------------------------------------------------------
 
 
 def test_an_inverter_by_hand(tmp_path: Path) -> None:
@@ -78,7 +81,8 @@ def test_an_inverter_by_hand(tmp_path: Path) -> None:
     made = estimator(flop_to_flop(), tmp_path, wires=table)
     nets = {"clk": (200, 0.5), "d": (40, 0.4), "a": (40, 0.4), "b": (40, 0.6), "q": (40, 0.6)}
     found = made.estimate(Activity.of(nets, 100, CLOCK_NS))
-    # Q's slews, the clock's being 0.03 ns: INV_X1's A weighs 1.549360 fF at a falling edge, 1.700230 at a rising one
+    # Q's slews, the clock's being 0.03 ns: INV_X1's A weighs 1.549360 fF at a falling edge, 1.700230 at a
+    # rising one
     slews, loads = (0.0171859, 0.0409838), (1.897810, 3.795620)
     falling = by_hand(0.03, 2 + 1.549360, slews, loads, 0.00668007, 0.00844172, 0.00667800, 0.00844104)
     rising = by_hand(0.03, 2 + 1.700230, slews, loads, 0.00895003, 0.0123317, 0.00895914, 0.0123355)
@@ -124,7 +128,9 @@ def gated_register() -> Circuit:
 def test_states_walked_through(
     likely_enable: float, likely_change: float, tmp_path: Path, library: Library
 ) -> None:
-    """Registers and a clock gate: every transition charged by the states that it met, and the estimate from counts alone."""
+    """Registers and a clock gate: every transition charged by the states that it met, and the estimate from
+    counts alone.
+    """
     made = estimator(gated_register(), tmp_path)
     pick = random.Random(5)
     cycles = 4000
@@ -221,7 +227,8 @@ def test_a_full_adder_walked_through(tmp_path: Path, library: Library) -> None:
     assert 0.3 * row.internal_mw < found.twice_mw < 0.5 * row.internal_mw
 
 
-# -- OpenSTA ----------------------------------------------------------------------------------------------------------------
+# -- OpenSTA
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def mixed() -> Circuit:
@@ -272,11 +279,12 @@ LEAKAGE = re.compile(r"power: leakage cell \S+ (\S+)")
 
 
 def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> dict[str, dict[str, float]]:
-    """Power in mW of the pins of every instance: internal by pin, "switching" and "leakage", from what OpenSTA traces.
+    """Power in mW of the pins of every instance: internal by pin, "switching" and "leakage", from what
+    OpenSTA traces.
 
-    Debian's version is of November 2019 and charges every toggle with the energies of rise and fall together, and its
-    weights of a pin's tables do not sum up to one. Both are put right here, by the definitions of Liberty; slews, loads,
-    tables, probabilities, activities and all else are its own.
+    Debian's version is of November 2019 and charges every toggle with the energies of rise and fall together,
+    and its weights of a pin's tables do not sum up to one. Both are put right here, by the definitions of
+    Liberty; slews, loads, tables, probabilities, activities and all else are its own.
     """
     circuit.write(directory)
     (directory / "no_wires.lib").write_text(NO_WIRES_LIBRARY)
@@ -328,7 +336,9 @@ def internal_by_pin(made: Estimator, kind: str, name: str, activity: Activity) -
 
 @pytest.mark.parametrize("make", [mixed, adder, flop_to_flop])
 def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
-    """By group and, for single cells, with the room that its weights need: it leaves the conditions out of them."""
+    """By group and, for single cells, with the room that its weights need: it leaves the conditions out of
+    them.
+    """
     circuit = make()
     theirs = opensta(circuit, tmp_path, 0.5, 0.5)
     made = estimator(circuit, tmp_path)
@@ -346,7 +356,9 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
         assert sum(by_pin.values()) == pytest.approx(own.internal_mw, rel=EXACT)
         for pin, value in by_pin.items():
             if pin == "D":
-                continue  # charged by OpenSTA as if half of the changes came while the clock is low, and at its falling edge again
+                # charged by OpenSTA as if half of the changes came while the clock is low, and at its falling
+                # edge again
+                continue
             assert value == pytest.approx(other[pin], rel=0.1), (name, pin)
             pair = sums["clock" if pin == "CK" else "registers" if register else "combinational"]
             pair[0] += value
@@ -358,11 +370,14 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
         assert ours == pytest.approx(other, rel=MOST_ERROR), group
 
 
-# -- what must hold -------------------------------------------------------------------------------------------------------
+# -- what must hold
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_sums_and_monotony(tmp_path: Path) -> None:
-    """Instances, groups and modules have the same sum; more activity takes more, none leaves leakage and the clock."""
+    """Instances, groups and modules have the same sum; more activity takes more, none leaves leakage and the
+    clock.
+    """
     circuit = adder()
     modules = {"": "adder", "dp": "Datapath", "dp.add": "Ripple", "unused": "Nothing"}
     cells = {name: name.rpartition(".")[0] for name, *_ in circuit.cells}
@@ -436,7 +451,8 @@ def test_nets_that_were_not_recorded(tmp_path: Path) -> None:
         made.estimate(Activity.of({"else": (1, 0.5)}, 100, CLOCK_NS, "encrypt"))
 
 
-# -- files and energy -------------------------------------------------------------------------------------------------------
+# -- files and energy
+# -------------------------------------------------------------------------------------------------------
 
 
 def recorded(directory: Path, name: str, toggles: float, mode: str, cycles: int = 100) -> None:
@@ -464,8 +480,8 @@ def test_energy_of_a_window_is_scaled(tmp_path: Path) -> None:
     part = power.analyze(tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS)
     assert part.energy_nj["decrypt"] == pytest.approx(12.5 * whole.energy_nj["decrypt"])
     assert part.total_mw == whole.total_mw
-    assert any("from a window of 100 cycles of the netlist, times 12.5" in each for each in part.caveats)
-    assert not any("window" in each for each in whole.caveats)
+    assert any("from a window of 100 cycles of the netlist, times 12.5" in caveat for caveat in part.caveats)
+    assert not any("window" in caveat for caveat in whole.caveats)
 
 
 def test_power_json(tmp_path: Path) -> None:
@@ -479,7 +495,7 @@ def test_power_json(tmp_path: Path) -> None:
         tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=hierarchy
     )
     assert product.read(tmp_path / "power.json", PowerReport) == made
-    windows = {each.workload: each.energy_nj for each in made.workloads}
+    windows = {workload.workload: workload.energy_nj for workload in made.workloads}
     assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
     assert (made.mode, made.wires, made.glitch_ratio) == ("zero-delay", "model", {})
     assert sum(each.total_mw for each in made.by_group.values()) == pytest.approx(made.total_mw)
@@ -496,7 +512,7 @@ def test_power_json(tmp_path: Path) -> None:
     assert both.energy_nj == both.energy_by_mode_nj["zero-delay"] == made.energy_nj
     assert both.with_glitches.energy_nj == both.energy_by_mode_nj["timed"]
     assert both.with_glitches.total_mw > both.total_mw
-    assert any("lower bound" in each and "upper one" in each for each in both.caveats)
+    assert any("lower bound" in caveat and "upper one" in caveat for caveat in both.caveats)
     # glitches of some workloads only: no figure mixes the two
     (activity / "decrypt.timed.json").unlink()
     mixed_modes = power.analyze(

@@ -1,4 +1,6 @@
-"""Nets whose wire alone takes long: cut where much hangs below, the same function, and shorter to the furthest reader."""
+"""Nets whose wire alone takes long: cut where much hangs below, the same function, and shorter to the
+furthest reader.
+"""
 
 import pytest
 from modexlab.flow.kit import kit
@@ -25,7 +27,9 @@ def lef() -> Lef:
 
 
 def column(library: Library, *, to_a_port: bool = False) -> tuple[Netlist, Placement]:
-    """An inverter at the foot of a column that drives READERS others, up to its top; and a port up there, if asked."""
+    """An inverter at the foot of a column that drives READERS others, up to its top; and a port up there, if
+    asked.
+    """
     cells = {f"u{index}": Instance(f"u{index}", "INV_X1", {}) for index in range(READERS + 1)}
     for index, cell in enumerate(cells.values()):
         cell.pins.update({"A": 0 if index == 0 else 1, "ZN": 1 + index})

@@ -117,7 +117,8 @@ def test_one_wrong_cell_is_refuted(unit: Path, tmp_path: Path, kinds: tuple[str,
     assert not report.equivalent and report.refuted
 
 
-# what multiplies by 1 reads its pipeline of the other factor no further than the first stage; `seen` reads it to the end
+# what multiplies by 1 reads its pipeline of the other factor no further than the first stage; `seen` reads it
+# to the end
 UNREAD = """\
 module dut(input logic clk, input logic en, input logic [3:0] a, output logic [3:0] y);
   logic [3:0] ones [3], held [3], sum [3];
@@ -137,14 +138,16 @@ endmodule
 
 
 def test_registers_that_nobody_reads(tmp_path: Path) -> None:
-    """They are gone from the netlist, where a constant has their name; that is no difference, but one that shows is."""
+    """They are gone from the netlist, where a constant has their name; that is no difference, but one that
+    shows is.
+    """
     (tmp_path / "design.sv").write_text(UNREAD)
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
     assert report.equivalent and report.unread_registers > 0
     (tmp_path / "other.sv").write_text(UNREAD.replace("ones[2][3] ?", "ones[2][0] ?"))
     report = check_equivalence(tmp_path / "other.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert report.refuted and {each.part for each in report.parts if each.result == "refuted"} == {"y"}
+    assert report.refuted and {part.part for part in report.parts if part.result == "refuted"} == {"y"}
 
 
 def test_nothing_to_compare_is_no_proof(tmp_path: Path) -> None:
@@ -269,7 +272,9 @@ endmodule
 
 
 def test_squares_and_chains_that_may_be_rewritten(tmp_path: Path) -> None:
-    """Both squares, also the one that is cut; the chain whose sums keep their width, and not the one whose sums pass it."""
+    """Both squares, also the one that is cut; the chain whose sums keep their width, and not the one whose
+    sums pass it.
+    """
     (tmp_path / "design.sv").write_text(ARITHMETIC)
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     made = loaded(tmp_path / "synthesis.json")
@@ -424,7 +429,9 @@ def test_a_library_without_wires_gets_some() -> None:
 
 
 def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path: Path) -> None:
-    """AddRed as the textbook writes it and as Koc does: nearly one netlist, or two that differ as their adders do."""
+    """AddRed as the textbook writes it and as Koc does: nearly one netlist, or two that differ as their
+    adders do.
+    """
     areas: dict[tuple[str, bool], float] = {}
     for form in ("textbook", "koc"):
         source = translate(find("mont-001").at(8, add_red=form).multiplier(), TOP)
@@ -466,7 +473,8 @@ def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     design = loaded(tmp_path / "coarse.json")
     assert adders(design) == 16
     assert share_adders(design) == 8
-    # eight adders come in the place of second sums, and y + n for each of the four stages; those without readers are still there
+    # eight adders come in the place of second sums, and y + n for each of the four stages; those without
+    # readers are still there
     assert adders(design) == 16 + 8 + 4
 
 
@@ -475,13 +483,17 @@ def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     [
         "reg [3:0] unused; assign y = a;",
         "reg [3:0] r; always @(posedge clk) if (a[0]) r <= 0; assign y = a ^ r;",
-        "parameter WITH = 0; reg [3:0] r; always @* begin r = 4'bx; if (WITH) r = a; end assign y = WITH ? r : a;",
-        "reg ready, ready_reg; always @(posedge clk) begin ready_reg <= a[0]; ready <= ready_reg; end assign y = {4{ready}};",
+        "parameter WITH = 0; reg [3:0] r; always @* begin r = 4'bx; if (WITH) r = a; end assign y = WITH ? "
+        "r : a;",
+        "reg ready, ready_reg; always @(posedge clk) begin ready_reg <= a[0]; ready <= ready_reg; end "
+        "assign y = {4{ready}};",
     ],
     ids=["never used", "reset alone", "x under these parameters", "a net called as the register of another"],
 )
 def test_legal_verilog_is_taken(tmp_path: Path, body: str) -> None:
-    """The first three were refused as undriven; the last ended in an assertion of yosys, which had two objects of one name."""
+    """The first three were refused as undriven; the last ended in an assertion of yosys, which had two
+    objects of one name.
+    """
     (tmp_path / "design.sv").write_text(module(body, "input clk, input [3:0] a, output [3:0] y"))
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     assert (tmp_path / "netlist.v").exists()
@@ -495,6 +507,9 @@ def test_both_drivers_have_the_name_of_their_net(tmp_path: Path) -> None:
 
 
 def test_an_assertion_of_yosys_is_told_as_one() -> None:
-    log = "1.2. Executing JSON frontend.\nERROR: Assert `count_id(cell->name) == 0' failed in kernel/rtlil.cc:2881.\n"
+    log = (
+        "1.2. Executing JSON frontend.\nERROR: Assert `count_id(cell->name) == 0' failed in "
+        "kernel/rtlil.cc:2881.\n"
+    )
     said = yosys._reason(log, 1, Path("write.log"))
     assert "stumbled over its own data in its pass JSON" in said and "no error in the Verilog" in said

@@ -25,7 +25,8 @@ from modexlab.flow.timing.wire_table import NetWire
 TOP, COUNT = "dut", 5
 TIGHT_NS = 0.62
 
-# two inputs of the first element are tied, and each passes its x on; `mixer`, which has no register, is no tile
+# two inputs of the first element are tied, and each passes its x on; `mixer`, which has no register, is no
+# tile
 DESIGN = f"""
 module mixer (input logic [3:0] a, input logic [3:0] b, output logic [3:0] y);
   assign y = a ^ {{b[0], b[3:1]}};
@@ -104,7 +105,7 @@ def test_every_instance_has_the_same_cells(made: Path) -> None:
 def test_the_whole_is_the_design_by_parts_and_flat(made: Path, tmp_path: Path, which: str) -> None:
     by_parts = proved(made / which, tmp_path, made / "design.sv")
     assert by_parts.equivalent
-    of_tile = {each.part for each in by_parts.parts if each.part.startswith("element: ")}
+    of_tile = {part.part for part in by_parts.parts if part.part.startswith("element: ")}
     assert {"element: acc", "element: next_x"} <= of_tile and len(of_tile) < 5
     assert proved(made / which, tmp_path, made / "design.sv", by_parts=False).equivalent
 

@@ -65,7 +65,8 @@ def by_hand(x: float, y: float, xs: tuple[float, float], ys: tuple[float, float]
 
 def test_a_path_by_hand(tmp_path: Path) -> None:
     """DFF_X1 to INV_X1 to DFF_X1 with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
-    # the register answers with a rising edge, the clock's slew being 0.03 ns; INV_X1's A weighs 1.700230 fF at a rising edge
+    # the register answers with a rising edge, the clock's slew being 0.03 ns; INV_X1's A weighs 1.700230 fF
+    # at a rising edge
     load_a = 2.0 + 1.700230
     slews, loads = (0.0171859, 0.0409838), (1.897810, 3.795620)
     to_q = by_hand(0.03, load_a, slews, loads, 0.0929639, 0.0967178, 0.0991291, 0.1028790)
@@ -206,7 +207,9 @@ def test_hold_at_inputs_is_told_and_not_judged(engine: str, tmp_path: Path) -> N
 
 
 def test_fmax_where_paths_take_half_a_cycle(tmp_path: Path) -> None:
-    """Slack is not the period less a constant there: OpenSTA's search finds the clock, the estimate says that it does not look."""
+    """Slack is not the period less a constant there: OpenSTA's search finds the clock, the estimate says that
+    it does not look.
+    """
     circuit = flop_to_flop()
     circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
     circuit.add("inverted", "INV_X1", A="clk", ZN="clk_n")
@@ -218,7 +221,9 @@ def test_fmax_where_paths_take_half_a_cycle(tmp_path: Path) -> None:
 
 
 def test_constants_make_no_paths(tmp_path: Path, library: Library) -> None:
-    """Behind a tie cell and through gates that it closes nothing arrives; what a full adder can no longer do is left out."""
+    """Behind a tie cell and through gates that it closes nothing arrives; what a full adder can no longer do
+    is left out.
+    """
     circuit = adder(2)
     circuit.add("one", "LOGIC1_X1", Z="hi")
     circuit.add("closed", "NOR2_X1", A1="hi", A2="dp.s[1]", ZN="low")
@@ -237,7 +242,8 @@ def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path: Pat
     assert sta.paths[0].points[0].pin.startswith("a[")
 
 
-# -- the estimate's own -------------------------------------------------------------------------------------------------
+# -- the estimate's own
+# -------------------------------------------------------------------------------------------------
 
 
 def test_tables_looked_up_together(library: Library) -> None:
@@ -292,7 +298,8 @@ def test_combinational_loop_is_refused(tmp_path: Path, library: Library) -> None
         )
 
 
-# -- what cannot be answered --------------------------------------------------------------------------------------------
+# -- what cannot be answered
+# --------------------------------------------------------------------------------------------
 
 
 def test_without_opensta_the_estimate_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

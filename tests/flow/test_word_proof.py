@@ -1,4 +1,6 @@
-"""Rewritten arithmetic shown by algebra to be what it was: chains of sums and squares, and what is wrong in one is not shown."""
+"""Rewritten arithmetic shown by algebra to be what it was: chains of sums and squares, and what is wrong in
+one is not shown.
+"""
 
 import copy
 import json

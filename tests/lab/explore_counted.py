@@ -1,4 +1,6 @@
-"""`modexlab explore` whose workers note each point before they begin it: so a test sees what is lost, or done twice."""
+"""`modexlab explore` whose workers note each point before they begin it: so a test sees what is lost, or done
+twice.
+"""
 
 from __future__ import annotations
 

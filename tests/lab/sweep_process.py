@@ -1,4 +1,6 @@
-"""A sweep in a process of its own, again and again, with one ledger: what it has begun and what it has written down can be seen."""
+"""A sweep in a process of its own, again and again, with one ledger: what it has begun and what it has
+written down can be seen.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """`modexlab compare`: which published figures are held against which of ours, how, and what is said of it.
 
-Figures of ours are made up here, but for those of paper 003, which are formulas and measured: the arithmetic is what is tested.
+Figures of ours are made up here, but for those of paper 003, which are formulas and measured: the arithmetic
+is what is tested.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def cycles(ledger: Ledger, name: str, nbits: int, workload: str, value: int, **f
 def found(ledger: Ledger, number: str, table: str, **fields: Any) -> list[Comparison]:
     """Comparisons of a table, of figures with these fields."""
     figures = [
-        each
-        for each in published.paper(number).table(table).figures()
-        if all(getattr(each, name) == value for name, value in fields.items())
+        figure
+        for figure in published.paper(number).table(table).figures()
+        if all(getattr(figure, name) == value for name, value in fields.items())
     ]
     return [each for each in compare(figures, ledger) if isinstance(each, Comparison)]
 
@@ -66,14 +67,14 @@ def test_every_figure_is_compared_or_left_out_with_a_reason(number: str, ledger:
     """And what is wanted of ours can be made."""
     figures = list(published.paper(number).figures())
     compared = compare(figures, ledger)
-    assert list(dict.fromkeys(id(each.figure) for each in compared)) == [id(each) for each in figures]
+    assert list(dict.fromkeys(id(each.figure) for each in compared)) == [id(figure) for figure in figures]
     assert all(each.reason for each in compared if isinstance(each, LeftOut))
     comparisons = [each for each in compared if isinstance(each, Comparison)]
-    assert comparisons and all(each.sides and each.value > 0 for each in comparisons)
+    assert comparisons and all(comparison.sides and comparison.value > 0 for comparison in comparisons)
     wanted = missing(compared)
     for point in wanted.quick + wanted.long:
         point.check()
-    assert {each.verdict for each in comparisons} == {"not measured"}
+    assert {comparison.verdict for comparison in comparisons} == {"not measured"}
 
 
 def test_bases(ledger: Ledger) -> None:
@@ -219,7 +220,9 @@ def test_the_present_sources_go_first(ledger: Ledger, monkeypatch: pytest.Monkey
 
 
 def test_only_the_usual_flow_counts(ledger: Ledger) -> None:
-    """Style and density may differ, and are named; another adder or no sizing is another chip than the paper is held against."""
+    """Style and density may differ, and are named; another adder or no sizing is another chip than the paper
+    is held against.
+    """
 
     def compared(value: float, stage: str, *flow: tuple[str, Any]) -> Comparison:
         point = Point("mont-001", 32, interface="xcel", stage=stage, flow=(*FLOW, *flow))
@@ -339,7 +342,7 @@ def test_ratios_across_technologies(ledger: Ledger) -> None:
 def test_resources_of_the_same_family(ledger: Ledger) -> None:
     point = Point("ssmm-004", 64, stage="fpga", flow=CYCLONE)
     record(ledger, point, Figure("alm", 282, "ALM"), Figure("ff", 874, "FF"))
-    alm, ff = (found(ledger, "004", "1", row="64, Algo 6", column=each)[0] for each in ("ALMs", "Regs"))
+    alm, ff = (found(ledger, "004", "1", row="64, Algo 6", column=name)[0] for name in ("ALMs", "Regs"))
     assert (alm.ratio(alm.twin), ff.ratio(ff.twin)) == (0.5, 1)
     assert alm.verdict == "twin fewer: same FPGA family, counted before packing"
     other = Point("mmmul-004", 64, stage="fpga", flow=(("device", "artix-7"),))
@@ -441,7 +444,7 @@ def test_text_of_what_is_not_measured_and_stale(
     assert "!, stale: measured with other sources or tools than the present ones; --measure" in out
     report = cli("compare", "paper-001", "--table", "RTL", "--json").json()
     sides = [each["twin"] for each in report if each["compared"]]
-    assert {(each["value"], each["stale"]) for each in sides} == {(162, True), (None, False)}
+    assert {(side["value"], side["stale"]) for side in sides} == {(162, True), (None, False)}
     point = Point("mm-m-000", 32, interface="xcel", stage="fpga", flow=CYCLONE)
     record(ledger, point, Figure("alm", 100, "ALM"))
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "again others")
@@ -455,10 +458,10 @@ def test_text_is_no_wider_than_a_terminal(cli: Cli, ledger: Ledger) -> None:
     wanted = missing(compare(published.figures(), ledger))
     for point in wanted.quick + wanted.long:
         operations = (point.workload,) if point.workload else ("encrypt", "decrypt")
-        figures = [Figure("cycles", 98765, "cycles", each) for each in operations]
+        figures = [Figure("cycles", 98765, "cycles", operation) for operation in operations]
         figures += [Figure("area_um2", 98765.4321, "um2"), Figure("fmax_mhz", 123.456789, "MHz")]
         figures += [Figure(name, 98765, name.upper()) for name in ("alm", "lut", "ff", "dsp")]
-        figures += [Figure("energy_nj", 98.7654321, "nJ", each) for each in operations]
+        figures += [Figure("energy_nj", 98.7654321, "nJ", operation) for operation in operations]
         record(ledger, point, *figures)
     lines = cli("compare").out.splitlines()
     assert max(map(len, lines)) <= 120
@@ -505,7 +508,7 @@ def test_a_point_that_fails(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
     assert result.code == 1
     assert "scaled, 1024 bits, encrypt, formula: failed: the machine is on fire" in result.err
     assert "1 of 11 points could not be measured; `modexlab ledger --failures` shows them" in result.err
-    assert [each.message for each in ledger.failures()] == ["the machine is on fire"]
+    assert [failure.message for failure in ledger.failures()] == ["the machine is on fire"]
     assert "- scaled" in result.out and "mmmul-004" in result.out
     monkeypatch.undo()
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger.path))

@@ -1,4 +1,5 @@
-"""`modexlab compare cores`: which cores stand beside each other, what follows from their figures, and what is said of it.
+"""`modexlab compare cores`: which cores stand beside each other, what follows from their figures, and what is
+said of it.
 
 Figures of ours are made up here, but for those of the long regression: the arithmetic is what is tested.
 """
@@ -123,17 +124,17 @@ def test_a_machine_does_private_operations(ledger: Ledger) -> None:
 
 def test_without_figures_cycles_are_by_formula(ledger: Ledger) -> None:
     found = cores(ledger, [32, 1024])
-    own = [each for each in found if each.kind != lab.PUBLISHED]
-    assert {each.kind for each in own} == {"ours", "twin"} and not any(each.measured for each in own)
-    for each in own:
-        machine = catalogue.find(each.design).at(each.nbits, **each.settings)
+    own = [core for core in found if core.kind != lab.PUBLISHED]
+    assert {core.kind for core in own} == {"ours", "twin"} and not any(core.measured for core in own)
+    for core in own:
+        machine = catalogue.find(core.design).at(core.nbits, **core.settings)
         # with CRT a machine's products are of half the width
-        assert each.product_cycles == (None if each.settings.get("crt") else machine.product_cycles)
-        assert each.product_ns is None and each.area_um2 is None and each.operation_us is None
-        assert each.tests_passed is None and "modexlab asic" in each.command and "--fmax" in each.command
+        assert core.product_cycles == (None if core.settings.get("crt") else machine.product_cycles)
+        assert core.product_ns is None and core.area_um2 is None and core.operation_us is None
+        assert core.tests_passed is None and "modexlab asic" in core.command and "--fmax" in core.command
     asked = missing(found)
-    assert {each.key for each in asked} == {each.point.key for each in own if each.point is not None}
-    assert [each.key for each in asked] == [each.key for each in wanted([32, 1024]).points]
+    assert {each.key for each in asked} == {core.point.key for core in own if core.point is not None}
+    assert [each.key for each in asked] == [point.key for point in wanted([32, 1024]).points]
     assert only(found, name="systolic-002", part="unit", nbits=1024).product_cycles == 194
 
 
@@ -146,12 +147,14 @@ def test_what_is_measured_is_not_missing(ledger: Ledger) -> None:
 
 
 def test_in_which_order_they_are_measured(ledger: Ledger) -> None:
-    """One synthesis of each whose clock is known, then the searches; of both ours at every width first, then the paper's beside it, all
-    multipliers before whole machines, narrow ones first; a design by a manifest before all."""
+    """One synthesis of each whose clock is known, then the searches; of both ours at every width first, then
+    the paper's beside it, all multipliers before whole machines, narrow ones first; a design by a manifest
+    before all.
+    """
     (design,) = catalogue.by_manifests([str(ROOT / "tests" / "foreign" / "start_done.toml")])
     found = cores(ledger, [2048, 32, 1024], manifests=[design])
     points = in_steps(found)
-    known = [each for each in points if not dict(each.flow).get("fmax")]
+    known = [point for point in points if not dict(point.flow).get("fmax")]
     searched = points[len(known) :]
     assert points[: len(known)] == known == in_steps(found, search=False) and searched == missing(found)
     assert [each.key for each in known] == [
@@ -200,7 +203,7 @@ def test_all_that_the_ledger_has_of_the_kind(ledger: Ledger) -> None:
     record(ledger, "scaled", 32, of_flow(9_000.0, 2.5, product=(5, 0.1)), **UNIT)
     layout = {**UNIT, "stage": "layout"}
     record(ledger, "scaled", 32, of_flow(9_500.0, 2.75, product=(5, 0.1)), **layout)
-    found = [each for each in cores(ledger, [32]) if each.design == "scaled" and each.measured]
+    found = [core for core in cores(ledger, [32]) if core.design == "scaled" and core.measured]
     assert [(each.name, each.stage, each.product_ns) for each in found] == [
         ("scaled", "flow", 12.5),
         ("scaled", "layout", 13.75),
@@ -270,20 +273,20 @@ def test_rows_that_are_not_measured_say_why(ledger: Ledger, cli: Cli) -> None:
 
 def test_widths_between_take_the_next_designs() -> None:
     at = {
-        nbits: {each.subject for each in wanted([nbits]).points} for nbits in (16, 32, 100, 128, 4096, 2048)
+        nbits: {point.subject for point in wanted([nbits]).points} for nbits in (16, 32, 100, 128, 4096, 2048)
     }
     assert at[16] == at[32] and at[100] == at[128] and at[4096] == at[2048] != at[32]
-    assert {each.nbits for each in wanted([16, 100]).points} == {16, 100}
+    assert {point.nbits for point in wanted([16, 100]).points} == {16, 100}
 
 
 def test_a_named_design_is_there_at_every_width() -> None:
     points = wanted([24], ["ssmm-ct", "serial"]).points
-    assert {(each.subject, each.interface) for each in points} == {
+    assert {(point.subject, point.interface) for point in points} == {
         ("ssmm-ct", "unit"),
         ("ssmm-ct", "stream"),
         ("serial", "stream"),
     }
-    assert all(dict(each.flow)["fmax"] for each in points)
+    assert all(dict(point.flow)["fmax"] for point in points)
 
 
 def test_searches_begin_at_the_clocks_of_the_reference_results() -> None:
@@ -364,18 +367,22 @@ def test_a_space_that_is_wrong_is_reported(ledger: Ledger, cli: Cli, monkeypatch
 
 def test_published_rows_say_what_they_are() -> None:
     found = lab.published_cores(range(5000))
-    assert {each.nbits for each in found} >= {32, 256, 512, 1024, 2048}
-    for each in found:
-        assert each.technology and each.source.startswith("published: ") and len(each.source) > 20
-        assert not each.ours and each.floor is None and each.point is None
-        known = (
-            each.product_cycles,
-            each.product_ns,
-            each.operation_cycles,
-            each.operation_us,
-            each.public_us,
+    assert {published_core.nbits for published_core in found} >= {32, 256, 512, 1024, 2048}
+    for published_core in found:
+        assert (
+            published_core.technology
+            and published_core.source.startswith("published: ")
+            and len(published_core.source) > 20
         )
-        assert any(known), each.design
+        assert not published_core.ours and published_core.floor is None and published_core.point is None
+        known = (
+            published_core.product_cycles,
+            published_core.product_ns,
+            published_core.operation_cycles,
+            published_core.operation_us,
+            published_core.public_us,
+        )
+        assert any(known), published_core.design
     unit = only(found, design="001 MontMulRem")
     assert (unit.product_cycles, unit.product_ns, unit.area_um2) == (4, 12.0, 13846.736)
     paper = only(found, design="002 Proposed architecture", nbits=1024)
@@ -385,9 +392,9 @@ def test_published_rows_say_what_they_are() -> None:
 
 def test_fronts_have_time_where_there_is_a_clock() -> None:
     goals = goals_of({"cycles": "min", "area_um2": "min"})
-    assert [each.metric for each in goals_at(goals, "flow")] == ["time_ns", "area_um2"]
-    assert [each.metric for each in goals_at(goals, "native")] == ["cycles"]
-    assert [each.metric for each in goals_at(goals_of({"time_ns": "min", "cycles": "min"}), "layout")] == [
+    assert [goal.metric for goal in goals_at(goals, "flow")] == ["time_ns", "area_um2"]
+    assert [goal.metric for goal in goals_at(goals, "native")] == ["cycles"]
+    assert [goal.metric for goal in goals_at(goals_of({"time_ns": "min", "cycles": "min"}), "layout")] == [
         "time_ns"
     ]
     assert {"flow", "layout"} == set(METRICS["time_ns"].stages)
@@ -454,13 +461,13 @@ def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(lab, "known_clocks", lambda: known)
     command = ("compare", "cores", "heap", "serial", "--nbits", 32, "--measure", "--no-search", "--json")
     said = cli(*command).err
-    assert {(each.subject, each.interface) for each in asked} == {("heap", "unit"), ("heap", "stream")}
-    assert all("fmax" not in dict(each.flow) for each in asked)
+    assert {(point.subject, point.interface) for point in asked} == {("heap", "unit"), ("heap", "stream")}
+    assert all("fmax" not in dict(point.flow) for point in asked)
     assert "of 1 of 3 points no clock is known" in said
     record(ledger, "heap", 32, of_flow(9_000.0, 1.5, product=(5, 0.1)), **UNIT)
     asked.clear()
     rows = cli(*command).json()
-    assert [each.interface for each in asked] == ["stream"]
+    assert [point.interface for point in asked] == ["stream"]
     assert [row["searched"] for row in rows if row["tests_passed"]] == [True]
 
 
@@ -484,10 +491,12 @@ def test_refused(arguments: tuple[str, ...], message: str, cli: Cli, ledger: Led
 
 
 def test_what_is_left_counts_what_is_under_way(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a point under way has taken is gone; one that takes longer than the rule says speaks for the others."""
+    """What a point under way has taken is gone; one that takes longer than the rule says speaks for the
+    others.
+    """
     points = [Point(name, 32, stage="flow") for name in ("mont", "heap", "scaled")]
     sweep = Sweep(Space("three", "", objectives={}, constraints=(), parts=()), ledger, Exhaustive(points))
-    waiting = sweep._look_up({each.key: each for each in points})
+    waiting = sweep._look_up({point.key: point for point in points})
     each, now = STAGES["flow"].seconds, 1000.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     assert len(waiting) == 3 and sweep.seconds_left(1) == pytest.approx(3 * each)
@@ -514,7 +523,7 @@ def test_a_real_run(ledger: Ledger, cli: Cli) -> None:
         else:
             assert row["operation_us"] == pytest.approx(row["operation_cycles"] * row["period_ns"] / 1000)
     trials = [ledger.measurement(1).details["trials"]]
-    assert all(len(each) > 1 for each in trials)
+    assert all(len(trial) > 1 for trial in trials)
     before = len(ledger.rows(history=True))
     assert (
         json.dumps(cli(*command).json()) == json.dumps(result.json())

@@ -1,6 +1,7 @@
 """`modexlab explore`: sweeps, their fronts, how they resume, and what they refuse.
 
-Most run here in this process, with figures that are made up, so that every case can be had; some in workers with real points.
+Most run here in this process, with figures that are made up, so that every case can be had; some in workers
+with real points.
 """
 
 from __future__ import annotations
@@ -185,8 +186,8 @@ def test_fronts_are_those_of_the_figures(explore: Explore) -> None:
     for front in report["fronts"]:
         values = {
             point.key: (
-                next(each.value for each in figures if each.operation == front["operation"]),
-                next(each.value for each in figures if each.metric == "area_um2"),
+                next(figure.value for figure in figures if figure.operation == front["operation"]),
+                next(figure.value for figure in figures if figure.metric == "area_um2"),
             )
             for point in points
             for figures in [made_up(point).figures]
@@ -375,7 +376,7 @@ def test_the_same_command_goes_on(explore: Explore) -> None:
     again = explore(FLOWS)
     assert explore.begun == []
     assert (again["points"]["measured"], again["points"]["reused"], again["points"]["failed"]) == (0, 8, 4)
-    assert all(each["earlier"] for each in again["failures"])
+    assert all(failure["earlier"] for failure in again["failures"])
     explore.work = good
     retried = explore(FLOWS, "--retry")
     assert len(explore.begun) == 4
@@ -412,7 +413,9 @@ def test_figures_without_a_functional_run_are_a_failure(explore: Explore) -> Non
     """The ledger refuses them."""
     explore.work = lambda point: Outcome(point, measured(made_up(point).figures, tests=""))
     report = explore(FLOWS, code=1)
-    assert all("no functional run of this hardware passed" in each["message"] for each in report["failures"])
+    assert all(
+        "no functional run of this hardware passed" in failure["message"] for failure in report["failures"]
+    )
     assert explore.ledger.rows() == []
 
 
@@ -439,7 +442,8 @@ def test_what_no_other_point_can_survive_ends_the_sweep(explore: Explore) -> Non
     explore.work = work
     message = explore.fails(FLOWS, "--json")
     assert message == (
-        "/cache: No space left on device; 2 points of this run are in the ledger, and the same command goes on from there"
+        "/cache: No space left on device; 2 points of this run are in the ledger, and the same command goes "
+        "on from there"
     )
     assert len({row.key for row in explore.ledger.rows()}) == 2
     assert explore.ledger.failures() == []
@@ -551,8 +555,8 @@ def test_a_search_that_is_interrupted_walks_the_same_way(
     report = explore(LARGE, *options)
     assert len(explore.begun) == 48 - 25
     assert keys_in_order(explore.ledger) == expected
-    values = [[each["values"] for each in front["points"]] for front in report["fronts"]]
-    assert values == [[each["values"] for each in front["points"]] for front in whole["fronts"]]
+    values = [[point["values"] for point in front["points"]] for front in report["fronts"]]
+    assert values == [[point["values"] for point in front["points"]] for front in whole["fronts"]]
 
 
 def test_a_search_hears_of_failures(explore: Explore) -> None:
@@ -577,7 +581,7 @@ def test_dry_run(explore: Explore) -> None:
     explore.ledger.fail(failed, "no", 1.0)
     explore.work = None
     report = explore(FLOWS, "--dry-run")
-    states = {each["key"]: each["state"] for each in report["points"]}
+    states = {point["key"]: point["state"] for point in report["points"]}
     assert Counter(states.values()) == {"done": 4, "failed": 1, "to measure": 7}
     assert states[failed.key] == "failed"
     assert len(report["impossible"]) == 8
@@ -777,7 +781,8 @@ def test_help_and_start_are_quick() -> None:
     """Optuna and Dask are for those who ask for them."""
     assert cli_module.build_parser()
     code = (
-        "import sys; from modexlab.eval.cli import main; from modexlab.eval.lab import explore, search, schedulers, space; "
+        "import sys; from modexlab.eval.cli import main; from modexlab.eval.lab import explore, search, "
+        "schedulers, space; "
         "sys.exit(bool({'optuna', 'distributed', 'dask', 'dask_jobqueue'} & sys.modules.keys()))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -53,7 +53,11 @@ def test_operations_that_share_a_model() -> None:
     """The same answers in the same cycles as one by one on fresh models, also of flips that come too late."""
     target = Campaign(machine_of("mont", 16, **UNCHECKED))
     model, operation = target.model, target.operations[0]
-    control = [each for each in model.registers if each.path.startswith(("ctrl", "units__0.valid", "setup"))]
+    control = [
+        register
+        for register in model.registers
+        if register.path.startswith(("ctrl", "units__0.valid", "setup"))
+    ]
     faults = target.faults(300, False) + faults_of(control, lambda _: range(3, target.cycles, 20))
     faults.append(Fault(model.registers[0], 0, target.cycles + 5))
     most = 3 * target.cycles
@@ -66,7 +70,9 @@ def test_operations_that_share_a_model() -> None:
 def test_an_interrupted_campaign_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With what is kept it injects the others alone, and comes to the same; other faults share nothing with it."""
+    """With what is kept it injects the others alone, and comes to the same; other faults share nothing with
+    it.
+    """
     monkeypatch.setattr(fault_campaign, "MOST_OF_PART", 100)
     monkeypatch.setattr(fault_campaign, "LEAST_OF_PART", 100)
     models, injected = fault_campaign.Faulted.campaign, []

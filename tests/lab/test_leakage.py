@@ -138,7 +138,9 @@ def test_parts(name: str, crt: bool) -> None:
     found = parts(program)
     assert found[0] is Part.LOAD and found[-1] is Part.WIPE and set(found) == set(Part)
     for word, part in zip(program.words, found, strict=True):
-        assert not {each.slot for each in word.find(Fetch)} & {"d", "dp", "dq"} or part is Part.BLIND_EXPONENT
+        assert (
+            not {fetch.slot for fetch in word.find(Fetch)} & {"d", "dp", "dq"} or part is Part.BLIND_EXPONENT
+        )
         assert not word.find(Scan) or part is Part.COMPUTE
     assert found.count(Part.COMPUTE) > 5
 
@@ -147,7 +149,9 @@ def test_parts(name: str, crt: bool) -> None:
 
 
 def test_what_leaks_is_found() -> None:
-    """An exponent that nothing hides, and with it the registers that it is in; in a time that it does not change."""
+    """An exponent that nothing hides, and with it the registers that it is in; in a time that it does not
+    change.
+    """
     found = assessed(catalogue.find("mont").at(8), 2000)
     assert found.leaks and found.power_leaks and not found.time_leaks
     assert found.curve[found.worst].leaks and found.judged(found.worst)
@@ -185,10 +189,12 @@ def test_time_that_depends_on_the_message_alone_is_no_leak() -> None:
 
 
 def test_what_is_blinded_passes() -> None:
-    """The same program leaks where its secret comes in, and not where it is used; without the blinding it leaks there."""
+    """The same program leaks where its secret comes in, and not where it is used; without the blinding it
+    leaks there.
+    """
     found = assessed(machine_of("mont", 16, **BLINDED), 2000)
     assert not found.leaks and not found.alone()
-    by_part = {each.name: each for each in found.parts()}
+    by_part = {part.name: part for part in found.parts()}
     assert by_part[Part.BLIND_EXPONENT.value].over > 0 and not by_part[Part.BLIND_EXPONENT.value].judged
     assert by_part[Part.COMPUTE.value].cycles > 100 and not by_part[Part.COMPUTE.value].over
 
@@ -211,7 +217,9 @@ def test_constant_time_is_not_enough() -> None:
 
 @pytest.mark.regress
 def test_a_secret_that_is_left_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it was before this test was written: the exponent stayed in s beside its blinded form, until the table's first entry."""
+    """As it was before this test was written: the exponent stayed in s beside its blinded form, until the
+    table's first entry.
+    """
     machine = machine_of("mont", 32, **BLINDED, crt=True, verify=True, fit="modulus")
     program = machine.programmed.program
     assert any(
@@ -247,7 +255,9 @@ def test_what_is_refused() -> None:
 
 @pytest.mark.regress
 def test_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its cells one after the other: every attack finds the exponent, but for the one on the machine that blinds."""
+    """Its cells one after the other: every attack finds the exponent, but for the one on the machine that
+    blinds.
+    """
     import matplotlib
 
     matplotlib.use("Agg")

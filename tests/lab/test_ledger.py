@@ -1,4 +1,6 @@
-"""The ledger: what is recorded stays, whoever else is there, whatever happens to the process or the disk; and every export of it."""
+"""The ledger: what is recorded stays, whoever else is there, whatever happens to the process or the disk; and
+every export of it.
+"""
 
 from __future__ import annotations
 
@@ -207,14 +209,14 @@ def test_failures_until_they_are_measured(ledger: Ledger) -> None:
     assert ledger.failures() == []
     for key, message in (("a", "first"), ("a", "again"), ("b", "b's")):
         ledger.fail(point(key), message, 2.5)
-    assert [(each.key, each.message, each.seconds) for each in ledger.failures()] == [
+    assert [(failure.key, failure.message, failure.seconds) for failure in ledger.failures()] == [
         ("a", "again", 2.5),
         ("b", "b's", 2.5),
     ]
-    assert [each.message for each in ledger.failures(["b", "c"])] == ["b's"]
+    assert [failure.message for failure in ledger.failures(["b", "c"])] == ["b's"]
     assert ledger.done(["a", "b"]) == set() and ledger.rows() == []
     ledger.record(point("a"), WHOLE)
-    assert [each.key for each in ledger.failures()] == ["b"]
+    assert [failure.key for failure in ledger.failures()] == ["b"]
 
 
 def test_a_failure_of_old_sources_ends_when_the_point_is_measured(
@@ -227,14 +229,14 @@ def test_a_failure_of_old_sources_ends_when_the_point_is_measured(
     ledger.fail(old, "with the old ones", 1.0)
     ledger.record(new, WHOLE)
     assert ledger.failures() == []
-    assert [each.message for each in ledger.failures(["old sources"])] == ["with the old ones"], (
+    assert [failure.message for failure in ledger.failures(["old sources"])] == ["with the old ones"], (
         "just so it fails"
     )
     assert ledger.failures(["new sources"]) == []
     ledger.fail(point("newer sources", name="one point"), "broken again", 1.0)
-    assert [each.message for each in ledger.failures()] == ["broken again"]
+    assert [failure.message for failure in ledger.failures()] == ["broken again"]
     ledger.fail(old, "and as before", 1.0)
-    assert [each.message for each in ledger.failures()] == ["and as before"], "once for a point"
+    assert [failure.message for failure in ledger.failures()] == ["and as before"], "once for a point"
 
 
 def test_numbers_that_there_are_not(ledger: Ledger) -> None:
@@ -370,7 +372,9 @@ def test_a_migration_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch:
 
 
 def test_the_version_is_read_at_one_moment(tmp_path: Path) -> None:
-    """Another process that makes the file just then has to wait: half of what it writes would look like no ledger."""
+    """Another process that makes the file just then has to wait: half of what it writes would look like no
+    ledger.
+    """
     connection = sqlite3.connect(tmp_path / "new.sqlite", isolation_level=None)
     tried = []
 
@@ -394,7 +398,8 @@ def test_a_newer_version_is_refused(ledger: Ledger) -> None:
     for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
         with pytest.raises(
             BadInput,
-            match=f"has version {schema.VERSION + 1}, from a newer modexlab, and this one knows {schema.VERSION}; update",
+            match=f"has version {schema.VERSION + 1}, from a newer modexlab, and this one knows "
+            f"{schema.VERSION}; update",
         ):
             use()
     sql(ledger.path, f"PRAGMA user_version = {schema.VERSION}")
@@ -441,7 +446,9 @@ def test_a_damaged_file(ledger: Ledger) -> None:
 
 
 def test_full_disk(ledger: Ledger) -> None:
-    """A limit on pages is what SQLite reports as a full disk; when there is room again, the same object goes on."""
+    """A limit on pages is what SQLite reports as a full disk; when there is room again, the same object goes
+    on.
+    """
     ledger.record(point("a"), WHOLE)
     connection = ledger._opened()
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -458,7 +465,9 @@ def test_full_disk(ledger: Ledger) -> None:
 
 
 def test_files_that_must_not_grow(tmp_path: Path) -> None:
-    """The kernel refuses in the middle of a write: what was recorded before is there, and no half of the rest."""
+    """The kernel refuses in the middle of a write: what was recorded before is there, and no half of the
+    rest.
+    """
     path = tmp_path / "ledger.sqlite"
     outcome = python(
         f"""

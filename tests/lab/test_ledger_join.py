@@ -1,4 +1,6 @@
-"""Two ledgers: what differs, and one joined to the other: nothing lost, nothing twice, the newest of a point counts."""
+"""Two ledgers: what differs, and one joined to the other: nothing lost, nothing twice, the newest of a point
+counts.
+"""
 
 from __future__ import annotations
 
@@ -106,14 +108,17 @@ def test_compare(make: Callable[..., Ledger]) -> None:
     after = make("two", ("p", 101, "02"), ("q", 20, "02"), ("s", 5, "02"), ("r", 1, "02"))
     found = compare(before, after)
     assert found.compared == 3
-    assert {(each.row.point["name"], each.before, each.after) for each in found.differences} == {
+    assert {
+        (difference.row.point["name"], difference.before, difference.after)
+        for difference in found.differences
+    } == {
         ("p", 100, 101),
         ("s", 0, 5),
     }
     assert [row.point["name"] for row in found.only_before] == ["only"]
     assert [row.point["name"] for row in found.only_after] == ["r"]
     # a relative tolerance does not hide what has become of a zero
-    assert [each.row.point["name"] for each in compare(before, after, 0.01).differences] == ["s"]
+    assert [difference.row.point["name"] for difference in compare(before, after, 0.01).differences] == ["s"]
 
 
 def test_frame(make: Callable[..., Ledger]) -> None:
@@ -130,9 +135,9 @@ def test_frame(make: Callable[..., Ledger]) -> None:
 
 @contextmanager
 def saved(*ledgers: Ledger) -> Iterator[list[str]]:
-    for each in ledgers:
-        each.close()
-    yield [str(each.path) for each in ledgers]
+    for ledger in ledgers:
+        ledger.close()
+    yield [str(ledger.path) for ledger in ledgers]
 
 
 def test_commands(make: Callable[..., Ledger], cli: Cli) -> None:

@@ -53,7 +53,7 @@ def figures(ledger: Ledger) -> dict[str, list[tuple[str, str, float]]]:
     return found
 
 
-RIGHT = sorted((each.metric, each.operation, each.value) for each in WHOLE.figures)
+RIGHT = sorted((figure.metric, figure.operation, figure.value) for figure in WHOLE.figures)
 
 
 def check(path: Path, into: Path) -> int:
@@ -61,16 +61,19 @@ def check(path: Path, into: Path) -> int:
     with Ledger(into) as ledger:
         salvaged = salvage(path, ledger)
         found = figures(ledger)
-        failed = {each.key: (each.message, each.seconds) for each in ledger.failures()}
-        verdicts = {each.name: (each.verdict, each.settings, each.seconds) for each in ledger.verdicts()}
+        failed = {failure.key: (failure.message, failure.seconds) for failure in ledger.failures()}
+        verdicts = {
+            verdict.name: (verdict.verdict, verdict.settings, verdict.seconds)
+            for verdict in ledger.verdicts()
+        }
     assert salvaged.joined.added == len(found) == salvaged.found.intact
     assert salvaged.joined.noted == salvaged.found.notes == len(failed) + len(verdicts)
     assert failed.items() <= {f"failed {index}": ("no room", index) for index in range(NOTES)}.items()
     rights = [(f"check {index}", ("proved", SETTINGS, 2)) for index in range(NOTES)]
-    assert all(each in rights for each in verdicts.items())
+    assert all(item in rights for item in verdicts.items())
     assert salvaged.found.intact + len(salvaged.found.damaged) >= COUNT or not salvaged.found.sound
     assert found.keys() <= {f"k{index}" for index in range(COUNT)}
-    assert all(sorted(each) == RIGHT for each in found.values())
+    assert all(sorted(figure) == RIGHT for figure in found.values())
     assert verify(into).whole
     return len(found)
 
@@ -99,7 +102,9 @@ def test_a_figure_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> 
 
 
 def test_a_note_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> None:
-    """What was refuted is not proved by that; all others are carried over, and carried over again they are there once."""
+    """What was refuted is not proved by that; all others are carried over, and carried over again they are
+    there once.
+    """
     path, new = tmp_path / "changed.sqlite", tmp_path / "new.sqlite"
     path.write_bytes(content)
     connection = sqlite3.connect(path)
@@ -113,8 +118,8 @@ def test_a_note_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> No
         join(into, source)
     assert check(path, new) == COUNT
     with Ledger(new) as ledger:
-        assert [each.name for each in ledger.verdicts()] == ["check 0", "check 2"]
-        assert [each.key for each in ledger.failures()] == ["failed 0", "failed 1"]
+        assert [verdict.name for verdict in ledger.verdicts()] == ["check 0", "check 2"]
+        assert [failure.key for failure in ledger.failures()] == ["failed 0", "failed 1"]
         assert salvage(path, ledger).joined.noted == 0
         assert len(ledger.verdicts()) == 2
 
@@ -133,7 +138,9 @@ def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path: Path) -> None
 
 
 def test_a_ledger_that_is_written_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the copies of the file and of its log a writer puts the log away: what was in it is found all the same."""
+    """Between the copies of the file and of its log a writer puts the log away: what was in it is found all
+    the same.
+    """
     path, copyfile = tmp_path / "ledger.sqlite", shutil.copyfile
     with Ledger(path) as ledger:
         for index in range(COUNT):

@@ -82,11 +82,11 @@ def test_paper_operands_at_32_bits() -> None:
 
 def test_mix_is_the_sum_of_its_parts() -> None:
     sign, verify = (
-        cycles(measure.measure(Point("naive", 16, workload=each))) for each in ("decrypt", "encrypt")
+        cycles(measure.measure(Point("naive", 16, workload=name))) for name in ("decrypt", "encrypt")
     )
     mix = measure.measure(Point("naive", 16, workload="sign+5verify"))
     assert cycles(mix) == sign + 5 * verify
-    assert [each["times"] for each in mix.details["exponentiations"]] == [1, 5]
+    assert [detail["times"] for detail in mix.details["exponentiations"]] == [1, 5]
     assert mix.figures[0].operation == "sign+5verify"
 
 
@@ -102,7 +102,7 @@ def test_python_stage_and_registers() -> None:
 def test_verilog_hash_is_of_the_hardware() -> None:
     """The same for all work and all stages; another for another machine; none for a formula."""
     hashes = [
-        measure.measure(Point("mont", 8, workload=each)).verilog_hash for each in ("encrypt", "decrypt")
+        measure.measure(Point("mont", 8, workload=name)).verilog_hash for name in ("encrypt", "decrypt")
     ]
     assert hashes[0] == hashes[1] == hashlib.sha256(Point("mont", 8).chip().verilog().encode()).hexdigest()
     other = verilog_digests(Point("mont", 8, (("add_red", "koc"),))).text
@@ -222,13 +222,13 @@ def routed() -> Measurement:
 
 
 def by_name(figures: tuple[Figure, ...]) -> dict[tuple[str, str], float]:
-    return {(each.metric, each.operation): each.value for each in figures}
+    return {(figure.metric, figure.operation): figure.value for figure in figures}
 
 
 def test_layout_has_all_figures(routed: Measurement) -> None:
     found = by_name(routed.figures)
     assert {metric for metric, _ in found} == set(metrics.at("layout"))
-    assert {each.unit for each in routed.figures} <= {each.unit for each in METRICS.values()}
+    assert {figure.unit for figure in routed.figures} <= {each.unit for each in METRICS.values()}
     design = catalogue.find("mont")
     for work in SMALL.chip().energy():
         count = design.at(8).cycles(*work.operands)
@@ -244,8 +244,8 @@ def test_layout_says_what_ran(routed: Measurement) -> None:
     rows = len(SMALL.chip().rows()) + len(systems.OPERATIONS)
     assert routed.tests == f"{rows} rows at RTL, {rows} at gates, {rows} at placed gates"
     assert routed.verilog_hash == verilog_digests(SMALL).text
-    assert any("equivalence" in each for each in routed.details["caveats"])
-    assert "equivalence" not in {each["name"] for each in routed.details["steps"]}
+    assert any("equivalence" in detail for detail in routed.details["caveats"])
+    assert "equivalence" not in {detail["name"] for detail in routed.details["steps"]}
     assert routed.tools["OpenSTA"] and routed.tools["Yosys"]
     assert json.loads(json.dumps(routed.details)) == routed.details
     assert routed.details["area_by_module"][0]["area_um2"] == by_name(routed.figures)["area_um2", ""]

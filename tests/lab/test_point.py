@@ -73,14 +73,14 @@ def test_keys_are_different() -> None:
         Point("mont", 8),
         Point("mont", 8, workload="decrypt"),
     ]
-    assert len({each.key for each in variants}) == len(variants)
+    assert len({variant.key for variant in variants}) == len(variants)
 
 
-@pytest.mark.parametrize("each", POINTS, ids=str)
-def test_goes_through_json_and_to_other_processes(each: Point) -> None:
-    again = Point.from_json(json.loads(json.dumps(each.as_json())))
-    assert again == each and again.key == each.key
-    assert pickle.loads(pickle.dumps(each)) == each
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_goes_through_json_and_to_other_processes(point: Point) -> None:
+    again = Point.from_json(json.loads(json.dumps(point.as_json())))
+    assert again == point and again.key == point.key
+    assert pickle.loads(pickle.dumps(point)) == point
 
 
 def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("constant", "each"),
+    ("constant", "point"),
     [
         ("WORKLOADS", Point("mont", 32)),
         ("WORKLOADS", Point("mont", 32, stage="flow")),
@@ -108,7 +108,7 @@ def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch
     ],
     ids=str,
 )
-def test_key_changes_with_the_operands(constant: str, each: Point, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_changes_with_the_operands(constant: str, point: Point, monkeypatch: pytest.MonkeyPatch) -> None:
     def other(work: Workload) -> Workload:
         return replace(work, base=work.base ^ 1)
 
@@ -124,11 +124,11 @@ def test_key_changes_with_the_operands(constant: str, each: Point, monkeypatch: 
         def changed(*of: Any) -> Any:
             return (3, *real(*of)[1:])
 
-    before = each.key
+    before = point.key
     monkeypatch.setattr(mixes, constant, changed)
-    assert each.at().key != before
+    assert point.at().key != before
     monkeypatch.undo()
-    assert each.at().key == before
+    assert point.at().key == before
 
 
 def test_key_is_of_all_sources_that_figures_come_from() -> None:
@@ -223,7 +223,7 @@ def test_unknown_words(fields: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("each", "message"),
+    ("point", "message"),
     [
         (Point("mont", 7), "a width of 7 bits is out of range"),
         (Point("mont", 32, (("nstages", 10**12),)), "give nstages = 32"),  # said at once
@@ -246,9 +246,9 @@ def test_unknown_words(fields: dict[str, Any], message: str) -> None:
     ],
     ids=str,
 )
-def test_impossible_points(each: Point, message: str) -> None:
+def test_impossible_points(point: Point, message: str) -> None:
     with pytest.raises(BadInput) as error:
-        each.check()
+        point.check()
     assert message in str(error.value)
 
 
@@ -305,24 +305,24 @@ def test_a_machine_with_a_key_decrypts_and_does_nothing_else() -> None:
 # ---- the command
 
 
-@pytest.mark.parametrize("each", POINTS, ids=str)
-def test_command_says_the_point(each: Point) -> None:
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_command_says_the_point(point: Point) -> None:
     """The command line takes it; that it gives the same figures is in test_measure.py."""
-    program, *arguments = each.command
+    program, *arguments = point.command
     args = cli.build_parser().parse_args(arguments)
     assert program == "modexlab" and args.json
-    assert args.nbits in (each.nbits, [each.nbits])
+    assert args.nbits in (point.nbits, [point.nbits])
     given = {text.partition("=")[0] for text in args.settings}
-    assert given == {name for name, _ in each.settings}
-    if each.stage in ("flow", "layout"):
-        flow = dict(each.flow)
+    assert given == {name for name, _ in point.settings}
+    if point.stage in ("flow", "layout"):
+        flow = dict(point.flow)
         assert (args.clock, args.style, args.fmax) == (
             flow["clock_period"],
             flow["style"],
             flow.get("fmax", False),
         )
-        assert args.layout == (each.stage == "layout") and (args.skip == []) == flow["equivalence"]
+        assert args.layout == (point.stage == "layout") and (args.skip == []) == flow["equivalence"]
 
 
 def test_every_stage_has_a_point_here() -> None:
-    assert {each.stage for each in POINTS} | {"verilog"} == set(STAGES)
+    assert {point.stage for point in POINTS} | {"verilog"} == set(STAGES)

@@ -1,4 +1,6 @@
-"""The proof of the processor: it asks for every instruction, and each of its checks refutes a defect of the kind that it is for."""
+"""The proof of the processor: it asks for every instruction, and each of its checks refutes a defect of the
+kind that it is for.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.iss.semantics import VALUES
 
 SECONDS = 120.0  # of a processor
-CHECKS = {each.name: each for each in processor_checks()}
+CHECKS = {processor_check.name: processor_check for processor_check in processor_checks()}
 # what is wrong, in the text of the processor or of the unit that a check is about
 DEFECTS = {
     "insn add": ("else if ( in_M[i] ) begin", "else if ( 1'd0 ) begin"),  # no bypass from M
@@ -66,13 +68,15 @@ def refutes(check: Check, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -
 
 def test_each_instruction_is_asked_for() -> None:
     """All of RV32IM but those that are about the machine itself; with operands as the simulator names them."""
-    about_the_machine = {each.name for each in INSTRUCTIONS if each.group in ("csr", "system", "fence")}
-    assert EFFECTS.keys() == {each.name for each in INSTRUCTIONS} - about_the_machine
+    about_the_machine = {
+        instruction.name for instruction in INSTRUCTIONS if instruction.group in ("csr", "system", "fence")
+    }
+    assert EFFECTS.keys() == {instruction.name for instruction in INSTRUCTIONS} - about_the_machine
     assert {name for name in VALUES if name in RESULTS} == VALUES.keys()
     assert CHECKS.keys() == {
         *(f"insn {name}" for name in EFFECTS),
         *BENCHES,
-        *(each.name for each in units.UNITS),
+        *(unit.name for unit in units.UNITS),
     }
 
 
@@ -84,7 +88,7 @@ def test_a_defect_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_each_kind_of_check_has_a_defect() -> None:
-    assert DEFECTS.keys() >= {*BENCHES, *(each.name for each in units.UNITS)}
+    assert DEFECTS.keys() >= {*BENCHES, *(unit.name for unit in units.UNITS)}
 
 
 @pytest.mark.regress

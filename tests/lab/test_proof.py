@@ -69,7 +69,7 @@ UNITS: list[Callable[[], Component]] = [
 def of(unit: Component, name: str = "") -> Check:
     """The check of a unit on its own."""
     unit.elaborate()
-    found = [each for each in unit_checks(unit) if name in each.name]
+    found = [unit_check for unit_check in unit_checks(unit) if name in unit_check.name]
     return found[0]
 
 
@@ -192,7 +192,7 @@ def kept(design: benches.Stream) -> list[str]:
     sources, _ = behind(design, OUTPUTS, through=True)
     alone, steady = benches.alone(design, (), sources), benches.steady(design, sources)
     found = [decided(alone, SECONDS, 2), decided(steady, SECONDS, 2)]
-    return [each.verdict for each in (protocol(design, (), 8, 1, SECONDS), *found)]
+    return [unit_check.verdict for unit_check in (protocol(design, (), 8, 1, SECONDS), *found)]
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,9 @@ DONE = "4: if (ostream__rdy) at <= 0;"
     ],
 )
 def test_a_request_that_is_looked_at_first(old: str, new: str) -> None:
-    """One request at a time, of such as stay; not of a unit that does something else where the next one waits already."""
+    """One request at a time, of such as stay; not of a unit that does something else where the next one waits
+    already.
+    """
     design = looking((old, new))
     alone = one_by_one(design, (), 5, SECONDS)
     assert (alone is None) == (old != new)
@@ -332,7 +334,9 @@ def test_a_static_port_may_change_while_a_request_is_looked_at() -> None:
 
 @pytest.mark.regress
 def test_readiness_shows_a_secret_while_nobody_asks() -> None:
-    """And one that is looked at and goes away again shows it by its time: what is proved says that requests stay."""
+    """And one that is looked at and goes away again shows it by its time: what is proved says that requests
+    stay.
+    """
     shown = looking(("at == 1;", "at == 1 || at == 0 && !istream__val && value[0];"))
     alone = one_by_one(shown, (), 5, SECONDS)
     assert alone is None or alone.same_time(shown, benches.Secret("all"), SECONDS).verdict == UNDECIDED
@@ -370,14 +374,18 @@ def decided_from(text: str, register: str) -> str:
 
 @pytest.mark.regress
 def test_what_an_answer_must_not_come_of() -> None:
-    """Whether somebody waits for an answer when a request is taken; a register that moves is allowed where nobody sees it."""
+    """Whether somebody waits for an answer when a request is taken; a register that moves is allowed where
+    nobody sees it.
+    """
     assert kept(planted(taken="^ {4{ostream__rdy}}")) == [PROVED, REFUTED, PROVED]
     assert kept(planted("at == 2 ? value : free"))[0] == PROVED
     assert kept(planted("value + free"))[0] == REFUTED
 
 
 def test_answers_of_two_in_any_two_states() -> None:
-    """In the cycles of an answer: a register that is left over, and one that comes of who waits for an answer."""
+    """In the cycles of an answer: a register that is left over, and one that comes of who waits for an
+    answer.
+    """
 
     def found(design: benches.Stream, cycles: int = 5) -> str:
         return decided(benches.same_answer(design, (), cycles, (0, 1)), SECONDS, cycles + 1).verdict
@@ -477,7 +485,7 @@ def test_a_unit_that_ignores_its_modulus_is_refuted(monkeypatch: pytest.MonkeyPa
 def test_units_are_those_of_the_design() -> None:
     hardware = catalogue.find("mont").at(8).rtl()
     hardware.elaborate()
-    names = {each.name.split()[0] for each in unit_checks(hardware)}
+    names = {unit_check.name.split()[0] for unit_check in unit_checks(hardware)}
     assert names == {"ModDouble", "CondSub", "MontMulRem", "AddRedTextbook"}
     with pytest.raises(
         BadInput,
@@ -523,7 +531,7 @@ def test_heap_adds_up() -> None:
     """By algebra; with two rows a place too low it does not."""
     hardware = catalogue.find("heap").at(8).rtl()
     hardware.elaborate()
-    check = next(each for each in unit_checks(hardware) if each.name.startswith("BitHeap"))
+    check = next(unit_check for unit_check in unit_checks(hardware) if unit_check.name.startswith("BitHeap"))
     assert run(check) == PROVED and first_refuted(check, SECONDS).refuted
 
 
@@ -649,7 +657,9 @@ def test_units_in_a_row(joined: str, ready: str, expected: bool) -> None:
 
 
 def test_where_a_proof_begins_is_where_a_reset_ends() -> None:
-    """A unit that is dead when it is asked in its first cycle: no state behind a reset is one from which it is unrolled."""
+    """A unit that is dead when it is asked in its first cycle: no state behind a reset is one from which it
+    is unrolled.
+    """
     text = PLANTED.replace("reg dead;", "reg dead; reg x;").replace("at == 0 READY", "at == 0 && !x && !dead")
     text = (
         text.replace("READY", "&& !x && !dead")
@@ -671,10 +681,10 @@ def test_where_a_proof_begins_is_where_a_reset_ends() -> None:
 def test_a_machine_by_what_its_handshakes_hang_on(name: str, nbits: int) -> None:
     """Handshakes and time of machines, of heap also at 32 bits in seconds: the datapath is not examined."""
     machine = catalogue.find(name).at(nbits)
-    asked = [each for each in checks(machine, ["time", "protocol"]) if each.name in ("time", "protocol")]
+    asked = [check for check in checks(machine, ["time", "protocol"]) if check.name in ("time", "protocol")]
     found = [each.run(SECONDS, lambda *_: None) for each in asked]
-    assert [each.verdict for each in found] == [PROVED, PROVED]
-    assert all("behind the handshakes" in each.how for each in found)
+    assert [unit_check.verdict for unit_check in found] == [PROVED, PROVED]
+    assert all("behind the handshakes" in unit_check.how for unit_check in found)
 
 
 def test_placed_netlist(tmp_path: Path) -> None:
@@ -707,7 +717,7 @@ def test_undecided(tmp_path: Path) -> None:
 
 def test_mutants_are_of_the_module_alone() -> None:
     text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if ( x == y[3] ) begin // + - \nendmodule\n"
-    found = [each.what for each in mutants.mutants(text, "b")]
+    found = [mutant.what for mutant in mutants.mutants(text, "b")]
     assert found == [
         "line 5: == is != in `if ( x == y[3] ) begin`",
         "line 5: 3 is 2 in `if ( x == y[3] ) begin`",
@@ -719,7 +729,7 @@ def test_mutants_are_of_the_module_alone() -> None:
 @pytest.mark.parametrize("name", ["mont", "mont-ct", "ssmm-ct", "mm-m-000", "scaled"])
 def test_all_of_a_machine(name: str) -> None:
     """Of 8 bits nothing is refuted."""
-    found = [each for each in checks(catalogue.find(name).at(8)) if each.kind != NETLIST]
+    found = [check for check in checks(catalogue.find(name).at(8)) if check.kind != NETLIST]
     assert not [each.name for each in found if run(each) == REFUTED]
 
 

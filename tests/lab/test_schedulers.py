@@ -1,4 +1,6 @@
-"""Where points are measured: local workers that crash, a Dask cluster that loses one, schedulers that are not there."""
+"""Where points are measured: local workers that crash, a Dask cluster that loses one, schedulers that are not
+there.
+"""
 
 from __future__ import annotations
 

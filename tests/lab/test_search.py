@@ -247,7 +247,9 @@ nbits = [32]
 
 
 def test_a_search_for_each_kind_of_work() -> None:
-    """Together they are the whole space, and each is one kind: width, operation, stage, interface, own modulus or not."""
+    """Together they are the whole space, and each is one kind: width, operation, stage, interface, own
+    modulus or not.
+    """
     whole = {point.key for point in Space.parse(WORKS).points()}
     spaces = by_work(Space.parse(WORKS))
     together: list[str] = []

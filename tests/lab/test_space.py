@@ -167,7 +167,7 @@ def test_what_stands_twice_is_measured_once() -> None:
 
 def test_impossible_points_are_counted() -> None:
     some = Space.parse(PART + "[part.set]\nnstages = [1, 3, 4]\nsteps_per_stage = [8]\n")
-    assert [dict(each.settings).get("nstages", 1) for each in some.points()] == [1, 4]
+    assert [dict(point.settings).get("nstages", 1) for point in some.points()] == [1, 4]
     ((what, why),) = some.impossible
     assert "nstages=3" in what and "does not divide" in why
     assert len(list(some.points())) == 2 and len(some.impossible) == 1  # not twice as many
@@ -178,9 +178,9 @@ def test_parameters_go_to_designs_that_have_them() -> None:
     having = {
         design.name
         for design in catalogue.designs()
-        if any(each.name == "carry_save" for each in design.params)
+        if any(param.name == "carry_save" for param in design.params)
     }
-    assert {each.subject for each in found if each.settings} == having
+    assert {point.subject for point in found if point.settings} == having
     assert len(found) == len(catalogue.designs()) + len(having)
 
 
@@ -213,8 +213,8 @@ def test_machines_by_what_they_promise() -> None:
 def test_ranges() -> None:
     def widths(text: str) -> list[int]:
         return [
-            each.nbits
-            for each in points(f'[[part]]\ndesigns = ["naive"]\nnbits = {text}\nstages = ["formula"]\n')
+            point.nbits
+            for point in points(f'[[part]]\ndesigns = ["naive"]\nnbits = {text}\nstages = ["formula"]\n')
         ]
 
     assert widths("{from = 8, to = 33, step = 8}") == [8, 16, 24, 32]
@@ -224,7 +224,7 @@ def test_ranges() -> None:
     clocks = points(
         PART + 'stages = ["flow"]\n[part.flow]\nclock_period = {from = 1.9, to = 2.2, step = 0.1}\n'
     )
-    assert [dict(each.flow)["clock_period"] for each in clocks] == [1.9, 2.0, 2.1, 2.2]
+    assert [dict(clock.flow)["clock_period"] for clock in clocks] == [1.9, 2.0, 2.1, 2.2]
 
 
 # ---- constraints
@@ -236,7 +236,7 @@ def test_constraints_before_measuring() -> None:
         '[[part]]\ndesigns = ["mont", "ssmm", "naive"]\nnbits = [16, 32]\nstages = ["formula"]\n'
         "[part.set]\nnstages = [1, 2, 4]\n"
     )
-    found = [(each.subject, each.nbits, each.resolved.get("nstages")) for each in some.points()]
+    found = [(point.subject, point.nbits, point.resolved.get("nstages")) for point in some.points()]
     assert found == [
         ("mont", 16, 1), ("mont", 16, 2), ("mont", 32, 1), ("mont", 32, 2),
         ("ssmm", 16, None), ("naive", 16, None), ("naive", 32, None),
@@ -437,9 +437,9 @@ def test_ready_made_spaces(ready_made: Space) -> None:
     found = list(ready_made.points())
     assert ready_made.title and ready_made.description and found
     assert len(found) + len(ready_made.impossible) + sum(ready_made.left_out.values()) <= ready_made.size()
-    assert len({each.key for each in found}) == len(found)
-    assert all(each.command[0] == "modexlab" for each in found)
-    stages = {each.stage for each in found}
+    assert len({point.key for point in found}) == len(found)
+    assert all(point.command[0] == "modexlab" for point in found)
+    stages = {point.stage for point in found}
     assert all(any(stage in METRICS[metric].stages for stage in stages) for metric in ready_made.objectives)
     assert len(ready_made.impossible) < len(found)
 
@@ -453,7 +453,7 @@ def test_a_papers_space_has_what_its_comparison_asks_for(number: str, tmp_path: 
 
 
 def test_the_course_has_gates_and_the_report_four_accelerators() -> None:
-    flow = [each for each in Space.load("course").points() if each.stage == "flow"]
+    flow = [point for point in Space.load("course").points() if point.stage == "flow"]
     assert len(flow) > 10
     report = list(Space.load("report").points())
     assert len({each.subject for each in report if each.stage == "flow"}) >= 4

@@ -1,4 +1,6 @@
-"""IP packages: what is in the folder holds together, and its own tests run without us, find what is wrong, and prove what they say."""
+"""IP packages: what is in the folder holds together, and its own tests run without us, find what is wrong,
+and prove what they say.
+"""
 
 import os
 import re
@@ -229,7 +231,7 @@ def test_constraints_are_read(small: Path, tmp_path: Path) -> None:
     done = run(tmp_path, "sta", "-no_splash", "-exit", "t.tcl")
     assert "rror" not in done.stdout + done.stderr, done
     written = (tmp_path / "out.sdc").read_text()
-    bits = sum(int(each[1].strip("[] ").split(":")[0]) + 1 if each[1] else 1 for each in ports)
+    bits = sum(int(port[1].strip("[] ").split(":")[0]) + 1 if port[1] else 1 for port in ports)
     assert written.count("set_input_delay") + written.count("set_output_delay") == bits - 1
 
 
@@ -267,7 +269,9 @@ CASES = [
     ],
 )
 def test_a_private_key(nbits: int, interface: str, settings: dict[str, object], tmp_path: Path) -> None:
-    """PASS, with keys whose numbers do not belong together; the sheet lists the numbers, and the map has them all."""
+    """PASS, with keys whose numbers do not belong together; the sheet lists the numbers, and the map has them
+    all.
+    """
     folder = packed(tmp_path, "mont", nbits, interface, **settings)
     machine = find("mont").at(nbits, **settings)
     sheet = (folder / "doc" / "datasheet.md").read_text()
@@ -293,7 +297,7 @@ def test_every_interface(
     design: str, nbits: int, interface: str, settings: dict[str, object], tmp_path: Path
 ) -> None:
     """Lint without a warning, PASS in Verilator beside the rules, and in Icarus."""
-    assert {each[2] for each in CASES} == set(INTERFACES)
+    assert {case[2] for case in CASES} == set(INTERFACES)
     folder = packed(tmp_path, design, nbits, interface, **settings)
     for target in ("lint", "sim", *(["icarus"] if nbits < 1024 else [])):
         done = run(folder, "make", target)

@@ -1,8 +1,8 @@
 """Paper 004, Table 1: the mean cycles of encryption and decryption over random keys, by the twins' formulas.
 
-The formulas are those that the other tests compare with RTL in every row. Keys are drawn as the paper's example is: two primes of
-half the width with their top two bits set (cycles do not depend on primality, so odd numbers stand for primes), a random e, a
-random d, a random message.
+The formulas are those that the other tests compare with RTL in every row. Keys are drawn as the paper's
+example is: two primes of half the width with their top two bits set (cycles do not depend on primality, so
+odd numbers stand for primes), a random e, a random d, a random message.
 """
 
 import random

@@ -1,7 +1,8 @@
 """What the papers print (eval/papers), against its own arithmetic.
 
-Where the paper is consistent the printed figure follows from other printed ones; where it is not there is an erratum, and the
-corrected figure follows. Printed figures are rounded or cut off, and so are those that they are made of: all are intervals.
+Where the paper is consistent the printed figure follows from other printed ones; where it is not there is an
+erratum, and the corrected figure follows. Printed figures are rounded or cut off, and so are those that they
+are made of: all are intervals.
 """
 
 import itertools
@@ -79,7 +80,9 @@ def exact(value: float) -> Span:
 
 
 def span(figure: Published, cut: bool = False) -> Span:
-    """A rounded figure, or one that may be cut off; whole numbers of a whole unit (cycles, cells, mHz) are what they are."""
+    """A rounded figure, or one that may be cut off; whole numbers of a whole unit (cycles, cells, mHz) are
+    what they are.
+    """
     amount = figure.amount
     assert amount is not None, figure
     if isinstance(figure.value, int) and figure.metric in (
@@ -97,8 +100,8 @@ def span(figure: Published, cut: bool = False) -> Span:
 
 def mean(spans: list[Span]) -> Span:
     total = exact(0)
-    for each in spans:
-        total += each
+    for span in spans:
+        total += span
     return total * (1 / len(spans))
 
 
@@ -202,7 +205,9 @@ def test_shown() -> None:
 
 
 def test_what_ours_is_called() -> None:
-    """Every twin and rival is a design of the catalogue or a system, and all machines of the papers have their twin."""
+    """Every twin and rival is a design of the catalogue or a system, and all machines of the papers have
+    their twin.
+    """
     designs = {design.name: design for design in catalogue.designs()}
     names = designs.keys() | set(system_names())
     for figure in figures():
@@ -299,7 +304,9 @@ def test_a_slip_in_a_file_is_found(
 
 
 def test_000_table_4() -> None:
-    """m2 = 2^n + k, m1 = 2^(n+2) - 1 = 3 m2, and Equation 22 as corrected; as printed it has one term too many."""
+    """m2 = 2^n + k, m1 = 2^(n+2) - 1 = 3 m2, and Equation 22 as corrected; as printed it has one term too
+    many.
+    """
     for modulus, (k, pseudo) in paper("000").table("4").rows.items():
         value, shape = modulus.split(" = ")
         power, term = (int(part) for part in shape.removeprefix("2^").split(" + "))
@@ -316,9 +323,11 @@ def test_000_table_3() -> None:
 
 
 def test_000_equation_6() -> None:
-    """The selection of Equations 6 and 7 (control = 0: A + B, 1: - m, 2: - 2m, 3: - 3m) from the carries B, C, D."""
+    """The selection of Equations 6 and 7 (control = 0: A + B, 1: - m, 2: - 2m, 3: - 3m) from the carries B,
+    C, D.
+    """
     for multiples in range(4):
-        b, c, d = (multiples >= each for each in (1, 2, 3))
+        b, c, d = (multiples >= value for value in (1, 2, 3))
         high = c or d
         assert 2 * high + (d or (b and not c)) == multiples
         assert (2 * high + (d or not (c and b)) == multiples) == (multiples > 0)
@@ -339,7 +348,9 @@ def test_000_products_of_area_and_delay(cells: str, delay: str, product: str) ->
 
 
 def iterations(table: str, nbits: int, column: str) -> tuple[float, ...]:
-    """Iterations of Table 8 in an execution time: what the text says, for one multiplier in halves of an iteration."""
+    """Iterations of Table 8 in an execution time: what the text says, for one multiplier in halves of an
+    iteration.
+    """
     encrypts, one = table in ("10", "16"), table in ("16", "17") and column.startswith("CM")
     if one:
         count = (17 + 2) / 2 if encrypts else 1.5 * nbits / 2
@@ -432,7 +443,9 @@ def test_000_prose() -> None:
 
 
 def test_000_times_of_cm_are_not_at_the_clock_of_the_system() -> None:
-    """The erratum: an iteration of CM is a cycle, but shorter than that of Table 12; the time of MM goes with the clock."""
+    """The erratum: an iteration of CM is a cycle, but shorter than that of Table 12; the time of MM goes with
+    the clock.
+    """
     clocks = {
         column: [
             cell("000", "8", row, column).amount * cell("000", "12", row, column).amount * 1e-3
@@ -441,10 +454,10 @@ def test_000_times_of_cm_are_not_at_the_clock_of_the_system() -> None:
         for column in ("CM (M)", "CM (PM)", "MM (M)", "MM (PM)")
     }
     for column in ("CM (M)", "CM (PM)"):
-        assert all(each < 1 for each in clocks[column]) and clocks[column][-1] < 1 / 20
+        assert all(clock < 1 for clock in clocks[column]) and clocks[column][-1] < 1 / 20
     for column in ("MM (M)", "MM (PM)"):
-        for row, each in zip(TESTS_000, clocks[column], strict=True):
-            assert 0.99 < each / (2 * int(row)) < 1.09  # cycles of an iteration, by the bits
+        for row, clock in zip(TESTS_000, clocks[column], strict=True):
+            assert 0.99 < clock / (2 * int(row)) < 1.09  # cycles of an iteration, by the bits
     time = 1025 / cell("000", "12", "512", "CM (PM)").amount  # us
     assert time == pytest.approx(2406, abs=1)
     assert 2000 < cell("000", "11", "512", "MM (PM)").amount / (time * 1e3) < 2200
@@ -639,7 +652,9 @@ def cycles_003(s: int, k: int = 1024, h: int = 17) -> dict[str, float]:
 
 
 def test_003_figure_17_4() -> None:
-    """Cycles by the formula, time = cycles x clock, area of the stages together, area x time; with the swapped pair."""
+    """Cycles by the formula, time = cycles x clock, area of the stages together, area x time; with the
+    swapped pair.
+    """
     table, stages = paper("003").table("17.4"), paper("003").table("17.3")
     for row in table.rows:
         clock, area, cycles, time, product = (table.at(row, column) for column in table.columns)
@@ -661,7 +676,9 @@ def test_003_figure_17_4() -> None:
 
 
 def test_003_figure_17_3() -> None:
-    """A slice of Virtex-E holds two tables and two registers: adders fill theirs with tables, and the others fit in."""
+    """A slice of Virtex-E holds two tables and two registers: adders fill theirs with tables, and the others
+    fit in.
+    """
     table = paper("003").table("17.3")
     for row in table.rows:
         of = {figure.column: figure.value for figure in table.figures() if figure.row == row}
@@ -721,8 +738,8 @@ def test_004_prose() -> None:
             100 * (span(table.at(f"{width}, Algo 6", column)) / span(table.at(f"{width}, Algo 4", column)))
             for width in widths
         ]
-        check(text.at("least", column), min(quotients, key=lambda each: each.low))
-        check(text.at("most", column), max(quotients, key=lambda each: each.low))
+        check(text.at("least", column), min(quotients, key=lambda quotient: quotient.low))
+        check(text.at("most", column), max(quotients, key=lambda quotient: quotient.low))
 
 
 def test_004_doubling_quadruples() -> None:

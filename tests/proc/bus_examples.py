@@ -1,5 +1,5 @@
-"""A device for the bus of a processor: four words, a count that shows every access, a timer that raises the interrupt; in hardware, and at
-the functional level, where it raises the line at given instructions.
+"""A device for the bus of a processor: four words, a count that shows every access, a timer that raises the
+interrupt; in hardware, and at the functional level, where it raises the line at given instructions.
 
     0x00 to 0x0C  words, written by bytes
     0x10          count: a read gives it and adds 1, a write adds what is written
@@ -123,8 +123,9 @@ class TimerDevice(Component):
 
 
 class TimerBus:
-    """The same at the functional level. The line rises before the instructions with these numbers (of those that have retired), and in wfi
-    if the timer is set."""
+    """The same at the functional level. The line rises before the instructions with these numbers (of those
+    that have retired), and in wfi if the timer is set.
+    """
 
     def __init__(self, rises: Collection[int] = ()) -> None:
         self.rises = rises

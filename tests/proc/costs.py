@@ -121,7 +121,11 @@ def cost_table() -> str:
 
 def members(name: str) -> str:
     """The instructions of a group, or one alone."""
-    names = [each.name for each in INSTRUCTIONS if each.group == name] if name in GROUPS else [name]
+    names = (
+        [instruction.name for instruction in INSTRUCTIONS if instruction.group == name]
+        if name in GROUPS
+        else [name]
+    )
     return " ".join(f"`{each}`" for each in names)
 
 
@@ -150,7 +154,9 @@ def memory_table() -> str:
 
 
 def coupling_table() -> str:
-    """A machine behind the accelerator port and on the bus, by width: cycles, and how much longer the bus takes."""
+    """A machine behind the accelerator port and on the bus, by width: cycles, and how much longer the bus
+    takes.
+    """
     kinds = loosely_coupled([find_system("procxcel-mont")])
     found: dict[tuple[int, str], list[Row]] = {}
     for row in with_work(list(Measurement().rows(kinds, COUPLED_WIDTHS))):

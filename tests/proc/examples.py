@@ -1,4 +1,6 @@
-"""Components for the processor's tests: an accelerator that makes it wait, and a processor that does not tell that it halts."""
+"""Components for the processor's tests: an accelerator that makes it wait, and a processor that does not tell
+that it halts.
+"""
 
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.ports import join_processor, processor_ports
@@ -10,7 +12,9 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
 class SlowXcel(Component):
-    """The null accelerator, but it takes a request, and answers one, only when two bits of a shift register say so."""
+    """The null accelerator, but it takes a request, and answers one, only when two bits of a shift register
+    say so.
+    """
 
     def construct(s):
         s.istream = RecvIfcRTL(mk_xcel_req())

@@ -1,5 +1,6 @@
-"""Programs for the processor's tests: an assembler in a few lines, random programs, and the comparison with the simulator of
-instructions, commit by commit."""
+"""Programs for the processor's tests: an assembler in a few lines, random programs, and the comparison with
+the simulator of instructions, commit by commit.
+"""
 
 import random
 import re
@@ -48,12 +49,16 @@ EXIT = 93  # Linux's call
 
 def of_group(*groups: str) -> list[str]:
     """The names of the instructions of these groups."""
-    return [each.name for each in INSTRUCTIONS if each.group in groups]
+    return [instruction.name for instruction in INSTRUCTIONS if instruction.group in groups]
 
 
 BRANCHES, LOADS, STORES = of_group("branch"), of_group("load"), of_group("store")
-REGISTER_OPS = [each.name for each in INSTRUCTIONS if each.fmt == "R" and each.group == "alu"]
-IMMEDIATE_OPS = [each.name for each in INSTRUCTIONS if each.fmt in "IH" and each.group == "alu"]
+REGISTER_OPS = [
+    instruction.name for instruction in INSTRUCTIONS if instruction.fmt == "R" and instruction.group == "alu"
+]
+IMMEDIATE_OPS = [
+    instruction.name for instruction in INSTRUCTIONS if instruction.fmt in "IH" and instruction.group == "alu"
+]
 NBYTES = {"b": 1, "h": 2, "w": 4}
 
 
@@ -333,7 +338,9 @@ class RandomProgram:
     # ---- items: each writes instructions, and tells how many are executed at least
 
     def item(self, depth: int = 0, *, leaf: bool = False) -> int:
-        """One of the kinds below. depth: of loops around it. leaf: in a function, ra and the loops' counters are in use."""
+        """One of the kinds below. depth: of loops around it. leaf: in a function, ra and the loops' counters
+        are in use.
+        """
         while True:
             kind = self.random.choices(self.kinds, self.weights)[0]
             if (kind == "loop" and depth >= MAX_DEPTH) or (kind in ("call", "trap") and leaf):

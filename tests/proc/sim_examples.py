@@ -1,4 +1,6 @@
-"""Stand-ins for a processor, for the tests of proc/sim: one that only fetches, one that breaks promises, one accelerator that is silent."""
+"""Stand-ins for a processor, for the tests of proc/sim: one that only fetches, one that breaks promises, one
+accelerator that is silent.
+"""
 
 from modexlab.proc.core.ports import processor_ports
 from modexlab.rtl.messages import mk_xcel_req, mk_xcel_resp
@@ -9,8 +11,9 @@ WITHDRAWS_IMEM, CHANGES_DMEM, CHANGES_MANAGER, MISALIGNED_IMEM, MISALIGNED_DMEM,
 
 
 class Walker(Component):
-    """Asks for one word after the other, as fast as the memory takes requests; each answer is an instruction that retires, until 0
-    or an error stops it."""
+    """Asks for one word after the other, as fast as the memory takes requests; each answer is an instruction
+    that retires, until 0 or an error stops it.
+    """
 
     def construct(s):
         processor_ports(s)

@@ -1,7 +1,8 @@
 """A processor with a bus: accesses, refusals, and the external interrupt at every cycle, FL beside RTL.
 
-The interrupt comes by the clock, which the functional level has not: it is told from the commits of the RTL before which instructions the
-line was seen, and has to do the same. And without the handler's, the commits of a run are those of a run without interrupt.
+The interrupt comes by the clock, which the functional level has not: it is told from the commits of the RTL
+before which instructions the line was seen, and has to do the same. And without the handler's, the commits of
+a run are those of a run without interrupt.
 """
 
 from __future__ import annotations
@@ -126,10 +127,12 @@ REFUSALS = """
 
 
 @pytest.mark.parametrize(
-    "stage", [pytest.param(each, marks=regress_if(each == "verilog")) for each in RTL_STAGES]
+    "stage", [pytest.param(rtl_stage, marks=regress_if(rtl_stage == "verilog")) for rtl_stage in RTL_STAGES]
 )
 def test_accesses(stage: str) -> None:
-    """Words, half words and bytes, each once and in order, beside those of memory; what is refused traps, and nothing behind it is done."""
+    """Words, half words and bytes, each once and in order, beside those of memory; what is refused traps, and
+    nothing behind it is done.
+    """
     for name, source in (("accesses", ACCESSES), ("refusals", REFUSALS)):
         what = program(source, name)
         expected = on_iss(what)
@@ -184,7 +187,9 @@ poll:
 
 @pytest.mark.parametrize("stage", ["native", pytest.param("python", marks=pytest.mark.regress)])
 def test_registers_behind_axi4lite(stage: str) -> None:
-    """Loads and stores over AXI4-Lite: the answers, and the refusals, are those of the functional model of the registers."""
+    """Loads and stores over AXI4-Lite: the answers, and the refusals, are those of the functional model of
+    the registers.
+    """
     xcel = Xcel(find("mont"), interface="axi4lite")
     what = program(REGISTERS, "registers")
     expected = ISS(what, xcel.fl(), bus=xcel.bus()).run(10_000)
@@ -199,7 +204,8 @@ def test_registers_behind_axi4lite(stage: str) -> None:
 
 # ---- the interrupt
 
-# The first word of the manager sets the timer; 0: no interrupt comes. In the middle a jump goes to where no memory is; behind that, where
+# The first word of the manager sets the timer; 0: no interrupt comes. In the middle a jump goes to where no
+# memory is; behind that, where
 # the handler returns to, is the way back.
 NOWHERE, BACK = 0x1FC, encode("jalr", 0, NUMBER["s1"])
 MIX = f"""
@@ -225,8 +231,8 @@ CASES = [(MEMORIES[0], False), (MEMORIES[1], False), (MEMORIES[2], True)]
 def plain(commits: list[Commit]) -> list[Commit]:
     """Without the time that the timer was set to."""
     return [
-        each._replace(data=0) if each.rd == NUMBER["t1"] or each.addr == BUS_BASE + TIMER else each
-        for each in commits
+        commit._replace(data=0) if commit.rd == NUMBER["t1"] or commit.addr == BUS_BASE + TIMER else commit
+        for commit in commits
     ]
 
 
@@ -244,7 +250,9 @@ def run(what: Program, time: int, timing: MemoryTiming, stalls: bool, stage: str
 
 @pytest.mark.parametrize(("timing", "stalls"), CASES)
 def test_interrupt_at_every_cycle(timing: MemoryTiming, stalls: bool) -> None:
-    """No instruction is lost or done twice, wherever the interrupt comes; it is taken at most places, and at none where it is off."""
+    """No instruction is lost or done twice, wherever the interrupt comes; it is taken at most places, and at
+    none where it is off.
+    """
     what = program(MIX, "mix")
     alone = run(what, 0, timing, stalls)
     assert alone.cycles is not None and not taken(alone, what)
@@ -282,12 +290,17 @@ AWAKE = f"""
     lw s3, 0x608(zero); csrrw zero, proc2mngr, s3
 """
 # interrupts are on: the one that wakes takes the place of the instruction behind wfi
-ASLEEP = f"csrrs t1, mngr2proc, zero; csrrsi zero, mstatus, 8; sw t1, {TIMER}(gp); wfi; lw s3, 0x608(zero); csrrw zero, proc2mngr, s3"
+ASLEEP = (
+    f"csrrs t1, mngr2proc, zero; csrrsi zero, mstatus, 8; sw t1, {TIMER}(gp); wfi; lw s3, 0x608(zero); "
+    "csrrw zero, proc2mngr, s3"
+)
 
 
 @pytest.mark.parametrize(("timing", "stalls"), CASES[::2])
 def test_sleep(timing: MemoryTiming, stalls: bool) -> None:
-    """wfi waits, however long, and wakes with interrupts on or off; a wait that is written as it should be loses no interrupt."""
+    """wfi waits, however long, and wakes with interrupts on or off; a wait that is written as it should be
+    loses no interrupt.
+    """
     for time in (*range(1, 60), 5000):
         found = run(program(WAITING), time, timing, stalls)
         assert found.output == [1]
@@ -330,7 +343,9 @@ BOTH = 1 << csrs.MIE_BIT | 1 << csrs.MPIE_BIT
 
 
 def test_status() -> None:
-    """The bits of mstatus, mie, mip and mcause: what they are at first, which can be written, what traps and mret do."""
+    """The bits of mstatus, mie, mip and mcause: what they are at first, which can be written, what traps and
+    mret do.
+    """
     what = program(STATUS)
     expected = on_iss(what)
     check(expected, simulation().run(what, max_cycles=MAX_CYCLES, record=True), "status")
@@ -382,7 +397,8 @@ def test_switches_count_at_once(timing: MemoryTiming) -> None:
 def test_no_interrupt_without_a_handler() -> None:
     """While mtvec is 0 it waits."""
     what = program(
-        f"csrrsi zero, mstatus, 8; csrrw zero, mtvec, zero; li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; nop; nop; nop"
+        f"csrrsi zero, mstatus, 8; csrrw zero, mtvec, zero; li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; "
+        "nop; nop; nop"
     )
     outcome = simulation().run(what, max_cycles=MAX_CYCLES)
     assert outcome.exit_code == 0 and outcome.last_trap is None
@@ -493,7 +509,9 @@ def test_who_has_no_bus_does_not_pay() -> None:
     ("design", "nbits"), [("mont", 32), pytest.param("scaled", 64, marks=pytest.mark.regress)]
 )
 def test_driver(design: str, nbits: int) -> None:
-    """It computes in all ways at both levels; the machine's own count, which the program reads, is that of the formula."""
+    """It computes in all ways at both levels; the machine's own count, which the program reads, is that of
+    the formula.
+    """
     xcel = Xcel(find(design), nbits, interface="axi4lite")
     machine = xcel.machine
     assert machine is not None
@@ -558,7 +576,9 @@ KEYED = [
 def test_a_private_key_goes_through_the_processor(
     nbits: int, settings: dict[str, object], interface: str
 ) -> None:
-    """From memory to the machine, in all ways at both levels; a wrong number is told by the status; rsa.c decrypts by it."""
+    """From memory to the machine, in all ways at both levels; a wrong number is told by the status; rsa.c
+    decrypts by it.
+    """
     xcel = Xcel(find("mont"), nbits, settings, interface)
     machine = xcel.machine
     assert machine is not None and machine.key.d is not None

@@ -1,4 +1,6 @@
-"""Compiled C on the processor: what it computes, and every commit of the pipeline against the simulator of instructions."""
+"""Compiled C on the processor: what it computes, and every commit of the pipeline against the simulator of
+instructions.
+"""
 
 import binascii
 import struct

@@ -1,4 +1,6 @@
-"""The driver in C, compiled for this machine and run on the registers' functional model, and its header of registers."""
+"""The driver in C, compiled for this machine and run on the registers' functional model, and its header of
+registers.
+"""
 
 import ctypes
 import re
@@ -92,7 +94,9 @@ class PrivateKey(ctypes.Structure):
 
 
 class Device(Axi4LiteFL):
-    """The model as a bus has it, where a computation takes a while: so many reads of STATUS. Remembers what was refused."""
+    """The model as a bus has it, where a computation takes a while: so many reads of STATUS. Remembers what
+    was refused.
+    """
 
     lasts = 0
 
@@ -176,7 +180,7 @@ def numbers(value: int, words: int) -> ctypes.Array[ctypes.c_uint32]:
 
 
 def key_of(mod: int, exp: int, words: int, given: Sequence[int] = ()) -> Key:
-    pointers = [ctypes.cast(numbers(each, words), Words) for each in given]
+    pointers = [ctypes.cast(numbers(value, words), Words) for value in given]
     return Key(
         words,
         ctypes.cast(numbers(mod, words), Words),
@@ -248,7 +252,7 @@ def test_every_code_has_its_words(library: Path) -> None:
 @pytest.mark.parametrize("opt", ["-O0", "-O2", "-Os"])
 def test_bare_metal_wants_nothing_from_outside(tmp_path: Path, opt: str) -> None:
     strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
-    flags = [each for each in FLAGS if not each.startswith("-std") and "loop" not in each]
+    flags = [flag for flag in FLAGS if not flag.startswith("-std") and "loop" not in flag]
     made = tmp_path / "driver.o"
     subprocess.run(
         [str(compiler()), *flags, *strict, opt, "-c", str(DRIVER / "modexlab.c"), "-o", str(made)], check=True
@@ -340,14 +344,14 @@ def private_key(lacks: str = "", **random: int) -> PrivateKey:
     """A private key whose numbers tell who they are; all are there but one."""
     half = ("p", "q", "dp", "dq", "qinv")
     values = {name: (0x1000 + i, 2 if name in half else 3) for i, name in enumerate(PRIVATE)}
-    pointers = {name: ctypes.cast(numbers(*each), Words) for name, each in values.items() if name != lacks}
+    pointers = {name: ctypes.cast(numbers(*value), Words) for name, value in values.items() if name != lacks}
     return PrivateKey(words=3, random=random_of(lacks, **random), **pointers)
 
 
 def random_of(lacks: str = "", x: int = 77, kp: int = 1 << 63, kq: int = 99) -> Random:
     values = {"x": (x, 3), "kp": (kp, 2), "kq": (kq, 2)}
     return Random(
-        **{name: ctypes.cast(numbers(*each), Words) for name, each in values.items() if name != lacks}
+        **{name: ctypes.cast(numbers(*value), Words) for name, value in values.items() if name != lacks}
     )
 
 
@@ -370,7 +374,9 @@ TAKERS = [
 def test_private_key(
     library: Path, private: dict[str, bool], of_key: tuple[str, ...], random: tuple[int, ...]
 ) -> None:
-    """By name, in the order in which the machine takes its numbers; of those that it does not take, none is wanted."""
+    """By name, in the order in which the machine takes its numbers; of those that it does not take, none is
+    wanted.
+    """
     wide = {"p": 36, "q": 36, "dp": 36, "dq": 36, "qinv": 36}
     drawn = [NBITS] * ("message_blinded" in private) + [64, 64]
     given = [*(wide.get(name, NBITS) for name in of_key), *drawn[: len(random)]]
@@ -518,7 +524,8 @@ def test_the_example_of_the_header(tmp_path: Path) -> None:
     platform = (
         "int (*interrupt_line)(void);\n"
         "void on_interrupt(void);\n"
-        "static void sleep_until(const volatile bool *flag) { while (!*flag) if (interrupt_line()) on_interrupt(); }\n"
+        "static void sleep_until(const volatile bool *flag) { while (!*flag) if (interrupt_line()) "
+        "on_interrupt(); }\n"
         "int encrypt_twice(uintptr_t, const modexlab_key_t *, const uint32_t *, uint32_t *);\n"
     )
     driver = Driver(host_library(tmp_path, platform, example), Device())

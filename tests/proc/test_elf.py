@@ -49,12 +49,12 @@ class File:
         identity = bytes([0x7F, *b"ELF", self.elf_class, self.order, 1]).ljust(16, b"\0")
         start = HEADER_SIZE + SEGMENT_SIZE * len(self.segments)
         table, contents = b"", b""
-        for each in self.segments:
-            size = len(each.content) if each.file_size is None else each.file_size
-            memory_size = size if each.memory_size is None else each.memory_size
-            where = (start + len(contents), each.addr, each.addr)
-            table += struct.pack(f"{pack}8I", each.kind, *where, size, memory_size, each.flags, 4)
-            contents += each.content
+        for segment in self.segments:
+            size = len(segment.content) if segment.file_size is None else segment.file_size
+            memory_size = size if segment.memory_size is None else segment.memory_size
+            where = (start + len(contents), segment.addr, segment.addr)
+            table += struct.pack(f"{pack}8I", segment.kind, *where, size, memory_size, segment.flags, 4)
+            contents += segment.content
         header = struct.pack(
             f"{pack}2H5I6H",
             *(self.kind, self.machine, 1, self.entry, HEADER_SIZE, 0, self.flags),
@@ -179,7 +179,7 @@ def test_damaged_files_give_one_line(tmp_path: Path) -> None:
     for case in range(400):
         content = bytearray(whole)
         for _ in range(draw.randrange(1, 4)):
-            where = draw.choice((4 + draw.randrange(48), *(each + draw.randrange(160) for each in tables)))
+            where = draw.choice((4 + draw.randrange(48), *(table + draw.randrange(160) for table in tables)))
             content[where % len(content)] = draw.choice((0, 0xFF, draw.randrange(256)))
         if case % 4 == 0:
             del content[draw.randrange(4, len(content)) :]

@@ -1,5 +1,6 @@
-"""Hazards of the pipeline by name, for each instruction: operands that are still on their way, results that are needed at once, what
-a jump or a trap must squash, and what the trap must leave. Then what each hazard costs, in cycles.
+"""Hazards of the pipeline by name, for each instruction: operands that are still on their way, results that
+are needed at once, what a jump or a trap must squash, and what the trap must leave. Then what each hazard
+costs, in cycles.
 
 The programs are compared with the simulator of instructions, commit by commit, under several memories.
 """
@@ -74,14 +75,16 @@ def check_everywhere(program: Program, manager: tuple[int, ...] = ()) -> Outcome
 
 # ---- the instruction under test
 
-NAMES = [each.name for each in INSTRUCTIONS]
+NAMES = [instruction.name for instruction in INSTRUCTIONS]
 USES = {"R": 2, "I": 1, "H": 1, "S": 2, "B": 2, "C": 1}  # registers that an instruction of this format reads
-READERS = [each.name for each in INSTRUCTIONS if USES.get(each.fmt)]
-WRITERS = [each.name for each in INSTRUCTIONS if each.fmt in "RIHUJCZ"]
+READERS = [instruction.name for instruction in INSTRUCTIONS if USES.get(instruction.fmt)]
+WRITERS = [instruction.name for instruction in INSTRUCTIONS if instruction.fmt in "RIHUJCZ"]
 
 
 def values_for(name: str, taken: bool) -> tuple[int, int]:
-    """Operands that make sense: an address in the data, or numbers. jalr needs the address of a label instead."""
+    """Operands that make sense: an address in the data, or numbers. jalr needs the address of a label
+    instead.
+    """
     each = BY_NAME[name]
     if each.group in ("load", "store"):
         return DATA + SLOT, 0x8765_4321
@@ -201,7 +204,9 @@ def finish(asm: Assembler, name: str) -> Program:
 
 @pytest.mark.parametrize("name", READERS)
 def test_operands(name: str) -> None:
-    """Each operand, both, and both from one register, written by each kind of producer 0 to 3 instructions before."""
+    """Each operand, both, and both from one register, written by each kind of producer 0 to 3 instructions
+    before.
+    """
     asm = start()
     two = USES[BY_NAME[name].fmt] == 2
     for (producer, distance, which), taken in itertools.product(CASES, (True, False)):
@@ -238,7 +243,9 @@ def test_operands(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "mret"])
 def test_behind_what_waits(name: str) -> None:
-    """Right behind what waits for memory, a unit or a port, and needs nothing of it; behind a quotient, both are at hand."""
+    """Right behind what waits for memory, a unit or a port, and needs nothing of it; behind a quotient, both
+    are at hand.
+    """
     asm = start()
     for producer, after_quotient in itertools.product(PRODUCERS, (False, True)):
         behind = asm.fresh()
@@ -258,7 +265,9 @@ def test_behind_what_waits(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_result(name: str) -> None:
-    """The result is used 0 to 3 instructions later: by the ALU on both sides, as an address, as what is stored, sent, compared."""
+    """The result is used 0 to 3 instructions later: by the ALU on both sides, as an address, as what is
+    stored, sent, compared.
+    """
     asm = start()
     users: tuple[Callable[[], None], ...] = (
         lambda: asm.emit("add", T1, T0, S3),
@@ -389,7 +398,9 @@ def shadow(asm: Assembler, body: list[Callable[[], None]], jump: Jump) -> None:
 
 @pytest.mark.parametrize("jump", JUMPS)
 def test_squash(jump: str) -> None:
-    """Nothing is left of stores, accesses to CSRs, accelerator and manager, faults, jumps in the shadow of a jump."""
+    """Nothing is left of stores, accesses to CSRs, accelerator and manager, faults, jumps in the shadow of a
+    jump.
+    """
     asm = start()
     for harm, slot in itertools.product(HARMFUL, range(3)):
         shadow(asm, [*[partial(asm.nops, 1)] * slot, *[partial(harm, asm)] * 2], JUMPS[jump])
@@ -520,7 +531,9 @@ TRAPS: dict[str, str] = {
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_trap_neighbourhood(trap: str) -> None:
-    """Each instruction 1 to 3 before and behind an instruction that traps: the former has its effect once, and so has the latter."""
+    """Each instruction 1 to 3 before and behind an instruction that traps: the former has its effect once,
+    and so has the latter.
+    """
     asm = start()
     for name, distance in itertools.product(NAMES, range(3)):
         if name == "mret":
@@ -550,7 +563,9 @@ def test_trap_neighbourhood(trap: str) -> None:
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_trap_behind_everything_that_waits(trap: str) -> None:
-    """A trap behind a load, a product, a quotient, accesses to ports; a trap right behind a trap; the store behind it is not done."""
+    """A trap behind a load, a product, a quotient, accesses to ports; a trap right behind a trap; the store
+    behind it is not done.
+    """
     asm = start()
     asm.li(S3, 0x1234_5678)
     for producer in PRODUCERS:
@@ -568,7 +583,9 @@ def test_trap_behind_everything_that_waits(trap: str) -> None:
 @pytest.mark.parametrize("trap", [*TRAPS, "load fault", "store fault"])
 @pytest.mark.parametrize("distance", [0, 1, 2])
 def test_halt(trap: str, distance: int) -> None:
-    """Without a handler the machine stops: what is before the trap is done, nothing behind it; bus errors stop it anyway."""
+    """Without a handler the machine stops: what is before the trap is done, nothing behind it; bus errors
+    stop it anyway.
+    """
     text = {"load fault": "lhu t0, 10(zero)", "store fault": "sb t0, 5(zero)"}.get(trap) or TRAPS[trap]
     for handler in ("zero", "t2") if trap.endswith("load fault") or trap == "store fault" else ("zero",):
         for before in (
@@ -609,7 +626,9 @@ def test_every_fault_of_the_bus_wins_over_what_follows() -> None:
 
 
 def test_nothing_after_the_end() -> None:
-    """Many cycles later the machine has done nothing more: no instruction has left it, no word has been sent, halted is 1."""
+    """Many cycles later the machine has done nothing more: no instruction has left it, no word has been sent,
+    halted is 1.
+    """
     system = HidesHalt()
     causes = ["lw t0, 0(zero)", "sb gp, 0(zero)", "ecall", ".word 0", "jal t0, 6", "jalr t0, 16(zero)"]
     followers = [
@@ -674,7 +693,9 @@ def test_self_modifying(name: str) -> None:
 
 
 def test_tohost() -> None:
-    """The store to tohost ends the program, and nothing behind it is done; a zero, a byte and another address do not."""
+    """The store to tohost ends the program, and nothing behind it is done; a zero, a byte and another address
+    do not.
+    """
     for word, code in ((1, 0), (7, 3), (0xFFFF_FFFF, 0x7FFF_FFFF)):
         asm = Assembler()
         asm.text(
@@ -816,7 +837,9 @@ def test_cost(what: str, slow: bool) -> None:
 @pytest.mark.parametrize("latency", [1, 2, 3, 5])
 @pytest.mark.parametrize("access", ["", "lw t0, 0(gp)", "sw t0, 0(gp)"])
 def test_cost_of_memory(latency: int, access: str) -> None:
-    """One instruction is fetched at a time, which takes `latency` cycles; so does a load or store, in part meanwhile."""
+    """One instruction is fetched at a time, which takes `latency` cycles; so does a load or store, in part
+    meanwhile.
+    """
     nops = 20 * "nop;"
     source = f"li gp, {DATA}; {nops} csrrs s2, mcycle, zero; {access}; {nops} csrrs s3, mcycle, zero; ecall"
     outcome = run(assemble(source), timing=MemoryTiming(latency))

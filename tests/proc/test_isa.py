@@ -32,19 +32,19 @@ FIELDS = {
 BY_NAME_CASES = [pytest.param(each, id=each.name) for each in INSTRUCTIONS]
 
 
-def operands(each: Instruction, draw: random.Random) -> dict[str, int]:
-    fields = {name: draw.choice((0, 31, draw.randrange(32))) for name in FIELDS.get(each.fmt, ())}
-    if each.fmt in IMMEDIATES:
-        first, last, unit = IMMEDIATES[each.fmt]
+def operands(instruction: Instruction, draw: random.Random) -> dict[str, int]:
+    fields = {name: draw.choice((0, 31, draw.randrange(32))) for name in FIELDS.get(instruction.fmt, ())}
+    if instruction.fmt in IMMEDIATES:
+        first, last, unit = IMMEDIATES[instruction.fmt]
         fields["imm"] = draw.choice((first, last, draw.randrange(first, last + 1, unit)))
-    elif each.fmt == "F":  # the assembler has no name for an empty set
+    elif instruction.fmt == "F":  # the assembler has no name for an empty set
         fields["imm"] = draw.randrange(1, 16) << 4 | draw.randrange(1, 16)
     return fields
 
 
-def sample(each: Instruction, count: int) -> list[int]:
-    draw = random.Random(each.name)
-    return [encode(each.name, **operands(each, draw)) for _ in range(count)]
+def sample(instruction: Instruction, count: int) -> list[int]:
+    draw = random.Random(instruction.name)
+    return [encode(instruction.name, **operands(instruction, draw)) for _ in range(count)]
 
 
 def run(tool: str, *arguments: str, cwd: Path) -> str:
@@ -67,20 +67,20 @@ def test_no_two_instructions_share_a_word() -> None:
             assert one.match & common != other.match & common, (one.name, other.name)
 
 
-@pytest.mark.parametrize("each", BY_NAME_CASES)
-def test_what_is_encoded_is_decoded(each: Instruction) -> None:
-    draw = random.Random(each.name)
+@pytest.mark.parametrize("instruction", BY_NAME_CASES)
+def test_what_is_encoded_is_decoded(instruction: Instruction) -> None:
+    draw = random.Random(instruction.name)
     for _ in range(100):
-        given = operands(each, draw)
-        word = encode(each.name, **given)
-        assert decode(word) is each
-        assert isa.imm(word, each.fmt) == given.get("imm", 0)
-        for name in FIELDS.get(each.fmt, ()):
+        given = operands(instruction, draw)
+        word = encode(instruction.name, **given)
+        assert decode(word) is instruction
+        assert isa.imm(word, instruction.fmt) == given.get("imm", 0)
+        for name in FIELDS.get(instruction.fmt, ()):
             assert getattr(isa, name)(word) == given[name]
 
 
 def test_assembler_reads_the_disassembly_back(tmp_path: Path) -> None:
-    words = [word for each in INSTRUCTIONS for word in sample(each, 25)]
+    words = [word for instruction in INSTRUCTIONS for word in sample(instruction, 25)]
     names = [
         f".equ {csrs.name_of(csr.number + i)}, {csr.number + i}"
         for csr in csrs.CSRS
@@ -99,7 +99,7 @@ def test_assembler_reads_the_disassembly_back(tmp_path: Path) -> None:
 def test_decoder_agrees_with_objdump(tmp_path: Path) -> None:
     """On every opcode and function code, legal or not, and on random words."""
     draw = random.Random(4)
-    words = [word for each in INSTRUCTIONS for word in sample(each, 5)]
+    words = [word for instruction in INSTRUCTIONS for word in sample(instruction, 5)]
     words += [
         opcode | funct3 << 12 | funct7 << 25 | draw.getrandbits(5) << 7 | draw.getrandbits(10) << 15
         for opcode in range(3, 128, 4)

@@ -1,4 +1,6 @@
-"""The instruction-set simulator: every instruction against another formulation, CSRs, traps, ports and the ends of a program."""
+"""The instruction-set simulator: every instruction against another formulation, CSRs, traps, ports and the
+ends of a program.
+"""
 
 from __future__ import annotations
 
@@ -131,8 +133,12 @@ def execute(words: list[int], base: int = 0x200, record: bool = True, **settings
 
 def test_every_instruction_is_tested() -> None:
     tested = {*GOLDEN, *GOLDEN_IMMEDIATE, *TAKEN, *LOADS, *STORES}
-    others = {each.name for each in INSTRUCTIONS if each.group in ("jump", "csr", "fence", "system")}
-    assert tested | others | {"lui", "auipc"} == {each.name for each in INSTRUCTIONS}
+    others = {
+        instruction.name
+        for instruction in INSTRUCTIONS
+        if instruction.group in ("jump", "csr", "fence", "system")
+    }
+    assert tested | others | {"lui", "auipc"} == {instruction.name for instruction in INSTRUCTIONS}
     assert set(VALUES) == {*GOLDEN, *GOLDEN_IMMEDIATE, "lui", "auipc"}
     assert set(BRANCHES) == set(TAKEN)
 
@@ -840,7 +846,10 @@ fail:   fence
         .globl  tohost
 tohost: .dword  0
 """
-LINK = "ENTRY(_start) SECTIONS { . = 0x80000000; .text.init : { *(.text.init) } . = ALIGN(0x1000); .tohost : { *(.tohost) } }"
+LINK = (
+    "ENTRY(_start) SECTIONS { . = 0x80000000; .text.init : { *(.text.init) } . = ALIGN(0x1000); .tohost "
+    ": { *(.tohost) } }"
+)
 
 
 @pytest.mark.parametrize(("right", "code"), [(42, 0), (43, 2)])

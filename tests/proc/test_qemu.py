@@ -1,7 +1,8 @@
 """An independent judge: qemu-riscv32 (Debian's qemu-user) runs the same user-level programs.
 
-A random program is built twice, with the same instructions and data at the same addresses. At its end it saves its registers beside
-its data. Under qemu they go to standard output by write(2), on the processor to the manager, a word each.
+A random program is built twice, with the same instructions and data at the same addresses. At its end it
+saves its registers beside its data. Under qemu they go to standard output by write(2), on the processor to
+the manager, a word each.
 """
 
 import shutil
@@ -77,7 +78,9 @@ def end_on_the_processor(asm: Assembler) -> None:
 
 
 def write_elf(program: Program, path: Path) -> None:
-    """An ELF file of the program for a system with pages of 4 KiB: code that may be modified, and whole pages of data."""
+    """An ELF file of the program for a system with pages of 4 KiB: code that may be modified, and whole pages
+    of data.
+    """
     header, entry, page = 52, 32, 4096
     ((base, code), (first, data)) = program.segments
     whole = bytearray(3 * page)
@@ -110,7 +113,9 @@ def run_qemu(path: Path) -> list[int]:
 
 
 def test_random_programs(tmp_path: Path) -> None:
-    """Memory and registers at the end of random programs of at least 200 instructions: qemu, simulator of instructions, pipeline."""
+    """Memory and registers at the end of random programs of at least 200 instructions: qemu, simulator of
+    instructions, pipeline.
+    """
     path = tmp_path / "program"
     with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
         for seed in range(examples(50)):

@@ -1,5 +1,6 @@
-"""Random programs on the pipeline, commit by commit against the simulator of instructions: under all kinds of memories, with other
-multipliers and dividers, and at every stage."""
+"""Random programs on the pipeline, commit by commit against the simulator of instructions: under all kinds of
+memories, with other multipliers and dividers, and at every stage.
+"""
 
 import random
 from functools import partial

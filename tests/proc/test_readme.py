@@ -1,5 +1,5 @@
-"""The processor's README: what it quotes is what the commands and the tables say now, its costs are measured, its programs run, and
-its example of adding an instruction is carried out on a copy.
+"""The processor's README: what it quotes is what the commands and the tables say now, its costs are measured,
+its programs run, and its example of adding an instruction is carried out on a copy.
 
 `python -m tests.proc.test_readme` writes the quoted parts anew.
 """

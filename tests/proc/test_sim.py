@@ -1,4 +1,6 @@
-"""The testbench of the processor: equal outcomes at all stages and at the functional level, and its own rules."""
+"""The testbench of the processor: equal outcomes at all stages and at the functional level, and its own
+rules.
+"""
 
 import re
 from collections.abc import Iterator
@@ -76,7 +78,9 @@ EXIT = [("csrrw", 0, 0, 0, csrs.MTVEC), ("ecall",)]
 
 
 def everything() -> Program:
-    """All ports and all causes of bubbles: the manager's words through memory, multiplier, divider, accelerator, a trap handler."""
+    """All ports and all causes of bubbles: the manager's words through memory, multiplier, divider,
+    accelerator, a trap handler.
+    """
     handler = [
         ("csrrs", S1, 0, 0, csrs.MEPC),
         ("addi", S1, S1, 0, 4),
@@ -225,7 +229,7 @@ def test_stalls_and_extra_cycles_are_as_likely_as_they_say() -> None:
         timings = [MemoryTiming(extra=3, seed=seed) for seed in range(800)]
         cycles = [sim.run(Program.of_words([0]), timing=timing).cycles for timing in timings]
         assert set(cycles) == {2, 3, 4, 5}
-        assert all(150 < cycles.count(each) < 250 for each in set(cycles))
+        assert all(150 < cycles.count(cycle) < 250 for cycle in set(cycles))
         # answers stay in order: the last of many is as late as the latest
         assert sim.run(words, timing=MemoryTiming(extra=50)).cycles == count + 2 + 50
 
@@ -331,7 +335,8 @@ def test_a_trap_loop_ends_at_once(native: ProcSimulation, python: ProcSimulation
                     python.run(program, timing=timing, max_cycles=limit, record=True)
                 )
         assert outcome.explain(program).startswith(
-            f"nothing has retired for {outcome.stuck.cycles} cycles since pc 0x204: trap loop, the handler's first "
+            f"nothing has retired for {outcome.stuck.cycles} cycles since pc 0x204: trap loop, the "
+            "handler's first "
             f"instruction traps: {cause}"
         )
 
@@ -423,9 +428,9 @@ def test_traces() -> None:
 
 
 def test_what_is_cut_in_the_trace_has_a_mark() -> None:
-    for each in INSTRUCTIONS:
+    for instruction in INSTRUCTIONS:
         for registers in (0, -1):
-            word = each.match | registers & ~each.mask & 0xFFFF_FFFF
+            word = instruction.match | registers & ~instruction.mask & 0xFFFF_FFFF
             for mark in ("", "#"):
                 text = mark + disassemble(word, 0x8000_0100)
                 shown = cut(text)

@@ -1,4 +1,6 @@
-"""The software in C: every kernel against `pow` on the instruction-set simulator, constant time, RSA, and the compiler's cache."""
+"""The software in C: every kernel against `pow` on the instruction-set simulator, constant time, RSA, and the
+compiler's cache.
+"""
 
 import os
 import random
@@ -45,7 +47,8 @@ PAPER_RUNS = {
     "naive": {(5745, 65537): 3523, (1460365373, 0x3A48D459): 8148},
     "montgomery": {(5745, 65537): 3581, (1460365373, 0x3A48D459): 5135},
 }
-# base^2 mod n in which a quotient digit of Knuth's division is one too large after its test, and n is added back
+# base^2 mod n in which a quotient digit of Knuth's division is one too large after its test, and n is added
+# back
 ADD_BACK = [
     (96, 0xFFFF0000FFFF0000FFFFFFFF, 0xFFFF0000FFFFFFFFFFFFFFFF),
     (96, 0x800000007FFFFFFF00000000, 0xFFFFFFFEFFFFFFFFFFFFFFFF),
@@ -99,7 +102,9 @@ def compiled(directory: Path, text: str, name: str = "program.c", opt: str = "-O
 @pytest.mark.parametrize("nbits", one_now([32, 64, 96, 256], 32, 64))
 @pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
 def test_directed_rows(kernel: str, nbits: int) -> None:
-    """The table of all machines, and corners of software: borrows, carries, and short moduli in long operands."""
+    """The table of all machines, and corners of software: borrows, carries, and short moduli in long
+    operands.
+    """
     rows = [row.request for row in table(nbits, min(nbits, 12))]
     all_ones = (1 << nbits) - 1
     for mod in (1, 2, 3, TOP, TOP - 1, 1 << (nbits - 1), all_ones, (1 << (nbits - 1)) + 1, 0x8000_0001):
@@ -156,7 +161,9 @@ def test_long_operands(kernel: str, nbits: int, exp_nbits: int) -> None:
 
 @pytest.mark.parametrize("kernel", PAPER_RUNS)
 def test_fewer_instructions_than_published_cycles(kernel: str) -> None:
-    """Paper 001, Table 1, without the dummy; the pipeline's own cycles are compared where there is a pipeline."""
+    """Paper 001, Table 1, without the dummy; the pipeline's own cycles are compared where there is a
+    pipeline.
+    """
     for (base, exp), published in PAPER_RUNS[kernel].items():
         outcome = run(kernel, 32, base, exp, PAPER_N)
         dummy = run("dummy", 32, base, exp, PAPER_N)
@@ -195,7 +202,9 @@ def traced(
 
 @pytest.mark.parametrize("nbits", one_now([32, 64, 96], 32, 64))
 def test_constant_time(nbits: int) -> None:
-    """Whatever the operands: the same instructions at the same addresses, loads and stores too, and no division."""
+    """Whatever the operands: the same instructions at the same addresses, loads and stores too, and no
+    division.
+    """
     top, bits = (1 << nbits) - 1, 9
     reference = traced("montgomery-ct", nbits, (2, 5, 7), bits)
     names = {name for _, _, name in reference}
@@ -261,7 +270,9 @@ def test_a_refusing_accelerator_fails_the_program(nbits: int) -> None:
 @pytest.mark.parametrize("nbits", [32, 96])
 @pytest.mark.parametrize("kernel", [name for name, each in KERNELS.items() if each.bus])
 def test_on_the_bus(kernel: str, nbits: int) -> None:
-    """By the driver, in all ways; what the machine refuses fails the program. At this level the machine counts no cycles."""
+    """By the driver, in all ways; what the machine refuses fails the program. At this level the machine
+    counts no cycles.
+    """
     operands = (3, (1 << nbits) - 5, (1 << nbits) - 17)
     program = kernel_program(kernel, nbits, *operands)
     outcome = ISS(program, bus=machine_on_bus(nbits)).run()
@@ -565,7 +576,9 @@ INCLUDING = {
 def test_files_that_the_assembler_reads_are_inputs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The preprocessor knows nothing of them: one that has changed, and one of the same name in another directory."""
+    """The preprocessor knows nothing of them: one that has changed, and one of the same name in another
+    directory.
+    """
 
     def exit_code(directory: str, value: int | None) -> int | None:
         place = tmp_path / directory

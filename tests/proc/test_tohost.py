@@ -1,5 +1,6 @@
-"""Programs in the manner of the RISC-V community's test programs (rv32ui, rv32um): linked at 0x80000000 with the symbol tohost, numbered
-checks of every instruction, each with the number in gp, and how a check that fails is reported.
+"""Programs in the manner of the RISC-V community's test programs (rv32ui, rv32um): linked at 0x80000000 with
+the symbol tohost, numbered checks of every instruction, each with the number in gp, and how a check that
+fails is reported.
 
 The values to check come from the formulas of test_proc_units.py.
 """
@@ -197,7 +198,10 @@ def test_traps(system: ProcSimulation, tmp_path: Path) -> None:
     code = (1337 | 3) >> 1
     for text in ("lw a0, 1(sp)", ".word 0", "ebreak", "csrw 0x3A0, a0"):
         assert run_both(build(["    li gp, 3", f"    {text}"], tmp_path), system) == ("tohost", code)
-    handler = "    .align 2; .globl own_handler; own_handler: csrr t5, mepc; addi t5, t5, 4; csrw mepc, t5; addi a0, a0, 1; mret"
+    handler = (
+        "    .align 2; .globl own_handler; own_handler: csrr t5, mepc; addi t5, t5, 4; csrw mepc, t5; "
+        "addi a0, a0, 1; mret"
+    )
     body = [
         "    li gp, 2; li a0, 0",
         "    .word 0; ebreak; lw a1, 1(zero)",
@@ -216,7 +220,9 @@ def test_traps(system: ProcSimulation, tmp_path: Path) -> None:
 def test_misaligned_accesses_fail_by_design(
     text: str, mcause: int, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """What the community's `ma_data` does: accesses that have to work there trap here, and the report names the trap."""
+    """What the community's `ma_data` does: accesses that have to work there trap here, and the report names
+    the trap.
+    """
     program = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path)
     said = said.format(pc=program.symbols["access"])
     for level in ("fl", "rtl"):

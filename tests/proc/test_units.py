@@ -1,5 +1,7 @@
-"""The processor's units alone, against formulas of their own: the decoder against the table of instructions, ALU, comparison, byte
-lanes, immediates; multiplier and divider at several stages with delays; the CSRs through programs."""
+"""The processor's units alone, against formulas of their own: the decoder against the table of instructions,
+ALU, comparison, byte lanes, immediates; multiplier and divider at several stages with delays; the CSRs
+through programs.
+"""
 
 import itertools
 import random
@@ -71,9 +73,9 @@ ALU_FUNCTIONS = {
 }
 
 
-def wanted(each: Instruction) -> dict[str, int]:
+def wanted(instruction: Instruction) -> dict[str, int]:
     """The fields that the decoder must give for an instruction; the others mean nothing then."""
-    name, fmt, group = each.name, each.fmt, each.group
+    name, fmt, group = instruction.name, instruction.fmt, instruction.group
     fields = {
         "legal": 1,
         "uses_rs1": fmt in "RISBHC",
@@ -113,17 +115,17 @@ def check_decoder(decoder: Component, word: int) -> None:
         assert getattr(decoder.decoded, field) == value, f"{each.name} {word:08x}: {field}"
 
 
-def neighbours(each: Instruction) -> list[int]:
+def neighbours(instruction: Instruction) -> list[int]:
     """The instruction with all operands 0, with all 1, and each of these with one bit inverted."""
-    words = [each.match, each.match | ~each.mask & M]
+    words = [instruction.match, instruction.match | ~instruction.mask & M]
     return words + [word ^ 1 << i for word in words for i in range(32)]
 
 
 def test_decoder_on_every_instruction() -> None:
     """Each row of the table and everything one bit away from it."""
     decoder = ready(Decoder())
-    for each in INSTRUCTIONS:
-        for word in neighbours(each):
+    for instruction in INSTRUCTIONS:
+        for word in neighbours(instruction):
             check_decoder(decoder, word)
 
 
@@ -136,9 +138,9 @@ def test_decoder_on_every_code() -> None:
 
 @settings(max_examples=examples(500))
 @given(word=WORD, each=st.sampled_from([*INSTRUCTIONS, None]))
-def test_decoder_on_any_word(word: int, each: Instruction | None) -> None:
+def test_decoder_on_any_word(word: int, instruction: Instruction | None) -> None:
     """Any bits, most of them with the code of an instruction."""
-    check_decoder(DECODER, word if each is None else word & ~each.mask | each.match)
+    check_decoder(DECODER, word if instruction is None else word & ~instruction.mask | instruction.match)
 
 
 DECODER = ready(Decoder())
@@ -315,7 +317,9 @@ def product(funct3: int, a: int, b: int) -> int:
 
 
 def division(funct3: int, a: int, b: int) -> int:
-    """div, divu, rem, remu: by the magnitudes, with RISC-V's table for 0 and for the overflow (unprivileged manual, table 7.1)."""
+    """div, divu, rem, remu: by the magnitudes, with RISC-V's table for 0 and for the overflow (unprivileged
+    manual, table 7.1).
+    """
     if b == 0:
         return a if funct3 & 2 else M
     if funct3 & 1:
@@ -347,7 +351,9 @@ STALL = Stall(seed=9, source=0.3, sink=0.4)
 @EACH_UNIT
 @pytest.mark.parametrize("stage", ["python", "native"])
 def test_muldiv_rows(stage: str, kind: str, parameter: int) -> None:
-    """Corner rows, all functions; alone each takes `latency` cycles, and with delays and stalls the results are the same."""
+    """Corner rows, all functions; alone each takes `latency` cycles, and with delays and stalls the results
+    are the same.
+    """
     formula, functions = KINDS[kind]
     component, latency = unit(kind, parameter)
     corners = CORNERS if stage == "native" else CORNERS[::3]
@@ -443,7 +449,9 @@ KNOWN = sorted(READ_ONLY | READ_WRITE | PORTS | {0xFC0, 0x7C0})
 
 
 def check_accesses(sim: ProcSimulation, numbers: list[int]) -> None:
-    """All forms of access to these registers in one program; the manager hears of each that trapped, with its number."""
+    """All forms of access to these registers in one program; the manager hears of each that trapped, with its
+    number.
+    """
     asm = Assembler()
     asm.text(f"li gp, {DATA}; li s0, 0x1234567; la t0, handler; csrrw zero, mtvec, t0; csrrw zero, xr0, s0")
     expected = []
@@ -542,8 +550,12 @@ def test_counters(system: ProcSimulation) -> None:
 
 
 def test_illegal_words_trap(system: ProcSimulation) -> None:
-    """Every illegal word one bit away from an instruction traps, with the word in mtval, and does nothing else."""
-    words = sorted({word for each in INSTRUCTIONS for word in neighbours(each) if decode(word) is None})
+    """Every illegal word one bit away from an instruction traps, with the word in mtval, and does nothing
+    else.
+    """
+    words = sorted(
+        {word for instruction in INSTRUCTIONS for word in neighbours(instruction) if decode(word) is None}
+    )
     draw = random.Random(3)
     words += [word for word in (draw.getrandbits(32) for _ in range(1000)) if decode(word) is None]
     asm = Assembler()

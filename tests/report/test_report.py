@@ -1,4 +1,6 @@
-"""What the report is made of: views of the ledger, tables, charts, and how they are written; test_report_page.py has the browser."""
+"""What the report is made of: views of the ledger, tables, charts, and how they are written;
+test_report_page.py has the browser.
+"""
 
 from __future__ import annotations
 
@@ -74,11 +76,11 @@ def cells(table: Table, *heads: str, **of: Any) -> list[list[str]]:
 
 def entry(content: Content, subject: str, operation: str, stage: str) -> Entry:
     return next(
-        each
-        for each in content.entries
-        if (each.subject, each.operation, each.stage) == (subject, operation, stage)
-        and not each.settings
-        and not each.marks
+        entry
+        for entry in content.entries
+        if (entry.subject, entry.operation, entry.stage) == (subject, operation, stage)
+        and not entry.settings
+        and not entry.marks
     )
 
 
@@ -97,7 +99,7 @@ def test_an_entry_is_one_operation_with_all_that_belongs_to_it(content: Content)
 
 
 def test_labels_have_what_is_not_default(content: Content) -> None:
-    labels = {each.label for each in content.entries}
+    labels = {entry.label for entry in content.entries}
     assert {"mont", "mont steps_per_stage=16", "proc-naive"} <= labels
 
 
@@ -120,7 +122,7 @@ def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path: P
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for modulus in ((), (("modulus", 16843009),)):
         ledger.record(Point("cm-pm-000", 32, modulus), counted(20, "encrypt"))
-    groups = [each.group for each in entries_of(ledger.rows())]
+    groups = [entry.group for entry in entries_of(ledger.rows())]
     assert [group.rpartition(" · ")[2] for group in groups] == [
         "modulus 0x55555555 alone",
         "modulus 0x1010101 alone",
@@ -154,19 +156,23 @@ def test_a_design_that_is_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_machines_of_papers_have_all_their_figures() -> None:
-    found = {(each.subject, each.operation): each for each in machines() if each.first.paper == "001"}
+    found = {
+        (machine.subject, machine.operation): machine
+        for machine in machines()
+        if machine.first.paper == "001"
+    }
     mont = found["procxcel-mont-001", "encrypt"]
     assert (mont.value("cycles"), mont.value("area_um2"), mont.value("energy_nj")) == (169, 96137.986, 2.86)
     assert mont.value("time_ns") == 169 * 3
     assert mont.label == "001 ProcXcel (Montgomery)"
     software = found["proc-montgomery", "decrypt"]
     assert software.value("area_um2") == 21434.812, "all software runs on one processor"
-    assert len({each.number for each in machines()}) == len(machines())
+    assert len({machine.number for machine in machines()}) == len(machines())
 
 
 def test_what_is_not_comparable_is_no_machine() -> None:
     figures = list(published.paper("001").figures())
-    assert any(each.window == "gross" for each in figures)
+    assert any(figure.window == "gross" for figure in figures)
     values = {each.value("cycles") for each in gathered(figures)}
     assert 178 not in values and 169 in values
 
@@ -284,7 +290,7 @@ def test_what_is_better_is_so_with_all_of_its_range(
 def test_an_energy_without_its_upper_bound_is_no_win(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     made = implemented(52_000.0, 0.1, (1.4, 2.2), SYSTEMS["procxcel-mont"])
-    known = tuple(each for each in made.figures if each.metric != "energy_with_glitches_nj")
+    known = tuple(figure for figure in made.figures if figure.metric != "energy_with_glitches_nj")
     ledger.record(Point("procxcel-mont", 32, stage="flow"), replace(made, figures=known))
     content = gather(ledger)
     of = {"operation": "encrypt", "metric": "energy_nj"}
@@ -361,7 +367,7 @@ def test_the_lead_is_the_finding(content: Content, tmp_path: Path) -> None:
 
 
 def test_marked_figures_are_in_no_comparison(content: Content) -> None:
-    late = {each.measurement for each in content.entries if each.marks}
+    late = {entry.measurement for entry in content.entries if entry.marks}
     assert len(late) == 1
     for name, records in content.data.items():
         assert not late & {record.get("m") for record in records}, name
@@ -388,12 +394,12 @@ def test_designs_have_a_line_each(content: Content) -> None:
 
 
 def content_row(content: Content, number: int | None) -> tuple[str, float]:
-    row = next(row for each in content.entries for row in each.rows.values() if row.id == number)
+    row = next(row for entry in content.entries for row in entry.rows.values() if row.id == number)
     return row.metric, row.value
 
 
 def test_every_figure_of_a_table_is_that_of_its_row(content: Content) -> None:
-    rows = {row.id: row.value for each in content.entries for row in each.rows.values()}
+    rows = {row.id: row.value for entry in content.entries for row in entry.rows.values()}
     seen = 0
     for name in ("designs", *(f"paper-{number}" for number in ("001", "003", "004"))):
         table = content.tables.get(name) or next(
@@ -451,7 +457,9 @@ def test_commands_can_be_pasted() -> None:
 
 
 def test_the_workload_of_many_exponents() -> None:
-    """All of one length, with few ones and with many; only a machine with one multiplier takes longer for more of them."""
+    """All of one length, with few ones and with many; only a machine with one multiplier takes longer for
+    more of them.
+    """
     parts = Point("mont", 32, workload="exponents").parts()
     weights = [bin(part.work.exp).count("1") for part in parts]
     assert {part.work.exp.bit_length() for part in parts} == {32}
@@ -471,7 +479,7 @@ def test_comparisons(content: Content) -> None:
     table = next(each for each in content.compared.tables if each.name == "paper-001")
     line = next(line for line in table.lines if line.cells[0].text == "ProcXcel (Montgomery)")
     assert [cell.text for cell in line.cells[3:9]] == ["169", "169", "1.00", "84", "0.50", "procxcel-mont"]
-    citations = {each["p"]: each for each in content.compared.citations}
+    citations = {citation["p"]: citation for citation in content.compared.citations}
     assert citations[line.cells[3].published]["source"] == "paper 001, section 5.1, Table 1"
     ratios = {record["name"]: record["ratio"] for record in content.data["ratios"]}
     assert ratios["001 ProcXcel (Montgomery), 32: cycles of encrypt, procxcel-mont"] == 84 / 169
@@ -483,7 +491,7 @@ def test_comparisons(content: Content) -> None:
 def test_trust(content: Content) -> None:
     """Measurements and points by formula are counted apart."""
     said = {each.text: each.good for each in content.trust}
-    counts = Counter({each.measurement: each.stage for each in content.entries}.values())
+    counts = Counter({entry.measurement: entry.stage for entry in content.entries}.values())
     silicon, formulas = counts["flow"] + counts["layout"], counts["formula"]
     measured = counts.total() - formulas
     kinds = f"{silicon} in RTL and as gates; {counts['native']} in RTL."
@@ -536,7 +544,7 @@ def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch
     assert content.stale == set()
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
     again = gather(Ledger(content.path), pictures=False)
-    assert again.stale == {each.measurement for each in again.entries}
+    assert again.stale == {entry.measurement for entry in again.entries}
     assert any("with other sources" in each.text for each in again.trust)
     for table in [*again.tables.values(), *again.compared.tables]:
         own = [cell for line in table.lines for cell in line.cells if cell.row is not None]
@@ -566,13 +574,13 @@ def test_what_is_stale_is_not_held_against_what_is_fresh(
     assert dict(cells(content.tables["best"], "Best at", "Ours", **of))["smallest area"] == "20,000"
     designs = cells(content.tables["designs"], "Design", "Clock", "Area")
     assert designs == [["mont", "3.00‡", "10,000‡"], ["ssmm", "3.00", "20,000"]]
-    of_flow = [each for each in content.data["points"] if each.get("stage") == "flow"]
-    assert {(each["m"], each.get("stale"), each.get("off")) for each in of_flow} == {
+    of_flow = [point for point in content.data["points"] if point.get("stage") == "flow"]
+    assert {(point["m"], point.get("stale"), point.get("off")) for point in of_flow} == {
         (1, True, True),
         (3, True, True),
         (4, None, None),
     }
-    (alone,) = [each for each in content.data["points"] if each.get("stage") == "native"]
+    (alone,) = [point for point in content.data["points"] if point.get("stage") == "native"]
     assert alone["stale"] and "off" not in alone, "of its kind there is nothing else"
     assert alone["setup"] == "RTL (native), stale"
 
@@ -591,12 +599,12 @@ def test_cycles_by_width_are_of_one_exponentiation(tmp_path: Path) -> None:
     for workload in ("encrypt", "decrypt", "crt", "sign+9verify", "exponents"):
         ledger.record(Point("mont", 32, workload=workload, stage="formula"), counted(77, workload))
     content = gather(ledger)
-    own = [each["operation"] for each in content.data["widths"] if each["source"] != "published"]
+    own = [width["operation"] for width in content.data["widths"] if width["source"] != "published"]
     assert own == ["encrypt", "decrypt"]
     layers = charts.widths(content.families, palette.light)["layer"]
-    (line,) = [each for each in layers if each["mark"]["type"] == "line"]
+    (line,) = [layer for layer in layers if layer["mark"]["type"] == "line"]
     assert [each["field"] for each in line["encoding"]["detail"]] == ["label", "operation"]
-    listed = {each["operation"] for each in content.data["points"] if "m" in each}
+    listed = {point["operation"] for point in content.data["points"] if "m" in point}
     assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
 
 
@@ -856,7 +864,7 @@ def test_an_empty_ledger(tmp_path: Path) -> None:
 
 def test_only_what_was_asked_for(ledger: Ledger) -> None:
     content = gather(ledger, ["mont"], pictures=False)
-    assert {each.subject for each in content.entries} == {"mont", "procxcel-mont"}
+    assert {entry.subject for entry in content.entries} == {"mont", "procxcel-mont"}
     assert content.failures == []
     assert {line.cells[8].text for table in content.compared.tables for line in table.lines} <= {
         "mont",
@@ -948,7 +956,9 @@ def test_ratios_and_heads() -> None:
 
 
 def test_what_each_protection_costs(content: Content) -> None:
-    """Cycles as `modexlab programs` counts them, each with its overhead; area and energy of those that went through the flow."""
+    """Cycles as `modexlab programs` counts them, each with its overhead; area and energy of those that went
+    through the flow.
+    """
     table = content.tables["protections"]
     names = [name for name, settings in PROGRAMS.items() if settings["schedule"] == "fixed-window"]
     assert [name for (name,) in cells(table, "Program")] == names
@@ -968,7 +978,9 @@ def test_what_each_protection_costs(content: Content) -> None:
     )
     assert "All take the same time for all secrets" in table.caption
     assert "What each protection costs" in text(content)
-    shares = {(each["name"], each["part"]): each for each in content.data["protections"]}
+    shares = {
+        (protection["name"], protection["part"]): protection for protection in content.data["protections"]
+    }
     assert shares["crt, check, blinded", "energy without glitches, 32 bits"]["percent"] == pytest.approx(400)
     assert shares["fixed-window", "cycles, 2,048 bits"]["percent"] == 100
     assert ("crt, check", "area, 32 bits") not in shares

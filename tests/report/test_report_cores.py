@@ -1,4 +1,6 @@
-"""The section of cores: its table and chart from a ledger that is made up, and what the report says of a clock that was searched."""
+"""The section of cores: its table and chart from a ledger that is made up, and what the report says of a
+clock that was searched.
+"""
 
 from __future__ import annotations
 
@@ -53,11 +55,11 @@ def test_chart_has_a_floor_for_each_width(content: Content) -> None:
     (chart,) = [each for each in content.charts(light) if each.name == "cores"]
     records = content.data["cores"]
     for nbits, clock in ((32, 2.0), (128, 3.0)):
-        ends = [each for each in records if each["kind"] == "floor" and each["nbits"] == nbits]
+        ends = [record for record in records if record["kind"] == "floor" and record["nbits"] == nbits]
         least = counting_floor(nbits, CELL_UM2, clock)
         assert len(ends) == 2
-        assert all(each["product_ns"] * each["area_um2"] == pytest.approx(least) for each in ends)
-    families = {each["family"] for each in records if each["kind"] == "core"}
+        assert all(end["product_ns"] * end["area_um2"] == pytest.approx(least) for end in ends)
+    families = {record["family"] for record in records if record["kind"] == "core"}
     spec = filled(chart, records, content.families)
     legend = spec["layer"][2]["encoding"]["shape"]["legend"]["values"]
     assert set(legend) == families == {"MontMulRem", "Systolic"}
@@ -70,7 +72,7 @@ def test_chart_has_a_floor_for_each_width(content: Content) -> None:
 def test_a_clock_that_was_searched_is_named(content: Content) -> None:
     setups = {entry.setup for entry in content.entries if entry.subject == "mont" and entry.nbits == 32}
     assert {"netlist, 2.8 ns, the highest clock", "netlist, 3 ns"} <= {
-        re.sub(", stale", "", each) for each in setups
+        re.sub(", stale", "", setup) for setup in setups
     }
     times = {
         record["setup"]: record["time_ns"]

@@ -1,4 +1,6 @@
-"""The report's page in a browser: it opens from a file without a network, and does what it says. Debian's package `chromium`."""
+"""The report's page in a browser: it opens from a file without a network, and does what it says. Debian's
+package `chromium`.
+"""
 
 from __future__ import annotations
 
@@ -271,7 +273,7 @@ def test_the_legend_has_those_that_are_drawn(report: Opened, content: Content) -
         return report.page.locator("#chart-area-time .role-legend-label text").all_text_contents()
 
     report.draw()
-    families = {each["family"] for each in first_points(content)}
+    families = {point["family"] for point in first_points(content)}
     assert set(legend()) == families < set(content.families)
     own = first_points(content, family="MontMulRem")
     report.choose("family", "MontMulRem")
@@ -441,7 +443,7 @@ def test_a_narrow_window(browser: Any, path: Path) -> None:
     report.draw()
     assert report.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     rows = report.page.locator("#table-paper-001 tbody tr:not(.group):visible").all()
-    assert rows and max(each.bounding_box()["height"] for each in rows) < 75, "three lines at most"
+    assert rows and max(row.bounding_box()["height"] for row in rows) < 75, "three lines at most"
     assert report.errors == []
     report.page.context.close()
 
@@ -457,7 +459,9 @@ def test_names_and_messages_cannot_do_anything(report: Opened) -> None:
 
 @pytest.mark.regress
 def test_five_thousand_points(browser: Any, tmp_path: Path) -> None:
-    """Below 10 MB, and soon there: the limit is 2 s, of the CPU of the page's own thread, as others use the computer too."""
+    """Below 10 MB, and soon there: the limit is 2 s, of the CPU of the page's own thread, as others use the
+    computer too.
+    """
     path = tmp_path / "many.html"
     path.write_text(page_of(gather(write_many(tmp_path / "ledger.sqlite", 5000))), encoding="utf-8")
     assert path.stat().st_size < 10_000_000
@@ -468,9 +472,9 @@ def test_five_thousand_points(browser: Any, tmp_path: Path) -> None:
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def busy() -> float:
-        return {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}[
-            "TaskDuration"
-        ]
+        return {
+            metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]
+        }["TaskDuration"]
 
     page.goto(path.as_uri())
     page.wait_for_selector("#chart-energy-time[data-points]")

@@ -1,4 +1,6 @@
-"""Behind AXI4-Lite: the register map, every access as the model has it, channels in any order, refusals that change nothing."""
+"""Behind AXI4-Lite: the register map, every access as the model has it, channels in any order, refusals that
+change nothing.
+"""
 
 import random
 from collections.abc import Iterator
@@ -59,13 +61,15 @@ def model() -> Axi4LiteFL:
 @pytest.mark.parametrize("nbits", [8, 32, 33, 1024, 4096])
 @pytest.mark.parametrize("ngiven", [0, 2, 3, 4, 8])
 def test_the_map_has_room_for_every_width(nbits: int, ngiven: int) -> None:
-    """No register over another, every operand whole, inside 4 KiB, or inside 8 with the numbers of a private key."""
+    """No register over another, every operand whole, inside 4 KiB, or inside 8 with the numbers of a private
+    key.
+    """
     shape = with_given(nbits, ngiven)
     registers = register_map(shape)
     taken = [
         address
-        for each in registers.values()
-        for address in range(each.address, each.address + BYTES * each.count, BYTES)
+        for register in registers.values()
+        for address in range(register.address, register.address + BYTES * register.count, BYTES)
     ]
     assert len(taken) == len(set(taken)) and max(taken) < 1 << address_nbits(shape)
     assert address_nbits(shape) == (13 if ngiven > 3 else 12)
@@ -139,7 +143,7 @@ def test_capabilities_cycles_and_keys() -> None:
     second = [access for access in as_accesses(MACHINE.shape, (5, *KEY)) if not 0x400 <= access[2] < 0x800]
     asked = [(0, 0, MAP[name].address, 0, 0) for name in ("ID", "CAPABILITIES", "CYCLES_LOW", "CYCLES_HIGH")]
     with simulate(MACHINE.wrapped(AXI4LITE), "native") as sim:
-        found = [tuple(map(int, each)) for each in sim.run([*first, *second, *asked]).responses]
+        found = [tuple(map(int, response)) for response in sim.run([*first, *second, *asked]).responses]
     for base, part in ((3, found[: len(first)]), (5, found[len(first) : len(first) + len(second)])):
         assert AXI4LITE.outcome(MACHINE.shape, part) == (Status.OK, pow(base, *KEY))
     identity, able, low, high = (data for _, data, _ in found[-4:])
@@ -310,11 +314,13 @@ def registers_of(component: Any) -> dict[str, str]:
     signals = component.get_all_object_filter(
         lambda each: isinstance(each, Signal) and each.is_top_level_signal()
     )
-    return {repr(each): str(eval(repr(each), {"s": component})) for each in signals}
+    return {repr(signal): str(eval(repr(signal), {"s": component})) for signal in signals}
 
 
 def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
-    """The whole state of a slave that has computed with a key, and has then been told to forget it; at a cycle, or at the end."""
+    """The whole state of a slave that has computed with a key, and has then been told to forget it; at a
+    cycle, or at the end.
+    """
     base, exp, mod = key
     slave = machine.exported(AXI4LITE)
     slave.elaborate()
@@ -390,7 +396,9 @@ KEYED = [
 
 @pytest.mark.parametrize(("name", "nbits", "settings"), KEYED)
 def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, object]) -> None:
-    """All its numbers, in their windows; the machine takes as long as without a bus, and finds what does not belong together."""
+    """All its numbers, in their windows; the machine takes as long as without a bus, and finds what does not
+    belong together.
+    """
     machine = find(name).at(nbits, **settings)
     given = machine.given_fields
     registers = register_map(machine.shape)
@@ -404,12 +412,12 @@ def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, obje
         1 << 31,
         ALL_BYTES,
     )
-    start = next(each for each in rows[0] if each[2] == registers["CONTROL"].address)
+    start = next(row for row in rows[0] if row[2] == registers["CONTROL"].address)
     last = [spilt, start, (0, 0, registers["STATUS"].address, 0, 0)]
-    secret = [(0, 0, registers[each].address, 0, 0) for each in OPERANDS[3 : 3 + len(given)]]
+    secret = [(0, 0, registers[operand].address, 0, 0) for operand in OPERANDS[3 : 3 + len(given)]]
     with simulate(machine.wrapped(AXI4LITE), "native") as sim:
         found = sim.run([*rows[0], *asked, *rows[1], *secret, *last], max_cycles=200_000).responses
-    answers = [tuple(map(int, each)) for each in found]
+    answers = [tuple(map(int, response)) for response in found]
     count = len(rows[0])
     assert AXI4LITE.outcome(machine.shape, answers[:count]) == (Status.OK, result(machine))
     (_, cycles, _), (_, able, _) = answers[count : count + 2]

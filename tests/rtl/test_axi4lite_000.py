@@ -1,4 +1,6 @@
-"""Paper 000's accelerator behind its own registers: padding and unpadding around the machine, lengths, refusals, the interrupt."""
+"""Paper 000's accelerator behind its own registers: padding and unpadding around the machine, lengths,
+refusals, the interrupt.
+"""
 
 import itertools
 import random
@@ -50,7 +52,7 @@ def run(accesses: Sequence[Access], stage: str = "native", stall: Stall | None =
     with simulate(MACHINE.wrapped(AXI4LITE_000), stage) as sim:
         key = push_key(NBITS, (N, E, D))
         found = sim.run([*key, *accesses], stall=stall)
-    return [tuple(map(int, each)) for each in found.responses[len(key) :]], found
+    return [tuple(map(int, response)) for response in found.responses[len(key) :]], found
 
 
 def encoded(em: bytes) -> int:
@@ -61,7 +63,9 @@ def encoded(em: bytes) -> int:
 @pytest.mark.parametrize("length", [0, 1, 5, NBYTES - 11, NBYTES])
 @pytest.mark.parametrize("stage", ["native"])
 def test_what_is_encrypted_is_decrypted(length: int, stage: str) -> None:
-    """Through the hardware twice, the ciphertext by `pow` in between; a length that is too long counts as the longest."""
+    """Through the hardware twice, the ciphertext by `pow` in between; a length that is too long counts as the
+    longest.
+    """
     message = random.Random(length).getrandbits(8 * NBYTES)
     there, _ = run(as_accesses(NBITS, message, length), stage)
     assert there == answers(model(), as_accesses(NBITS, message, length))
@@ -108,7 +112,7 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles() -> None:
     assert set(outcomes[1:]) == {(WRONG_PADDING, 0, 0)}
     # the exponent is the same, but mont's cycles hang on the base not at all
     first = len(push_key(NBITS, (N, E, D)))
-    waits = [place for place, each in enumerate(accesses[0]) if each[1]]
+    waits = [place for place, access in enumerate(accesses[0]) if access[1]]
     cycles = {timed.latencies[first + size * i + waits[0]] for i in range(len(accesses))}
     assert len(cycles) == 1
 
@@ -125,7 +129,7 @@ def test_messages_of_the_rsa_package(nbits: int) -> None:
         *as_accesses(nbits, int.from_bytes(b"from", "big"), 4),
     ]
     with simulate(machine.wrapped(AXI4LITE_000)) as sim:
-        found = [tuple(map(int, each)) for each in sim.run([*key, *accesses]).responses][len(key) :]
+        found = [tuple(map(int, response)) for response in sim.run([*key, *accesses]).responses][len(key) :]
     half = len(accesses) // 2
     assert outcome(nbits, found[:half]) == (0, 4, int.from_bytes(b"chip", "big"))
     code, size, ciphertext = outcome(nbits, found[half:])
@@ -217,7 +221,9 @@ def access(slave: Any, address: int, data: int | None = None) -> tuple[int, int]
 
 
 def test_busy_and_a_source_that_is_stuck(slave: Any) -> None:
-    """While busy nothing can be written or taken; without random bytes there is no ciphertext; decryption goes on."""
+    """While busy nothing can be written or taken; without random bytes there is no ciphertext; decryption
+    goes on.
+    """
     for place, word in itertools.product(range(4), (9,)):
         assert (
             access(slave, AT["INPUT_FIFO"], word)[1] == access(slave, AT["WRITE_ADDRESS"], place)[1] == OKAY
@@ -286,7 +292,9 @@ def test_verilog_is_clean(nbits: int) -> None:
 
 
 def test_what_padding_takes() -> None:
-    """As the header says: two cycles more than there are bytes in a key, and a cycle for each byte drawn that is 0."""
+    """As the header says: two cycles more than there are bytes in a key, and a cycle for each byte drawn that
+    is 0.
+    """
     key = push_key(NBITS, (N, E, E))
     ways = [
         as_accesses(NBITS, 5, 1, raw=True),

@@ -1,4 +1,6 @@
-"""The rules of AXI4-Lite proved of the slave's channels: whatever is behind them, whatever a master does that keeps the rules."""
+"""The rules of AXI4-Lite proved of the slave's channels: whatever is behind them, whatever a master does that
+keeps the rules.
+"""
 
 import re
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""PseudoMul, PseudoSquare, PseudoReduce: CL and RTL at all stages, equal in value and in cycles, and as the plan has it."""
+"""PseudoMul, PseudoSquare, PseudoReduce: CL and RTL at all stages, equal in value and in cycles, and as the
+plan has it.
+"""
 
 from functools import partial
 
@@ -168,7 +170,9 @@ def test_adders(adder: str, nbits: int) -> None:
     ("m", "nbits"), [(31, 5), (32, 5), (33, 5), (29, 5), (17, 5), (43, 6), (61, 6), (35, 6)]
 )
 def test_mod_adder(m: int, nbits: int) -> None:
-    """Equation 5 for all pairs of rows: none to three multiples are subtracted, and for 2^n - 1 two rows of ones give 0."""
+    """Equation 5 for all pairs of rows: none to three multiples are subtracted, and for 2^n - 1 two rows of
+    ones give 0.
+    """
     top = (1 << nbits) - 1
     component = ModAdder(m, nbits, top, top, "brent-kung")
     component.elaborate()

@@ -1,4 +1,6 @@
-"""Product units whose width follows the modulus (`fits`): products and cycles for moduli of every length, and with more blocks too."""
+"""Product units whose width follows the modulus (`fits`): products and cycles for moduli of every length, and
+with more blocks too.
+"""
 
 import random
 from collections.abc import Callable
@@ -299,7 +301,9 @@ def test_all_blocks_are_the_unit_as_it_was(name: str) -> None:
     stall = Stall(seed=9, source=0.2, sink=0.2)
     with simulate(case.rtl(fits=True), "native") as fitted, simulate(case.rtl(), "native") as plain:
         a = fitted.run(requests(rows), statics=both, stall=stall)
-        b = plain.run(requests(rows), statics=[{"modulus": each["modulus"]} for each in both], stall=stall)
+        b = plain.run(
+            requests(rows), statics=[{"modulus": static["modulus"]} for static in both], stall=stall
+        )
     assert (a.responses, stamps(a)) == (b.responses, stamps(b))
 
 
@@ -355,7 +359,9 @@ def test_divider(nbits: int, bits: int, block: int) -> None:
 
 @EVERY
 def test_ports_and_verilog(name: str) -> None:
-    """The port is there if the unit fits, and is wide enough for all blocks; otherwise nothing tells of it. Lint has no complaint."""
+    """The port is there if the unit fits, and is wide enough for all blocks; otherwise nothing tells of it.
+    Lint has no complaint.
+    """
     case = CASES[name]
     fitted = case.rtl(fits=True)
     fitted.elaborate()
@@ -427,7 +433,9 @@ def test_block_rule(nbits: int, least: int, block: int) -> None:
 
 
 def test_timing() -> None:
-    """No figure is fixed if the modulus decides; every unit that does not fit is one block, with the figure that it had."""
+    """No figure is fixed if the modulus decides; every unit that does not fit is one block, with the figure
+    that it had.
+    """
     for case in CASES.values():
         assert case.timing.fits and case.timing.fixed is None
         assert case.timing.product_cycles(case.most) == case.cycles(case.most)

@@ -1,4 +1,6 @@
-"""Reduction by rows of residues: the bounds that fl/multipliers/row_fold.py claims, its units, and the machine on drawn operands."""
+"""Reduction by rows of residues: the bounds that fl/multipliers/row_fold.py claims, its units, and the
+machine on drawn operands.
+"""
 
 import random
 
@@ -36,7 +38,9 @@ def moduli(draw: st.DrawFn, nbits: int) -> int:
 @settings(max_examples=examples(300))
 @given(st.data())
 def test_folds_stay_below_their_bound(data: st.DataObject) -> None:
-    """Hypothesis: any pair of words of a product folds to its residue, below the bound, whose products fold again; and the tail ends it."""
+    """Hypothesis: any pair of words of a product folds to its residue, below the bound, whose products fold
+    again; and the tail ends it.
+    """
     shape = FoldShape(data.draw(st.integers(8, 64)), data.draw(st.integers(1, 4)))
     mod = data.draw(moduli(shape.nbits))
     modulus, shift = aligned(shape, mod)
@@ -170,8 +174,8 @@ def test_drawn_operands(nbits: int) -> None:
     machine = DESIGN.at(nbits)
     with simulate(machine.rtl(), "native") as sim:
         run = sim.run(operands)
-    assert run.responses == [(0, pow(*each)) for each in operands]
-    assert run.latencies == [machine.cycles(*each) for each in operands]
+    assert run.responses == [(0, pow(*operand)) for operand in operands]
+    assert run.latencies == [machine.cycles(*operand) for operand in operands]
 
 
 @settings(max_examples=examples(50))
@@ -188,7 +192,9 @@ def test_functional_level_of_any_width(data: st.DataObject) -> None:
 
 
 def test_constant_time() -> None:
-    """fold-ct: as many cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0 is answered at once."""
+    """fold-ct: as many cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0
+    is answered at once.
+    """
     nbits, rng = 8, random.Random(4)
     machine = CONSTANT_TIME.at(nbits)
     operands = [(0, 0, 1), (255, 0, 255), (1, 1, 2), (7, 255, 128), (200, 128, 3), (3, 129, 254)]
@@ -196,13 +202,13 @@ def test_constant_time() -> None:
     for make, stage in ((machine.cl, "python"), (machine.rtl, "native")):
         with simulate(make(), stage) as sim:
             run = sim.run(operands, stall=Stall(seed=2, source=0.3, sink=0.3))
-            assert run.responses == [(0, pow(*each)) for each in operands]
+            assert run.responses == [(0, pow(*operand)) for operand in operands]
             assert set(sim.run(operands).latencies) == {machine.cycles(2, 3, 5)}
     assert machine.cycles(2, 3, 0) == 1
 
 
 @pytest.mark.parametrize(
-    "residues_per_cycle", [pytest.param(each, marks=regress_if(each != 1)) for each in (1, 3, 4)]
+    "residues_per_cycle", [pytest.param(value, marks=regress_if(value != 1)) for value in (1, 3, 4)]
 )
 def test_other_chains(residues_per_cycle: int) -> None:
     """Fewer or more residues a cycle: other cycles, the same results."""
@@ -211,12 +217,14 @@ def test_other_chains(residues_per_cycle: int) -> None:
     operands = [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(200)]
     with simulate(machine.rtl(), "native") as sim:
         run = sim.run(operands)
-    assert run.responses == [(0, pow(*each)) for each in operands]
-    assert run.latencies == [machine.cycles(*each) for each in operands]
+    assert run.responses == [(0, pow(*operand)) for operand in operands]
+    assert run.latencies == [machine.cycles(*operand) for operand in operands]
 
 
 def test_one_cycle_of_reset_is_enough() -> None:
-    """In any cycle of an operation; what the stages hold then does not reach the request that follows at once."""
+    """In any cycle of an operation; what the stages hold then does not reach the request that follows at
+    once.
+    """
     machine = made(FoldExp(FoldShape(8)))
     machine.ostream.rdy @= 1
     machine.reset @= 1

@@ -1,4 +1,6 @@
-"""The product through one bit heap: FL, CL and RTL run the same table, for all kinds of rows, delays, streams and ways to add up."""
+"""The product through one bit heap: FL, CL and RTL run the same table, for all kinds of rows, delays, streams
+and ways to add up.
+"""
 
 import random
 
@@ -97,7 +99,9 @@ def test_table_at_every_level_and_stage(nbits: int, w: int, how: How) -> None:
 
 @pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
 def test_formula(nbits: int, w: int, how: How) -> None:
-    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none knows its operands."""
+    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none
+    knows its operands.
+    """
     unit = timing(nbits, w, how)
     delay, loads, adds = (
         int(how.get(name, least)) for name, least in (("quotient_delay", 0), ("loads", 1), ("adds", 1))
@@ -156,7 +160,9 @@ def test_any_stream(nbits: int, w: int, how: How) -> None:
             ndigits = [1 + delay - (-(length + 2) // w) for length in lengths]
             statics = [{"modulus": constants(n, w, how)[1]} for n in moduli]
             if how.get("fits"):
-                statics = [{**each, "nblocks": count} for each, count in zip(statics, ndigits, strict=True)]
+                statics = [
+                    {**static, "nblocks": count} for static, count in zip(statics, ndigits, strict=True)
+                ]
             options = {
                 "statics": statics,
                 "source_delays": [before for *_, before, _ in drawn],
@@ -202,7 +208,9 @@ def test_any_stream(nbits: int, w: int, how: How) -> None:
     ],
 )
 def test_wide(nbits: int, w: int, how: How, count: int) -> None:
-    """The corners, then many random products, natively; each answer is compared with integers, each latency with the formula."""
+    """The corners, then many random products, natively; each answer is compared with integers, each latency
+    with the formula.
+    """
     delay = int(how.get("quotient_delay", 0))
     unit = timing(nbits, w, how)
     ndigits = 1 + delay - (-(nbits + 2) // w)
@@ -231,7 +239,9 @@ def test_wide(nbits: int, w: int, how: How, count: int) -> None:
 
 
 def test_the_catalogue_is_among_the_wide_ones() -> None:
-    """At each width of the table of cores the digit that the catalogue takes has 10^5 products in `make regress`."""
+    """At each width of the table of cores the digit that the catalogue takes has 10^5 products in `make
+    regress`.
+    """
     (mark,) = (each for each in test_wide.pytestmark if each.name == "parametrize")
     many = {
         (nbits, w)
@@ -250,7 +260,9 @@ def test_the_catalogue_is_among_the_wide_ones() -> None:
     ("nbits", "options"), [(1024, {}), (1024, {"crt": True}), (2048, {"crt": True}), (2048, {})]
 )
 def test_a_private_operation_is_that_of_openssl(nbits: int, options: dict[str, bool]) -> None:
-    """Natively: the machine of the catalogue makes OpenSSL's PKCS#1 v1.5 signature, in as many cycles as the formula says."""
+    """Natively: the machine of the catalogue makes OpenSSL's PKCS#1 v1.5 signature, in as many cycles as the
+    formula says.
+    """
     other = openssl_rsa.generate_private_key(65537, nbits)
     signature = int.from_bytes(other.sign(b"modexlab", padding.PKCS1v15(), SHA256()), "big")
     key = RSAKey.from_cryptography(other)
@@ -277,7 +289,9 @@ LINES = [
 
 
 class HeapOfWord(Component):
-    """A heap whose rows are cut from one word, so that it has a stream to be driven by: the answer is the sum."""
+    """A heap whose rows are cut from one word, so that it has a stream to be driven by: the answer is the
+    sum.
+    """
 
     def construct(s, complements):
         plan = plan_heap(LINES, 12)

@@ -151,7 +151,9 @@ def test_table_at_every_level(design: Design, how: dict) -> None:
     ],
 )
 def test_stages_agree(design: Design) -> None:
-    """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and stalls."""
+    """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and
+    stalls.
+    """
     everything = table(design, 8)
     rows = everything[::3] + [row for row in everything if "as usual" in row.name or "above" in row.name]
     for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
@@ -170,7 +172,9 @@ def test_stages_agree(design: Design) -> None:
     "schedule", ["right-to-left-2", pytest.param("right-to-left-1", marks=pytest.mark.regress)]
 )
 def test_exponent_0_of_paper_001(name: str, base: int, cycles: int, schedule: str) -> None:
-    """The published RTL looks at the exponent behind a step: exponent 0 takes the cycles of exponent 1, at all levels."""
+    """The published RTL looks at the exponent behind a step: exponent 0 takes the cycles of exponent 1, at
+    all levels.
+    """
     design = catalogue.find(name)
     mod = 0xBFFFFFE3
     machine = design.at(32, schedule=schedule)
@@ -186,7 +190,9 @@ MOST_NATIVE_CYCLES, MOST_PYTHON_CYCLES = 20_000_000, 1_000_000
 
 
 def affordable(design: Design, rows: list[ModExpRow], nbits: int, most: int) -> list[ModExpRow]:
-    """The rows, but for those that would bring more than so many cycles: wide digit-serial machines take millions for one."""
+    """The rows, but for those that would bring more than so many cycles: wide digit-serial machines take
+    millions for one.
+    """
     kept, total = [], 0
     for row in rows:
         refused = row.golden(design, nbits)[0] != Status.OK
@@ -198,7 +204,9 @@ def affordable(design: Design, rows: list[ModExpRow], nbits: int, most: int) -> 
 
 
 def widths(design: Design) -> list:
-    """The widths at which a design exists; all but a few of the first of a multiplier are left to `make regress`."""
+    """The widths at which a design exists; all but a few of the first of a multiplier are left to `make
+    regress`.
+    """
     at_once = {"mont": (64,), "naive": (64,), "scaled": (64,), "serial-003": (16,)}.get(design.name, ())
     cases = []
     for nbits in WIDTHS[1:]:

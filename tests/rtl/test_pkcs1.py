@@ -1,4 +1,6 @@
-"""PKCS#1 v1.5: padding and unpadding at three levels, against `rsa`, `cryptography` and the encodings of the vectors."""
+"""PKCS#1 v1.5: padding and unpadding at three levels, against `rsa`, `cryptography` and the encodings of the
+vectors.
+"""
 
 import itertools
 import random
@@ -80,7 +82,9 @@ class PadWithLfsr(Component):
 
 
 def pad_rows(nbytes: int, count: int = 24) -> list[tuple[int, int, int]]:
-    """{sign, length, message}: no bytes, one, the most, too many; messages of 0, of ones, with bytes above their length."""
+    """{sign, length, message}: no bytes, one, the most, too many; messages of 0, of ones, with bytes above
+    their length.
+    """
     rng = random.Random(nbytes)
     most = longest(nbytes)
     ones = (1 << 8 * nbytes) - 1
@@ -188,7 +192,9 @@ def unpad_rows(nbytes: int) -> list[tuple[int, int]]:
 
 
 def judged(sign: int, em: int, nbytes: int) -> Opened:
-    """By the encodings of the vectors, which share nothing with fl/pkcs1.py; of type 1 by what it must have been made from."""
+    """By the encodings of the vectors, which share nothing with fl/pkcs1.py; of type 1 by what it must have
+    been made from.
+    """
     if not sign:
         found = encoding.pkcs1_decode(em, nbytes)
     else:
@@ -205,13 +211,13 @@ def test_unpadding_at_every_level_and_stage(implicit: bool) -> None:
     """One answer for all that is wrong, in the same cycles as a good one."""
     rows = unpad_rows(NBYTES)
     expected = [judged(sign, em, NBYTES) for sign, em in rows]
-    assert 20 < sum(each.good for each in expected) < len(rows) - 200
+    assert 20 < sum(opened.good for opened in expected) < len(rows) - 200
     requests: list[tuple[int, ...]] = list(rows)
     if implicit:
         requests = [(sign, place % 4, place, em) for place, (sign, em) in enumerate(rows)]
         expected = [
-            Opened(True, place % 4, each.message if each.good and each.length == place % 4 else place)
-            for place, each in enumerate(expected)
+            Opened(True, place % 4, opened.message if opened.good and opened.length == place % 4 else place)
+            for place, opened in enumerate(expected)
         ]
     for (sign, em), request, wanted in zip(rows, requests, expected, strict=True):
         fallback = (request[1], request[2]) if implicit else None

@@ -1,7 +1,8 @@
-"""Machines that execute programs: RTL, cycle-level twin, the rule by words and the closed formula agree in every answer and every cycle.
+"""Machines that execute programs: RTL, cycle-level twin, the rule by words and the closed formula agree in
+every answer and every cycle.
 
-A case is a design of the catalogue with its protections. `make test` has a few that differ in domain, units, widths that follow the
-modulus, forwarding, windows and protections; `make regress` has all combinations.
+A case is a design of the catalogue with its protections. `make test` has a few that differ in domain, units,
+widths that follow the modulus, forwarding, windows and protections; `make regress` has all combinations.
 """
 
 import itertools
@@ -125,9 +126,9 @@ def test_private_operations(name: str, nbits: int, how: dict) -> None:
 )
 def test_doublings_that_are_worth_while(nbits: int, asked: int, taken: int) -> None:
     """Of those that are asked for at most, the fewest by which R^2 is there first; more may take longer."""
-    machines = [machine_of("heap", nbits, doublings_per_cycle=each) for each in range(1, asked + 1)]
+    machines = [machine_of("heap", nbits, doublings_per_cycle=index) for index in range(1, asked + 1)]
     assert machines[-1].plan.doublings_per_cycle == taken
-    cycles = [each.cycles(2, 3, (1 << nbits) - 1) for each in machines]
+    cycles = [machine.cycles(2, 3, (1 << nbits) - 1) for machine in machines]
     assert cycles == sorted(cycles, reverse=True) and cycles.index(cycles[-1]) == taken - 1
 
 
@@ -163,7 +164,9 @@ def test_stages_agree(name: str, nbits: int, how: dict) -> None:
     [*AT_ONCE[:2], *(case(name, fit="modulus", **EVERYTHING) for name in ("naive", "ssmm-ct"))],
 )
 def test_wrong_keys(name: str, nbits: int, how: dict) -> None:
-    """Numbers that do not belong together: the statuses of the oracle, after its cycles, and no result; the next operation works."""
+    """Numbers that do not belong together: the statuses of the oracle, after its cycles, and no result; the
+    next operation works.
+    """
     machine = machine_of(name, nbits, **how)
     names = machine.programmed.names
     rows = operations(machine, 2)
@@ -267,7 +270,9 @@ CONSTANT = [
 
 
 def secrets(machine: Machine, rng: random.Random) -> dict[str, int]:
-    """A request: what is secret is random or a corner, of its length where the machine follows it; what is public is the same."""
+    """A request: what is secret is random or a corner, of its length where the machine follows it; what is
+    public is the same.
+    """
     mod = (1 << machine.nbits) - 5
     public = {"mod": mod, "e": 0x103 if machine.nbits > 9 else 3}
     widths = {"base": machine.nbits, "exp": machine.nbits, **dict(machine.given_fields)}
@@ -302,7 +307,9 @@ def test_constant_time_by_the_rule(name: str, how: dict) -> None:
     ],
 )
 def test_constant_time(name: str, how: dict) -> None:
-    """So does the hardware. Numbers that do not belong together end a program with CRT or a check early: its primes are a key's."""
+    """So does the hardware. Numbers that do not belong together end a program with CRT or a check early: its
+    primes are a key's.
+    """
     machine = machine_of(name, 16, **how)
     rng = random.Random(2)
     requests = []

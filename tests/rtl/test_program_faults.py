@@ -1,7 +1,8 @@
 """Single-bit faults in machines that check their results: what leaves is right, or it does not leave.
 
-A fault flips one bit once, in a register, in a memory or in what a unit answers, or one bit of a ROM for good. Without the check the
-same faults let wrong results out. A machine may hang: nothing leaves then, and it is counted. `pytest -s` prints the numbers.
+A fault flips one bit once, in a register, in a memory or in what a unit answers, or one bit of a ROM for
+good. Without the check the same faults let wrong results out. A machine may hang: nothing leaves then, and it
+is counted. `pytest -s` prints the numbers.
 """
 
 import random
@@ -57,23 +58,26 @@ class Attacked:
         """Registers of residues, the modulus, and the words of the memory that the program uses."""
         depth = self.machine.programmed.program.depth
         return [
-            each
-            for each in self.model.registers
-            if each.path.startswith(RESIDUES) and _place(each) < (depth if "[" in each.path else 1)
+            register
+            for register in self.model.registers
+            if register.path.startswith(RESIDUES)
+            and _place(register) < (depth if "[" in register.path else 1)
         ]
 
     @property
     def control(self) -> list[Site]:
         """All other registers: counters, flags, the exponent, what units are at."""
-        return [each for each in self.model.registers if "memory.words" not in each.path]
+        return [register for register in self.model.registers if "memory.words" not in register.path]
 
     @property
     def rom(self) -> list[Site]:
         """The words of the program."""
-        return [each for each in self.model.tables if _place(each) < self.nwords]
+        return [table for table in self.model.tables if _place(table) < self.nwords]
 
     def arrivals(self, site: Site) -> list[int]:
-        """The cycles in which a unit answers, by the rule of cycles: a product unit, or the one that converts."""
+        """The cycles in which a unit answers, by the rule of cycles: a product unit, or the one that
+        converts.
+        """
         programmed = self.machine.programmed
         trace = programmed.trace(self.requests[0])
         timing = programmed.timing
@@ -143,10 +147,12 @@ def test_without_the_check_wrong_results_leave(nbits: int) -> None:
 
 @pytest.mark.regress
 def test_64_bits() -> None:
-    """Every bit of every residue several times, every bit of the program, every bit of every answer when it comes."""
+    """Every bit of every residue several times, every bit of the program, every bit of every answer when it
+    comes.
+    """
     target = attacked("mont", 64, **FITTED)
-    memory = [each for each in target.residues if "[" in each.path]
-    working = [each for each in target.residues if "[" not in each.path]
+    memory = [residue for residue in target.residues if "[" in residue.path]
+    working = [residue for residue in target.residues if "[" not in residue.path]
     target.withstands("working registers", faults_of(working, target.some(10)))
     target.withstands("memory", faults_of(memory, target.some(3)))
     target.withstands("other registers", faults_of(target.control, target.some(4)))
@@ -154,7 +160,8 @@ def test_64_bits() -> None:
     target.withstands("program", faults_of(target.rom, target.some(1)))
 
 
-# at 32 bits, as for a faulty program to compute with other numbers of a key and to agree with itself all the same is
+# at 32 bits, as for a faulty program to compute with other numbers of a key and to agree with itself all the
+# same is
 # no matter of chance any more; with CRT it is none at 16
 DESIGNS = [
     (name, nbits, how)
@@ -197,15 +204,15 @@ def test_what_can_flip() -> None:
     machine = machine_of("mont", 16, **FITTED)
     model = Faulted(machine.rtl())
     program = machine.programmed.program
-    found = {each.path: each.nbits for each in model.registers}
+    found = {register.path: register.nbits for register in model.registers}
     assert found["dpath.r.now"] == found["dpath.memory.words[0]"] == 16
     assert found["units__0.state"] == 17 and found["ctrl.status"] == 4
     assert 1 << found["ctrl.pc"] >= len(program.words)
-    assert {each.path.split(".")[0] for each in model.tables} == {"ctrl"}
+    assert {table.path.split(".")[0] for table in model.tables} == {"ctrl"}
     assert {f"ctrl.now.words[{at}]" for at in range(len(program.words))} <= {
-        each.path for each in model.tables
+        table.path for table in model.tables
     }
-    assert {each.path for each in model.answers} == {"units__0__ostream__msg", "setup__ostream__msg"}
+    assert {answer.path for answer in model.answers} == {"units__0__ostream__msg", "setup__ostream__msg"}
     assert model.site("dpath.r.now").kind is Kind.REGISTER
     with pytest.raises(BadInput, match=r"no register, table or answer 'dpath\.q'"):
         model.site("dpath.q")
@@ -250,7 +257,9 @@ def test_registers_of_all_designs(design: Design) -> None:
 
 
 def test_judged() -> None:
-    """A status without a result is a fault that was caught; a result with it that is not the right one is not."""
+    """A status without a result is a fault that was caught; a result with it that is not the right one is
+    not.
+    """
     assert judged((0, 5), (0, 5)) is Effect.NONE
     assert judged((9, 0), (0, 5)) is judged((1, 5), (0, 5)) is Effect.CAUGHT
     assert judged((9, 4), (0, 5)) is judged((0, 4), (0, 5)) is judged((0, 0), (0, 5)) is Effect.WRONG

@@ -1,7 +1,9 @@
-"""After an operation with a private key nothing that depends on it is left: no register and no word of a memory.
+"""After an operation with a private key nothing that depends on it is left: no register and no word of a
+memory.
 
-Two operations with different keys, messages and random numbers run on one model; when the answer has been taken, and a cycle more, all
-registers are the same, bit by bit. Random bits are in all registers at power-up, so that what is never written is seen too.
+Two operations with different keys, messages and random numbers run on one model; when the answer has been
+taken, and a cycle more, all registers are the same, bit by bit. Random bits are in all registers at power-up,
+so that what is never written is seen too.
 """
 
 import random
@@ -57,7 +59,9 @@ def parameters(cases: list[tuple[str, dict, bool]]) -> list:
 
 
 def requests(machine: Machine, which: int) -> dict[str, tuple[tuple[int, ...], Status]]:
-    """Operations of a key with what they come to: the right one, those with wrong numbers, those that are refused."""
+    """Operations of a key with what they come to: the right one, those with wrong numbers, those that are
+    refused.
+    """
     rng = random.Random(which)
     key = seeded_key(machine.nbits, which)
     assert key.d is not None
@@ -114,7 +118,9 @@ def test_before_the_answer_it_is_there(name: str, how: dict) -> None:
 
 @pytest.mark.parametrize(("name", "how"), parameters(PLAIN))
 def test_nothing_of_a_base_is_left_in_a_table(name: str, how: dict) -> None:
-    """A machine without a key keeps modulus and exponent, as all without a window do, but no power of a base, and no result."""
+    """A machine without a key keeps modulus and exponent, as all without a window do, but no power of a base,
+    and no result.
+    """
     machine = machine_of(name, 16, **how)
     rng = random.Random(3)
     model = Faulted(machine.rtl())

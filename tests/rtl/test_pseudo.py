@@ -82,7 +82,7 @@ def test_order_beyond_the_search_is_found_by_factors() -> None:
     assert moduli.powers.exact
     assert t > moduli.powers.bound
     assert pow(2, t, moduli.n) == 1
-    assert all(pow(2, t // p, moduli.n) != 1 for p in {each.value for each in find_factors(t).factors})
+    assert all(pow(2, t // p, moduli.n) != 1 for p in {factor.value for factor in find_factors(t).factors})
     assert moduli.power_minus_one is None
     (_, found, why) = moduli.table()[0]
     assert found is None
@@ -107,7 +107,7 @@ def test_hopeless_for_a_key() -> None:
 def test_order_of_two(n: int) -> None:
     t = order_of_two(n)
     assert pow(2, t, n) == 1 % n
-    assert all(pow(2, t // p, n) != 1 % n for p in {each.value for each in find_factors(t).factors})
+    assert all(pow(2, t // p, n) != 1 % n for p in {factor.value for factor in find_factors(t).factors})
 
 
 # ---- factors
@@ -129,9 +129,9 @@ def test_family_of_paper_000(t: int) -> None:
     assert moduli.powers.minus == t
     assert (moduli.power_minus_one.c, moduli.power_minus_one.value) == (3, 2**t - 1)
     found = moduli.factors
-    assert prod(each.value for each in found.factors) == n
+    assert prod(factor.value for factor in found.factors) == n
     assert found.complete
-    assert all(is_prime(each.value) for each in found.factors)
+    assert all(is_prime(factor.value) for factor in found.factors)
     assert f"N = (2^{t} - 1) / 3, the family of paper 000" in moduli.warning
     assert ("Fermat" in moduli.warning) == (t & (t - 1) == 0)
 
@@ -142,14 +142,14 @@ def test_tested_sizes_are_products_of_fermat_numbers() -> None:
         n = (2**2**log - 1) // 3
         assert n == prod(2**2**k + 1 for k in range(1, log))
         factors = sorted(p for k in range(1, log) for p in FERMAT_PRIMES[k])
-        assert [each.value for each in find_factors(n).factors] == factors
+        assert [factor.value for factor in find_factors(n).factors] == factors
     assert len(factors) == 15
 
 
 def test_a_key_of_the_family_is_broken_from_public_data() -> None:
     """RSA-1024 of paper 000: with the factors found, what was encrypted is decrypted."""
     n, e = (2**1024 - 1) // 3, 65539
-    phi = prod(each.value - 1 for each in PseudoModuli(n).factors.factors)
+    phi = prod(factor.value - 1 for factor in PseudoModuli(n).factors.factors)
     message = random.Random(3).randrange(n)
     assert pow(pow(message, e, n), pow(e, -1, phi), n) == message
 
@@ -165,16 +165,16 @@ def test_equation_22() -> None:
 @settings(max_examples=examples(200))
 def test_small_numbers_are_factored(n: int) -> None:
     found = find_factors(n)
-    assert prod(each.value for each in found.factors) == n
+    assert prod(factor.value for factor in found.factors) == n
     assert found.complete
-    for each in found.factors:
-        assert each.value < 2**20 or is_prime(each.value)
-        assert each.value > 2**20 or all(each.value % d for d in range(2, int(each.value**0.5) + 1))
+    for factor in found.factors:
+        assert factor.value < 2**20 or is_prime(factor.value)
+        assert factor.value > 2**20 or all(factor.value % d for d in range(2, int(factor.value**0.5) + 1))
 
 
 @given(st.lists(st.sampled_from([3, 5, 641, 65537, 6700417, 2**31 - 1, 2**61 - 1, 2**89 - 1]), max_size=6))
 def test_repeated_factors(primes: list[int]) -> None:
-    assert [each.value for each in find_factors(prod(primes)).factors] == sorted(primes)
+    assert [factor.value for factor in find_factors(prod(primes)).factors] == sorted(primes)
 
 
 def test_no_more_is_claimed_than_was_found() -> None:
@@ -193,7 +193,7 @@ def test_what_is_left_is_said() -> None:
     """Half a factorisation: the small primes are named, the rest is called composite."""
     key = RSAKey.generate(512)
     moduli = PseudoModuli(key.n * 641 * 274177)
-    assert [each.value for each in moduli.factors.factors] == [641, 274177, key.n]
+    assert [factor.value for factor in moduli.factors.factors] == [641, 274177, key.n]
     assert "known factors, 2 of them prime: 641 * 274177 *" in moduli.warning
     assert f"Not factored further by this search: {key.n.bit_length()} bits" in moduli.warning
 
@@ -202,8 +202,8 @@ def test_cofactor_does_not_hide_a_special_form() -> None:
     """Primes in which 2 has a small order are found whatever they are multiplied by."""
     key = RSAKey.generate(384)
     found = find_factors(key.n * (2**127 - 1) * (2**61 - 1))
-    assert [each.value for each in found.factors] == [2**61 - 1, 2**127 - 1, key.n]
-    assert [each.by for each in found.factors] == ["2^61 - 1", "2^127 - 1", "rest"]
+    assert [factor.value for factor in found.factors] == [2**61 - 1, 2**127 - 1, key.n]
+    assert [factor.by for factor in found.factors] == ["2^61 - 1", "2^127 - 1", "rest"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The product on a scaled modulus: FL, CL and RTL run the same table, equal in value and in cycles, and within their bounds."""
+"""The product on a scaled modulus: FL, CL and RTL run the same table, equal in value and in cycles, and
+within their bounds.
+"""
 
 import pytest
 from hypothesis import given, settings
@@ -23,7 +25,9 @@ FORMS = ("propagate", "carry-save")
 
 
 def check_product(answer: int, a: int, b: int, n: int, nbits: int, w: int, delay: int = 0) -> None:
-    """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, where M = c*n = -1 mod 2^w, and it is below 2M."""
+    """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, where M = c*n = -1 mod 2^w, and it
+    is below 2M.
+    """
     r = 1 << (w * (1 + delay + -(-(nbits + 2) // w)))
     ones = 1 << w * (1 + delay)
     m = -pow(n, -1, ones) % ones * n
@@ -59,7 +63,9 @@ DELAYS = st.sampled_from([0, 1])
 @given(n=ODD, more=st.integers(0, 40), w=DIGITS, delay=DELAYS, draw=st.data())
 @settings(max_examples=examples(400))
 def test_product(n: int, more: int, w: int, delay: int, draw: st.DataObject) -> None:
-    """Any odd modulus in a machine that is as wide or wider, any digit: closed form and digits agree, with integers too."""
+    """Any odd modulus in a machine that is as wide or wider, any digit: closed form and digits agree, with
+    integers too.
+    """
     nbits = n.bit_length() + more
     arithmetic = ScaledMontgomery(n, ScaledShape(nbits, w, delay))
     operands = st.one_of(
@@ -196,7 +202,9 @@ def test_table_at_every_level_and_stage(nbits: int, w: int, form: str) -> None:
     [pytest.param(*shape, marks=regress_if(index > 0)) for index, shape in enumerate(SHAPES)],
 )
 def test_formula(nbits: int, w: int, form: str) -> None:
-    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none knows its operands."""
+    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none
+    knows its operands.
+    """
     timing = ScaledMontTiming(nbits, w, form)
     assert timing.fixed == 2 + -(-(nbits + 2) // w) + (form == "carry-save")
     with simulate(ScaledMont(nbits, w, form), "native") as sim:
@@ -268,11 +276,11 @@ def test_any_stream(nbits: int, w: int, form: str) -> None:
         def check(drawn: list, seed: int, source: float, sink: float) -> None:
             moduli = [ScaledMontgomery(n | 1, ScaledShape(nbits, w)) for n, *_ in drawn]
             requests = [
-                (a % (2 * each.m), b % (2 * each.m))
-                for each, (_, a, b, *_) in zip(moduli, drawn, strict=True)
+                (a % (2 * scaled_montgomery.m), b % (2 * scaled_montgomery.m))
+                for scaled_montgomery, (_, a, b, *_) in zip(moduli, drawn, strict=True)
             ]
             how = {
-                "statics": [{"modulus": each.m_prime} for each in moduli],
+                "statics": [{"modulus": scaled_montgomery.m_prime} for scaled_montgomery in moduli],
                 "source_delays": [before for *_, before, _ in drawn],
                 "sink_delays": [after for *_, after in drawn],
                 "stall": Stall(seed, source, sink),
@@ -280,8 +288,8 @@ def test_any_stream(nbits: int, w: int, form: str) -> None:
             runs = [sim.run(requests, **how) for sim in (rtl, cl)]
             assert runs[0].responses == runs[1].responses
             assert stamps(runs[0]) == stamps(runs[1])
-            for answer, (a, b), each in zip(runs[0].responses, requests, moduli, strict=True):
-                check_product(answer, a, b, each.n, nbits, w)
+            for answer, (a, b), scaled_montgomery in zip(runs[0].responses, requests, moduli, strict=True):
+                check_product(answer, a, b, scaled_montgomery.n, nbits, w)
 
         check()
 
@@ -294,7 +302,9 @@ def test_any_stream(nbits: int, w: int, form: str) -> None:
     [pytest.param(*case, marks=regress_if(case != (8, 4))) for case in ((8, 1), (8, 4), (8, 8), (12, 3))],
 )
 def test_mod_halve(halvings: int, per_cycle: int) -> None:
-    """x / 2^halvings modulo n, at most n for x below 2^halvings, in halvings / per_cycle cycles, at all stages."""
+    """x / 2^halvings modulo n, at most n for x below 2^halvings, in halvings / per_cycle cycles, at all
+    stages.
+    """
     rows = [(x, n) for n in (1, 3, 7, 97, 127) for x in (0, 1, 2, n - 1, n, 2 * n, 255, 170) if x < 256]
     expected = None
     for stage in ("python", "verilog", "native"):

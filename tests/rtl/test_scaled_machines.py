@@ -1,4 +1,6 @@
-"""The machine on a scaled modulus: every schedule runs the table of exponentiations, at all levels, in the same cycles."""
+"""The machine on a scaled modulus: every schedule runs the table of exponentiations, at all levels, in the
+same cycles.
+"""
 
 from functools import partial
 
@@ -96,7 +98,9 @@ def is_later(machine: Machine) -> bool:
     [pytest.param(machine, id=label(machine), marks=regress_if(is_later(machine))) for machine in MACHINES],
 )
 def test_table_at_every_level(machine: Machine) -> None:
-    """8 bits: CL and native RTL give the row's answer in the same cycles, stalls included; the formula says how many."""
+    """8 bits: CL and native RTL give the row's answer in the same cycles, stalls included; the formula says
+    how many.
+    """
     rows = mod_exp.table(8)
     for stall in (None, Stall(seed=9, source=0.2, sink=0.3)):
         cl = run_mod_exps(machine.cl(), rows, machine, machine.nbits, "python", stall)
@@ -124,9 +128,9 @@ def test_operations_follow_each_other() -> None:
     requests = [(5, 40000 + i, 0xFFF1 - 2 * i) for i in range(8)]
     with simulate(machine.rtl(), "native") as sim:
         run = sim.run(requests)
-    assert run.responses == [(Status.OK, pow(*each)) for each in requests]
+    assert run.responses == [(Status.OK, pow(*request)) for request in requests]
     assert any(run.accepted[i + 2] < run.done[i] for i in range(6))
-    assert run.cycles < sum(machine.cycles(*each) for each in requests)
+    assert run.cycles < sum(machine.cycles(*request) for request in requests)
 
 
 def wide(nbits: int, w: int, schedule: str) -> object:

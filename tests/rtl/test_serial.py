@@ -22,14 +22,17 @@ TWO, ONE = catalogue.find("serial-003"), catalogue.find("serial-003-one")
 
 @pytest.mark.parametrize("nbits", [8, 13, 32])
 def test_serial_products(nbits: int) -> None:
-    """The function of the hardware, addition by addition, gives a product of each row, and the one number of the domain."""
+    """The function of the hardware, addition by addition, gives a product of each row, and the one number of
+    the domain.
+    """
     for row in unsubtracted.corners(nbits) + unsubtracted.drawn(nbits, 50):
         made = product(nbits, row.a, row.b, row.mod)
         assert row.right(made, 1 << (nbits + 2)), row
         assert made == Redundant(row.mod, nbits).product(row.a, row.b), row
 
 
-# paper 003, Figure 17.4, K = 1024, e = 65537; the rows of 64 and 128 bits the right way round (`modexlab papers 003 --errata`)
+# paper 003, Figure 17.4, K = 1024, e = 65537; the rows of 64 and 128 bits the right way round (`modexlab
+# papers 003 --errata`)
 N_CK = {32: 645_288, 64: 332_440, 128: 176_016, 256: 97_804}
 
 
@@ -69,7 +72,9 @@ def test_serial_counts_in_hardware(digit: int) -> None:
     ],
 )
 def test_serial_digits_of_all_kinds(design: catalogue.Design, nbits: int, digit: int) -> None:
-    """Where S divides K + 2, the paper's M would be a bit short; three digits, and more; digits that do not divide."""
+    """Where S divides K + 2, the paper's M would be a bit short; three digits, and more; digits that do not
+    divide.
+    """
     rows = mod_exp.table(nbits, 8)
     settings_ = {"digit_nbits": digit}
     run = run_mod_exps(design.at(nbits, **settings_).rtl(), rows, design, nbits, "native", **settings_)
@@ -133,7 +138,9 @@ def test_serial_many_products(design: catalogue.Design, nbits: int, digit: int, 
 
 @pytest.mark.parametrize("digit", N_CK)
 def test_serial_of_ours_takes_fewer_cycles(digit: int) -> None:
-    """At every S of the paper, nothing given: a seventh of a product's cycles or less, and less than a quarter for e = 65537."""
+    """At every S of the paper, nothing given: a seventh of a product's cycles or less, and less than a
+    quarter for e = 65537.
+    """
     ours, theirs = OURS.at(1024, digit_nbits=digit), TWO.at(1024, digit_nbits=digit)
     assert ours.given == ()
     assert 7 * ours.product_cycles < theirs.product_cycles
@@ -153,7 +160,9 @@ def test_serial_of_ours_takes_fewer_cycles(digit: int) -> None:
     ],
 )
 def test_serial_of_ours_with_words_of_all_kinds(nbits: int, digit: int, step: int) -> None:
-    """Three words, and more; digits that do not divide the width; words that the digits of a factor do not fill."""
+    """Three words, and more; digits that do not divide the width; words that the digits of a factor do not
+    fill.
+    """
     rows = mod_exp.table(nbits, 8)
     settings_ = {"digit_nbits": digit, "step_nbits": step}
     run = run_mod_exps(OURS.at(nbits, **settings_).rtl(), rows, OURS, nbits, "native", **settings_)
@@ -163,7 +172,9 @@ def test_serial_of_ours_with_words_of_all_kinds(nbits: int, digit: int, step: in
 @settings(max_examples=examples(60))
 @given(data=st.data())
 def test_serial_way_out(data: st.DataObject) -> None:
-    """Hypothesis, the mathematics of fl/multipliers/scaled_serial.py: what leaves is at most twice the modulus, and the right residue."""
+    """Hypothesis, the mathematics of fl/multipliers/scaled_serial.py: what leaves is at most twice the
+    modulus, and the right residue.
+    """
     nbits, k = data.draw(st.integers(1, 70)), data.draw(st.integers(4, 32))
     n = data.draw(st.integers(0, (1 << nbits - 1) - 1)) * 2 + 1 if nbits > 1 else 1
     arithmetic = ScaledMontgomery(n, ScaledShape(nbits, k))

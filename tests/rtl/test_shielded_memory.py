@@ -18,21 +18,21 @@ def test_reads_and_writes_as_the_plain_one(depth: int) -> None:
     """What is written is read from the next cycle on; what is not read is 0."""
     draw = random.Random(depth)
     shielded, plain = both = (ShieldedMemory(depth, 7), ResidueMemory(depth, 7))
-    for each in both:
-        each.elaborate()
-        each.apply(DefaultPassGroup())
-        each.sim_reset()
+    for side in both:
+        side.elaborate()
+        side.apply(DefaultPassGroup())
+        side.sim_reset()
     read = 0
     for _ in range(300):
         inputs = draw.randrange(depth), draw.randrange(2), draw.randrange(depth), draw.getrandbits(7)
         reads = draw.random() < 0.7
         shielded.read @= reads
-        for each in both:
-            each.read_at @= inputs[0]
-            each.write @= inputs[1]
-            each.write_at @= inputs[2]
-            each.in_data @= inputs[3]
-            each.sim_tick()
+        for side in both:
+            side.read_at @= inputs[0]
+            side.write @= inputs[1]
+            side.write_at @= inputs[2]
+            side.in_data @= inputs[3]
+            side.sim_tick()
         assert shielded.data == (plain.data if reads else 0)
         read += int(shielded.data) > 0
     assert read > 100

@@ -1,4 +1,6 @@
-"""The systolic array (paper 002): products by tables of named rows, the paper's counts, and what its condition on R is worth."""
+"""The systolic array (paper 002): products by tables of named rows, the paper's counts, and what its
+condition on R is worth.
+"""
 
 import re
 
@@ -41,7 +43,9 @@ def statics(shape: SystolicShape, rows: list) -> list[dict[str, int]]:
     ],
 )
 def test_systolic_products_at_every_level(shape: SystolicShape) -> None:
-    """FL, CL and RTL give a product of each row; CL and RTL in the same cycles, stalls included, and in 4s + 1."""
+    """FL, CL and RTL give a product of each row; CL and RTL in the same cycles, stalls included, and in 4s +
+    1.
+    """
     rows = unsubtracted.corners(shape.modulus_nbits) + unsubtracted.drawn(shape.modulus_nbits, 30)
     for row in rows:
         assert row.right(product(shape, row.a, row.b, row.mod), 1 << shape.wide), row
@@ -107,7 +111,9 @@ def test_systolic_counts_of_the_paper(nbits: int) -> None:
 
 
 def test_systolic_exponentiation_of_the_paper() -> None:
-    """Section 5: 2,050 products, 397,700 cycles of products; s - 1 more until the last word is there. 65 words for full keys."""
+    """Section 5: 2,050 products, 397,700 cycles of products; s - 1 more until the last word is there. 65
+    words for full keys.
+    """
     machine = DESIGN.at(1024)
     exp = (1 << 1024) - 1
     assert machine.products(exp) == 2050
@@ -121,7 +127,9 @@ def test_systolic_exponentiation_of_the_paper() -> None:
 
 @pytest.mark.parametrize("nbits", [64, pytest.param(1024, marks=pytest.mark.regress)])
 def test_systolic_product_follows_product(nbits: int) -> None:
-    """In RTL: a bit more in the exponent is two products, each on the words of the one before: 2 (3s + 2) cycles."""
+    """In RTL: a bit more in the exponent is two products, each on the words of the one before: 2 (3s + 2)
+    cycles.
+    """
     machine = DESIGN.at(nbits)
     mod = (1 << machine.modulus_nbits) - 1
     with simulate(machine.rtl(), "native") as sim:

@@ -1,7 +1,8 @@
-"""Product units: those of the catalogue's designs, in many shapes, run the table of products at every level and stage.
+"""Product units: those of the catalogue's designs, in many shapes, run the table of products at every level
+and stage.
 
-Which units there are is found in the catalogue: the designs' parameters in all combinations of a few values, of which a
-sample is taken for each family. Values and cycles must be equal at all levels and stages.
+Which units there are is found in the catalogue: the designs' parameters in all combinations of a few values,
+of which a sample is taken for each family. Values and cycles must be equal at all levels and stages.
 """
 
 import itertools
@@ -222,13 +223,16 @@ def test_any_stream(kind: str) -> None:
                 for (a, b, _, before, after), mod in zip(rows, moduli, strict=True)
             ]
             columns = {
-                "statics": [{"modulus": each.mod} for each in table],
-                "source_delays": [each.source_delay for each in table],
-                "sink_delays": [each.sink_delay for each in table],
+                "statics": [{"modulus": product_row.mod} for product_row in table],
+                "source_delays": [product_row.source_delay for product_row in table],
+                "sink_delays": [product_row.sink_delay for product_row in table],
                 "stall": Stall(seed, source, sink),
             }
-            runs = [sim.run([each.request for each in table], **columns) for sim in (rtl_sim, cl_sim)]
-            golden = [residue(each, design.domain, 8) for each in table]
+            runs = [
+                sim.run([product_row.request for product_row in table], **columns)
+                for sim in (rtl_sim, cl_sim)
+            ]
+            golden = [residue(product_row, design.domain, 8) for product_row in table]
             assert runs[0].responses == runs[1].responses == golden
             assert stamps(runs[0]) == stamps(runs[1])
 

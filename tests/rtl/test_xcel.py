@@ -115,7 +115,9 @@ def test_any_program() -> None:
     ],
 )
 def test_a_private_key_is_pushed(name: str, nbits: int, settings: dict) -> None:
-    """All its numbers; the machine takes as long as without registers, and finds what does not belong together; TOO_WIDE beside a field."""
+    """All its numbers; the machine takes as long as without registers, and finds what does not belong
+    together; TOO_WIDE beside a field.
+    """
     machine = catalogue.find(name).at(nbits, **settings)
     bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
     requests = [good(machine), bad, good(machine, 5)]

@@ -1,5 +1,6 @@
-"""Chips made with LiteX: a round trip by polling and by interrupt on both CPUs, what the command says of it, the folder that builds
-by itself, and what comes of accesses that the machine refuses."""
+"""Chips made with LiteX: a round trip by polling and by interrupt on both CPUs, what the command says of it,
+the folder that builds by itself, and what comes of accesses that the machine refuses.
+"""
 
 from __future__ import annotations
 
@@ -299,7 +300,9 @@ def test_the_folder_builds_by_itself(cli: Cli, tmp_path: Path, cpu: str) -> None
     [("vexriscv", r"\.dBusWishbone_ERR\s*\((\w+)\)"), ("picorv32", r"assign (\w*idbus_err) =")],
 )
 def test_refused_accesses(cpu: str, error: str) -> None:
-    """The error comes to the CPU's port, and the CPU does not look: a read gives 0, a write does nothing, there is no trap."""
+    """The error comes to the CPU's port, and the CPU does not look: a read gives 0, a write does nothing,
+    there is no trap.
+    """
     chip = Chip(find("mont").at(256), cpu)
     (line,) = re.findall(error, chip.board.verilog)
     seen = f'\nalways @(posedge sys_clk) if ({line}) $display("text refused");\nendmodule'

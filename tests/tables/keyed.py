@@ -1,4 +1,6 @@
-"""Machines that take the numbers of a private key: the settings with which interfaces are tested, and requests that are wrong."""
+"""Machines that take the numbers of a private key: the settings with which interfaces are tested, and
+requests that are wrong.
+"""
 
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.protection import BY_CRT, WINDOWED

@@ -1,4 +1,6 @@
-"""The table of products without last subtraction: operands and results below twice the modulus, R at least four times of it."""
+"""The table of products without last subtraction: operands and results below twice the modulus, R at least
+four times of it.
+"""
 
 import random
 from dataclasses import dataclass

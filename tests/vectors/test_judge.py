@@ -154,7 +154,7 @@ def test_either_verdict_may_be_accepted(says: bool) -> None:
 
 def test_a_wrong_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def off_by_one(_: Session, operands: Sequence[tuple[int, int, int]], *__: object) -> list[Answer]:
-        return [Answer(Status.OK, pow(*each) + 1, 9) for each in operands]
+        return [Answer(Status.OK, pow(*operand) + 1, 9) for operand in operands]
 
     monkeypatch.setattr(Session, "run", off_by_one)
     verdict = Verdict(lambda _: True, None, "anything goes")
@@ -188,11 +188,13 @@ def test_encodings_are_opened_by_the_unit_too(level: str, monkeypatch: pytest.Mo
         )
     ]
     (outcomes,) = Judge(catalogue.find("mont"), level=level).run([items])
-    assert [(each.kind, each.opened) for each in outcomes] == [("passed", True)] * 3 + [("passed", False)]
+    assert [(outcome.kind, outcome.opened) for outcome in outcomes] == [("passed", True)] * 3 + [
+        ("passed", False)
+    ]
     if level == "fl":
         monkeypatch.setattr(judge, "unpad", lambda kind, em, nbytes: Opened(True, 4, 0))
         (outcomes,) = Judge(catalogue.find("mont"), level=level).run([items])
-        assert [each.kind for each in outcomes] == ["failed"] * 3 + ["passed"]
+        assert [outcome.kind for outcome in outcomes] == ["failed"] * 3 + ["passed"]
         assert outcomes[1].reason.startswith(
             "the encoding is wrong, of 0 bytes; the unit for unpadding says good"
         )

@@ -1,4 +1,6 @@
-"""Corrupt vector files, by hand and by chance: a reader reads, or raises BadInput on one line, and nothing else."""
+"""Corrupt vector files, by hand and by chance: a reader reads, or raises BadInput on one line, and nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ WIDEST = 4096  # wider numbers are skipped before anything is computed with them
 
 
 def read(path: Path) -> str:
-    """Load a file and ask every question that `check` would ask it, with pow as the machine; the message, if refused."""
+    """Load a file and ask every question that `check` would ask it, with pow as the machine; the message, if
+    refused.
+    """
     try:
         items = load(str(path)).items
     except BadInput as error:

@@ -361,7 +361,8 @@ def test_bn_text_with_comments_inside_a_stanza(tmp_path: Path) -> None:
     """BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line does."""
     path = tmp_path / "bn.txt"
     path.write_text(
-        "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = 3\nM = 7\n"
+        "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = "
+        "3\nM = 7\n"
     )
     assert load(str(path)).items == [
         ModMul("line 1 ModMul", 2, 2, 3, 1),

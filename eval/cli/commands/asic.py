@@ -98,7 +98,8 @@ def add(commands: Commands) -> None:
         "design",
         metavar="DESIGN",
         nargs="?",
-        help="a design of the catalogue, or a system as `modexlab systems` has it: proc-KERNEL, procxcel-DESIGN",
+        help="a design of the catalogue, or a system as `modexlab systems` has it: proc-KERNEL, "
+        "procxcel-DESIGN",
     )
     add_manifests(parser)
     add_width(parser, f"default: {PAPER_NBITS}")
@@ -130,7 +131,8 @@ def add(commands: Commands) -> None:
     flow.add_argument(
         "--kit",
         metavar="FILE",
-        help="library of cells: a kit.toml (flow/kit/__init__.py says what is in it), or its directory (default: freepdk45)",
+        help="library of cells: a kit.toml (flow/kit/__init__.py says what is in it), or its directory "
+        "(default: freepdk45)",
     )
     flow.add_argument(
         "--to", metavar="STEP", help="run this step and those it needs; for times or power also timing"
@@ -154,7 +156,8 @@ def add(commands: Commands) -> None:
     flow.add_argument(
         "--fmax",
         action="store_true",
-        help="search the highest clock: synthesis at one clock after the other, with --layout the layout as well; begins at --clock",
+        help="search the highest clock: synthesis at one clock after the other, with --layout the layout as "
+        "well; begins at --clock",
     )
     parser.add_argument(
         "--output", "-o", metavar="DIR", help="copy the products of every step to this directory"
@@ -176,7 +179,8 @@ def execute(args: argparse.Namespace) -> int:
             raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
         if args.fmax and args.to != graph.LENIENT and SYNTHESIS not in graph.needed([args.to]):
             raise BadInput(
-                f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of them"
+                f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of "
+                "them"
             )
     parameters = _parameters(args)
     source, point = _source(args)

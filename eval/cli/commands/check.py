@@ -197,7 +197,8 @@ def _protection(args: argparse.Namespace, design: Design, settings: dict[str, An
     protection = Protection.of(settings, args.crt, args.blind, args.verify)
     if protection is not None and not design.programmed:
         raise BadInput(
-            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for designs such as mont"
+            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for "
+            "designs such as mont"
         )
     return protection
 

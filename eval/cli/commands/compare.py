@@ -66,7 +66,7 @@ EXAMPLES = """\
   modexlab compare cores heap --nbits 32 --measure --no-search"""
 
 ALL, PREFIX = "all", "paper-"
-PAPERS = (*(f"{PREFIX}{each}" for each in NUMBERS), ALL)
+PAPERS = (*(f"{PREFIX}{number}" for number in NUMBERS), ALL)
 WORDS = (*PAPERS, compare_cores.WORD)
 LINE = 120
 BITS, TWIN = 1, 4  # columns
@@ -130,11 +130,13 @@ def execute(args: argparse.Namespace) -> int:
         return compare_cores.execute(args, _answer)
     if args.no_search:
         raise BadInput(
-            f"--no-search: papers have no clock that is searched; give `modexlab compare {compare_cores.WORD}`"
+            "--no-search: papers have no clock that is searched; give `modexlab compare "
+            f"{compare_cores.WORD}`"
         )
     if args.manifests:
         raise BadInput(
-            f"--design {args.manifests[0]}: papers know no design of yours; give `modexlab compare {compare_cores.WORD}`"
+            f"--design {args.manifests[0]}: papers know no design of yours; give `modexlab compare "
+            f"{compare_cores.WORD}`"
         )
     figures = _figures(args)
     return _answer(
@@ -193,8 +195,8 @@ def _figures(args: argparse.Namespace) -> list[Published]:
         raise BadInput(
             f"--table {args.table[0]} of which paper? name one, as in `modexlab compare paper-001 --table 1`"
         )
-    tables = [each for one in numbers for each in _tables(one, args.table)]
-    found = [figure for each in tables for figure in each.figures()]
+    tables = [table for one in numbers for table in _tables(one, args.table)]
+    found = [figure for table in tables for figure in table.figures()]
     if args.nbits:
         widths = sorted({figure.nbits for figure in found if figure.nbits})
         found = [figure for figure in found if figure.nbits in args.nbits]
@@ -238,8 +240,8 @@ def _measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> i
     if sweep.failed:
         before = any(failed.earlier for failed in sweep.failed.values())
         warn(
-            f"{len(sweep.failed)} of {len(points)} points could not be measured; `modexlab ledger --failures` shows them"
-            + ("; --retry tries them again" if before else "")
+            f"{len(sweep.failed)} of {len(points)} points could not be measured; `modexlab ledger "
+            "--failures` shows them" + ("; --retry tries them again" if before else "")
         )
     if sweep.interrupted:
         return interrupted(f"{len(sweep.measured)} of {len(points)} points are in the ledger")
@@ -286,11 +288,11 @@ def _block(of: Table, compared: Compared, markdown: bool) -> list[str]:
     found = [each for each in compared if isinstance(each, Comparison)]
     if not found:
         return []
-    rows = [HEAD, *(_cells(each, of) for each in found)]
-    if not any(each.twin for each in found):
+    rows = [HEAD, *(_cells(figure, of) for figure in found)]
+    if not any(figure.twin for figure in found):
         rows = [[*row[:TWIN], *row[TWIN + 2 :]] for row in rows]
     title = f"{_name(of)}. {of.caption}"
-    if len(widths := {each.figure.nbits for each in found}) == 1 and not markdown:
+    if len(widths := {figure.figure.nbits for figure in found}) == 1 and not markdown:
         rows = [[*row[:BITS], *row[BITS + 1 :]] for row in rows]
         title += f" ({widths.pop()} bits)"
     title = _wrapped(_heading(title, 2, markdown), markdown)
@@ -323,26 +325,26 @@ def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
     if not found:
         return []
     lines = []
-    for reason, each in _grouped(found, lambda each: each.reason).items():
+    for reason, each in _grouped(found, lambda figure: figure.reason).items():
         tables = ", ".join(_grouped(each, lambda each: each.figure.table))
         lines.append(f"{'- ' if markdown else '  '}{len(each)}: {reason} ({tables})")
     return ["\n".join(["Left out, with the tables:", *([""] if markdown else []), *lines])]
 
 
-def _cells(each: Comparison, of: Table) -> list[str]:
+def _cells(comparison: Comparison, of: Table) -> list[str]:
     from ...lab.comparison.compare import label
 
-    figure = each.figure
+    figure = comparison.figure
     what = " ".join(filter(None, (figure.metric, figure.operation)))
-    published = _short(each.value) if each.base else value_text(_whole(each.value))
+    published = _short(comparison.value) if comparison.base else value_text(_whole(comparison.value))
     return [
         label(figure, of),
         str(figure.nbits),
-        f"{what} / {each.base}" if each.base else what,
+        f"{what} / {comparison.base}" if comparison.base else what,
         published + ("*" if figure.corrected is not None else ""),
-        *_side(each, each.twin),
-        *_side(each, each.ours),
-        each.verdict,
+        *_side(comparison, comparison.twin),
+        *_side(comparison, comparison.ours),
+        comparison.verdict,
     ]
 
 
@@ -351,11 +353,11 @@ def _whole(value: float) -> float:
     return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
-def _side(each: Comparison, side: Side | None) -> list[str]:
+def _side(comparison: Comparison, side: Side | None) -> list[str]:
     """Our figure with the machine's name, and how it compares."""
     if side is None:
         return ["-", "-"]
-    ratio = each.ratio(side)
+    ratio = comparison.ratio(side)
     value = "-" if side.value is None else _short(side.value)
     stale = STALE_MARK if side.value is not None and side.stale else ""
     return [f"{value} {side.name}{stale}", "-" if ratio is None else f"{ratio:.3g}"]
@@ -371,11 +373,12 @@ def _ending(compared: Compared) -> list[str]:
 
     found = [each for each in compared if isinstance(each, Comparison)]
     said = ["x: ours by the published figure."] if found else []
-    if any(each.figure.corrected is not None for each in found):
+    if any(figure.figure.corrected is not None for figure in found):
         said.append("*: corrected; the paper contradicts itself there (`--json` has the reason).")
     if any(side.stale and side.value is not None for side in _sides(found)):
         said.append(
-            f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it again."
+            f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure "
+            "measures it again."
         )
     wanted = missing(compared, stale=False)
     if wanted.quick or wanted.long:
@@ -392,18 +395,18 @@ def _as_json(compared: Compared) -> list[dict[str, Any]]:
     return [_left_out(each) if isinstance(each, LeftOut) else _comparison(each) for each in compared]
 
 
-def _left_out(each: LeftOut) -> dict[str, Any]:
-    return {**_published(each.figure), "compared": False, "reason": each.reason}
+def _left_out(left_out: LeftOut) -> dict[str, Any]:
+    return {**_published(left_out.figure), "compared": False, "reason": left_out.reason}
 
 
-def _comparison(each: Comparison) -> dict[str, Any]:
+def _comparison(comparison: Comparison) -> dict[str, Any]:
     return {
-        **_published(each.figure),
-        **attributes(each, "basis", "value", "verdict", "note"),
+        **_published(comparison.figure),
+        **attributes(comparison, "basis", "value", "verdict", "note"),
         "compared": True,
-        "base": each.base or None,
-        "twin": _side_as_json(each, each.twin),
-        "ours": _side_as_json(each, each.ours),
+        "base": comparison.base or None,
+        "twin": _side_as_json(comparison, comparison.twin),
+        "ours": _side_as_json(comparison, comparison.ours),
     }
 
 
@@ -420,12 +423,12 @@ def _published(figure: Published) -> dict[str, Any]:
     }
 
 
-def _side_as_json(each: Comparison, side: Side | None) -> dict[str, Any] | None:
+def _side_as_json(comparison: Comparison, side: Side | None) -> dict[str, Any] | None:
     if side is None:
         return None
     return {
         **attributes(side, "name", "value", "stale"),
-        "ratio": each.ratio(side),
+        "ratio": comparison.ratio(side),
         "marks": list(side.marks),
         "rows": [row.id for row in side.rows],
         "commands": [shlex.join(row.command) for row in side.rows]

@@ -1,4 +1,6 @@
-"""`modexlab compare cores`: cores at one width beside each other, in one library, by one flow, and what others have published."""
+"""`modexlab compare cores`: cores at one width beside each other, in one library, by one flow, and what
+others have published.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,16 @@ LEAST_NAME = 16  # of a column of names
 STALE_MARK, MARK = "!", "*"
 
 PUBLISHED = (
-    "Published, each on its own technology: these times stand for themselves, and what lies between them and ours is the technology "
-    "as much as the architecture. Times of a product follow from cycles and clock where the source has these. Sources: --json, --markdown."
+    "Published, each on its own technology: these times stand for themselves, and what lies between them "
+    "and ours is the technology "
+    "as much as the architecture. Times of a product follow from cycles and clock where the source has "
+    "these. Sources: --json, --markdown."
 )
 ABOUT = (
-    "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x floor: area x time of a product by "
-    "what its bit products need at this clock at the least, each in half a selecting gate and half a full adder."
+    "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x "
+    "floor: area x time of a product by "
+    "what its bit products need at this clock at the least, each in half a selecting gate and half a full "
+    "adder."
 )
 
 
@@ -138,14 +144,19 @@ def execute(args: argparse.Namespace, answer: Callable[..., int]) -> int:
 
 
 def _to_measure(found: Sequence[Core], args: argparse.Namespace) -> list[Point]:
-    """What is missing, without what takes long: at clocks that are known, and, without --no-search, searched behind that."""
+    """What is missing, without what takes long: at clocks that are known, and, without --no-search, searched
+    behind that.
+    """
     from ...lab.comparison.cores import at_known_clock, in_steps, long, missing
 
-    points = [each for each in in_steps(found, search=not args.no_search) if args.full or not long(each)]
+    points = [
+        in_step for in_step in in_steps(found, search=not args.no_search) if args.full or not long(in_step)
+    ]
     unknown = [each for each in missing(found) if at_known_clock(each) is None]
     if args.no_search and unknown:
         warn(
-            f"--no-search: of {len(unknown)} of {len(missing(found))} points no clock is known; without it they are searched"
+            f"--no-search: of {len(unknown)} of {len(missing(found))} points no clock is known; without it "
+            "they are searched"
         )
     return points
 
@@ -164,8 +175,8 @@ def _check(args: argparse.Namespace) -> None:
 
 def _text(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: argparse.Namespace) -> str:
     blocks: list[str] = []
-    for nbits in dict.fromkeys(each.nbits for each in found):
-        blocks += _of_width(nbits, [each for each in found if each.nbits == nbits], args.markdown)
+    for nbits in dict.fromkeys(core.nbits for core in found):
+        blocks += _of_width(nbits, [core for core in found if core.nbits == nbits], args.markdown)
     ending = [*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)]
     blocks += [text if args.markdown else _wrapped(text) for text in ending]
     return "\n\n".join(blocks)
@@ -180,10 +191,10 @@ def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[str
     from ...lab.comparison.cores import MULTIPLIER
     from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
 
-    own = [each for each in found if each.kind != OF_OTHERS]
-    others = [each for each in found if each.kind == OF_OTHERS]
-    products = [each for each in own if each.part == MULTIPLIER or each.of_product]
-    machines = [each for each in own if each.part != MULTIPLIER]
+    own = [core for core in found if core.kind != OF_OTHERS]
+    others = [core for core in found if core.kind == OF_OTHERS]
+    products = [core for core in own if core.part == MULTIPLIER or core.of_product]
+    machines = [core for core in own if core.part != MULTIPLIER]
     parts = (
         ("a product", PRODUCTS, products),
         ("a private operation", OPERATIONS, machines),
@@ -218,22 +229,28 @@ def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
     from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
     from ...lab.comparison.cores import WHERE, at_known_clock, long, missing
 
-    measured = [each for each in found if each.measured]
+    measured = [core for core in found if core.measured]
     if measured:
-        where = " or ".join(dict.fromkeys(WHERE[each.stage] for each in measured))
+        where = " or ".join(dict.fromkeys(WHERE[core.stage] for core in measured))
         yield ABOUT.format(technology=measured[0].technology, where=where)
-    if any(each.kind == OF_OTHERS for each in found):
+    if any(core.kind == OF_OTHERS for core in found):
         yield PUBLISHED
-    for each in measured:
-        if each.marks:
-            yield f"{MARK} {each.name}, {each.nbits:,} bits: {'; '.join(each.marks)}."
-    if any(each.stale for each in measured):
-        yield f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it again."
-    for each in found:
-        if each.failure:
-            yield f"{each.name}, {each.nbits:,} bits, {each.part}, could not be measured (--retry tries again): {each.failure}."
-    points = missing([each for each in found if not each.failure], stale=False)
-    late = [each for each in points if long(at_known_clock(each) or each)]
+    for core in measured:
+        if core.marks:
+            yield f"{MARK} {core.name}, {core.nbits:,} bits: {'; '.join(core.marks)}."
+    if any(core.stale for core in measured):
+        yield (
+            f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure "
+            "measures it again."
+        )
+    for core in found:
+        if core.failure:
+            yield (
+                f"{core.name}, {core.nbits:,} bits, {core.part}, could not be measured (--retry tries "
+                f"again): {core.failure}."
+            )
+    points = missing([core for core in found if not core.failure], stale=False)
+    late = [point for point in points if long(at_known_clock(point) or point)]
     if points and args.no_search:
         full = " and with --full" if late else ""
         yield (

@@ -126,7 +126,8 @@ def _private(args: argparse.Namespace, machine: Machine) -> Counted:
     for name in ("base", "exp", "mod"):
         if getattr(args, name) is not None:
             raise BadInput(
-                f"--{name}: with crt, blind or verify the machine does the private operation of its key, and {name} is of that; "
+                f"--{name}: with crt, blind or verify the machine does the private operation of its key, "
+                f"and {name} is of that; "
                 "drop it, or give --workload decrypt"
             )
     from ...designs.systems import private_operation
@@ -139,7 +140,7 @@ def _private(args: argparse.Namespace, machine: Machine) -> Counted:
 def _private_products(machine: Machine, work: Workload) -> dict[str, Any]:
     """The products of a program with a key: their modulus, and so their cycles, is not the same in all."""
     trace = machine.programmed.trace(machine.carried(*work.operands))
-    in_turn = sum(-(-len(each.made) // machine.programmed.recipe.nunits) for each in trace)
+    in_turn = sum(-(-len(step.made) // machine.programmed.recipe.nunits) for step in trace)
     return {"products": in_turn, "product_cycles": machine.product_cycles}
 
 

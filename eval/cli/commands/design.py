@@ -80,7 +80,8 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     if not args.manifests:
         raise BadInput(
-            f"{args.action} of which manifest? Give a design.toml; `modexlab design new` prints one to begin with"
+            f"{args.action} of which manifest? Give a design.toml; `modexlab design new` prints one to "
+            "begin with"
         )
     from ...designs.catalogue import by_paths
     from ...designs.foreign.foreign import ForeignMachine
@@ -154,12 +155,15 @@ def _lines(machine: ForeignMachine, rows: list[Corner]) -> Iterator[str]:
     yield f"{of.name}, {machine.nbits} bits: module {of.top}" + (f", which wraps {core.name}" if core else "")
     if prepared := [f"{name} = {number.expression.text}" for name, number in machine.prepared.items()]:
         yield f"  software makes for it: {', '.join(prepared)}"
-    yield f"  corners: {report['passed']} passed, {report['failed']} failed, {len(report['excluded'])} not taken by its limits"
+    yield (
+        f"  corners: {report['passed']} passed, {report['failed']} failed, {len(report['excluded'])} not "
+        "taken by its limits"
+    )
     for each in report["excluded"]:
         yield f"    not asked: {each['name']}: {each['reason']}"
     failures = report["failures"]
-    for each in failures[:SHOWN]:
-        yield f"  FAILED {each['message']}"
+    for failure in failures[:SHOWN]:
+        yield f"  FAILED {failure['message']}"
     if len(failures) > SHOWN:
         yield f"  ... and {len(failures) - SHOWN} more; --json has them all"
     longest = max((row for row in rows if row.passed), key=lambda row: row.cycles or 0, default=None)

@@ -92,7 +92,8 @@ def execute(args: argparse.Namespace) -> int:
     counts = plan.counts
     cells = ", ".join(f"{counts[kind]} {kind}" for kind in CELLS if counts[kind])
     print(
-        f"{args.output}: {plan.operation} mod {plan.modulus}, {counts['levels']} levels, cells: {cells or 'none'}"
+        f"{args.output}: {plan.operation} mod {plan.modulus}, {counts['levels']} levels, cells: "
+        f"{cells or 'none'}"
     )
     return 0
 

@@ -1,4 +1,6 @@
-"""`modexlab explore`: measure the points of a space, here or on a cluster, and print the fronts that they form."""
+"""`modexlab explore`: measure the points of a space, here or on a cluster, and print the fronts that they
+form.
+"""
 
 from __future__ import annotations
 
@@ -482,7 +484,8 @@ def _ending(args: argparse.Namespace, sweep: Sweep, counts: Mapping[str, int]) -
     if sweep.interrupted:
         have = len(sweep.measured)
         lines.append(
-            f"Interrupted: {have} of {counts['total']} points are in the ledger, and {counts['dropped']} under way "
+            f"Interrupted: {have} of {counts['total']} points are in the ledger, and {counts['dropped']} "
+            "under way "
             f"are not. To go on: {args.command}"
         )
     lines.append(f"{counts['total']} points: {', '.join(words)}")

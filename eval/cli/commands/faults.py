@@ -90,7 +90,8 @@ def execute(args: argparse.Namespace) -> int:
     name = f"{machine.name}, {machine.nbits} bits"
     if args.bellcore and key_by_crt(machine) is None:
         raise BadInput(
-            "--bellcore without CRT: a wrong result tells a prime only where it is put together of two; add --crt"
+            "--bellcore without CRT: a wrong result tells a prime only where it is put together of two; add "
+            "--crt"
         )
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
         kind = Campaign
@@ -151,7 +152,10 @@ def _lines(report: dict[str, Any], campaign: Campaign) -> Iterator[str]:
     ):
         yield f"{name:<14}  {report[key]:>9,}  {report[key] / max(1, report['injected']):7.2%}"
     if not report["exhaustive"]:
-        yield f"{'':<14}  of all that there are, wrong results at most {report['wrong_result_at_most']:.2%} (95 %)"
+        yield (
+            f"{'':<14}  of all that there are, wrong results at most {report['wrong_result_at_most']:.2%} "
+            "(95 %)"
+        )
     for name, rows in (("kind", report.get("kinds", [])), *_places(report)):
         wrong = [row for row in rows if row["wrong_result"]]
         if wrong:

@@ -87,7 +87,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--space",
         metavar="SPACE",
-        help="all netlists of a space (a file, or a name of `modexlab explore --list`); goes on where it was interrupted",
+        help="all netlists of a space (a file, or a name of `modexlab explore --list`); goes on where it "
+        "was interrupted",
     )
     add_json(parser)
 
@@ -108,10 +109,10 @@ def execute(args: argparse.Namespace) -> int:
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
-        for each in opinions(chosen, progress.describe, progress):
-            found.append(each)
+        for opinion in opinions(chosen, progress.describe, progress):
+            found.append(opinion)
             if args.space is not None:
-                progress.say(f"{each.point}: {_verdict(each)}")
+                progress.say(f"{opinion.point}: {_verdict(opinion)}")
     if args.space is None and found[0].report is None:
         raise BadInput(found[0].error)
     answer(args, lambda: _as_json(found), lambda: _text(found, args.space is not None))
@@ -125,17 +126,17 @@ def _as_json(found: list[Opinion]) -> dict[str, Any]:
     return {
         "netlists": [
             {
-                "point": str(each.point),
-                "stage": each.point.stage,
-                "good": each.good,
-                "error": each.error or None,
-                "compared": [_row(row) for row in each.report.compared] if each.report else [],
-                "left_out": each.report.left_out if each.report else {},
-                "notes": each.report.notes if each.report else [],
+                "point": str(opinion.point),
+                "stage": opinion.point.stage,
+                "good": opinion.good,
+                "error": opinion.error or None,
+                "compared": [_row(row) for row in opinion.report.compared] if opinion.report else [],
+                "left_out": opinion.report.left_out if opinion.report else {},
+                "notes": opinion.report.notes if opinion.report else [],
             }
-            for each in found
+            for opinion in found
         ],
-        "wrong": sum(not each.good for each in found),
+        "wrong": sum(not opinion.good for opinion in found),
     }
 
 
@@ -149,10 +150,13 @@ def _text(found: list[Opinion], many: bool) -> Iterator[str]:
     if many:
         yield table(
             ("netlist", *(f"{head} (ps)" for head, _ in SLACKS), "area (um^2)", "power", "layout", ""),
-            [_line(each) for each in found],
+            [_line(opinion) for opinion in found],
         )
         yield ""
-        yield "ours less theirs: the worst setup slack by OpenSTA, the area by Yosys, the power by OpenSTA, put right; faults of the layout"
+        yield (
+            "ours less theirs: the worst setup slack by OpenSTA, the area by Yosys, the power by OpenSTA, "
+            "put right; faults of the layout"
+        )
     else:
         report = found[0].report
         assert report is not None
@@ -163,11 +167,14 @@ def _text(found: list[Opinion], many: bool) -> Iterator[str]:
         told += [f"not done: {name}: {why}" for name, why in report.left_out.items()]
         told += [f"note: {note}" for note in report.notes]
         yield from ["", *told] if told else []
-    for each in found:
-        for row in each.wrong:
-            yield f"! {each.point}: {row.what} is {row.ours:g} and {row.theirs:g} {row.unit}, and no cause was found"
-        if each.error:
-            yield f"! {each.point}: {each.error}"
+    for opinion in found:
+        for row in opinion.wrong:
+            yield (
+                f"! {opinion.point}: {row.what} is {row.ours:g} and {row.theirs:g} {row.unit}, and no "
+                "cause was found"
+            )
+        if opinion.error:
+            yield f"! {opinion.point}: {opinion.error}"
 
 
 def _cells(row: Compared) -> tuple[str, ...]:
@@ -183,9 +190,9 @@ def _cells(row: Compared) -> tuple[str, ...]:
     )
 
 
-def _line(each: Opinion) -> tuple[str, ...]:
+def _line(opinion: Opinion) -> tuple[str, ...]:
     """Of a netlist, in the table of a space."""
-    rows = each.report.compared if each.report is not None else []
+    rows = opinion.report.compared if opinion.report is not None else []
 
     def apart(beginning: str, factor: float = 1.0) -> str:
         found = [row for row in rows if row.what.startswith(beginning)]
@@ -194,22 +201,22 @@ def _line(each: Opinion) -> tuple[str, ...]:
     power = [row for row in rows if row.what.startswith("all of it, put right")]
     drawn = [row for row in rows if row.unit == "faults"]
     return (
-        str(each.point),
+        str(opinion.point),
         *(apart(beginning, 1000) for _, beginning in SLACKS),
         apart("area "),
         f"{power[-1].ours / power[-1].theirs - 1:+.1%}" if power else "-",
         f"{sum(row.theirs for row in drawn):.0f}" if drawn else "-",
-        _verdict(each),
+        _verdict(opinion),
     )
 
 
-def _verdict(each: Opinion) -> str:
-    if each.report is None:
+def _verdict(opinion: Opinion) -> str:
+    if opinion.report is None:
         return "NOT DONE"
-    known = sum(bool(row.cause) for row in each.report.compared)
+    known = sum(bool(row.cause) for row in opinion.report.compared)
     return (
-        f"{len(each.wrong)} DIFFER"
-        if each.wrong
+        f"{len(opinion.wrong)} DIFFER"
+        if opinion.wrong
         else f"agrees, {known} with a known cause"
         if known
         else "agrees"

@@ -133,34 +133,34 @@ def _text(report: FpgaRun) -> Iterator[str]:
     yield ""
     devices = report.devices.values()
     columns = {
-        key: head for key, head in COLUMNS.items() if any(each.count(key) is not None for each in devices)
+        key: head for key, head in COLUMNS.items() if any(device.count(key) is not None for device in devices)
     }
-    routed = any(each.pnr for each in devices)
+    routed = any(device.pnr for device in devices)
     head = ["device", *columns.values(), "of the part", *(["MHz"] if routed else []), "s"]
     rows = []
-    for each in devices:
-        most = max(each.shares, key=lambda resource: each.shares[resource])
-        share = f"{each.shares[most]:.1%} of {each.capacity[most]:,} {COLUMNS[most]}, {each.part}"
-        pnr = each.pnr
-        counts = (each.count(key) for key in columns)
+    for device in devices:
+        most = max(device.shares, key=lambda resource: device.shares[resource])
+        share = f"{device.shares[most]:.1%} of {device.capacity[most]:,} {COLUMNS[most]}, {device.part}"
+        pnr = device.pnr
+        counts = (device.count(key) for key in columns)
         rows.append(
             [
-                each.family,
+                device.family,
                 *("-" if count is None else f"{count:,}" for count in counts),
-                share if each.fits else f"does not fit: {share}",
+                share if device.fits else f"does not fit: {share}",
                 *([f"{pnr.fmax_mhz:.1f}" if pnr else "-"] if routed else []),
-                f"{each.seconds + (pnr.seconds if pnr else 0):.1f}",
+                f"{device.seconds + (pnr.seconds if pnr else 0):.1f}",
             ]
         )
     yield table(head, rows)
     yield ""
-    for each in devices:
-        if each.pnr:
-            yield from _routed(each.family, each.pnr)
-    for each in devices:
-        yield f"{each.family}: {each.counting}; {each.tool}"
-        if each.pnr_note:
-            yield f"  {each.pnr_note}"
+    for device in devices:
+        if device.pnr:
+            yield from _routed(device.family, device.pnr)
+    for device in devices:
+        yield f"{device.family}: {device.counting}; {device.tool}"
+        if device.pnr_note:
+            yield f"  {device.pnr_note}"
     yield f"{report.seconds} s in all"
 
 
@@ -176,6 +176,7 @@ def _routed(family: str, pnr: Routed) -> Iterator[str]:
             f"{path.routing_ns:.2f} ns in wires"
         )
     yield (
-        f"  out of context: {frame.ports} ports behind shift registers on three pins ({frame.registers} registers, "
+        f"  out of context: {frame.ports} ports behind shift registers on three pins ({frame.registers} "
+        "registers, "
         f"{frame.luts} LUTs, not in the counts)"
     )

@@ -86,7 +86,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--model",
         choices=MODELS,
-        help="what counts: bits of registers that change (distance), or are 1 (weight), at RTL; with --netlist all nets "
+        help="what counts: bits of registers that change (distance), or are 1 (weight), at RTL; with "
+        "--netlist all nets "
         "that move, with their glitches (toggles) (default: distance, or toggles)",
     )
     parser.add_argument(
@@ -114,7 +115,8 @@ def execute(args: argparse.Namespace) -> int:
             raise BadInput(f"--output {args.output}: give a file that ends in .{', .'.join(FORMATS)}")
     if args.model is not None and (args.model == TOGGLES) != args.netlist:
         raise BadInput(
-            f"--model {args.model} {'with' if args.netlist else 'without'} --netlist: registers are at RTL (distance, weight), "
+            f"--model {args.model} {'with' if args.netlist else 'without'} --netlist: registers are at RTL "
+            "(distance, weight), "
             "and all nets in the netlist (toggles)"
         )
     measure = args.model or (TOGGLES if args.netlist else MODELS[0])
@@ -175,20 +177,23 @@ def machine_of(args: argparse.Namespace) -> Runnable:
     if args.crt or args.verify or args.blind != "no":
         if not design.programmed:
             raise BadInput(
-                f"{design.name} has a control of its own and no program, so neither CRT, blinding nor a check; take one such as mont"
+                f"{design.name} has a control of its own and no program, so neither CRT, blinding nor a "
+                "check; take one such as mont"
             )
         settings = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     machine = design.at(nbits, **settings)
     if not machine.keyed:
         if key is not None:
             raise BadInput(
-                f"--key with a {design.name} that takes no key: its operands are drawn; add --crt, --blind or --verify, or drop it"
+                f"--key with a {design.name} that takes no key: its operands are drawn; add --crt, --blind "
+                "or --verify, or drop it"
             )
         return machine
     machine = machine if key is None else machine.with_key(key.with_primes() if key.p is None else key)
     if machine.key.n.bit_length() > nbits:
         raise BadInput(
-            f"the key has {machine.key.n.bit_length()} bits: this machine has {nbits}; give --nbits {machine.key.n.bit_length()} or more"
+            f"the key has {machine.key.n.bit_length()} bits: this machine has {nbits}; give --nbits "
+            f"{machine.key.n.bit_length()} or more"
         )
     return machine
 
@@ -208,12 +213,20 @@ def _lines(report: dict[str, Any], assessment: Assessment) -> Iterator[str]:
     yield f"{'verdict':<14}  {_verdict(assessment)}"
     time = report["time"]
     leaks = f": LEAKS ({_how_time_leaks(report, compared.words)})" if time["leaks"] else ""
-    yield f"{'time':<14}  {_cycles(time['fixed'])} cycles with the fixed one, {_cycles(time['random'])} with random ones{leaks}"
+    yield (
+        f"{'time':<14}  {_cycles(time['fixed'])} cycles with the fixed one, {_cycles(time['random'])} "
+        f"with random ones{leaks}"
+    )
     yield f"{'promised':<14}  constant time {compared.promise}"
     halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
-    yield f"{'largest t':<14}  {report['max_t']} in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
+    yield (
+        f"{'largest t':<14}  {report['max_t']} in cycle {report['worst_cycle']} of {report['cycles']}; in "
+        f"the halves {halves}"
+    )
     judged = sum(map(assessment.judged, range(report["cycles"])))
-    yield f"{'':<14}  {report['cycles_over']} of {judged} cycles that are judged are over {report['threshold']}"
+    yield (
+        f"{'':<14}  {report['cycles_over']} of {judged} cycles that are judged are over {report['threshold']}"
+    )
     if report["worst_word"]:
         yield f"{'':<14}  in that cycle: {report['worst_word']}"
     where = "modules" if report["level"] == "netlist" else "registers"
@@ -228,10 +241,10 @@ def _lines(report: dict[str, Any], assessment: Assessment) -> Iterator[str]:
         yield f"{'each alone':<14}  {names}{more}"
     yield ""
     yield f"{'part':<50}  {'judged':<6}  {'cycles':>7}  {'over':>6}  largest t"
-    for each in report["parts"]:
-        judges = "yes" if each["judged"] else "no"
-        most = f"{each['max_t']} (cycle {each['worst_cycle']})"
-        yield f"{each['name']:<50}  {judges:<6}  {each['cycles']:>7,}  {each['cycles_over']:>6,}  {most}"
+    for part in report["parts"]:
+        judges = "yes" if part["judged"] else "no"
+        most = f"{part['max_t']} (cycle {part['worst_cycle']})"
+        yield f"{part['name']:<50}  {judges:<6}  {part['cycles']:>7,}  {part['cycles_over']:>6,}  {most}"
     yield ""
     yield f"{report['traces_per_second']:,} operations a second of the processor, each answer checked"
 

@@ -213,17 +213,17 @@ def _differences(found: Comparison) -> Iterator[str]:
         head = ["design", "bits", "settings", "stage", "operation", "metric", "before", "after", "change"]
         lines = [
             [
-                each.row.subject,
-                str(each.row.nbits),
-                settings_text(each.row),
-                each.row.stage,
-                each.row.operation or "-",
-                each.row.metric,
-                value_text(each.before),
-                value_text(each.after),
-                "-" if each.relative is None else f"{each.relative:+.2%}",
+                difference.row.subject,
+                str(difference.row.nbits),
+                settings_text(difference.row),
+                difference.row.stage,
+                difference.row.operation or "-",
+                difference.row.metric,
+                value_text(difference.before),
+                value_text(difference.after),
+                "-" if difference.relative is None else f"{difference.relative:+.2%}",
             ]
-            for each in found.differences
+            for difference in found.differences
         ]
         yield table(head, lines) + "\n"
     alone = [(found.only_before, "the first"), (found.only_after, "the second")]
@@ -320,7 +320,10 @@ def _found_as_json(found: Found) -> dict[str, Any]:
 def _found(found: Found) -> Iterator[str]:
     """What can be read of a file."""
     unsure = f" ({found.unsure} of them by an older version, without a digest)" if found.unsure else ""
-    yield f"{found.path}: {found.intact} measurements are whole{unsure}, and {found.notes} failures and verdicts"
+    yield (
+        f"{found.path}: {found.intact} measurements are whole{unsure}, and {found.notes} failures and "
+        "verdicts"
+    )
     if not found.sound:
         yield "the file is damaged: SQLite finds pages that are missing or wrong"
     if found.damaged:
@@ -529,7 +532,7 @@ def _details(row: Row, whole: Measurement) -> list[str]:
     line("tools", ", ".join(f"{name} {version}" for name, version in row.tools.items()))
     line("measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s")
     line("sources", "changed since (stale)" if row.stale else "the present ones")
-    line("with it", ", ".join(_figure_text(each) for each in whole.figures))
+    line("with it", ", ".join(_figure_text(figure) for figure in whole.figures))
     for caveat in whole.details.get("caveats", ()):
         line("caveat", caveat)
     line("pictures", ", ".join(whole.artifacts))
@@ -549,7 +552,8 @@ def _export(args: argparse.Namespace) -> int:
     format = args.format or FORMAT_OF.get(path.suffix.lower())
     if format is None:
         raise BadInput(
-            f"export {path}: no format has this suffix; name the file .csv, .jsonl or .parquet, or add --format"
+            f"export {path}: no format has this suffix; name the file .csv, .jsonl or .parquet, or add "
+            "--format"
         )
     with ledger_of(args, read_only=True) as ledger:
         count = ledger.export(format, path, history=args.history, **_filters(ledger, args))

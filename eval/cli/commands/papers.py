@@ -1,4 +1,6 @@
-"""`modexlab papers`: the published figures: which tables there are, one of them as printed, and what is wrong in them."""
+"""`modexlab papers`: the published figures: which tables there are, one of them as printed, and what is wrong
+in them.
+"""
 
 from __future__ import annotations
 
@@ -56,12 +58,12 @@ def execute(args: argparse.Namespace) -> int:
     if args.bibtex:
         print("\n\n".join(paper.bibtex for paper in papers))
         return 0
-    tables = [chosen] if chosen is not None else [each for paper in papers for each in paper.tables]
+    tables = [chosen] if chosen is not None else [table for paper in papers for table in paper.tables]
 
     def data() -> list[dict[str, Any]]:
         if args.errata:
             return [asdict(erratum) for erratum in errata]
-        return [_as_json(figure) for each in tables for figure in each.figures()]
+        return [_as_json(figure) for table in tables for figure in table.figures()]
 
     def text() -> str:
         if chosen is not None:
@@ -102,7 +104,8 @@ def _detail(paper: Paper) -> str:
     if paper.formulas:
         lines += ["", "Formulas:"]
         lines += [
-            f"  {each.name} = {each.expression}    {each.says} ({each.where})" for each in paper.formulas
+            f"  {formula.name} = {formula.expression}    {formula.says} ({formula.where})"
+            for formula in paper.formulas
         ]
     lines += ["", "What is wrong in it:", *(_told(erratum) for erratum in paper.errata)]
     return "\n".join(lines)

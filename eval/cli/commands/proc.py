@@ -318,7 +318,8 @@ def _remedy(trap: Trap) -> str:
 
     if trap.cause in causes.ALWAYS_HALT and on_bus(trap.tval):
         return (
-            "with --interface axi4lite this is on the bus, and has been refused (the registers are in fl/axi4lite.py); "
+            "with --interface axi4lite this is on the bus, and has been refused (the registers are in "
+            "fl/axi4lite.py); "
             "without it there is no bus"
         )
     if trap.cause in causes.ALWAYS_HALT or trap.cause == causes.FETCH_FAULT:
@@ -329,7 +330,8 @@ def _remedy(trap: Trap) -> str:
         return "see the table of CSRs in proc/README.md"
     if trap.cause == causes.BREAKPOINT:
         return (
-            "in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by a constant 0 or an "
+            "in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by a constant "
+            "0 or an "
             "access by a null pointer: correct it, or set mtvec to a trap handler"
         )
     return "correct it, or set mtvec to a trap handler"

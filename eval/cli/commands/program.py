@@ -83,13 +83,15 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
     }
     lines = [*program.listing(), "", f"{design.name}, {nbits} bits: {found.sentence()}"]
     memory = (
-        f"a memory of {program.depth} words of {machine.programmed.recipe.word_nbits} bits ({program.table} of the table)"
+        f"a memory of {program.depth} words of {machine.programmed.recipe.word_nbits} bits ({program.table} "
+        "of the table)"
         if program.depth
         else "no memory"
     )
     lines.append(f"{len(program.words)} words; registers {', '.join(program.registers)}, and {memory}")
     if program.fields:
         lines.append(
-            f"the request has, behind base, exp and mod: {', '.join(f'{name} ({wide} bits)' for name, wide in program.fields)}"
+            "the request has, behind base, exp and mod: "
+            f"{', '.join(f'{name} ({wide} bits)' for name, wide in program.fields)}"
         )
     return report, lines

@@ -1,4 +1,6 @@
-"""`modexlab programs`: what each program costs, by width: a table of products, cycles and memory beside the closed formula."""
+"""`modexlab programs`: what each program costs, by width: a table of products, cycles and memory beside the
+closed formula.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ def execute(args: argparse.Namespace) -> int:
     for name in ("schedule", "crt", "blind", "verify"):
         if name in settings:
             raise BadInput(
-                f"--set {name}: the table has a row for each; set what is left, such as window or steps_per_stage"
+                f"--set {name}: the table has a row for each; set what is left, such as window or "
+                "steps_per_stage"
             )
     assert isinstance(design.control.schedule.legal, tuple)
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,6 @@
-"""`modexlab prove`: that a design does what its mathematics says, for all inputs, or inputs for which it does not."""
+"""`modexlab prove`: that a design does what its mathematics says, for all inputs, or inputs for which it does
+not.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,8 @@ def add(commands: Commands) -> None:
         "design",
         metavar="DESIGN",
         nargs="?",
-        help=f"a design of the catalogue (see `modexlab designs`), all of them: {ALL}, or the processor: {PROC}",
+        help=f"a design of the catalogue (see `modexlab designs`), all of them: {ALL}, or the processor: "
+        f"{PROC}",
     )
     add_manifests(parser)
     add_width(parser, f"default: {NBITS}; steps without registers are proved at 64 as well")
@@ -111,7 +114,8 @@ def add(commands: Commands) -> None:
         type=positive,
         default=SECONDS,
         metavar="S",
-        help=f"seconds of a processor that a check gets (default: {SECONDS}); netlists take those of the flow",
+        help=f"seconds of a processor that a check gets (default: {SECONDS}); netlists take those of the "
+        "flow",
     )
     parser.add_argument(
         "--mutants",
@@ -172,7 +176,7 @@ def _prove_processor(args: argparse.Namespace) -> int:
         raise BadInput(f"{PROC} with settings of a design: the processor is proved as it is by default")
     found = chosen(list(processor_checks()), args.check, PROC)
     if args.mutants:
-        return _prove_mutants(args, [(PROC, each) for each in found])
+        return _prove_mutants(args, [(PROC, check) for check in found])
     return _prove_what_is_new(args, lambda: [(Subject.processor(), found)])
 
 
@@ -234,7 +238,9 @@ def _prove_all(args: argparse.Namespace) -> int:
 
     def asked() -> Sequence[tuple[Subject, Sequence[Check]]]:
         machines = [design.at(args.nbits) for design in designs()]
-        found = [(Subject.of(each), checks(each, args.check, all_of_them=False)) for each in machines]
+        found = [
+            (Subject.of(machine), checks(machine, args.check, all_of_them=False)) for machine in machines
+        ]
         if not any(each for _, each in found):
             raise BadInput(f"--check {' '.join(args.check)}: no design has such a check")
         return found
@@ -295,13 +301,17 @@ def _left(counts: Counter[str], told: Collection[Verdict]) -> str:
     """The time that so many checks of each kind will take, by what others of their kind took."""
     seconds = 0.0
     for kind, count in counts.items():
-        taken = [each.seconds for each in told if each.kind == kind] or [each.seconds for each in told]
+        taken = [verdict.seconds for verdict in told if verdict.kind == kind] or [
+            verdict.seconds for verdict in told
+        ]
         seconds += count * sum(taken) / len(taken)
     return duration(seconds)
 
 
 def _refutations(searches: Sequence[tuple[str, Search]]) -> Iterator[str]:
-    """A unit on a line: the fault that is refuted, how it was found, and what became of those that were tried before."""
+    """A unit on a line: the fault that is refuted, how it was found, and what became of those that were tried
+    before.
+    """
     head = ("design", "check", "mutant", "found by", "s", "before it")
     yield table(
         head,
@@ -318,7 +328,7 @@ def _refutations(searches: Sequence[tuple[str, Search]]) -> Iterator[str]:
         ],
     )
     yield ""
-    yield f"{sum(each.refuted for _, each in searches)} of {len(searches)}: a mutant is refuted"
+    yield f"{sum(search.refuted for _, search in searches)} of {len(searches)}: a mutant is refuted"
 
 
 def _before(search: Search) -> str:
@@ -356,12 +366,12 @@ def _verdicts(found: Sequence[Verdict]) -> Iterator[str]:
 def _lines(name: str, proofs: Sequence[Proof]) -> Iterator[str]:
     yield name
     rows = [
-        (_cut(each.check.name), each.outcome.verdict, f"{each.outcome.seconds:.1f}", each.outcome.how)
-        for each in proofs
+        (_cut(proof.check.name), proof.outcome.verdict, f"{proof.outcome.seconds:.1f}", proof.outcome.how)
+        for proof in proofs
     ]
     yield table(("check", "verdict", "s", "how"), rows)
-    for each in proofs:
-        yield from _counterexample(each.check.name, each)
+    for proof in proofs:
+        yield from _counterexample(proof.check.name, proof)
 
 
 def _counterexample(name: str, proof: Proof) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""`modexlab pseudo`: the multiples of a modulus that make reduction easy, and a warning where its factors are known."""
+"""`modexlab pseudo`: the multiples of a modulus that make reduction easy, and a warning where its factors are
+known.
+"""
 
 from __future__ import annotations
 
@@ -70,12 +72,12 @@ def _as_json(moduli: PseudoModuli) -> dict[str, Any]:
         "shapes": [_row_as_json(*row) for row in moduli.table()],
         "factors": [
             {
-                "value": json_number(each.value),
-                "nbits": each.value.bit_length(),
-                "prime": each.prime,
-                "by": each.by,
+                "value": json_number(factor.value),
+                "nbits": factor.value.bit_length(),
+                "prime": factor.prime,
+                "by": factor.by,
             }
-            for each in moduli.factors.factors
+            for factor in moduli.factors.factors
         ],
         "complete": moduli.factors.complete,
         "searched": moduli.factors.searched,

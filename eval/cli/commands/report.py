@@ -1,4 +1,6 @@
-"""`modexlab report`: what the ledger holds, as one HTML page, after measuring what a report should have and the ledger has not."""
+"""`modexlab report`: what the ledger holds, as one HTML page, after measuring what a report should have and
+the ledger has not.
+"""
 
 from __future__ import annotations
 

@@ -128,8 +128,8 @@ def _measure(row: Row, quiet: bool) -> Measurement:
 
 def _pairs(then: Measurement, now: Measurement) -> list[_Pair]:
     """All figures of the measurement, by what they are figures of."""
-    old = {(each.operation, each.metric, each.unit): each.value for each in then.figures}
-    new = {(each.operation, each.metric, each.unit): each.value for each in now.figures}
+    old = {(figure.operation, figure.metric, figure.unit): figure.value for figure in then.figures}
+    new = {(figure.operation, figure.metric, figure.unit): figure.value for figure in now.figures}
     return [_Pair(*name, old.get(name), new.get(name)) for name in {**old, **new}]
 
 

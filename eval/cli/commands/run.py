@@ -248,7 +248,8 @@ def _private(args: argparse.Namespace, design: Design, settings: dict[str, Any])
         return True
     if args.blind != "no" or args.verify:
         raise BadInput(
-            f"{design.name} has a control of its own and no program: it can neither blind nor check; take a design such as mont"
+            f"{design.name} has a control of its own and no program: it can neither blind nor check; take a "
+            "design such as mont"
         )
     return False
 

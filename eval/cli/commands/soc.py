@@ -85,7 +85,8 @@ def add(commands: Commands) -> None:
         "--output",
         "-o",
         metavar="DIR",
-        help="write the chip to this directory: Verilog, program, map of registers, and how to build it again",
+        help="write the chip to this directory: Verilog, program, map of registers, and how to build it "
+        "again",
     )
     parser.add_argument("--force", action="store_true", help="write into a directory that has files")
     add_json(parser)

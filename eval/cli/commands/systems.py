@@ -1,4 +1,6 @@
-"""`modexlab systems`: Table 1 of paper 001, measured now, each result checked, and the same table at other widths."""
+"""`modexlab systems`: Table 1 of paper 001, measured now, each result checked, and the same table at other
+widths.
+"""
 
 from __future__ import annotations
 
@@ -49,29 +51,39 @@ EXAMPLES = """\
   modexlab systems --interface axi4lite --system procxcel-mont"""
 
 NOTE = (
-    "Cycles: of the stats window, in which the processor calls the kernel, and nothing else happens. Normalised: "
+    "Cycles: of the stats window, in which the processor calls the kernel, and nothing else happens. "
+    "Normalised: "
     "less the cycles of the dummy, which returns the expected answer ({dummies}).",
-    "Published: paper 001, Table 1, normalised; our own accelerators stand beside the paper's of their kind. Ratio: "
-    "normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: cycles by instructions of the window.",
+    "Published: paper 001, Table 1, normalised; our own accelerators stand beside the paper's of their "
+    "kind. Ratio: "
+    "normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: cycles by instructions of "
+    "the window.",
     "Operands: {operands}.",
-    "Stage: how the RTL of the processor and the accelerator was simulated. The memory answers in the next cycle.",
+    "Stage: how the RTL of the processor and the accelerator was simulated. The memory answers in the next "
+    "cycle.",
 )
 NOT_RUN = "Not run (-): software at {widths} bits; --full runs it."
 IN_CONSTANT_TIME = (
     "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as many as it has."
 )
 OPERANDS_001 = (
-    "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711, and 5745 of its "
+    "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711, and 5745 of "
+    "its "
     "Figure 1 as the message: which it measured with, the paper does not say, and naive machines depend on it"
 )
 OPERANDS = "a key of each width, e = 65537, the same in every run"
 LINE = 116
 COUPLED = (
-    "Cycles: of the stats window, in which the processor calls the kernel. Call: those of the dummy, which returns the expected answer. "
-    "Work: those of the machine alone, by its own counter. Transfer: the rest: operands, start, result, and what noticing the end takes "
-    "longer than the work. Slower: over the same machine behind the accelerator port (procxcel), both without the call.",
-    "procbus: the driver in C (modexlab.h) loads the key and the base over AXI4-Lite, starts, polls, reads. procbus-irq: it sleeps (wfi) "
-    "until the handler of the interrupt has seen the end. procbus-key: as procbus, with a key that has been loaded before.",
+    "Cycles: of the stats window, in which the processor calls the kernel. Call: those of the dummy, which "
+    "returns the expected answer. "
+    "Work: those of the machine alone, by its own counter. Transfer: the rest: operands, start, result, and "
+    "what noticing the end takes "
+    "longer than the work. Slower: over the same machine behind the accelerator port (procxcel), both "
+    "without the call.",
+    "procbus: the driver in C (modexlab.h) loads the key and the base over AXI4-Lite, starts, polls, reads. "
+    "procbus-irq: it sleeps (wfi) "
+    "until the handler of the interrupt has seen the end. procbus-key: as procbus, with a key that has been "
+    "loaded before.",
 )
 BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
 
@@ -105,7 +117,8 @@ def add(commands: Commands) -> None:
         "--interface",
         choices=COUPLINGS,
         default=COUPLINGS[0],
-        help="how machines stand behind the processor: xcel, at its accelerator port, or axi4lite, on its bus as well (default: xcel)",
+        help="how machines stand behind the processor: xcel, at its accelerator port, or axi4lite, on its "
+        "bus as well (default: xcel)",
     )
     parser.add_argument(
         "--operation",

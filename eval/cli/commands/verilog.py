@@ -108,7 +108,8 @@ def _processor(args: argparse.Namespace) -> int:
     interface = COUPLINGS[0] if args.interface == DEFAULT.name else args.interface
     if interface not in COUPLINGS:
         raise BadInput(
-            f"--interface {interface}: a machine stands behind the processor by {' or '.join(COUPLINGS)}; give one, or drop it"
+            f"--interface {interface}: a machine stands behind the processor by {' or '.join(COUPLINGS)}; "
+            "give one, or drop it"
         )
     if args.xcel in (None, OPEN):
         if interface != COUPLINGS[0]:

@@ -38,12 +38,14 @@ class _Absent:
         if name.startswith("__"):
             raise AttributeError(name)
         raise BadInput(
-            f"{self._what} is a design by a manifest: nothing is known of it but its Verilog; take one of the catalogue"
+            f"{self._what} is a design by a manifest: nothing is known of it but its Verilog; take one of "
+            "the catalogue"
         )
 
     def __call__(self, *_: object) -> NoReturn:
         raise BadInput(
-            f"{self._what} is a design by a manifest, and has only RTL; give --level rtl, and no stage but native"
+            f"{self._what} is a design by a manifest, and has only RTL; give --level rtl, and no stage but "
+            "native"
         )
 
 
@@ -230,7 +232,9 @@ class ForeignMachine(Core, Machine):
 
     @functools.cached_property
     def product_cycles(self) -> int | None:
-        """Cycles of a bit of the exponent by two, which is what a product takes or more, so that rows are as long as may be."""
+        """Cycles of a bit of the exponent by two, which is what a product takes or more, so that rows are as
+        long as may be.
+        """
         requests = [[(2, exp, (1 << self.modulus_nbits) - 1)] for exp in (0b1111, 0b1111_1111)]
         if any(self.refusal(*request) for (request,) in requests):
             return None

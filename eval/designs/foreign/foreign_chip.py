@@ -81,7 +81,9 @@ class ForeignChip(CoreChip, Chip):
         super().check()
 
     def energy(self) -> list[Workload]:
-        """The operations whose energy counts, those that the core takes; BadInput if there is none, or if one is done wrong."""
+        """The operations whose energy counts, those that the core takes; BadInput if there is none, or if one
+        is done wrong.
+        """
         core = self.core
         works = [part.work for name in OPERATIONS for part in parts_of(name, core, self.nbits)]
         taken = [work for work in works if not core.refusal(*work.operands)]

@@ -152,5 +152,6 @@ def _width(types: Mapping[str, dict[str, Any]], address: str) -> int:
     if node.get("refDTypep", "UNLINKED") not in ("UNLINKED", address):
         return _width(types, node["refDTypep"])
     raise BadInput(
-        f"a port of a kind that is no row of bits ({node['type']}); wrap the core in a module with plain ports"
+        f"a port of a kind that is no row of bits ({node['type']}); wrap the core in a module with plain "
+        "ports"
     )

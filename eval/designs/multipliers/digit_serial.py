@@ -1,4 +1,6 @@
-"""Montgomery products in words: DigitSerial by additions, a bit of a factor after the other (paper 003); WordSerial, ours, a digit."""
+"""Montgomery products in words: DigitSerial by additions, a bit of a factor after the other (paper 003);
+WordSerial, ours, a digit.
+"""
 
 from __future__ import annotations
 

@@ -6,5 +6,6 @@ GATED = Param(
     "gated",
     False,
     BOOLS,
-    "registers have an enable alone, so that synthesis gates their clock; not so in the paper's RTL, where a reset goes before it",
+    "registers have an enable alone, so that synthesis gates their clock; not so in the paper's RTL, where "
+    "a reset goes before it",
 )

@@ -32,7 +32,8 @@ def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
     fits = fits_modulus(values)
     if fits and nstages != 1:
         raise BadInput(
-            f"fit = modulus with nstages = {nstages}: a product that goes through stages passes all of them; give nstages=1"
+            f"fit = modulus with nstages = {nstages}: a product that goes through stages passes all of "
+            "them; give nstages=1"
         )
     return Unit(
         partial(MontMulRem, **shape, **form, gated=values.get(GATED.name, True), fits=fits or None),
@@ -56,7 +57,8 @@ def mont_mul_rem(steps: int, nstages: int, add_red: str, *more: Param) -> Multip
                 "nstages",
                 lambda nbits: largest_divisor(nbits, nstages),
                 Count(1),
-                "pipeline stages; where nstages * steps_per_stage is less than nbits, a product goes around them again",
+                "pipeline stages; where nstages * steps_per_stage is less than nbits, a product goes around "
+                "them again",
             ),
             Param("add_red", add_red, tuple(ADD_REDS), "the form of an AddRed (rtl/units/add_red.py)"),
             Param("pipelined", False, BOOLS, "several products under way, or one"),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unit:
-    """A product unit: istream {a, b} -> ostream, static port `modulus`; its twin, and the formula for its cycles."""
+    """A product unit: istream {a, b} -> ostream, static port `modulus`; its twin, and the formula for its
+    cycles.
+    """
 
     rtl: Callable[[int], Component]  # of a width in bits
     cl: Callable[[int], Component]
@@ -26,7 +28,9 @@ class Unit:
 
 
 def within_machine(why: str, timing: UnitTiming) -> Unit:
-    """Of a family whose products are made by parts of the machine: BadInput, with the reason, for who asks for a unit alone."""
+    """Of a family whose products are made by parts of the machine: BadInput, with the reason, for who asks
+    for a unit alone.
+    """
 
     def none(_: int) -> Component:
         raise BadInput(f"there is no multiplier apart from its machine: {why}")

@@ -25,7 +25,8 @@ MODULUS = Param(
     "modulus",
     lambda nbits: ((1 << nbits) - 1) // (1 if nbits % 2 else 3),
     Count(3),
-    "the modulus that the machine is made for; the default is the paper's family, (2^nbits - 1) / 3, whose factors are known: "
+    "the modulus that the machine is made for; the default is the paper's family, (2^nbits - 1) / 3, whose "
+    "factors are known: "
     "arithmetic, no key",
 )
 TREE_PARAMS = (
@@ -67,7 +68,8 @@ def check_tree(what: str, nbits: int, most: int) -> None:
     """BadInput for a compression tree that is too large to make."""
     if nbits > most:
         raise BadInput(
-            f"a compression tree of {nbits} bits ({what}) is too large to translate; give at most {most} bits "
+            f"a compression tree of {nbits} bits ({what}) is too large to translate; give at most {most} "
+            "bits "
             "(`modexlab draw` plans larger ones)"
         )
 
@@ -92,7 +94,8 @@ def direct(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
     number = working(nbits, domain, values)
     if nbits > MOST_DIVIDED_NBITS:
         raise BadInput(
-            f"dm at {nbits} bits: Verilator simulates `%` of products of up to {MOST_DIVIDED_NBITS}-bit operands; "
+            f"dm at {nbits} bits: Verilator simulates `%` of products of up to {MOST_DIVIDED_NBITS}-bit "
+            "operands; "
             f"give at most {MOST_DIVIDED_NBITS} bits"
         )
     return Unit(partial(DirectMul, modulus=number), partial(DirectMulCL, modulus=number), PseudoMulTiming())

@@ -1,4 +1,6 @@
-"""RowFold: products modulo n by rows of residues, of a machine that keeps its operands in the stages of the multiplier."""
+"""RowFold: products modulo n by rows of residues, of a machine that keeps its operands in the stages of the
+multiplier.
+"""
 
 from __future__ import annotations
 

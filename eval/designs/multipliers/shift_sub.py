@@ -19,7 +19,9 @@ CARRY_SAVE = Param("carry_save", False, BOOLS, "keep sums in carry-save form: no
 
 
 def unit(until: str, nbits: int, values: Mapping[str, Any]) -> Unit:
-    """`until`: a product ends when ones are `noticed` to be gone a cycle late, are `spent`, or after a `count`."""
+    """`until`: a product ends when ones are `noticed` to be gone a cycle late, are `spent`, or after a
+    `count`.
+    """
     bits, carry_save = values[BITS_PER_CYCLE.name], values.get(CARRY_SAVE.name, False)
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
     shape: dict[str, Any] = {"bits_per_cycle": bits, "until": until}
@@ -31,9 +33,11 @@ def unit(until: str, nbits: int, values: Mapping[str, Any]) -> Unit:
         )
     if carry_save or until != "count":
         raise BadInput(
-            "fit = modulus with products in carry-save form: they look for the top of the modulus themselves; give carry_save=false"
+            "fit = modulus with products in carry-save form: they look for the top of the modulus "
+            "themselves; give carry_save=false"
             if carry_save
-            else "fit = modulus with a multiplier that stops when its factor is spent, whatever the modulus; take ssmm-ct"
+            else "fit = modulus with a multiplier that stops when its factor is spent, whatever the "
+            "modulus; take ssmm-ct"
         )
     return Unit(
         partial(ShiftSub, **shape, fits=True),

@@ -1,4 +1,6 @@
-"""Systolic: Montgomery products by a row of processing elements of one small multiplier each: paper 002's, and ours without a pause."""
+"""Systolic: Montgomery products by a row of processing elements of one small multiplier each: paper 002's,
+and ours without a pause.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ WORDS = Param(
     "words",
     words_002,
     Count(LEAST_WORDS),
-    "s, the words of an operand and the processing elements; they take moduli of up to k s - 2 bits, at the paper's widths its own "
+    "s, the words of an operand and the processing elements; they take moduli of up to k s - 2 bits, at the "
+    "paper's widths its own "
     "number",
 )
 
@@ -71,7 +74,10 @@ SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
 
 def scaled_unit(nbits: int, values: Mapping[str, Any]) -> Unit:
     """The cycles of a product."""
-    why = "words come and go in the order in which the machine has them; take the whole machine, or design systolic-002"
+    why = (
+        "words come and go in the order in which the machine has them; take the whole machine, or design "
+        "systolic-002"
+    )
     return within_machine(why, scaled_array_timing(ScaledShape(nbits, values[SCALED_DIGIT.name])))
 
 

@@ -1,4 +1,6 @@
-"""A machine of the catalogue as one self-contained SystemVerilog file: a header with all one must know, and the design."""
+"""A machine of the catalogue as one self-contained SystemVerilog file: a header with all one must know, and
+the design.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +158,8 @@ def _private_cycles(machine: Machine, interface: Interface) -> str:
     between = f"request to response{interface.behind}".replace(",", "")
     key = "" if found.promises.every_exponent else ", half of whose private exponent are ones"
     return (
-        f"{found.cycles} for a key of {machine.nbits} bits{key} (from {between}); before, {found.loading_cycles} in which the request "
+        f"{found.cycles} for a key of {machine.nbits} bits{key} (from {between}); before, "
+        f"{found.loading_cycles} in which the request "
         "is looked at, a field a cycle, while it waits to be taken"
     )
 
@@ -165,7 +168,10 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
     """What has to come with an operation, made from the modulus, or of a key."""
     if machine.keyed:
         yield ""
-        yield "Of the key, behind mod; what does not belong together is answered as the statuses say, or computed with:"
+        yield (
+            "Of the key, behind mod; what does not belong together is answered as the statuses say, or "
+            "computed with:"
+        )
         for number, (name, nbits, meaning) in enumerate(machine.programmed.fields):
             yield f"  {name:<5}{nbits:>5} bits  {meaning} ({interface.place_of_given(number)})"
     if machine.given:
@@ -176,7 +182,9 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
 
 
 def statuses(machine: Machine, interface: Interface) -> list[Status]:
-    """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it; and by its program."""
+    """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it; and by
+    its program.
+    """
     more = interface.more_statuses(machine.shape)
     if machine.keyed:
         return sorted({*_of_program(machine), *more})
@@ -193,7 +201,7 @@ def _of_program(machine: Machine) -> set[Status]:
     good = dict.fromkeys(made.names, 1) | {"base": 0}
     samples = [{}, {"mod": 0}, {"mod": 2}, {"base": 1}, *([{"p": 2}] if "p" in good else [])]
     found = {made.inspect({**good, **sample}) for sample in samples}
-    return found | {each.status for each in made.program.find(Check) if isinstance(each, Check)}
+    return found | {check.status for check in made.program.find(Check) if isinstance(check, Check)}
 
 
 def _program(machine: Machine) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""The units of PKCS#1 v1.5 padding as self-contained SystemVerilog files: for whoever has an exponentiation already."""
+"""The units of PKCS#1 v1.5 padding as self-contained SystemVerilog files: for whoever has an exponentiation
+already.
+"""
 
 from __future__ import annotations
 

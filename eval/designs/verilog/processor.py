@@ -1,7 +1,8 @@
-"""The processor as one self-contained SystemVerilog file, with an accelerator behind its port or with the port open.
+"""The processor as one self-contained SystemVerilog file, with an accelerator behind its port or with the
+port open.
 
-The header says what it is, its parameters, its ports and what moves on them, and all of its control and status
-registers.
+The header says what it is, its parameters, its ports and what moves on them, and all of its control and
+status registers.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ accelerator."""
 def processor_verilog(
     xcel: Xcel | None = None, *, mul_latency: int = 1, div_bits: int = 2, commit: bool = True
 ) -> str:
-    """The file. xcel: what is behind the accelerator port, None: it is one of the module, as the commit port then is."""
+    """The file. xcel: what is behind the accelerator port, None: it is one of the module, as the commit port
+    then is.
+    """
     from ....proc.core.proc import Proc
 
     check_units(mul_latency, div_bits)

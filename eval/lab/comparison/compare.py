@@ -2,8 +2,8 @@
 
     for each in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in the order of the paper
 
-Beside a published figure stand its twin (our rebuilding of the paper's machine) and a machine of ours that does the same work. How far
-that goes depends on the figure, and is its basis:
+Beside a published figure stand its twin (our rebuilding of the paper's machine) and a machine of ours that
+does the same work. How far that goes depends on the figure, and is its basis:
 
     work     cycles, of the same work: they compare directly, whatever the technology
     cells    area and energy of 001: the course's standard cells (FreePDK45, NanGate) are ours as well, the tools are not
@@ -11,8 +11,9 @@ that goes depends on the figure, and is its basis:
     ratio    across technologies only ratios inside one paper compare with the same ratios inside ours: the figure is divided by that of
              the paper's own base machine (BASES), and ours by that of this machine's twin
 
-Everything else is left out, with the reason. Figures of ours are rows of the ledger; one with marks is kept out and its mark shown,
-and one of other sources (stale) stands there only if nothing of the present ones does, and says so.
+Everything else is left out, with the reason. Figures of ours are rows of the ledger; one with marks is kept
+out and its mark shown, and one of other sources (stale) stands there only if nothing of the present ones
+does, and says so.
 """
 
 from __future__ import annotations
@@ -69,15 +70,22 @@ MOST_FLOW_NBITS = MOST_FPGA_NBITS = 64
 
 _RESOURCES = {"lut": "lut", "ff": "ff", "dsp": "dsp", "alm": "alm", "le": "alm", "slice": "slice"}
 _NOTES = {
-    "000": "Paper 000: its times follow from the delay of an operator and not from the clock that its systems reach, and its logic "
-    "elements are a unit of its own: ALMs of ours stand beside them, each as a ratio to the paper's MM (M) of the same width.",
-    "001": "Paper 001: the message that its systems encrypt is not said, ours is 5745 of its Figure 1; the cycles of naive machines "
-    "depend on it. Its areas and energies are of layouts, made by commercial tools with DesignWare multipliers.",
-    "002": "Paper 002: its total counts products alone; systolic-002 takes a cycle a word more, until the last word is there. At the "
+    "000": "Paper 000: its times follow from the delay of an operator and not from the clock that its "
+    "systems reach, and its logic "
+    "elements are a unit of its own: ALMs of ours stand beside them, each as a ratio to the paper's MM (M) "
+    "of the same width.",
+    "001": "Paper 001: the message that its systems encrypt is not said, ours is 5745 of its Figure 1; the "
+    "cycles of naive machines "
+    "depend on it. Its areas and energies are of layouts, made by commercial tools with DesignWare "
+    "multipliers.",
+    "002": "Paper 002: its total counts products alone; systolic-002 takes a cycle a word more, until the "
+    "last word is there. At the "
     "paper's widths it takes moduli two bits shorter (`modexlab papers 002 --errata`).",
-    "003": "Paper 003: a request of serial-003 is taken when its numbers are in the memories, which the paper does not count either. "
+    "003": "Paper 003: a request of serial-003 is taken when its numbers are in the memories, which the "
+    "paper does not count either. "
     "Ours is the whole machine with its handshakes; slices are estimated from LUTs and registers.",
-    "004": "Paper 004: its cycles are means over keys that it does not name. One key of ours stands for them here; over hundreds the "
+    "004": "Paper 004: its cycles are means over keys that it does not name. One key of ours stands for "
+    "them here; over hundreds the "
     "twins come within 2 % (tests/papers/test_paper_004.py). ALMs of ours are an estimate.",
 }
 
@@ -208,7 +216,9 @@ def _judged(ratio: float, figure: Published) -> str:
 
 
 def _between(published: float, lower: float, upper: float | None) -> str:
-    """Of an energy, which ours is known of to lie between two bounds; None: without the upper one it may be anything above."""
+    """Of an energy, which ours is known of to lie between two bounds; None: without the upper one it may be
+    anything above.
+    """
     if lower > published:
         return "more, also without glitches"
     if upper is None:
@@ -219,7 +229,9 @@ def _between(published: float, lower: float, upper: float | None) -> str:
 
 
 def _of_row(side: Side) -> Iterator[str]:
-    """What there is to know of the run: that no hardware ran, or the settings of the flow that are not the usual ones."""
+    """What there is to know of the run: that no hardware ran, or the settings of the flow that are not the
+    usual ones.
+    """
     if side.row is None:
         return
     stage, flow = side.row.stage, side.row.flow
@@ -473,7 +485,9 @@ def _interface(figure: Published, name: str) -> str:
 
 
 class LedgerRows:
-    """The ledger's rows by what they are figures of: of each point the newest measurement, and the newest of the present sources."""
+    """The ledger's rows by what they are figures of: of each point the newest measurement, and the newest of
+    the present sources.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._rows: dict[tuple[Any, ...], list[Row]] = {}
@@ -492,7 +506,9 @@ class LedgerRows:
             self._rows.setdefault((*machine, row.metric, row.operation), []).append(row)
 
     def best(self, point: Point, metric: str, operation: str, fits: Callable[[Row], bool]) -> Row | None:
-        """Of the rows of this machine that fit: of the present sources, without marks, of the stage that says most, the newest."""
+        """Of the rows of this machine that fit: of the present sources, without marks, of the stage that says
+        most, the newest.
+        """
         rows = self._rows.get((*machine_of(point.as_json()), metric, operation), ())
         return max(filter(self._counts, filter(fits, rows)), key=_worth, default=None)
 
@@ -550,7 +566,9 @@ class Missing:
 
 
 def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
-    """What has to be measured for these comparisons to be whole; stale: also what was measured with other sources."""
+    """What has to be measured for these comparisons to be whole; stale: also what was measured with other
+    sources.
+    """
     found: dict[str, Point] = {}
     for each in compared:
         if isinstance(each, LeftOut):

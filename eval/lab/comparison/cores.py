@@ -1,17 +1,19 @@
-"""Cores beside each other at one width: what a product costs, what a private operation takes, and what others have published.
+"""Cores beside each other at one width: what a product costs, what a private operation takes, and what others
+have published.
 
     for each in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests, published figures
         print(each.design, each.product_ns, each.area_time, each.floor_ratio)
 
-What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind: multipliers alone, whose operation is
-a product, and whole machines, at the highest clock that was found (flow: fmax). A search begins at the clock
-of the reference results (eval/results/baseline.jsonl), if they have one. A width that the space has not takes
-the designs of the next wider one. Where nothing is measured, cycles are by formula, the rest is left empty,
-and the note says why.
+What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind:
+multipliers alone, whose operation is a product, and whole machines, at the highest clock that was found
+(flow: fmax). A search begins at the clock of the reference results (eval/results/baseline.jsonl), if they
+have one. A width that the space has not takes the designs of the next wider one. Where nothing is measured,
+cycles are by formula, the rest is left empty, and the note says why.
 
-A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two of them by a selecting gate and a
-full adder: so much area, once a clock and never idle, is the floor of area x time at a clock (fl/cost.py, flow/kit/bit_product.py). It has
-no registers, no control and no last addition. `utilisation` is the share of a core's area x time that this would be.
+A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two of
+them by a selecting gate and a full adder: so much area, once a clock and never idle, is the floor of area x
+time at a clock (fl/cost.py, flow/kit/bit_product.py). It has no registers, no control and no last addition.
+`utilisation` is the share of a core's area x time that this would be.
 """
 
 from __future__ import annotations
@@ -68,7 +70,9 @@ PRIVATE = (DECRYPT, "modexp", "mean")
 
 @dataclass(frozen=True)
 class Core:
-    """One design at one width: a multiplier alone, a whole machine, or what was published of one. None: not known."""
+    """One design at one width: a multiplier alone, a whole machine, or what was published of one. None: not
+    known.
+    """
 
     design: str
     kind: str
@@ -191,8 +195,9 @@ def wanted(
 ) -> Wanted:
     """The points for these widths, of these designs (none: of all in the space) and those of manifests.
 
-    A design that is named is there at every width, alone and as a machine. They stand in the order in which they are measured: what was
-    entered by a manifest first, as someone waits for it, then part after part of the space, of each the narrow ones first.
+    A design that is named is there at every width, alone and as a machine. They stand in the order in which
+    they are measured: what was entered by a manifest first, as someone waits for it, then part after part of
+    the space, of each the narrow ones first.
     """
     parts = [part for each in _space().parts if (part := _at(each, nbits, names)) is not None]
     entered = {design.name for design in manifests}
@@ -255,8 +260,10 @@ def at_known_clock(point: Point) -> Point | None:
 def _at(part: Part, nbits: Sequence[int], names: Collection[str]) -> Part | None:
     """A part of the space for these widths and designs."""
     known = widths()
-    asked = [n for n in nbits if min((each for each in known if each >= n), default=known[-1]) in part.nbits]
-    subjects = tuple(each for each in part.subjects if not names or each in names)
+    asked = [
+        n for n in nbits if min((width for width in known if width >= n), default=known[-1]) in part.nbits
+    ]
+    subjects = tuple(subject for subject in part.subjects if not names or subject in names)
     return replace(part, nbits=tuple(asked), subjects=subjects) if asked and subjects else None
 
 
@@ -297,8 +304,9 @@ def cores(
 
 
 def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -> list[Point]:
-    """What is to be measured, so that every row has its figures; stale: what was measured with other sources as well; given: what was
-    at a clock that was given, which is searched now."""
+    """What is to be measured, so that every row has its figures; stale: what was measured with other sources
+    as well; given: what was at a clock that was given, which is searched now.
+    """
 
     def wants(core: Core) -> bool:
         return not core.measured or (stale and core.stale) or (given and not core.searched)
@@ -308,8 +316,9 @@ def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -
 
 
 def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
-    """The same in the order in which figures come soonest: one synthesis of each core whose clock is known, then the searches, which take
-    that one for their first trial."""
+    """The same in the order in which figures come soonest: one synthesis of each core whose clock is known,
+    then the searches, which take that one for their first trial.
+    """
     found = list(found)
     known = [each for point in missing(found) if (each := at_known_clock(point)) is not None]
     return [*known, *(missing(found, given=True) if search else ())]
@@ -317,7 +326,7 @@ def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
 
 def _has_other(core: Core, others: Iterable[Core]) -> bool:
     same = (core.name, core.part, core.nbits)
-    return any((each.name, each.part, each.nbits) == same and each.measured for each in others)
+    return any((other.name, other.part, other.nbits) == same and other.measured for other in others)
 
 
 def _place(core: Core) -> tuple[Any, ...]:
@@ -472,8 +481,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         energy_nj=value("energy_nj", PRODUCT),
         operation_energy_nj=value("energy_nj", DECRYPT),
         cell_um2=_cell_um2(),
-        tests_passed=sum(each["passed"] for each in tests.values()) if tests else None,
-        tests_failed=sum(each["failed"] for each in tests.values()) if tests else None,
+        tests_passed=sum(test["passed"] for test in tests.values()) if tests else None,
+        tests_failed=sum(test["failed"] for test in tests.values()) if tests else None,
         **attributes(row, "stage", "marks", "stale", "measurement"),
         technology=_technology(),
         source=f"measured here {WHERE[row.stage]}: ledger row {row.id}",
@@ -504,21 +513,22 @@ def _technology() -> str:
 
 def published_cores(nbits: Collection[int]) -> list[Core]:
     """Of the five papers, and of others (field.toml), at these widths."""
-    return [each for each in (*_of_papers(), *_of_field()) if each.nbits in nbits]
+    return [paper for paper in (*_of_papers(), *_of_field()) if paper.nbits in nbits]
 
 
 def _of_field() -> Iterator[Core]:
-    for each in field_file.figures():
+    for figure in field_file.figures():
         yield Core(
-            design=each.design,
+            design=figure.design,
             kind=PUBLISHED,
-            part=MULTIPLIER if each.product_cycles or each.product_ns else MACHINE,
-            own_product_ns=each.product_ns,
-            own_operation_us=each.operation_us,
-            own_public_us=each.public_us,
-            source=f"published: {each.source}{f' at {each.commit}' if each.commit else ''} ({each.taken})",
-            **attributes(each, "nbits", "product_cycles", "operation_cycles", "public_cycles"),
-            **attributes(each, "technology", "note"),
+            part=MULTIPLIER if figure.product_cycles or figure.product_ns else MACHINE,
+            own_product_ns=figure.product_ns,
+            own_operation_us=figure.operation_us,
+            own_public_us=figure.public_us,
+            source=f"published: {figure.source}{f' at {figure.commit}' if figure.commit else ''} "
+            f"({figure.taken})",
+            **attributes(figure, "nbits", "product_cycles", "operation_cycles", "public_cycles"),
+            **attributes(figure, "technology", "note"),
         )
 
 
@@ -607,7 +617,7 @@ def _of_paper(name: str, nbits: int, figures: Mapping[tuple[str, str], Published
         source=f"published: {first.source}",
     )
     known = (core.product_cycles, core.product_ns, core.operation_cycles, core.operation_us, core.public_us)
-    return core if any(each is not None for each in known) else None
+    return core if any(width is not None for width in known) else None
 
 
 _OPERATIONS = {PRODUCT: (PRODUCT,), DECRYPT: PRIVATE, ENCRYPT: (ENCRYPT,)}

@@ -1,9 +1,10 @@
 """Two ledgers: what differs between them, and one joined to the other.
 
-Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key changes with every
-source, and whether a figure moved with it is just the question. A joined measurement keeps its date and its tools. Of two
-measurements of a point the newer one counts; the older stays as history, whichever ledger it came from. Verdicts of proofs go with
-them, where there is no newer one of the check. What failed does not: it may be measured here.
+Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key
+changes with every source, and whether a figure moved with it is just the question. A joined measurement keeps
+its date and its tools. Of two measurements of a point the newer one counts; the older stays as history,
+whichever ledger it came from. Verdicts of proofs go with them, where there is no newer one of the check. What
+failed does not: it may be measured here.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def compare(before: Results, after: Results, tolerance: float = 0.0, **filters: 
     differences = [Difference(second[what], first[what].value, second[what].value) for what in both]
     return Comparison(
         len(both),
-        tuple(each for each in differences if not _alike(each, tolerance)),
+        tuple(difference for difference in differences if not _alike(difference, tolerance)),
         tuple(row for what, row in first.items() if what not in second),
         tuple(row for what, row in second.items() if what not in first),
     )
@@ -95,7 +96,9 @@ def join(into: Ledger, source: Ledger) -> Joined:
 
 
 def add_all(into: Ledger, path: Path, measurements: Iterable[Whole], notes: Iterable[Note]) -> Joined:
-    """What comes from the ledger at `path`, in one transaction: this one has it all then, or nothing, and nothing twice."""
+    """What comes from the ledger at `path`, in one transaction: this one has it all then, or nothing, and
+    nothing twice.
+    """
     added = there = older = conflicts = 0
     with into.joining() as joining:
         for measurement in measurements:

@@ -1,9 +1,11 @@
-"""The ledger: every figure that was ever measured, in one SQLite file, with what one needs to measure it again.
+"""The ledger: every figure that was ever measured, in one SQLite file, with what one needs to measure it
+again.
 
-A measurement is one transaction, written as soon as it is made, and nothing is ever overwritten: the newest measurement of a point
-is the one that counts, older ones stay as its history. Any number of processes may read while one writes (write-ahead log); a
-second writer waits for its turn. They have to be on one machine, as the log is in shared memory: workers of a cluster hand what they
-measured to the process that writes. The file has a version (schema.py); an older one is brought up to date when it is opened.
+A measurement is one transaction, written as soon as it is made, and nothing is ever overwritten: the newest
+measurement of a point is the one that counts, older ones stay as its history. Any number of processes may
+read while one writes (write-ahead log); a second writer waits for its turn. They have to be on one machine,
+as the log is in shared memory: workers of a cluster hand what they measured to the process that writes. The
+file has a version (schema.py); an older one is brought up to date when it is opened.
 """
 
 from __future__ import annotations
@@ -91,7 +93,8 @@ class Joining:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        # by a digest of the point, which is long: the newest date (asked for one by one, each would be a search of the whole table)
+        # by a digest of the point, which is long: the newest date (asked for one by one, each would be a
+        # search of the whole table)
         self._newest: dict[bytes, str] = {}
         for point, at in connection.execute("SELECT point, max(at) FROM measurement GROUP BY point"):
             self._newest[_short(point)] = at
@@ -143,7 +146,8 @@ def require_file(path: Path) -> None:
 
 
 class Ledger:
-    """The file at `path`, opened when it is first used; it need not exist: then nothing has been measured yet.
+    """The file at `path`, opened when it is first used; it need not exist: then nothing has been measured
+    yet.
 
     May be used by several threads, and goes to other processes as its path.
     """
@@ -184,15 +188,17 @@ class Ledger:
     def record(self, point: Point, measurement: Measurement) -> int:
         """Add a measurement, in one transaction; returns its number.
 
-        Figures without a passing functional run of the same hardware are refused, and so is what is no number, or a metric in
-        another unit than its own.
+        Figures without a passing functional run of the same hardware are refused, and so is what is no
+        number, or a metric in another unit than its own.
         """
         whole = _whole(point, measurement)
         with self._writing() as connection:
             return _insert_whole(connection, whole)
 
     def record_first(self, point: Point, measurement: Measurement) -> int | None:
-        """The same, unless another process has measured the very same meanwhile: then None, and nothing is written."""
+        """The same, unless another process has measured the very same meanwhile: then None, and nothing is
+        written.
+        """
         whole = _whole(point, measurement)
         with self._writing() as connection:
             key = whole.columns["key"]
@@ -278,10 +284,11 @@ class Ledger:
             ]
 
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
-        """Figures in the order in which they were recorded: of each point the newest measurement, or the whole history.
+        """Figures in the order in which they were recorded: of each point the newest measurement, or the
+        whole history.
 
-        A filter (key, subject, family, nbits, interface, workload, stage, operation, metric, unit, id, measurement) is a value or
-        a collection of values.
+        A filter (key, subject, family, nbits, interface, workload, stage, operation, metric, unit, id,
+        measurement) is a value or a collection of values.
         """
         conditions, values = [], []
         if not history:
@@ -294,7 +301,8 @@ class Ledger:
             values.append(_json(list(wanted) if several else [wanted]))
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         found = self._select(
-            f"SELECT f.id, f.operation, f.metric, f.value, f.unit, {', '.join(f'm.{name}' for name in _OF_MEASUREMENT)} "
+            "SELECT f.id, f.operation, f.metric, f.value, f.unit, "
+            f"{', '.join(f'm.{name}' for name in _OF_MEASUREMENT)} "
             f"FROM figure f JOIN measurement m ON m.id = f.measurement {where} ORDER BY f.id",
             *values,
         )
@@ -323,7 +331,8 @@ class Ledger:
         found = self.rows(history=True, id=number)
         if not found:
             raise BadInput(
-                f"the ledger {self.path} has no row {number}; `modexlab ledger list` shows those that there are"
+                f"the ledger {self.path} has no row {number}; `modexlab ledger list` shows those that there "
+                "are"
             )
         return found[0]
 
@@ -359,7 +368,9 @@ class Ledger:
     # ---- as a whole
 
     def frame(self, **filters: Any) -> Any:
-        """The rows as a table: a DataFrame where pandas is installed, else a table of Arrow. Filters are those of `rows`."""
+        """The rows as a table: a DataFrame where pandas is installed, else a table of Arrow. Filters are
+        those of `rows`.
+        """
         from .export import frame
 
         return frame(self.rows(**filters))
@@ -446,7 +457,9 @@ class Ledger:
 
     @staticmethod
     def _patiently(action: Callable[[], T]) -> T:
-        """Repeat the action while SQLite reports a lock without waiting: it does so while a log begins or ends."""
+        """Repeat the action while SQLite reports a lock without waiting: it does so while a log begins or
+        ends.
+        """
         end = time.monotonic() + WAIT_SECONDS
         while True:
             try:
@@ -492,7 +505,8 @@ class Ledger:
             version = schema.version_of(connection, self.path)
             if version < schema.VERSION:
                 raise BadInput(
-                    f"the ledger {self.path} has version {version} and may not be written; copy it to a place where you may, "
+                    f"the ledger {self.path} has version {version} and may not be written; copy it to a "
+                    "place where you may, "
                     f"so that it can be brought to version {schema.VERSION}"
                 )
         except BaseException:

@@ -1,7 +1,8 @@
-"""What a ledger notes beside its measurements: points that failed, and what proofs came to; as it is copied to another ledger.
+"""What a ledger notes beside its measurements: points that failed, and what proofs came to; as it is copied
+to another ledger.
 
-Like a measurement each has a digest of all that was written, by which a bit that has changed on the disk is found. Of several
-notes about the same the newest counts.
+Like a measurement each has a digest of all that was written, by which a bit that has changed on the disk is
+found. Of several notes about the same the newest counts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Digested:
 
 @dataclass(frozen=True)
 class Stored(Generic[Kept]):
-    """A measurement or a note as it was read, and the digest beside it; None if it was written by an older version."""
+    """A measurement or a note as it was read, and the digest beside it; None if it was written by an older
+    version.
+    """
 
     whole: Kept
     digest: str | None
@@ -50,7 +53,7 @@ class _Table(NamedTuple):
 FAILURE, VERDICT = "failure", "verdict"
 TABLES = {
     FAILURE: _Table(("key", "point", "command", "message", "seconds", "at"), ("point",)),
-    VERDICT: _Table(tuple(each.name for each in fields(Verdict)), ("subject", "nbits", "settings", "name")),
+    VERDICT: _Table(tuple(field.name for field in fields(Verdict)), ("subject", "nbits", "settings", "name")),
 }
 
 

@@ -1,8 +1,9 @@
 """A ledger that has suffered: what of it is whole, and that taken out into another one.
 
-A file that was cut off lacks pages at its end; SQLite refuses each question that needs one of them. So measurements are asked for
-one by one, by their numbers, and those count whose row, figures and pictures can all be read and give the digest that was written
-with them; so are points that failed, and verdicts. A bit that has changed within a value is seen by nothing but the digest.
+A file that was cut off lacks pages at its end; SQLite refuses each question that needs one of them. So
+measurements are asked for one by one, by their numbers, and those count whose row, figures and pictures can
+all be read and give the digest that was written with them; so are points that failed, and verdicts. A bit
+that has changed within a value is seen by nothing but the digest.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def _moved(path: Path) -> Path:
 
 @contextmanager
 def _at_rest(path: Path) -> Iterator[None]:
-    """While one reads it SQLite keeps the log as it is, so that file and log belong together, whoever writes meanwhile.
+    """While one reads it SQLite keeps the log as it is, so that file and log belong together, whoever writes
+    meanwhile.
 
     Its own backup would do for a file that is whole; of one that is not it takes nothing.
     """
@@ -125,7 +127,8 @@ class _copy:
         self._directory = tempfile.TemporaryDirectory(prefix="modexlab-")
         file = Path(self._directory.name) / "ledger.sqlite"
         try:
-            # who closes a file gives up all locks that his process has on it: so it stays open until the log is copied, too
+            # who closes a file gives up all locks that his process has on it: so it stays open until the log
+            # is copied, too
             with _at_rest(self._path), self._path.open("rb") as source:
                 with file.open("wb") as target:
                     shutil.copyfileobj(source, target)
@@ -160,7 +163,8 @@ class _copy:
                 schema.migrate(self._connection, self._path)
         except sqlite3.DatabaseError as error:
             raise BadInput(
-                f"{self._path}: its first page, which says what the others are, cannot be read ({error}); restore a copy of it"
+                f"{self._path}: its first page, which says what the others are, cannot be read ({error}); "
+                "restore a copy of it"
             ) from None
         if version == 0:
             raise BadInput(f"{self._path} is empty: there is nothing in it")
@@ -252,7 +256,9 @@ class _copy:
 
 
 def _lengthened(file: Path) -> bool:
-    """Pages that the header speaks of and that are not there are put behind it, empty: SQLite then reads the others."""
+    """Pages that the header speaks of and that are not there are put behind it, empty: SQLite then reads the
+    others.
+    """
     with file.open("r+b") as opened:
         header = opened.read(100)
         if len(header) < 100:

@@ -1,9 +1,10 @@
 """What units with streams answer: the operands that they take, all of them, and what is right.
 
-ANSWERS has an entry for each class; a unit of few bits is run on every one of its operands (stream_checks.py). What is right is said by
-multiplications and remainders of numpy, by no model of the unit. What is assumed of operands is said once, in words that Python and
-SystemVerilog have in common: the operands that are asked and those of a proof are the same.
-Where a unit has too many operands, one of fewer bits is asked in its place, and the check bears its name.
+ANSWERS has an entry for each class; a unit of few bits is run on every one of its operands
+(stream_checks.py). What is right is said by multiplications and remainders of numpy, by no model of the unit.
+What is assumed of operands is said once, in words that Python and SystemVerilog have in common: the operands
+that are asked and those of a proof are the same. Where a unit has too many operands, one of fewer bits is
+asked in its place, and the check bears its name.
 """
 
 from __future__ import annotations
@@ -70,11 +71,13 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Answers:
-    """What is right, and what is assumed of requests and static ports: conditions that are the same in Python and in SystemVerilog.
+    """What is right, and what is assumed of requests and static ports: conditions that are the same in Python
+    and in SystemVerilog.
 
-    below: of some of them, what they are less than. parts: units in a row that it is made of, by name. stand_in: a unit of few bits, or
-    one with streams around it, that is asked in its place; `inner` is where faults are planted.
-    constant: every answer takes the same number of cycles, which is `cycles` if that is not 0.
+    below: of some of them, what they are less than. parts: units in a row that it is made of, by name.
+    stand_in: a unit of few bits, or one with streams around it, that is asked in its place; `inner` is where
+    faults are planted. constant: every answer takes the same number of cycles, which is `cycles` if that is
+    not 0.
     """
 
     says: str
@@ -100,7 +103,7 @@ class Answers:
     @property
     def names(self) -> frozenset[str]:
         """What conditions speak of."""
-        told = (compile(each, "condition", "eval").co_names for each in self.conditions)
+        told = (compile(condition, "condition", "eval").co_names for condition in self.conditions)
         return frozenset(itertools.chain.from_iterable(told))
 
     def listed(self, ports: Ports) -> int:
@@ -111,8 +114,8 @@ class Answers:
         """All that meets the conditions, of ports that are read."""
         names = [name for name, _ in fields(ports)]
         first, *others = self._words(fields(ports))
-        step = max(1, AT_ONCE // math.prod(len(each) for each in others))
-        told = [(compile(each, "condition", "eval"), each) for each in self.conditions]
+        step = max(1, AT_ONCE // math.prod(len(other) for other in others))
+        told = [(compile(condition, "condition", "eval"), condition) for condition in self.conditions]
         of_statics = {each for code, each in told if not set(code.co_names) & set(names)}
         for values in itertools.product(*self._words(ports.statics)):
             statics = dict(zip((name for name, _ in ports.statics), values, strict=True))
@@ -273,7 +276,8 @@ def _fixed(unit: Component) -> Answers:
     return Answers(f"p = {said} mod {m}", right)
 
 
-# ---- on a scaled modulus M, -1 modulo 2^v and a multiple of N by less than 2^v: M' = (M + 1) / 2^v is the static port
+# ---- on a scaled modulus M, -1 modulo 2^v and a multiple of N by less than 2^v: M' = (M + 1) / 2^v is the
+# static port
 
 
 def _scaled(nbits: int, v: int, wide: int) -> Answers:
@@ -344,8 +348,10 @@ def _scaled_setup(unit: Component) -> Answers:
         return np.select([kind == scale, kind == double], [started & made, doubled], halved)
 
     return Answers(
-        f"N' = N 2^i of {top} bits: 2^{entry.first_nbits + entry.chain.doublings} mod N' and M' = 2^-{v} mod N; "
-        f"{1 << entry.doublings_per_cycle} x mod N' for x < N'; x / 2^{entry.halvings} mod N for x < 2^{entry.halvings} N; N odd",
+        f"N' = N 2^i of {top} bits: 2^{entry.first_nbits + entry.chain.doublings} mod N' and M' = 2^-{v} "
+        "mod N; "
+        f"{1 << entry.doublings_per_cycle} x mod N' for x < N'; x / 2^{entry.halvings} mod N for x < "
+        f"2^{entry.halvings} N; N odd",
         right,
         (ODD,),
         {"kind": clear},

@@ -1,4 +1,5 @@
-"""SystemVerilog around a unit or a machine: what it may be given, and what must then hold, for flow/prove/assertions.py.
+"""SystemVerilog around a unit or a machine: what it may be given, and what must then hold, for
+flow/prove/assertions.py.
 
     contract     a unit and its contract, of all inputs, or of a step of its registers from any state
     handshakes   streams, at all delays: no answer without a request, no more requests under way than there is room for, an
@@ -160,7 +161,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
             for name in (*pins, *inner)
         ]
         body.append("  reg begun = 0;\n  always @(posedge clk) begun <= 1;")
-        holds = [f"!begun || ({each})" for each in said.holds]
+        holds = [f"!begun || ({hold})" for hold in said.holds]
         given = [f"!begun || ({each})" for each in said.given]
     else:
         body.append(instance(top, "unit", pins))
@@ -182,10 +183,12 @@ def with_module(verilog: str, module: str, text: str) -> str:
 
 
 def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, stays: bool = False) -> str:
-    """`given` is assumed of a request that is taken; an answer comes within `cycles`, with at most `room` requests under way.
+    """`given` is assumed of a request that is taken; an answer comes within `cycles`, with at most `room`
+    requests under way.
 
-    stays: a request that is offered is so until it is taken, as an answer is, and only where there is one need it be taken.
-    The same count runs where nothing is under way and no request would be taken: who never answers again is late too.
+    stays: a request that is offered is so until it is taken, as an answer is, and only where there is one
+    need it be taken. The same count runs where nothing is under way and no request would be taken: who never
+    answers again is late too.
     """
     unit, inputs = _counted(design, room)
     idle = "request_rdy | !request_val" if stays else "request_rdy"
@@ -233,8 +236,9 @@ def held(
 ) -> str:
     """By the registers that an answer is read from, or by the answer if there are none given.
 
-    In two cycles from any state, in which static ports keep their values; or, with at most `room` requests under way, for ever from reset.
-    known: registers of which it is proved, so that no state is looked at in which they would move.
+    In two cycles from any state, in which static ports keep their values; or, with at most `room` requests
+    under way, for ever from reset. known: registers of which it is proved, so that no state is looked at in
+    which they would move.
     """
     words = {f"unit.{name}": nbits for name, nbits in {**known, **registers}.items()} or {
         "answer_val": 1,
@@ -258,7 +262,8 @@ def held(
 
 
 def between(design: Stream, looks: bool = False) -> str:
-    """For ever from reset: an answer stays until it is taken, beside it no request is, and behind it one can be at once.
+    """For ever from reset: an answer stays until it is taken, beside it no request is, and behind it one can
+    be at once.
 
     looks: or it is looked at first, and stays until it is taken.
     """
@@ -288,11 +293,16 @@ def _now(words: Mapping[str, int], now: str = "now") -> Iterator[str]:
     """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
     for i, (name, nbits) in enumerate(words.items()):
         word = f"word_{now}_{i}"
-        yield f"  typedef logic {_range(nbits)} {word};\n  {word} {now}_{i};\n  assign {now}_{i} = {word}'({name});"
+        yield (
+            f"  typedef logic {_range(nbits)} {word};\n  {word} {now}_{i};\n  assign {now}_{i} = "
+            f"{word}'({name});"
+        )
 
 
 def _counted(design: Stream, room: int) -> tuple[list[str], list[str]]:
-    """A copy whose requests under way are counted, up to so many; where there is none static ports may change, by inputs for that."""
+    """A copy whose requests under way are counted, up to so many; where there is none static ports may
+    change, by inputs for that.
+    """
     statics = list(design.statics())
     count = _range(room.bit_length() + 1)
     body = [
@@ -348,7 +358,8 @@ def after_reset(design: Stream, streams: Sequence[str]) -> str:
 
 
 def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) -> str:
-    """In two cycles: the same request, whatever was before, and these registers are the same, which decide all that comes.
+    """In two cycles: the same request, whatever was before, and these registers are the same, which decide
+    all that comes.
 
     Whether an answer would be taken in the cycle of the request is different too.
     """
@@ -412,7 +423,8 @@ def idle(
 ) -> str:
     """When a request can be taken, for ever from reset, and right behind it, whatever the static ports do.
 
-    values, and bits, that registers have then; or, with `never`, do not have. looks: when one is not looked at yet, and none is under way.
+    values, and bits, that registers have then; or, with `never`, do not have. looks: when one is not looked
+    at yet, and none is under way.
     """
     if looks:
         unit, inputs = _counted(design, 1)
@@ -437,7 +449,8 @@ def idle(
 
 
 def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[int, int]) -> str:
-    """After the first cycle all that the streams say is different; `waits`: whether an answer would be taken in the first.
+    """After the first cycle all that the streams say is different; `waits`: whether an answer would be taken
+    in the first.
 
     `paired`: the request is under way, and is answered within `cycles`; until then no other one is taken.
     """
@@ -449,7 +462,8 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
         "  wire request_val_one = first | request_val, request_val_two = first | request_val_other;",
         f"  wire {design.request} request_two = first ? request : request_other;",
-        f"  wire answer_rdy_one = first ? {waits[0]} : answer_rdy, answer_rdy_two = first ? {waits[1]} : answer_rdy_other;",
+        f"  wire answer_rdy_one = first ? {waits[0]} : answer_rdy, answer_rdy_two = first ? {waits[1]} : "
+        "answer_rdy_other;",
         design.instance("one", "request", "_1", given="_one"),
         design.instance("two", "request_two", "_2", given="_two"),
         "  always @(posedge clk) begin",
@@ -488,7 +502,8 @@ def at_once(design: Stream, registers: Mapping[str, int]) -> str:
 
 
 def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
-    """In so many cycles, from states in which a request can be taken; an answer that is offered is taken, all else is open.
+    """In so many cycles, from states in which a request can be taken; an answer that is offered is taken, all
+    else is open.
 
     Where there is no request in the first cycle, one can be taken in the second.
     """
@@ -578,7 +593,9 @@ def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
 
 
 def passed_on(design: Stream, parts: Sequence[str]) -> str:
-    """In one cycle from any state: units of these names are joined by their streams, from the request to the answer, and by the reset."""
+    """In one cycle from any state: units of these names are joined by their streams, from the request to the
+    answer, and by the reset.
+    """
     body = [
         *_kept(design),
         design.instance("unit", "request"),
@@ -609,12 +626,14 @@ def same(
     outputs: Mapping[str, int],
     registers: Mapping[str, int],
 ) -> str:
-    """In two cycles, of ports and registers with their bits; the modules and types of the other text get names of their own."""
-    for each in re.findall(r"^(?:module|\}) (\w+)", other, re.MULTILINE):
-        other = re.sub(rf"\b{each}\b", f"{each}{OTHER}", other)
+    """In two cycles, of ports and registers with their bits; the modules and types of the other text get
+    names of their own.
+    """
+    for match in re.findall(r"^(?:module|\}) (\w+)", other, re.MULTILINE):
+        other = re.sub(rf"\b{match}\b", f"{match}{OTHER}", other)
     body = ["  reg begun = 0;\n  always @(posedge clk) begun <= 1;"]
     for name, which in (("one", top), ("two", f"{top}{OTHER}")):
-        shown = {each: f"{each}_{name}" for each in outputs}
+        shown = {output: f"{output}_{name}" for output in outputs}
         body += [f"  wire {_range(outputs[each])} {net};" for each, net in shown.items()]
         body.append(instance(which, name, {**{each: each for each in inputs}, **shown}))
     kept = [f"one.{name} == two.{name}" for name in registers]
@@ -648,10 +667,11 @@ def same_pace(
     relation: tuple[Sequence[str], Sequence[str]],
     shown: str = "",
 ) -> str:
-    """The same in two cycles, from any two states in which registers are equal, and others have their highest 1 at the same place.
+    """The same in two cycles, from any two states in which registers are equal, and others have their highest
+    1 at the same place.
 
-    registers: with their bits; those without a reset begin alike. shown: one that is asked to be so in the second cycle, too; else all
-    are, and the handshakes. A reset may come in any cycle, to both.
+    registers: with their bits; those without a reset begin alike. shown: one that is asked to be so in the
+    second cycle, too; else all are, and the handshakes. A reset may come in any cycle, to both.
     """
     requests, inputs, conditions = _two_secrets(design, secret)
     equal, alike = relation
@@ -679,7 +699,8 @@ def same_pace(
 
 
 def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
-    """The same from states in which a request is taken, until it is answered; an answer that is offered is taken, all else is open.
+    """The same from states in which a request is taken, until it is answered; an answer that is offered is
+    taken, all else is open.
 
     looks: in which it would be looked at, if there is one; it stays, and is taken by both at once.
     """
@@ -886,7 +907,7 @@ def always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
     return [
         "  always @* begin",
         *(f"    assume ({each});" for each in given),
-        *(f"    assert ({each});" for each in holds),
+        *(f"    assert ({hold});" for hold in holds),
         "  end",
     ]
 

@@ -1,5 +1,6 @@
-"""The rules of AXI4-Lite, of the channels that a machine has on that bus: whatever is behind them, and whatever a master does that keeps
-the rules. They are all that stands between the bus and the registers, so that nothing is lost or doubled there, at all delays.
+"""The rules of AXI4-Lite, of the channels that a machine has on that bus: whatever is behind them, and
+whatever a master does that keeps the rules. They are all that stands between the bus and the registers, so
+that nothing is lost or doubled there, at all delays.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def bus_check(accelerator: Runnable) -> Check:
         text = translate(Axi4LiteChannels(nbits))
         return planted(text, "Axi4LiteChannels", lambda each: functools.partial(run, channels=each))
 
-    says = "behind AXI4-Lite an answer for each access, held until taken, in a bounded time, whatever a master does that keeps the rules"
+    says = (
+        "behind AXI4-Lite an answer for each access, held until taken, in a bounded time, whatever a "
+        "master does that keeps the rules"
+    )
     return Check(AXI, AXI, says, run, changed, f"Axi4LiteChannels {nbits}")
 
 

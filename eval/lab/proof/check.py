@@ -49,7 +49,8 @@ class Outcome:
 class Planted:
     """A fault in what a check is about: where it is, and what the check then comes to.
 
-    refused: why what is left is no hardware; empty if it is. same: whether it still does what it did, for all inputs from any state.
+    refused: why what is left is no hardware; empty if it is. same: whether it still does what it did, for all
+    inputs from any state.
     """
 
     what: str

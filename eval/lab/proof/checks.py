@@ -77,7 +77,9 @@ def classes() -> set[str]:
 
 
 def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tuple[str, Check]]:
-    """By class, a check of what a unit answers or does, and the design that has it; a setting that it has then is told."""
+    """By class, a check of what a unit answers or does, and the design that has it; a setting that it has
+    then is told.
+    """
     missing = {name for name in classes() if not wanted or any(name == each.split()[0] for each in wanted)}
     found: dict[str, tuple[str, Check]] = {}
     for made, told in itertools.chain(_machines(nbits), _alone()):
@@ -99,7 +101,9 @@ Making = Callable[[], Component]
 
 
 def _machines(nbits: int) -> Iterator[tuple[Making, str]]:
-    """Each design as it is by default, then with another value of one parameter; those that are no machine are left out."""
+    """Each design as it is by default, then with another value of one parameter; those that are no machine
+    are left out.
+    """
     from ....fl.param import Count
     from ...designs.catalogue import designs
 

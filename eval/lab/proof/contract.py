@@ -1,4 +1,6 @@
-"""A contract of a unit: SystemVerilog over the names of its ports, each as a number of `nbits` bits, wide enough that no sum overflows."""
+"""A contract of a unit: SystemVerilog over the names of its ports, each as a number of `nbits` bits, wide
+enough that no sum overflows.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ def sum_of_rows(plan: HeapPlan) -> str:
     inputs = [f"input [{nbits - 1}:0] row_{i}" for i, _, nbits in lows]
     word = f"[{plan.columns - 1}:0]"
     values = [
-        f"  wire [{nbits - 1}:0] one_{i} = ~row_{i};\n  wire {word} value_{i} = {plan.columns}'(one_{i}) << {low};"
+        f"  wire [{nbits - 1}:0] one_{i} = ~row_{i};\n  wire {word} value_{i} = {plan.columns}'(one_{i}) << "
+        f"{low};"
         for i, low, nbits in lows
     ]
     return "\n".join(

@@ -1,7 +1,9 @@
-"""Contracts of units: what their outputs are by their inputs, or what a step makes of their registers, with the bounds of their headers.
+"""Contracts of units: what their outputs are by their inputs, or what a step makes of their registers, with
+the bounds of their headers.
 
-contract.py says what one is; those of folded products and of machines in words are in fold_contracts.py and serial_contracts.py.
-CONTRACTS has one for each class; where a design instantiates the class, it is proved (unit_checks.py).
+contract.py says what one is; those of folded products and of machines in words are in fold_contracts.py and
+serial_contracts.py. CONTRACTS has one for each class; where a design instantiates the class, it is proved
+(unit_checks.py).
 """
 
 from __future__ import annotations
@@ -230,7 +232,8 @@ def _scaled_step_carry_save(unit: Component) -> Contract:
     return Contract(
         "S' = floor(S / 2^w) + q M' + digit B, q the low word of S, sums of pairs, modulo the word",
         (
-            f"((out[{half - 1}:0] + (out >> {half}) - ((total >> {w}) + (total % {1 << w}) * m_prime + digit * b)) "
+            f"((out[{half - 1}:0] + (out >> {half}) - ((total >> {w}) + (total % {1 << w}) * m_prime + "
+            "digit * b)) "
             f"& {number(unit, low)}) == 0",
         ),
         lines={"total": total},
@@ -258,8 +261,8 @@ def _heap_step(unit: Component) -> Contract:
     if delayed:
         holds.append(f"next_quotient == (s_in & {digit})")
     return Contract(
-        "S' = floor(S / 2^w) + q M' + digit B, digit by digit, S and S' by pairs of complements, modulo the heap"
-        + (", q of the step before" if delayed else ", q the low word of S"),
+        "S' = floor(S / 2^w) + q M' + digit B, digit by digit, S and S' by pairs of complements, modulo the "
+        "heap" + (", q of the step before" if delayed else ", q the low word of S"),
         tuple(holds),
         thrice,
         {
@@ -307,7 +310,8 @@ def _systolic_pe(unit: Component) -> Contract:
         "old_st != 0 || x_i == old_x && is_first == old_first && is_last == old_last",
         "old_st == 0 || x_i == old_x_i && is_first == old_is_first && is_last == old_is_last",
         "old_st != 0 || acc == old_u * old_m",
-        f"old_st != 1 || !({most}) || acc == old_acc + old_x_i * old_y{carried} + (old_is_first[0] ? 0 : {kept})",
+        f"old_st != 1 || !({most}) || acc == old_acc + old_x_i * old_y{carried} + (old_is_first[0] ? 0 : "
+        f"{kept})",
         "old_st != 2 || acc == old_acc && st == 0",
         "old_st != 1 || st == 2",
         "old_st != 0 || st == old_go",

@@ -14,7 +14,8 @@ def aligner(unit: Any) -> Contract:
     """Both ways of the shifter."""
     nbits = width(unit.number)
     return Contract(
-        "zeros are those above the highest 1, out = number 2^zeros or, on the way back, floor(value / 2^shift)",
+        "zeros are those above the highest 1, out = number 2^zeros or, on the way back, floor(value / "
+        "2^shift)",
         (
             f"number == 0 || (number << zeros) >> {nbits - 1} == 1",
             "out == (back[0] ? value >> shift : number << zeros)",
@@ -58,7 +59,8 @@ def row_fold(unit: Any) -> Contract:
         )
     lows = [f"{nbits}'({low}'(~{name}))" for name in ("sum", "carry")]
     return Contract(
-        f"s' + c' = the low {low} bits of s and of c, and X_g for each 2^({low} + 2g) above, for s + c below 2^{high}",
+        f"s' + c' = the low {low} bits of s and of c, and X_g for each 2^({low} + 2g) above, for s + c "
+        f"below 2^{high}",
         (f"{_pair('next_sum', 'next_carry', nbits)} == {' + '.join([*rows, *lows])}",),
         (f"sum[{high - 1}] | carry[{high - 1}]",),
         {f"residue_{g}": f"residue[{low * g + low - 1}:{low * g}]" for g in range(shape.residues)},
@@ -71,7 +73,8 @@ def adder_front(unit: Component) -> Contract:
     given = arguments(unit)
     ones = number(unit, (1 << given["nbits"]) - 1)
     return Contract(
-        f"p = x ^ y, g and q: a carry is made and passed on by the span of {1 << given['nlevels']} places or less that ends here",
+        f"p = x ^ y, g and q: a carry is made and passed on by the span of {1 << given['nlevels']} places "
+        "or less that ends here",
         ("p == (x ^ y)", *_spans(given["nbits"], given["nlevels"])),
         lines={"x": f"sum ^ {ones}", "y": f"carry ^ {ones}"},
     )

@@ -1,10 +1,10 @@
 """A bit heap adds up: proved by algebra on its connections, at any width.
 
-Each full adder has sum + 2 carry = v + w + x, each half adder likewise (contracts of their own). So the number that the pair stands
-for is a sum of bits with weights, in which the outputs of an adder are replaced by its inputs, readers first, until only the rows of
-the heap are left, each bit with the weight of its column. Weights count modulo 2^columns. With complements each bit stands for its
-opposite.
-What does not come out is tried with random rows; those that the heap adds up wrongly refute it.
+Each full adder has sum + 2 carry = v + w + x, each half adder likewise (contracts of their own). So the
+number that the pair stands for is a sum of bits with weights, in which the outputs of an adder are replaced
+by its inputs, readers first, until only the rows of the heap are left, each bit with the weight of its
+column. Weights count modulo 2^columns. With complements each bit stands for its opposite. What does not come
+out is tried with random rows; those that the heap adds up wrongly refute it.
 """
 
 from __future__ import annotations

@@ -234,7 +234,9 @@ def _operands(machine: Machine) -> list[tuple[int, int, int]]:
 
 
 def measured(accelerator: Runnable) -> tuple[int, int]:
-    """Cycles that it takes at most of those that are tried, and the requests that it holds: what the proof confirms."""
+    """Cycles that it takes at most of those that are tried, and the requests that it holds: what the proof
+    confirms.
+    """
     requests, count = _tried(accelerator), max(STALLED, accelerator.in_flight + 2)
     with simulate(accelerator.rtl(), "native") as simulation:
         latencies, early = _in_turn(accelerator, simulation, requests)
@@ -359,7 +361,7 @@ def _netlist(accelerator: Runnable) -> Outcome:
 
     found = product.read(_flow(accelerator, EQUIVALENCE)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
     verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
-    return Outcome(verdict, found.summary, sum(each.seconds for each in found.parts))
+    return Outcome(verdict, found.summary, sum(part.seconds for part in found.parts))
 
 
 def _placed(accelerator: Runnable) -> Outcome:
@@ -381,7 +383,10 @@ def placed_outcome(before: Path, after: Path) -> Outcome:
         how = "; ".join([*wrong[:SHOWN], *([f"{len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])])
         return Outcome(REFUTED, how, spent() - began)
     more = len(placed.cells) - len(mapped.cells)
-    how = f"induction over {len(mapped.cells):,} cells by name, {more:,} buffers and copied clock gates beside them"
+    how = (
+        f"induction over {len(mapped.cells):,} cells by name, {more:,} buffers and copied clock gates "
+        "beside them"
+    )
     return Outcome(PROVED, how, spent() - began)
 
 

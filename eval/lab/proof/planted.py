@@ -1,8 +1,10 @@
-"""Faults planted in units: an operator or an index of the text is changed, and the check of the unit has to refute it.
+"""Faults planted in units: an operator or an index of the text is changed, and the check of the unit has to
+refute it.
 
-Of the faults in a text the first few are of all its parts. A text that is no hardware any more is passed over. Where the check holds in
-spite of a fault, it is asked whether the changed unit does what the whole one does: then it is none. Else it is one that the check does
-not see, such as one that needs operands which are not allowed.
+Of the faults in a text the first few are of all its parts. A text that is no hardware any more is passed
+over. Where the check holds in spite of a fault, it is asked whether the changed unit does what the whole one
+does: then it is none. Else it is one that the check does not see, such as one that needs operands which are
+not allowed.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ def _same(verilog: str, changed: str, top: str, seconds: float) -> Outcome:
 
 @dataclass
 class Search:
-    """Faults in a unit up to the first that its check refutes: how it is refuted, and what became of those before."""
+    """Faults in a unit up to the first that its check refutes: how it is refuted, and what became of those
+    before.
+    """
 
     check: Check
     what: str = ""
@@ -80,7 +84,9 @@ class Search:
 
 
 def first_refuted(check: Check, seconds: float, report: Callable[[str], None] = lambda _: None) -> Search:
-    """Of the first faults in what a check is about, each in so many seconds of a processor; `report` is told which is under way."""
+    """Of the first faults in what a check is about, each in so many seconds of a processor; `report` is told
+    which is under way.
+    """
     found = Search(check)
     for fault in itertools.islice(check.mutants(), MOST):
         report(fault.what)

@@ -13,7 +13,9 @@ CLOCKING = ("clk", "reset")
 
 
 def ports(unit: Component) -> list[tuple[str, int, bool]]:
-    """Of an elaborated unit without streams: name, bits, and whether it is an input; a list of them is one, the first lowest."""
+    """Of an elaborated unit without streams: name, bits, and whether it is an input; a list of them is one,
+    the first lowest.
+    """
     found = []
     for name, port in vars(unit).items():
         each = port[0] if isinstance(port, list) and port else port

@@ -1,4 +1,6 @@
-"""Contracts of memories, and of the units of machines that compute digit by digit or in words: what a cycle makes of their registers."""
+"""Contracts of memories, and of the units of machines that compute digit by digit or in words: what a cycle
+makes of their registers.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,19 @@ from .ports import arguments
 
 def _kept(words: Sequence[str], write: str, at: str, value: str) -> list[str]:
     """A memory after a cycle: one word is written, the others stay."""
-    return [f"{each} == (({write}) && ({at}) == {i} ? {value} : old_{each})" for i, each in enumerate(words)]
+    return [f"{word} == (({write}) && ({at}) == {i} ? {value} : old_{word})" for i, word in enumerate(words)]
 
 
 def _read(words: Sequence[str], at: str) -> str:
     """The word of a memory at an address that it has."""
-    return "".join(f"{at} == {i} ? {each} : " for i, each in enumerate(words)) + "0"
+    return "".join(f"{at} == {i} ? {word} : " for i, word in enumerate(words)) + "0"
 
 
 def residue_memory(unit: Component) -> Contract:
     """Of an address that has a word."""
     depth = arguments(unit)["depth"]
     registers = [f"words[{i}]" for i in range(depth)]
-    words = [word(each) for each in registers]
+    words = [word(register) for register in registers]
     return Contract(
         "data is the word at read_at in the cycle before; a word is what was written there last",
         (
@@ -39,7 +41,7 @@ def shielded_memory(unit: Component) -> Contract:
     """What a word holds is what arrived, if it is about to take that."""
     depth = arguments(unit)["depth"]
     registers = ("words", "taking", "opened")
-    words, taking, opened = ([word(f"{each}[{i}]") for i in range(depth)] for each in registers)
+    words, taking, opened = ([word(f"{register}[{i}]") for i in range(depth)] for register in registers)
     before, after = (
         [f"({old}{takes} ? {old}arrived : {old}{each})" for each, takes in zip(words, taking, strict=True)]
         for old in ("old_", "")
@@ -57,14 +59,15 @@ def shielded_memory(unit: Component) -> Contract:
         )
     ]
     return Contract(
-        "data is what the word at read_at held in the cycle before, 0 if none was read; a word holds what was written there last",
+        "data is what the word at read_at held in the cycle before, 0 if none was read; a word holds what "
+        "was written there last",
         (
             f"data == (old_read ? {_read(before, 'old_read_at')} : 0)",
             *written,
             *shut,
             "old_write || arrived == old_arrived",
         ),
-        registers=(*(f"{each}[{i}]" for each in registers for i in range(depth)), "arrived"),
+        registers=(*(f"{register}[{i}]" for register in registers for i in range(depth)), "arrived"),
     )
 
 
@@ -72,7 +75,7 @@ def digit_memory(unit: Component) -> Contract:
     """Read in the cycle in which its index stands."""
     ndigits = arguments(unit)["ndigits"]
     registers = [f"digits[{i}]" for i in range(ndigits)]
-    words = [word(each) for each in registers]
+    words = [word(register) for register in registers]
     return Contract(
         "digit is the one at index; a digit is what was written there last",
         (
@@ -94,7 +97,8 @@ def digit_inverse(unit: Component) -> Contract:
         f"c n = -1 modulo 2^i after i cycles, n odd: modulo 2^{k} after {k}",
         (
             f"!old_load[0] || {begun}",
-            f"old_load[0] || !(odd[0] && odd < {top} && bits < {k} && {' && '.join(_inverse(old, 'bits', top))}) || {goes_on}",
+            f"old_load[0] || !(odd[0] && odd < {top} && bits < {k} && "
+            f"{' && '.join(_inverse(old, 'bits', top))}) || {goes_on}",
         ),
         free=("odd", "bits"),
         registers=("shifted", "rest", "place"),
@@ -120,7 +124,7 @@ def digit_processor(unit: Component) -> Contract:
     shape, reduces = given["shape"], given["reduces"]
     s, last, wide = shape.digit_nbits, shape.ndigits - 1, shape.wide
     digits = [f"memory.digits[{i}]" for i in range(shape.ndigits)]
-    words = [word(each) for each in digits]
+    words = [word(digit) for digit in digits]
     fetched = "old_first[0] ? 0 : old_u"
     v, carry_in = "old_v", "kept"
     if reduces:
@@ -130,7 +134,8 @@ def digit_processor(unit: Component) -> Contract:
         )
     value = f"((old_low >> 1) + ((old_waits[0] ? old_kept : old_total & 1) << {s - 1}))"
     holds = [
-        f"a == (old_load_a[0] ? (old_a >> {s}) + (old_a_digit << {wide - s}) : old_shift_a[0] ? old_a >> 1 : old_a)",
+        f"a == (old_load_a[0] ? (old_a >> {s}) + (old_a_digit << {wide - s}) : old_shift_a[0] ? old_a >> 1 "
+        ": old_a)",
         "a_bit == (a & 1)",
         f"operand_u == (old_fetch[0] ? ({fetched}) : old_operand_u)",
         f"operand_v == (old_fetch[0] ? {v} : old_operand_v)",
@@ -161,7 +166,8 @@ def digit_processor(unit: Component) -> Contract:
         ]
     names = "a operand_u operand_v adds adds_index subtracts keeps total kept low waits next_bit"
     return Contract(
-        "digit by digit U + V with its carry, all of it kept; U takes the sums shifted right by a bit, and loses none in between",
+        "digit by digit U + V with its carry, all of it kept; U takes the sums shifted right by a bit, and "
+        "loses none in between",
         tuple(holds),
         registers=(*names.split(), *digits),
         nbits=wide + SPARE,

@@ -1,9 +1,10 @@
 """Units with streams by their handshakes and answers.
 
-Answers are proved in two parts. Two copies in any two states that take the same request have the same in all registers that decide what
-comes; and while it computes, what its streams say makes no difference to these. So what a unit answers depends on the request and its
-static ports alone, and it is enough to ask it every request once, which is done natively.
-A unit that has several requests under way is a row of units that have one each: that is shown of each, and that nothing else is between.
+Answers are proved in two parts. Two copies in any two states that take the same request have the same in all
+registers that decide what comes; and while it computes, what its streams say makes no difference to these. So
+what a unit answers depends on the request and its static ports alone, and it is enough to ask it every
+request once, which is done natively. A unit that has several requests under way is a row of units that have
+one each: that is shown of each, and that nothing else is between.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ class StreamUnit:
         """Without static ports that are not read; one that operands have to do with stays, read or not."""
         _, inputs = behind(self.design, OUTPUTS, through=True)
         counts = inputs | self.said.names
-        return replace(self.ports, statics=tuple(each for each in self.ports.statics if each[0] in counts))
+        return replace(
+            self.ports, statics=tuple(static for static in self.ports.statics if static[0] in counts)
+        )
 
     def changed(self, verilog: str) -> StreamUnit:
         """With a fault in its text: it is asked what the whole one is."""
@@ -122,7 +125,9 @@ class StreamUnit:
         return sum(len(sweep) for sweep in self.said.sweeps(self.asked))
 
     def measured(self) -> tuple[int, int]:
-        """Cycles that some answers took at most, and how many requests were taken while none was: what a proof then confirms."""
+        """Cycles that some answers took at most, and how many requests were taken while none was: what a
+        proof then confirms.
+        """
         with Rewritten(self.unit, self.verilog) as simulation:
             latest = 0
             for sweep in self.said.sweeps(self.asked):  # some of each modulus, and most of the last
@@ -131,11 +136,12 @@ class StreamUnit:
                 latest = max(latest, int(latencies.max()))
             last = _end(last, MOST)
             requests = [
-                tuple(int(each[at]) for each in last.fields) for at in range(-min(len(last), ROOM_SAMPLE), 0)
+                tuple(int(field[at]) for field in last.fields)
+                for at in range(-min(len(last), ROOM_SAMPLE), 0)
             ]
             offered = (requests * ROOM_SAMPLE)[:ROOM_SAMPLE]
             stalled = simulation.run(
-                [each if len(each) > 1 else each[0] for each in offered],
+                [request if len(request) > 1 else request[0] for request in offered],
                 statics=last.statics,
                 sink_delays=[STALLED, *[0] * (ROOM_SAMPLE - 1)],
             )
@@ -154,14 +160,14 @@ def parts_of(hardware: Component, verilog: str, names: Sequence[str]) -> list[tu
 
 def _end(sweep: Sweep, count: int) -> Sweep:
     """The last requests of it."""
-    return Sweep(sweep.statics, tuple(each[-count:] for each in sweep.fields))
+    return Sweep(sweep.statics, tuple(field[-count:] for field in sweep.fields))
 
 
 def _packed(words: Sequence[Words], of: Sequence[tuple[str, Message]]) -> NDArray[np.uint32]:
     """Requests of these fields, as words of 32 bits."""
     packed = np.zeros(len(words[0]), np.uint64)
-    for each, (_, kind) in zip(words, of, strict=True):
-        packed = packed << np.uint64(kind.nbits) | each.astype(np.uint64)
+    for word, (_, kind) in zip(words, of, strict=True):
+        packed = packed << np.uint64(kind.nbits) | word.astype(np.uint64)
     nbits = sum(kind.nbits for _, kind in of)
     return packed.astype("<u8").view("<u4").reshape(-1, 2)[:, : -(-nbits // 32)].copy()
 
@@ -264,7 +270,8 @@ def protocol(
         return Outcome(PROVED, how, spent() - began)
     if room == 1 and (alone := one_by_one(design, given, cycles, seconds)) is not None:
         return replace(alone.outcome, seconds=spent() - began)
-    # what was measured is perhaps not the longest; and some look at a request in the cycles before they take it
+    # what was measured is perhaps not the longest; and some look at a request in the cycles before they take
+    # it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
         bench = benches.handshakes(design, given, longest, room, stays)
         how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
@@ -302,7 +309,8 @@ def in_a_row(
 ) -> Outcome | None:
     """Of units in a row, each with one request under way at a time; None where that is not proved.
 
-    Static ports of a unit in a row change while it is at work: they may have nothing to do with what its streams say.
+    Static ports of a unit in a row change while it is at work: they may have nothing to do with what its
+    streams say.
     """
     began = spent()
     if (
@@ -326,11 +334,12 @@ def in_a_row(
 
 @dataclass(frozen=True)
 class OneByOne:
-    """Of a stream with one request under way at a time: from where a request can be taken to where one can be again, without the data.
+    """Of a stream with one request under way at a time: from where a request can be taken to where one can be
+    again, without the data.
 
-    The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a request can be taken, are where
-    it begins, and all others have any value; and as an answer waits until it is taken, and behind it a request can be taken at once, it
-    may be taken as soon as it is offered.
+    The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a
+    request can be taken, are where it begins, and all others have any value; and as an answer waits until it
+    is taken, and behind it a request can be taken at once, it may be taken as soon as it is offered.
     """
 
     begins: Mapping[str, int]  # registers with their values
@@ -375,7 +384,9 @@ def _one_by_one(
     registers: tuple[Mapping[str, int], Mapping[str, tuple[int, int]]],
     looks: bool,
 ) -> OneByOne | None:
-    """registers: those behind the handshakes, and of these what a reset sets; looks: of requests that are looked at first, and stay."""
+    """registers: those behind the handshakes, and of these what a reset sets; looks: of requests that are
+    looked at first, and stay.
+    """
     sources, values = registers
     began = spent()
 
@@ -396,7 +407,8 @@ def _one_by_one(
             break
         if found.verdict == PROVED:
             how = (
-                f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of {len(sources)} registers "
+                f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of "
+                f"{len(sources)} registers "
                 f"behind the handshakes; within {longest} cycles, one under way"
             )
             how += OF_SUCH_AS_STAY if looks else ""
@@ -433,7 +445,9 @@ def _alone(own: StreamUnit, cycles: int, seconds: float) -> Outcome:
 
 
 def alone(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
-    """The same of a unit that has one request under way at a time: in two cycles from any states, or in those of an answer."""
+    """The same of a unit that has one request under way at a time: in two cycles from any states, or in those
+    of an answer.
+    """
     if inputs := answered_at_once(design)[1]:
         return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", 0.0)
     sources, _ = behind(design, OUTPUTS, through=True)
@@ -446,7 +460,9 @@ def alone(design: benches.Stream, given: Sequence[str], cycles: int, seconds: fl
 
 
 def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
-    """From all states in which a request can be taken: registers that a reset sets have some value, the others any."""
+    """From all states in which a request can be taken: registers that a reset sets have some value, the
+    others any.
+    """
     began = spent()
     cases = itertools.product(_states(design, seconds / 2), (0, 1))
     for (one, waits), (two, waits_other) in itertools.combinations_with_replacement(cases, 2):
@@ -460,7 +476,9 @@ def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seco
 
 
 def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
-    """Values of the registers that a reset sets, among which all are with which a request can be taken; one that is not there has any."""
+    """Values of the registers that a reset sets, among which all are with which a request can be taken; one
+    that is not there has any.
+    """
     values = _reset(design)
     found = {name: [values[name][0]] for name in _settled(design, values, seconds / 2)}
     narrow = {
@@ -534,7 +552,9 @@ def decided(
     initial: Mapping[str, int] = MappingProxyType({}),
     free: Sequence[str] = (),
 ) -> Outcome:
-    """What flow/prove finds of a bench; it holds of all that nets which are free may be, and breaks perhaps for what they never are."""
+    """What flow/prove finds of a bench; it holds of all that nets which are free may be, and breaks perhaps
+    for what they never are.
+    """
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         work = Path(directory)
         answer = assertions.decide(bench, work, seconds=seconds, cycles=cycles, initial=initial, free=free)
@@ -571,5 +591,5 @@ def _wrong(own: StreamUnit, sweep: Sweep, answers: tuple[Words, ...], at: int) -
         (own.ports.response, answers, "answer"),
     ):
         names = [name for name, _ in kind.fields] or [single]
-        told |= {name: int(each[at]) for name, each in zip(names, words, strict=True)}
+        told |= {name: int(word[at]) for name, word in zip(names, words, strict=True)}
     return told

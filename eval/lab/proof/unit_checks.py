@@ -1,4 +1,6 @@
-"""The units of a design, each held against its mathematics: contracts without registers, streams by their handshakes and answers."""
+"""The units of a design, each held against its mathematics: contracts without registers, streams by their
+handshakes and answers.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int =
         yield from found
         if cycles is not None and found and type(unit) not in CONTRACTS and type(unit) in ANSWERS:
             why = ""
-        inner = any(id(each) in told for each in _around(unit))
+        inner = any(id(component) in told for component in _around(unit))
         if not found and not inner and type(unit).__module__.startswith(PLACE):
             yield Check(name, UNITS, "", lambda *_: NO_CONTRACT)
         if found or type(unit).__module__.startswith(PLACE):

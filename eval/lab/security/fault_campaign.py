@@ -34,7 +34,8 @@ MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is ask
 SAMPLES = 5_000
 HANGS = 3  # times the cycles of the operation
 SHOWN = 20  # wrong results that are kept as examples
-# faults of a part: at most; at least, and where one that is found is enough; in between so many bits of so many cycles
+# faults of a part: at most; at least, and where one that is found is enough; in between so many bits of so
+# many cycles
 MOST_OF_PART, LEAST_OF_PART = 4_096, 64
 PART = 500_000_000
 CONFIDENCE = 1.96  # standard deviations: 95 %
@@ -83,13 +84,13 @@ class Campaign:
         self.key = bellcore.key_by_crt(self.machine)
         # cycles are those of a model without faults, which must be right
         self.cycles = 0
-        for each in self.operations:
+        for operation in self.operations:
             most = max(self.machine.longest, 1000 * (self.machine.nbits + 100) ** 2)
-            answer, cycle = self.model.run(each.request, most)
-            if answer != each.golden:
+            answer, cycle = self.model.run(operation.request, most)
+            if answer != operation.golden:
                 raise NoMeasurement(
-                    f"without a fault {self.machine.name} answers {answer} to {each.request}, "
-                    f"and not {each.golden}"
+                    f"without a fault {self.machine.name} answers {answer} to {operation.request}, "
+                    f"and not {operation.golden}"
                 )
             self.cycles = max(self.cycles, cycle)
 
@@ -109,7 +110,7 @@ class Campaign:
     @property
     def nbits(self) -> int:
         """Of all flip-flops."""
-        return sum(each.nbits for each in self.model.registers)
+        return sum(register.nbits for register in self.model.registers)
 
     @property
     def possible(self) -> int:
@@ -138,8 +139,8 @@ class Campaign:
         enough: Callable[[Campaign], bool] | None = None,
     ) -> None:
         """Inject them; `enough` may end it early."""
-        requests = [each.request for each in self.operations]
-        golden = [each.golden for each in self.operations]
+        requests = [operation.request for operation in self.operations]
+        golden = [operation.golden for operation in self.operations]
         judge = judged if self.machine.shape.has_status else compared
         size = self.size_of_part if enough is None else LEAST_OF_PART
         size = max(self.count, size - size % self.count)
@@ -174,7 +175,7 @@ class Campaign:
         machine = self.machine
         return [
             [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
-            [self.operations, HANGS * self.cycles, [self.named(each) for each in part]],
+            [self.operations, HANGS * self.cycles, [self.named(fault) for fault in part]],
             [self.stage, sorted(keys.tools_of(self.stage).items()), *self._made_by()],
         ]
 
@@ -188,10 +189,10 @@ class Campaign:
         """The primes that wrong results of these faults tell; the first of them met the first operation."""
         if self.key is None:
             return
-        for at, each in enumerate(outcomes):
-            if each.effect is Effect.WRONG and isinstance(each.response, tuple):
+        for at, outcome in enumerate(outcomes):
+            if outcome.effect is Effect.WRONG and isinstance(outcome.response, tuple):
                 message, *_ = self.operations[at % self.count].request
-                found = bellcore.factored(self.key, self.named(each.fault), message, each.response[1])
+                found = bellcore.factored(self.key, self.named(outcome.fault), message, outcome.response[1])
                 if found is not None:
                     yield found
 
@@ -203,7 +204,7 @@ class Campaign:
 
     @property
     def counts(self) -> dict[Effect, int]:
-        counted = Counter(each.effect for each in self.outcomes)
+        counted = Counter(outcome.effect for outcome in self.outcomes)
         return {effect: counted[effect] for effect in Effect}
 
     @property
@@ -212,7 +213,9 @@ class Campaign:
         return len(self.outcomes) / self.seconds if self.seconds else 0.0
 
     def most_wrong(self) -> float:
-        """Of all faults that there are, so large a part may let a wrong result out, of those that were drawn (Wilson, 95 %)."""
+        """Of all faults that there are, so large a part may let a wrong result out, of those that were drawn
+        (Wilson, 95 %).
+        """
         total, wrong = len(self.outcomes), self.counts[Effect.WRONG]
         if self.exhaustive or not total:
             return wrong / total if total else 0.0
@@ -234,8 +237,8 @@ class Campaign:
     def _rows(self, names: Sequence[str], where: Callable[[Any], str]) -> list[tuple[str, dict[str, int]]]:
         """The counts by place."""
         counted: dict[str, Counter[Effect]] = {name: Counter() for name in names}
-        for each in self.outcomes:
-            counted[where(each.fault)][each.effect] += 1
+        for outcome in self.outcomes:
+            counted[where(outcome.fault)][outcome.effect] += 1
         rows = [
             (name, {"injected": sum(found.values()), **{KEYS[effect]: found[effect] for effect in Effect}})
             for name, found in counted.items()
@@ -244,7 +247,9 @@ class Campaign:
 
     def wrong(self) -> list[str]:
         """Some of the faults that let a wrong result out."""
-        return [self.named(each.fault) for each in self.outcomes if each.effect is Effect.WRONG][:SHOWN]
+        return [self.named(outcome.fault) for outcome in self.outcomes if outcome.effect is Effect.WRONG][
+            :SHOWN
+        ]
 
     def bellcore(self) -> dict[str, Any] | None:
         """The primes by wrong results of CRT; None if the accelerator works otherwise."""

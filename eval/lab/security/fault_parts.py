@@ -1,6 +1,7 @@
 """Parts of a fault campaign in the cache: what each fault came to, and how long the part took.
 
-A part is there as a whole or not at all, with a digest, under a name that follows from all that it comes from.
+A part is there as a whole or not at all, with a digest, under a name that follows from all that it comes
+from.
 """
 
 from __future__ import annotations

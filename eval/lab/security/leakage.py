@@ -10,9 +10,10 @@ Where a machine blinds, its random numbers may change the cycles, and the distri
 agree. Time that varies with the message alone is no leak of the exponent. A leak by time is reported before
 any other.
 
-Not judged is where a secret comes in as it is, whatever a machine does afterwards: the cycles in which operands are taken; of a program
-that blinds, the words that put the blinding on; what is computed by the public exponent; of messages, what follows when the blinding is
-gone, as the result tells the message; and clearing. Their t is told all the same, part by part (fl/program/program_parts.py).
+Not judged is where a secret comes in as it is, whatever a machine does afterwards: the cycles in which
+operands are taken; of a program that blinds, the words that put the blinding on; what is computed by the
+public exponent; of messages, what follows when the blinding is gone, as the result tells the message; and
+clearing. Their t is told all the same, part by part (fl/program/program_parts.py).
 """
 
 from __future__ import annotations
@@ -240,7 +241,8 @@ class Compared(Comparison):
     def __post_init__(self) -> None:
         if self.secret == "message" and self.message != "random":
             raise BadInput(
-                "--message fixed with --fixed message: then nothing is drawn that could differ; drop one of them"
+                "--message fixed with --fixed message: then nothing is drawn that could differ; drop one of "
+                "them"
             )
 
     @property
@@ -429,7 +431,7 @@ class Assessment:
         """The registers by what they say in the worst cycle; those that say nothing are left out."""
         points = ((name, curve[self.worst]) for name, curve in self.registers.items())
         found = [(name, point) for name, point in points if point.leaks]
-        return sorted(found, key=lambda each: -abs(each[1].both))
+        return sorted(found, key=lambda part: -abs(part[1].both))
 
     def alone(self) -> list[Told]:
         """Registers that leak where it is judged, each looked at alone: a probe on it would see that."""
@@ -481,9 +483,9 @@ class Assessment:
                 "fixed": _span(self.cycles_of[FIXED]),
                 "random": _span(self.cycles_of[RANDOM]),
             },
-            "parts": [each.as_json() for each in self.parts()],
+            "parts": [part.as_json() for part in self.parts()],
             "blame": [{"register": name, "t": round(point.both, 2)} for name, point in self.blame()],
-            "registers_alone": [each.as_json() for each in self.alone()],
+            "registers_alone": [told.as_json() for told in self.alone()],
             "seconds": round(self.seconds, 2),
             "traces_per_second": round(self.rate),
         }
@@ -510,7 +512,9 @@ def assess(
     measure: str = MEASURES[0],
     progress: Callable[[int, int], None] | None = None,
 ) -> Assessment:
-    """The test with so many operations; with `toggles` as the measure on the netlist, else on the registers at RTL."""
+    """The test with so many operations; with `toggles` as the measure on the netlist, else on the registers
+    at RTL.
+    """
     if traces < LEAST_TRACES:
         raise BadInput(
             f"{traces} traces are too few to compare two classes in two halves; give {LEAST_TRACES} or more"
@@ -593,7 +597,8 @@ def _placed(
     found: list[Part] = []
     words: list[str] = []
     for executed, end in zip(trace, timing.ends(trace, request[1]), strict=True):
-        # a request is looked at before it is taken, a cycle each word; all others end so many cycles after that
+        # a request is looked at before it is taken, a cycle each word; all others end so many cycles after
+        # that
         last = len(found) if not end and executed.word.takes else timing.loading_cycles + end
         more = max(0, last + 1 - len(found))
         found += [of_word[executed.pc]] * more

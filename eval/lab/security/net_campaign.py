@@ -1,4 +1,6 @@
-"""Faults in the netlist of the flow, at its default style and clock: a net stuck at 0 or at 1, or flipped in a cycle."""
+"""Faults in the netlist of the flow, at its default style and clock: a net stuck at 0 or at 1, or flipped in
+a cycle.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,7 @@ class NetCampaign(Campaign):
         nets = Counter(self.model.module(net) for net in self.model.nets)
         modules = self._rows(list(nets), lambda fault: self.model.module(fault.net))
         kinds = self._rows(
-            list(dict.fromkeys(each.fault.kind.value for each in self.outcomes)),
+            list(dict.fromkeys(outcome.fault.kind.value for outcome in self.outcomes)),
             lambda fault: fault.kind.value,
         )
         return {

@@ -1,7 +1,9 @@
-"""Moments of what moves in a machine's netlist, for leakage.py: all nets, with the glitches that the delays of the gates make.
+"""Moments of what moves in a machine's netlist, for leakage.py: all nets, with the glitches that the delays
+of the gates make.
 
-The netlist is that of the flow at its default style, with the delays of a clock of so many ns and no wires. Slower than registers at RTL
-by far, but what makes two operations differ between two edges of the clock is seen here only.
+The netlist is that of the flow at its default style, with the delays of a clock of so many ns and no wires.
+Slower than registers at RTL by far, but what makes two operations differ between two edges of the clock is
+seen here only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Private exponents of one modulus, alike in all that is public, to be compared with each other.
 
-A machine that blinds or checks wants the public exponent that belongs to a private one. So that a public exponent tells nothing by
-its cycles, all have the same length and as many ones; and they agree in the low bits below the factors of 2 of phi, in which the
-private one is public, too (e d = 1 modulo a power of 2), and which no multiple of phi hides.
+A machine that blinds or checks wants the public exponent that belongs to a private one. So that a public
+exponent tells nothing by its cycles, all have the same length and as many ones; and they agree in the low
+bits below the factors of 2 of phi, in which the private one is public, too (e d = 1 modulo a power of 2), and
+which no multiple of phi hides.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Welch's t-test on moments: is what a device gives away the same in two classes of operations?
 
-Test vector leakage assessment (G. Goodwill, B. Jun, J. Jaffe, P. Rohatgi: A testing methodology for side-channel resistance validation,
-2011): above 4.5 the two means differ, but for one time in 147,000; and a point leaks if both halves of the traces say so, with the same
-sign, which leaves no room for chance in a curve of thousands of points.
+Test vector leakage assessment (G. Goodwill, B. Jun, J. Jaffe, P. Rohatgi: A testing methodology for
+side-channel resistance validation, 2011): above 4.5 the two means differ, but for one time in 147,000; and a
+point leaks if both halves of the traces say so, with the same sign, which leaves no room for chance in a
+curve of thousands of points.
 
 Cycles are compared by their distributions (Kolmogorov and Smirnov), as different times may have one mean.
 """

@@ -43,7 +43,8 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
 def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.Adder]:
     """Those adders whose cells are in time, each with all before it exchanged; in topological order.
 
-    Arrivals go from level to level as in an analysis, and past an adder that is chosen by its cell's tables; required times stay.
+    Arrivals go from level to level as in an analysis, and past an adder that is chosen by its cell's tables;
+    required times stay.
     """
     level = np.zeros(len(model.base) // 2, int)
     for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
@@ -84,7 +85,9 @@ def _behind_adders(
     sums: np.ndarray,
     carries: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """When sums and carries would be there if adders were cells, the later edge of each, with an inverter behind."""
+    """When sums and carries would be there if adders were cells, the later edge of each, with an inverter
+    behind.
+    """
     cell = model.library.roles.full_adder
     assert cell is not None
     kind = model.families.number[cell.cell]

@@ -1,14 +1,17 @@
-"""Full adders in a mapped netlist: the gates that make the sum and the carry of three bits become one cell, where time allows.
+"""Full adders in a mapped netlist: the gates that make the sum and the carry of three bits become one cell,
+where time allows.
 
-abc knows no cell with two outputs, so it builds every full adder of single gates: two XOR and a multiplexer or two complex
-gates, 5.05 um^2 with the NanGate cells where their full adder takes 4.26. Mapping the adders to it beforehand is no way out: abc
-then sees no path through them, and their carries are slow. So they are looked for afterwards, when all paths are known.
+abc knows no cell with two outputs, so it builds every full adder of single gates: two XOR and a multiplexer
+or two complex gates, 5.05 um^2 with the NanGate cells where their full adder takes 4.26. Mapping the adders
+to it beforehand is no way out: abc then sees no path through them, and their carries are slow. So they are
+looked for afterwards, when all paths are known.
 
-`find` enumerates for every net its cuts of up to three leaves with their truth tables (Cong and Ding, "FlowMap", IEEE Trans. CAD
-13(1), 1994; inverters and buffers are passed through), and pairs a net that is the exclusive or of three leaves with one that
-is their majority, each of them in any polarity: the cells that serve nothing else go. Both functions of a full adder are self-dual,
-so that inputs may all be inverted if both outputs are; where phases do not agree an inverter comes in, or a reader that is an XOR
-becomes an XNOR. `Exchange` makes them; which ones there is time for is sizing.py's to say.
+`find` enumerates for every net its cuts of up to three leaves with their truth tables (Cong and Ding,
+"FlowMap", IEEE Trans. CAD 13(1), 1994; inverters and buffers are passed through), and pairs a net that is the
+exclusive or of three leaves with one that is their majority, each of them in any polarity: the cells that
+serve nothing else go. Both functions of a full adder are self-dual, so that inputs may all be inverted if
+both outputs are; where phases do not agree an inverter comes in, or a reader that is an XOR becomes an XNOR.
+`Exchange` makes them; which ones there is time for is sizing.py's to say.
 
 Measured on 32 bits with 3 ns: a Booth multiplier from 5,447 to 4,982 um^2 by 440 adders, MontMulRem by 560.
 """
@@ -53,7 +56,8 @@ MAJORITIES = {
 class Adder(NamedTuple):
     """A full adder of single gates, its nets, and the cells that serve it alone.
 
-    sum = a ^ b ^ c ^ odd; carry = majority of the leaves, of which those in `polarity` are inverted, ^ carry_odd.
+    sum = a ^ b ^ c ^ odd; carry = majority of the leaves, of which those in `polarity` are inverted, ^
+    carry_odd.
     """
 
     leaves: tuple[int, ...]
@@ -239,7 +243,7 @@ class Exchange:
         self.adder, self.twin = library.roles.full_adder, library.roles.complement
         self.inverter = library.cells[library.roles.inverter]
         self.cells = {
-            name: Instance(name, each.kind, dict(each.pins)) for name, each in netlist.cells.items()
+            name: Instance(name, cell.kind, dict(cell.pins)) for name, cell in netlist.cells.items()
         }
         self.nets = list(netlist.nets)
         self.owners: dict[str, str] = {}  # of the new cells

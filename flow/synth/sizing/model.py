@@ -1,7 +1,8 @@
-"""The model that sizing works on: the timing graph of a circuit, its slacks, moves, and estimates of what a move brings.
+"""The model that sizing works on: the timing graph of a circuit, its slacks, moves, and estimates of what a
+move brings.
 
-A move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins' capacitance costs the drivers and
-their other readers, and what its slew costs the next cells.
+A move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins'
+capacitance costs the drivers and their other readers, and what its slew costs the next cells.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class Model(TimingGraph):
         """Return the model of another circuit for the same clock."""
         return Model(circuit, self.library, self.constraints, self.families, self.target)
 
-    # -- structure ----------------------------------------------------------------------------------------------------
+    # -- structure
+    # ----------------------------------------------------------------------------------------------------
 
     def _number_endpoints(self) -> None:
         setup = self.check_side == 0
@@ -83,7 +85,8 @@ class Model(TimingGraph):
         self.output_load[around.inputs] += around.others_ff
         self.output_load[around.outputs] += around.outside_ff - self.constraints.output_load_ff
 
-    # -- analysis -----------------------------------------------------------------------------------------------------
+    # -- analysis
+    # -----------------------------------------------------------------------------------------------------
 
     def analyse(self) -> None:
         """Loads, arrivals, required times, slacks and the cost."""
@@ -150,10 +153,13 @@ class Model(TimingGraph):
     def area(self) -> float:
         return float(self.families.area[self.kind].sum())
 
-    # -- estimates ----------------------------------------------------------------------------------------------------
+    # -- estimates
+    # ----------------------------------------------------------------------------------------------------
 
     def derive(self) -> None:
-        """What load costs at each node, what slew costs at each node, and the slack of each net without one of its sinks."""
+        """What load costs at each node, what slew costs at each node, and the slack of each net without one
+        of its sinks.
+        """
         count = len(self.base)
         self.by_slew, self.by_load = np.zeros(count), np.zeros(count)
         kernel.call(
@@ -254,7 +260,8 @@ class Model(TimingGraph):
         np.minimum.at(slacks, self.arc_cell[live], self.slack[self.end[live]])
         return slacks
 
-    # -- moves --------------------------------------------------------------------------------------------------------
+    # -- moves
+    # --------------------------------------------------------------------------------------------------------
 
     def resizings(self, cells: np.ndarray, smaller: bool) -> list[Move]:
         """All other sizes of these cells; with `smaller`, those of less area."""

@@ -1,18 +1,20 @@
-"""Sizes of cells, buffers and pins of a mapped netlist, chosen by its timing with wires: what abc's own sizing leaves.
+"""Sizes of cells, buffers and pins of a mapped netlist, chosen by its timing with wires: what abc's own
+sizing leaves.
 
-abc sizes before it knows registers, full adders and wires; this goes over the whole flat netlist with the tables of the
-library (the timing graph). Moves, none of which changes what the netlist computes:
+abc sizes before it knows registers, full adders and wires; this goes over the whole flat netlist with the
+tables of the library (the timing graph). Moves, none of which changes what the netlist computes:
 
     size    another drive strength of the same function
     pins    two commutative inputs exchanged, the late signal to the fast pin
     buffer  readers of a net that can wait (or all) go behind a buffer; first of all, trees for nets with many readers (fanout.py)
     adders  gates become full adders as cells, where there is time (full_adders.py)
 
-Each move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins' capacitance costs the
-drivers and their other readers, and what its slew costs the next cells. The best ones by gain per area that do not touch each
-other are made at once; a full analysis then decides, and a batch that did not help is undone and halved. Where the clock is
-met, sizes go down again by the same estimate: area recovery. After Coudert, "Gate sizing for constrained delay/power/area
-optimization", IEEE Trans. VLSI 5(4), 1997, in its form with a local neighbourhood.
+Each move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins'
+capacitance costs the drivers and their other readers, and what its slew costs the next cells. The best ones
+by gain per area that do not touch each other are made at once; a full analysis then decides, and a batch that
+did not help is undone and halved. Where the clock is met, sizes go down again by the same estimate: area
+recovery. After Coudert, "Gate sizing for constrained delay/power/area optimization", IEEE Trans. VLSI 5(4),
+1997, in its form with a local neighbourhood.
 
 Wires: WIRE_FF per fan-out here, and those of the placement after it (layout/in_place.py). The clock is ideal;
 `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
@@ -96,7 +98,8 @@ def size(
     clock_port: str | None = "clk",
     kit_directory: Path | None = None,
 ) -> Sizing:
-    """Write netlist.v, netlist.json, hierarchy.json, area.json and sizing.json of the sized netlist; returns the last.
+    """Write netlist.v, netlist.json, hierarchy.json, area.json and sizing.json of the sized netlist; returns
+    the last.
 
     hierarchy.json, and tiles.json if there is one, are read from the directory of the netlist.
     """

@@ -1,8 +1,10 @@
-"""Sizing by parts: the rest of a design and one of each tile (synth/tiles.py), each with the others around it.
+"""Sizing by parts: the rest of a design and one of each tile (synth/tiles.py), each with the others around
+it.
 
-A part is sized as a design of its own first, between the kit's driving cell and load. Then the whole is analysed, and a part on
-whose paths it is late is sized again with what it found at the part's ports: when inputs come at the latest of all instances, when outputs
-are wanted at the soonest, what else hangs on their nets. That takes as long as the parts do, not as the whole.
+A part is sized as a design of its own first, between the kit's driving cell and load. Then the whole is
+analysed, and a part on whose paths it is late is sized again with what it found at the part's ports: when
+inputs come at the latest of all instances, when outputs are wanted at the soonest, what else hangs on their
+nets. That takes as long as the parts do, not as the whole.
 """
 
 from __future__ import annotations
@@ -143,7 +145,9 @@ def _clock(netlist: Netlist, part: Part, whole: Model) -> str | None:
 
 
 def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
-    """What the analysis of the whole, with its derivatives, found at the ports of a part, at the worst of its instances."""
+    """What the analysis of the whole, with its derivatives, found at the ports of a part, at the worst of its
+    instances.
+    """
 
     def nodes(direction: str) -> tuple[np.ndarray, np.ndarray]:
         """Of the bits of its ports: its own, and of the whole by instance."""

@@ -1,10 +1,11 @@
 """Axi4LiteSlave: a slave of AXI4-Lite as a processor's bus has it: a bridge, its master, and the slave.
 
-The slave has the first 4 KiB of the window, or as much as its address has bits for; what is beyond is refused by the bridge. One access is
-under way at a time.
+The slave has the first 4 KiB of the window, or as much as its address has bits for; what is beyond is refused
+by the bridge. One access is under way at a time.
 
-Ports: istream {write, strobe, addr, data} -> ostream {error, data}; irq. `mk_slave()` makes a component with the ports of Axi4Lite.
-Cycles: those of master and slave; a refusal by the bridge 1. Area order: 80 flip-flops, and the slave.
+Ports: istream {write, strobe, addr, data} -> ostream {error, data}; irq. `mk_slave()` makes a component with
+the ports of Axi4Lite. Cycles: those of master and slave; a refusal by the bridge 1. Area order: 80
+flip-flops, and the slave.
 """
 
 from pymtl3 import *

@@ -1,12 +1,15 @@
-"""BusUnit: the data port of the pipeline between the memory and the bus, by address (memory.py has the window).
+"""BusUnit: the data port of the pipeline between the memory and the bus, by address (memory.py has the
+window).
 
-An access to the bus waits in X: the request leaves once, and the instruction leaves X with the answer, so that nothing behind it has
-begun. A refusal makes it trap there, precisely: `fails` stands where a misaligned access is told, whose numbers in mcause are one below
-those of the access faults (interrupt_unit.py puts that right), and whose mtval is the address as well.
+An access to the bus waits in X: the request leaves once, and the instruction leaves X with the answer, so
+that nothing behind it has begun. A refusal makes it trap there, precisely: `fails` stands where a misaligned
+access is told, whose numbers in mcause are one below those of the access faults (interrupt_unit.py puts that
+right), and whose mtval is the address as well.
 
-Ports: istream {write, strobe, addr, data} -> ostream {error, data} to the pipeline; mem_req, mem_resp and bus_req, bus_resp, of which
-answers come one or more cycles after requests; misaligned -> fails; trap, which takes a refused access out of X; refused.
-Cycles: an access to the memory none; one to the bus as many as the bus takes. Area order: 32 flip-flops for the word.
+Ports: istream {write, strobe, addr, data} -> ostream {error, data} to the pipeline; mem_req, mem_resp and
+bus_req, bus_resp, of which answers come one or more cycles after requests; misaligned -> fails; trap, which
+takes a refused access out of X; refused. Cycles: an access to the memory none; one to the bus as many as the
+bus takes. Area order: 32 flip-flops for the word.
 """
 
 from pymtl3 import *

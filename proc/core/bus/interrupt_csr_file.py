@@ -1,10 +1,12 @@
-"""InterruptCsrFile: the CSRs of a processor with the machine external interrupt: those of csr_file.py, and the bits that are not constant.
+"""InterruptCsrFile: the CSRs of a processor with the machine external interrupt: those of csr_file.py, and
+the bits that are not constant.
 
-mstatus.MIE and MPIE, mie.MEIE, mip.MEIP, which is the line, and the upper bit of mcause. A trap moves MIE to MPIE and clears it, mret
-moves it back and sets MPIE. All these bits read as 0 in the plain file, so that one word laid over its own is what is read.
+mstatus.MIE and MPIE, mie.MEIE, mip.MEIP, which is the line, and the upper bit of mcause. A trap moves MIE to
+MPIE and clears it, mret moves it back and sets MPIE. All these bits read as 0 in the plain file, so that one
+word laid over its own is what is read.
 
-Ports: those of CsrFile; irq; interrupt: the trap is one; mret retires; enabled (MIE and MEIE), wakes (MEIE). Area order: that of CsrFile
-and 4 flip-flops.
+Ports: those of CsrFile; irq; interrupt: the trap is one; mret retires; enabled (MIE and MEIE), wakes (MEIE).
+Area order: that of CsrFile and 4 flip-flops.
 """
 
 from pymtl3 import *

@@ -1,15 +1,17 @@
 """InterruptUnit: the machine external interrupt takes the place of the instruction in D.
 
-The instruction in D has done nothing yet. It is decoded as an ecall instead, which traps in X like one, with mtval 0 and mepc its own
-address; that mcause has its upper bit set, and that this was no ecall, is carried along. So an interrupt waits for whatever is in X
-(a quotient, an access to a bus), and nothing is done twice.
+The instruction in D has done nothing yet. It is decoded as an ecall instead, which traps in X like one, with
+mtval 0 and mepc its own address; that mcause has its upper bit set, and that this was no ecall, is carried
+along. So an interrupt waits for whatever is in X (a quotient, an access to a bus), and nothing is done twice.
 
-wfi waits in D until the interrupt is pending and enabled in mie, whatever mstatus.MIE is, and is never replaced itself: the interrupt
-takes the place of the instruction behind it. While the line is up, what is behind a csr instruction waits for one cycle, so
-that a change of mstatus or mie counts for the next instruction. Without a handler (mtvec = 0) no interrupt is taken.
+wfi waits in D until the interrupt is pending and enabled in mie, whatever mstatus.MIE is, and is never
+replaced itself: the interrupt takes the place of the instruction behind it. While the line is up, what is
+behind a csr instruction waits for one cycle, so that a change of mstatus or mie counts for the next
+instruction. Without a handler (mtvec = 0) no interrupt is taken.
 
-Ports: irq, a level; `on` and `wakes` of the CSRs; the instruction in D as decoded -> as it goes on; waits_D and why; the kind of trap with
-the enables of the stages -> causes for mcause (in X) and for the commit port (in W). Area order: 5 flip-flops.
+Ports: irq, a level; `on` and `wakes` of the CSRs; the instruction in D as decoded -> as it goes on; waits_D
+and why; the kind of trap with the enables of the stages -> causes for mcause (in X) and for the commit port
+(in W). Area order: 5 flip-flops.
 """
 
 from pymtl3 import *

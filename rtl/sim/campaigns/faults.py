@@ -10,10 +10,11 @@ Where a bit can flip:
     table       a constant of a ROM, from power-up on
     answer      what a unit inside answers (`ostream.msg`), for one cycle
 
-The design's Verilog is the same but for attributes that make registers and tables writable from outside, and an XOR behind each unit's
-answer. A fault is written into the model between two edges, so that a campaign compiles nothing. Every operation is the first after
-power-up, with random bits in all registers and memories, the same for all, and reset. Cycle 0 is the first after reset, in which the
-request is offered; the sink is always ready, and the first answer counts.
+The design's Verilog is the same but for attributes that make registers and tables writable from outside, and
+an XOR behind each unit's answer. A fault is written into the model between two edges, so that a campaign
+compiles nothing. Every operation is the first after power-up, with random bits in all registers and memories,
+the same for all, and reset. Cycle 0 is the first after reset, in which the request is offered; the sink is
+always ready, and the first answer counts.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Faulted(SiteModel):
     ) -> ctypes.c_void_p:
         """A model at the beginning of an operation; the caller frees it."""
         sim = self._new()
-        for scope, name, _ in (self._places[each.path] for each in self.answers):
+        for scope, name, _ in (self._places[answer.path] for answer in self.answers):
             self._lib.sim_clear(sim, scope, name)
         if fault is not None:
             scope, name, element = self._places[fault.site.path]
@@ -142,9 +143,11 @@ class Faulted(SiteModel):
         judge: Judge = judged,
         progress: Callable[[int], None] | None = None,
     ) -> list[Outcome]:
-        """One operation for each fault: fault i meets request i (modulo their number), whose response should be `expected` there.
+        """One operation for each fault: fault i meets request i (modulo their number), whose response should
+        be `expected` there.
 
-        Those in registers, of which there are many, share the operation up to the fault, and end where it has left no trace.
+        Those in registers, of which there are many, share the operation up to the fault, and end where it has
+        left no trace.
         """
         all_faults = list(faults)
         found: dict[int, tuple[Value | None, int]] = {}
@@ -178,9 +181,9 @@ class Faulted(SiteModel):
         lib, sim = self._lib, self._new()
         step = 4 * words_of(self.ports.response.nbits)
         try:
-            for scope, name, _ in (self._places[each.path] for each in self.answers):
+            for scope, name, _ in (self._places[answer.path] for answer in self.answers):
                 lib.sim_clear(sim, scope, name)
-            for scope, name in dict.fromkeys(self._places[each.path][:2] for each in self.registers):
+            for scope, name in dict.fromkeys(self._places[register.path][:2] for register in self.registers):
                 lib.sim_keep(sim, scope, name)
             words = self._packed(request)
             outcome = lib.sim_record(sim, words, max_cycles)
@@ -233,7 +236,7 @@ class Faulted(SiteModel):
         sim = self._operation(request, None, max_cycles, after)
         try:
             response, _ = self._finish(sim)
-            return response, {each.path: self._read(sim, each) for each in self.registers}
+            return response, {register.path: self._read(sim, register) for register in self.registers}
         finally:
             self._lib.sim_delete(sim)
 

@@ -1,15 +1,18 @@
-"""What a machine's registers give away: the moments of their activity, cycle by cycle, natively and without keeping traces.
+"""What a machine's registers give away: the moments of their activity, cycle by cycle, natively and without
+keeping traces.
 
     model = Watched(machine.rtl())
     with model.campaign() as campaign:
         campaign.run(requests, kinds)         # kind of each request: a class, and a half of the campaign
         campaign.curve()                      # by cycle and kind: how often, the sum, and the sum of squares
 
-What a cycle gives away is taken as the bits that change in registers at its end (Hamming distance), or as the bits that are 1 then
-(Hamming weight): of all registers, and of each alone. Registers are those of the design, memories among them; wires between them are not
-seen, nor glitches. All sums are exact, whatever the number of operations.
+What a cycle gives away is taken as the bits that change in registers at its end (Hamming distance), or as the
+bits that are 1 then (Hamming weight): of all registers, and of each alone. Registers are those of the design,
+memories among them; wires between them are not seen, nor glitches. All sums are exact, whatever the number of
+operations.
 
-Operations follow one another without a pause. Cycle 0 is the first in which a request is offered; a machine may take it later.
+Operations follow one another without a pause. Cycle 0 is the first in which a request is offered; a machine
+may take it later.
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ class Moments(NamedTuple):
 
 
 class Watched(SiteModel):
-    """A machine whose registers are watched; the component must not have been elaborated for a simulation yet."""
+    """A machine whose registers are watched; the component must not have been elaborated for a simulation
+    yet.
+    """
 
     def __init__(self, component: Component, opt: str = "-O1") -> None:
         super().__init__(component, DRIVER, opt, flips=False)
@@ -55,10 +60,12 @@ class Watched(SiteModel):
     @property
     def names(self) -> list[str]:
         """The registers; all words of a memory are one."""
-        return list(dict.fromkeys(each.path.partition("[")[0] for each in self.registers))
+        return list(dict.fromkeys(register.path.partition("[")[0] for register in self.registers))
 
     def campaign(self, measure: str = MEASURES[0], *, coarse: bool = False) -> Campaign:
-        """Begin one, from power-up. coarse: registers are not told apart, but the machine's uppermost modules."""
+        """Begin one, from power-up. coarse: registers are not told apart, but the machine's uppermost
+        modules.
+        """
         return Campaign(self, measure, coarse)
 
 
@@ -104,7 +111,7 @@ class Campaign:
         ports, total = self._model.ports, len(requests)
         wide = 4 * words_of(ports.request.nbits)
         packed = b"".join(
-            ports.request.pack(each, "the request").to_bytes(wide, "little") for each in requests
+            ports.request.pack(request, "the request").to_bytes(wide, "little") for request in requests
         )
         step = 4 * words_of(ports.response.nbits)
         responses = ctypes.create_string_buffer(step * total)
@@ -132,7 +139,9 @@ class Campaign:
         return answers, lengths.tolist()
 
     def traces(self, requests: Sequence[Value], max_cycles: int) -> list[list[int]]:
-        """What all registers do, cycle by cycle: for each request a list, which is as long as its operation. Nothing is counted."""
+        """What all registers do, cycle by cycle: for each request a list, which is as long as its operation.
+        Nothing is counted.
+        """
         kept = array("i", bytes(4 * max_cycles * len(requests)))
         self._lib.sim_traces(self._sim, kept.buffer_info()[0], max_cycles)
         try:

@@ -1,11 +1,13 @@
-"""Where bits of a machine are kept, reached from outside in its compiled model: what faults.py flips and leak.py watches.
+"""Where bits of a machine are kept, reached from outside in its compiled model: what faults.py flips and
+leak.py watches.
 
     register    a flip-flop or a word of a memory
     table       a constant of a ROM
     answer      what a unit inside answers (`ostream.msg`)
 
-The design's Verilog is the same but for attributes that make registers and tables public, and, where it is asked for, an XOR behind
-each unit's answer. `prepare` reads the text that translate.py writes, which is of a few forms only.
+The design's Verilog is the same but for attributes that make registers and tables public, and, where it is
+asked for, an XOR behind each unit's answer. `prepare` reads the text that translate.py writes, which is of a
+few forms only.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ class Site:
 
 
 class SiteModel:
-    """A machine's compiled model under a driver in C++; the component must not have been elaborated for a simulation yet."""
+    """A machine's compiled model under a driver in C++; the component must not have been elaborated for a
+    simulation yet.
+    """
 
     def __init__(self, component: Component, driver: Path, opt: str = "-O1", *, flips: bool) -> None:
         """flips: answers are sites, too."""
@@ -142,7 +146,9 @@ class Module:
 
 
 def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]]:
-    """The Verilog of a design (translate) with public registers and tables, and perhaps flips behind answers; and its modules."""
+    """The Verilog of a design (translate) with public registers and tables, and perhaps flips behind answers;
+    and its modules.
+    """
     modules: dict[str, Module] = {}
 
     def prepared(match: re.Match[str]) -> str:

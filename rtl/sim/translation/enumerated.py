@@ -1,7 +1,8 @@
-"""States in update blocks (rtl/states.py): what is said of states that cannot be is left out, and a choice by state is found.
+"""States in update blocks (rtl/states.py): what is said of states that cannot be is left out, and a choice by
+state is found.
 
-PyMTL3 has neither enumerations nor case statements: in its tree of an update block a state is a constant, a choice by state a chain
-of comparisons.
+PyMTL3 has neither enumerations nor case statements: in its tree of an update block a state is a constant, a
+choice by state a chain of comparisons.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ def state_name(node: Any, states: States) -> str | None:
 def without_unreached(statements: Sequence[Any], states: States) -> list[Any]:
     """The statements that can have an effect."""
     kept = []
-    for each in statements:
-        if isinstance(each, bir.If):
-            kept += _of_if(each, states)
-        elif isinstance(each, bir.For):
-            each.body = without_unreached(each.body, states)
-            kept += [each] if each.body else []
-        elif not _enters_unreached(each, states):
-            if isinstance(each, bir.Assign):
-                each.value = _simplified(each.value, states)
-            kept.append(each)
+    for statement in statements:
+        if isinstance(statement, bir.If):
+            kept += _of_if(statement, states)
+        elif isinstance(statement, bir.For):
+            statement.body = without_unreached(statement.body, states)
+            kept += [statement] if statement.body else []
+        elif not _enters_unreached(statement, states):
+            if isinstance(statement, bir.Assign):
+                statement.value = _simplified(statement.value, states)
+            kept.append(statement)
     return kept
 
 
@@ -109,7 +110,9 @@ def _truth(node: Any) -> int | None:
 
 
 def choice(node: Any, states: States) -> Choice | None:
-    """An if statement as a choice by state, if at least two of its branches in a row are chosen by the same signal."""
+    """An if statement as a choice by state, if at least two of its branches in a row are chosen by the same
+    signal.
+    """
     branches: list[tuple[list[int], list[Any]]] = []
     signal, others = None, [node]
     seen: set[int] = set()

@@ -46,8 +46,8 @@ def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[
             classes.setdefault(f"{prefix}{kind.get_name()}", {})[identity(kind)] = parameters
     taken = {top}
     for class_name, modules in classes.items():
-        keys = {key for each in modules.values() for key in each}
-        differing = {key for key in keys if len({each.get(key) for each in modules.values()}) > 1}
+        keys = {key for module in modules.values() for key in module}
+        differing = {key for key in keys if len({module.get(key) for module in modules.values()}) > 1}
         for number, (each, parameters) in enumerate(modules.items()):
             words = [value for key, value in parameters.items() if key in differing]
             name = _single("_".join([class_name, *words]))

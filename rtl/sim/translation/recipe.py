@@ -1,9 +1,10 @@
-"""What a component will be made of, before PyMTL3 makes it: its class and arguments, and the code that they lead to.
+"""What a component will be made of, before PyMTL3 makes it: its class and arguments, and the code that they
+lead to.
 
-Components of one recipe are alike. A recipe follows names: from the class and from the makers among the arguments to
-the functions, classes and constants of this package that their code names, as they stand in memory. So one that was
-replaced, as tests do, makes another recipe. What is not from this package's files has none: a class of a test, a
-function in the place of one of ours, an argument that is no plain value.
+Components of one recipe are alike. A recipe follows names: from the class and from the makers among the
+arguments to the functions, classes and constants of this package that their code names, as they stand in
+memory. So one that was replaced, as tests do, makes another recipe. What is not from this package's files has
+none: a class of a test, a function in the place of one of ours, an argument that is no plain value.
 """
 
 import functools
@@ -40,7 +41,9 @@ class _Unknown(Exception):
 
 
 def recipe(component: Component, *more: Any) -> Recipe | None:
-    """Of a component and what else decides; None if there is none, or if it is elaborated or configured already."""
+    """Of a component and what else decides; None if there is none, or if it is elaborated or configured
+    already.
+    """
     dsl = component._dsl
     if dsl.constructed or dsl.param_tree is not None or component._metadata:
         return None
@@ -227,11 +230,11 @@ class _Writer:
 @functools.cache
 def _code(code: CodeType) -> tuple[str, tuple[str, ...]]:
     """A digest of compiled code, and the names in it."""
-    inner = [_code(each) for each in code.co_consts if isinstance(each, CodeType)]
+    inner = [_code(co_const) for co_const in code.co_consts if isinstance(co_const, CodeType)]
     plain = [
-        sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each)
-        for each in code.co_consts
-        if not isinstance(each, CodeType)
+        sorted(map(repr, co_const)) if isinstance(co_const, frozenset) else repr(co_const)
+        for co_const in code.co_consts
+        if not isinstance(co_const, CodeType)
     ]
     text = [code.co_code.hex(), plain, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
     names = dict.fromkeys((*code.co_names, *(name for _, found in inner for name in found)))

@@ -1,9 +1,9 @@
 """Instances, ports and connections of a module, written by overriding PyMTL3's structural translator.
 
-PyMTL3 gives every pin of every instance a wire of its own, arrays of instances arrays of such wires, and joins them
-by assignments; a list of ports becomes an unpacked array, which Yosys and Icarus refuse. Here a pin is connected to
-what it is joined to, a list of ports is a packed array, a list of one is its element, and each instance of a list has
-wires of its own. States have an enumeration (rtl/states.py).
+PyMTL3 gives every pin of every instance a wire of its own, arrays of instances arrays of such wires, and
+joins them by assignments; a list of ports becomes an unpacked array, which Yosys and Icarus refuse. Here a
+pin is connected to what it is joined to, a list of ports is a packed array, a list of one is its element, and
+each instance of a list has wires of its own. States have an enumeration (rtl/states.py).
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class DirectStructure(VTranslator):
         return Instance(module, name, tuple(pins))
 
     def rtlir_tr_subcomp_decls(self, subcomps: list[list[Instance]]) -> list[Instance]:
-        return [instance for each in subcomps for instance in each]
+        return [instance for subcomp in subcomps for instance in subcomp]
 
     # ---- connections
 
@@ -199,8 +199,8 @@ class DirectStructure(VTranslator):
         blocks = set(re.findall(r"\w+", getattr(behavioral, "upblk_decls", "") or ""))
         instances = getattr(structural, "decl_subcomps", None) or []
         connections = getattr(structural, "connections", None) or []
-        instances = [self._with_own_clock(each) for each in instances]
-        existing = {pin.wire for each in instances for pin in each.pins}
+        instances = [self._with_own_clock(instance) for instance in instances]
+        existing = {pin.wire for instance in instances for pin in instance.pins}
         connections = [
             pair for pair in connections if not (pair[0] in CLOCKING and _is_clocking(pair[1], existing))
         ]
@@ -254,7 +254,7 @@ def joined(
 
     blocks: the names in update blocks. A wire that a block mentions stays.
     """
-    pins = {pin.wire: pin for each in instances for pin in each.pins}
+    pins = {pin.wire: pin for instance in instances for pin in instance.pins}
     written = _by_name(connections, pins, 1)
     read = _by_name(connections, pins, 0)
     ends: dict[str, str] = {}  # wire of a pin -> to what the pin is connected instead
@@ -274,10 +274,10 @@ def joined(
         dropped.add(pairs[0])
     wires = [f"  {pin.declaration};" for pin in pins.values() if pin.wire not in ends]
     texts = ["\n".join(wires)] if wires else []
-    for each in instances:
-        lines = [f"    .{pin.port}( {ends.get(pin.wire, pin.wire)} )" for pin in each.pins]
+    for instance in instances:
+        lines = [f"    .{pin.port}( {ends.get(pin.wire, pin.wire)} )" for pin in instance.pins]
         body = ",\n".join(lines)
-        texts.append("\n".join([f"  {each.module} {each.name}", "  (", body, "  );"]))
+        texts.append("\n".join([f"  {instance.module} {instance.name}", "  (", body, "  );"]))
     return texts, [pair for pair in connections if pair not in dropped]
 
 

@@ -80,7 +80,9 @@ def _constants(text: str) -> str:
 
 
 def order_ports(text: str, attributes: Sequence[str]) -> str:
-    """Ports in the order of a reader: clock and reset, the streams, then as the source (`attributes`) has them."""
+    """Ports in the order of a reader: clock and reset, the streams, then as the source (`attributes`) has
+    them.
+    """
     ranks = {name: rank for rank, name in enumerate(attributes)}
 
     def key(line: str) -> tuple[int, int]:
@@ -101,7 +103,9 @@ def order_ports(text: str, attributes: Sequence[str]) -> str:
 
 
 def drop_unused(text: str) -> tuple[str, list[str]]:
-    """Without clk and reset, if it does not use them; PyMTL3 gives them to every module. Which ones they were."""
+    """Without clk and reset, if it does not use them; PyMTL3 gives them to every module. Which ones they
+    were.
+    """
     words = _words(text)
     dropped = [port for port in ("clk", "reset") if words[port] == 1]
     for port in dropped:

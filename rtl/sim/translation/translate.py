@@ -1,10 +1,10 @@
 """From a component to one readable, self-contained SystemVerilog text.
 
-PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as comments,
-absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods are overridden
-here and in structure.py (ports, instances and connections), modules get other names (names.py), and the text of
-each module is tidied (tidy.py). The result is the same in every process, as it is the key to the cache, and clean
-under `verilator -Wall`.
+PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as
+comments, absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods
+are overridden here and in structure.py (ports, instances and connections), modules get other names
+(names.py), and the text of each module is tidied (tidy.py). The result is the same in every process, as it is
+the key to the cache, and clean under `verilator -Wall`.
 """
 
 import copy
@@ -59,9 +59,9 @@ def translate(
 ) -> str:
     """The design as SystemVerilog, its top module called `name`, or else as its class.
 
-    unique: the names of all other modules and of the types begin with that of the top, so that several designs
-    can be parts of one project.
-    unread: signals of the top module that it need not read, and the reason (see unread.py).
+    unique: the names of all other modules and of the types begin with that of the top, so that several
+    designs can be parts of one project. unread: signals of the top module that it need not read, and the
+    reason (see unread.py).
     """
     if not component._dsl.constructed:
         component.elaborate()
@@ -120,7 +120,10 @@ class Readable(DirectStructure):
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
-        kinds = [each.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type) for each in _hierarchy(self.tr_top)]
+        kinds = [
+            component.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type)
+            for component in _hierarchy(self.tr_top)
+        ]
         self._module_names = module_names(kinds, self._name, self._prefix)
         self._described = {self._module_names[identity(kind)]: described(kind) for kind in kinds}
         self._unread = {
@@ -248,8 +251,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def visit_BinOp(self, node: Any) -> Any:
         """Arithmetic on Python integers becomes its result.
 
-        In Verilog it would be done modulo a power of two wherever the context does not make it wider, as in the
-        index `x[nbits + 6'd1]`, which is x[0] where nbits is 63.
+        In Verilog it would be done modulo a power of two wherever the context does not make it wider, as in
+        the index `x[nbits + 6'd1]`, which is x[0] where nbits is 63.
         """
         if _is_constant(node):
             width = getattr(node, "_context", node.Type.get_dtype().get_length())
@@ -374,42 +377,48 @@ def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType(
 
     A loop over instances is replaced by all of its turns, as each instance has signals of its own.
 
-    `outer`: loop variables of such loops around the statements, which `ReadableBlock.visit` finds in `_turns`.
+    `outer`: loop variables of such loops around the statements, which `ReadableBlock.visit` finds in
+    `_turns`.
     """
     kept = []
-    for each in statements:
-        if isinstance(each, bir.For):
+    for statement in statements:
+        if isinstance(statement, bir.For):
             bounds: list[Any] = [
-                getattr(bound, "_value", None) for bound in (each.start, each.end, each.step)
+                getattr(bound, "_value", None) for bound in (statement.start, statement.end, statement.step)
             ]
             turns = None if None in bounds else range(*map(int, bounds))
-            inner = {name: value for name, value in outer.items() if name != each.var.name}
-            if turns is not None and (len(turns) == 1 or _selects_instance(each.body, each.var.name)):
+            inner = {name: value for name, value in outer.items() if name != statement.var.name}
+            if turns is not None and (
+                len(turns) == 1 or _selects_instance(statement.body, statement.var.name)
+            ):
                 for turn in turns:
-                    kept.extend(unrolled(_copied(each.body), {**inner, each.var.name: turn}))
+                    kept.extend(unrolled(_copied(statement.body), {**inner, statement.var.name: turn}))
                 continue
-            each.body = unrolled(each.body, inner)
-            if not each.body or (turns is not None and not turns):
+            statement.body = unrolled(statement.body, inner)
+            if not statement.body or (turns is not None and not turns):
                 continue
-        elif isinstance(each, bir.If):
-            each.body, each.orelse = unrolled(each.body, outer), unrolled(each.orelse, outer)
-            if not (each.body or each.orelse):
+        elif isinstance(statement, bir.If):
+            statement.body, statement.orelse = (
+                unrolled(statement.body, outer),
+                unrolled(statement.orelse, outer),
+            )
+            if not (statement.body or statement.orelse):
                 continue
         if outer:
-            each._turns = dict(outer)
-        kept.append(each)
+            statement._turns = dict(outer)
+        kept.append(statement)
     return kept
 
 
 def _nodes(tree: Any) -> Iterator[Any]:
     """All nodes of a part of an update block."""
     if isinstance(tree, list):
-        for each in tree:
-            yield from _nodes(each)
+        for node in tree:
+            yield from _nodes(node)
     elif isinstance(tree, bir.BaseBehavioralRTLIR):
         yield tree
-        for each in vars(tree).values():
-            yield from _nodes(each)
+        for var in vars(tree).values():
+            yield from _nodes(var)
 
 
 def _selects_instance(body: list[Any], variable: str) -> bool:
@@ -425,7 +434,7 @@ def _selects_instance(body: list[Any], variable: str) -> bool:
 def _copied(tree: Any) -> Any:
     """Statements that can be given other loop variables than those that they are copied from."""
     if isinstance(tree, list):
-        return [_copied(each) for each in tree]
+        return [_copied(node) for node in tree]
     if not isinstance(tree, bir.BaseBehavioralRTLIR):
         return tree
     made = copy.copy(tree)

@@ -1,11 +1,11 @@
 """Which signals of a Verilog module are not read in full, so that lint can be told of these alone.
 
 A sum has a bit that its reader does not need, a quotient is computed beside a remainder: of such signals some
-bits are not read, and lint is silenced where they are declared. A signal of which no bit is read is dead: lint
-complains about it. There are two exceptions. The source can give a reason for an input port in a class attribute,
-`UNREAD = (("modulus", "every product unit has this port"),)`, or for a signal of the top module whoever has it
-translated; and an output of a stream of an inner component that nobody reads is left open, as `.istream__rdy()`,
-where the sender knows that the receiver is ready.
+bits are not read, and lint is silenced where they are declared. A signal of which no bit is read is dead:
+lint complains about it. There are two exceptions. The source can give a reason for an input port in a class
+attribute, `UNREAD = (("modulus", "every product unit has this port"),)`, or for a signal of the top module
+whoever has it translated; and an output of a stream of an inner component that nobody reads is left open, as
+`.istream__rdy()`, where the sender knows that the receiver is ready.
 """
 
 import re
@@ -59,7 +59,8 @@ def leave_open(text: str, inner: Directions) -> str:
 def silence(
     text: str, inner: Directions, structs: Mapping[str, Iterable[str]], reasons: Mapping[str, str]
 ) -> str:
-    """Switch UNUSEDSIGNAL off at the declarations of signals that are read in part, or not for a given reason.
+    """Switch UNUSEDSIGNAL off at the declarations of signals that are read in part, or not for a given
+    reason.
 
     inner: the ports of the modules inside; structs: the fields of each type.
     """

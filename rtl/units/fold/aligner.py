@@ -1,8 +1,9 @@
-"""Aligner: a modulus shifted up until its highest bit is 1, and a result shifted down again by as much: one shifter for both.
+"""Aligner: a modulus shifted up until its highest bit is 1, and a result shifted down again by as much: one
+shifter for both.
 
-Down is up with the bits in reverse order, where only zeros leave at the other end.
-Ports: number -> zeros (above its highest 1; of the number 0 as of 1), and back (the value goes down by `shift`), value, shift -> out;
-combinational. Area order: n log n multiplexers.
+Down is up with the bits in reverse order, where only zeros leave at the other end. Ports: number -> zeros
+(above its highest 1; of the number 0 as of 1), and back (the value goes down by `shift`), value, shift ->
+out; combinational. Area order: n log n multiplexers.
 """
 
 from pymtl3 import *

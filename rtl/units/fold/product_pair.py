@@ -1,7 +1,8 @@
-"""ProductPair: x * y as a pair of words whose sum it is, in one heap of rows of gates (fl/compression/bit_heap.py); no carry runs.
+"""ProductPair: x * y as a pair of words whose sum it is, in one heap of rows of gates
+(fl/compression/bit_heap.py); no carry runs.
 
-Ports: x, y -> sum, carry: complements, as the heap makes them, of words of 2 n bits or as many as `product_nbits` says a product has;
-combinational. Area order: n^2 gates and as many full adders.
+Ports: x, y -> sum, carry: complements, as the heap makes them, of words of 2 n bits or as many as
+`product_nbits` says a product has; combinational. Area order: n^2 gates and as many full adders.
 """
 
 from pymtl3 import *

@@ -1,8 +1,9 @@
-"""RowFold: a pair s + c to a shorter pair of the same residue, by a row of residues for each high column (fl/multipliers/row_fold.py).
+"""RowFold: a pair s + c to a shorter pair of the same residue, by a row of residues for each high column
+(fl/multipliers/row_fold.py).
 
-Rows of a column are {0, X, 2X}, or {0, 2X, X'} where X' is the residue of the next two columns; a half adder says which.
-Ports: sum, carry (complements), residue -> next_sum, next_carry (complements); combinational. Area order: c rows of n gates AOI22 and
-full adders, for c columns above the n bits of the modulus.
+Rows of a column are {0, X, 2X}, or {0, 2X, X'} where X' is the residue of the next two columns; a half adder
+says which. Ports: sum, carry (complements), residue -> next_sum, next_carry (complements); combinational.
+Area order: c rows of n gates AOI22 and full adders, for c columns above the n bits of the modulus.
 """
 
 from pymtl3 import *

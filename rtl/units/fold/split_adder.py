@@ -1,8 +1,10 @@
-"""SplitAdder: a pair of words added by Sklansky's prefix network (fl/compression/prefix.py), cut by a register between two of its levels.
+"""SplitAdder: a pair of words added by Sklansky's prefix network (fl/compression/prefix.py), cut by a
+register between two of its levels.
 
-AdderFront has the first levels, AdderBack the last ones; between them go p (the half sums), g and q: generate and propagate of the spans
-so far. A pipeline puts its register where its stages become alike.
-Ports: of AdderFront sum, carry (complements) -> p, g, q; of AdderBack p, g, q -> out; combinational. Area order: n/2 log2 n nodes in all.
+AdderFront has the first levels, AdderBack the last ones; between them go p (the half sums), g and q: generate
+and propagate of the spans so far. A pipeline puts its register where its stages become alike. Ports: of
+AdderFront sum, carry (complements) -> p, g, q; of AdderBack p, g, q -> out; combinational. Area order: n/2
+log2 n nodes in all.
 """
 
 from pymtl3 import *

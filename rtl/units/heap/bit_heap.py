@@ -1,9 +1,10 @@
 """BitHeap: rows of bits added up to a pair, by the row adders that fl/compression/bit_heap.py plans.
 
-`full_K` and `half_K` are the full and half adders of row adder K, each a vector (full_adders.py). With `complements` all rows, and the
-pair, are complements: gates that make rows invert for nothing, and full adders do not mind; where a row of the pair has no bit it is 1.
-Ports: row_I, as wide as line I of the plan -> sum, carry, as wide as the heap; combinational.
-Area order: a full adder for each bit of a row but for two a column.
+`full_K` and `half_K` are the full and half adders of row adder K, each a vector (full_adders.py). With
+`complements` all rows, and the pair, are complements: gates that make rows invert for nothing, and full
+adders do not mind; where a row of the pair has no bit it is 1. Ports: row_I, as wide as line I of the plan ->
+sum, carry, as wide as the heap; combinational. Area order: a full adder for each bit of a row but for two a
+column.
 """
 
 from pymtl3 import *

@@ -1,8 +1,10 @@
-"""FullAdders and HalfAdders: vectors of them side by side, with no carry from one to the next; what trees and heaps are made of.
+"""FullAdders and HalfAdders: vectors of them side by side, with no carry from one to the next; what trees and
+heaps are made of.
 
-The flow makes cells of these by the names of the modules (flow/synth/named_cells.py). Three complements make the complements of sum
-and carry of a full adder, but not of a half adder: DualHalfAdders are for those.
-Ports: v, w (and x) -> sum, carry; combinational. A carry stands at the place of the bits that made it; who connects it shifts.
+The flow makes cells of these by the names of the modules (flow/synth/named_cells.py). Three complements make
+the complements of sum and carry of a full adder, but not of a half adder: DualHalfAdders are for those.
+Ports: v, w (and x) -> sum, carry; combinational. A carry stands at the place of the bits that made it; who
+connects it shifts.
 """
 
 from pymtl3 import *

@@ -1,14 +1,16 @@
 """HeapStep: one radix-2^w step on a scaled modulus in one bit heap, S' = floor(S / 2^w) + q * M' + digit * B.
 
-fl/multipliers/scaled.py has the mathematics and the bounds, scaled_heap.py beside it the rows, fl/compression/bit_heap.py how they
-are added up. The state is a pair (sum, carry), in complements as the heap makes them, and `carry_in`, which belongs to the lowest
-column: the carry of the low words, so that no row waits for it. Only the low words are added up, for q. In the `first` step of a
-product the state counts as 0, whatever it holds: that of the product before, which is perhaps being added up still.
-With quotient delay 1 a digit that was found is a part of the state, and is used in the next step.
+fl/multipliers/scaled.py has the mathematics and the bounds, scaled_heap.py beside it the rows,
+fl/compression/bit_heap.py how they are added up. The state is a pair (sum, carry), in complements as the heap
+makes them, and `carry_in`, which belongs to the lowest column: the carry of the low words, so that no row
+waits for it. Only the low words are added up, for q. In the `first` step of a product the state counts as 0,
+whatever it holds: that of the product before, which is perhaps being added up still. With quotient delay 1 a
+digit that was found is a part of the state, and is used in the next step.
 
-Ports: sum, carry, carry_in, with a delay late_quotient, first, digit, b, m_prime, and what the rows want beside them: b_thrice and
-m_thrice (radix-4), or b_and_m (joint) -> next_sum, next_carry, next_carry_in and, with a delay, next_quotient; combinational.
-Area order: w rows (radix-4) of n + w gates AOI222 and as many full adders.
+Ports: sum, carry, carry_in, with a delay late_quotient, first, digit, b, m_prime, and what the rows want
+beside them: b_thrice and m_thrice (radix-4), or b_and_m (joint) -> next_sum, next_carry, next_carry_in and,
+with a delay, next_quotient; combinational. Area order: w rows (radix-4) of n + w gates AOI222 and as many
+full adders.
 """
 
 from pymtl3 import *

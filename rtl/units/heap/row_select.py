@@ -1,9 +1,10 @@
-"""RowSelect, RowGate and PairDecode: a row of a product, as complements: one of up to three multiples, or none.
+"""RowSelect, RowGate and PairDecode: a row of a product, as complements: one of up to three multiples, or
+none.
 
-A digit of two bits takes of {0, X, 2X, 3X} by one gate a bit that inverts (AOI222), where two rows of AND would take two and a full
-adder; there are no signs, as Booth's digits have. The flow makes cells of these by the names of the modules.
-Ports: x, y, z and take_x, take_y, take_z, of which at most one is 1 -> out = ~(what is taken). PairDecode: digit -> one, two, three, a
-bit for each pair of its bits. All combinational.
+A digit of two bits takes of {0, X, 2X, 3X} by one gate a bit that inverts (AOI222), where two rows of AND
+would take two and a full adder; there are no signs, as Booth's digits have. The flow makes cells of these by
+the names of the modules. Ports: x, y, z and take_x, take_y, take_z, of which at most one is 1 -> out = ~(what
+is taken). PairDecode: digit -> one, two, three, a bit for each pair of its bits. All combinational.
 """
 
 from pymtl3 import *

@@ -1,6 +1,8 @@
-"""LfsrNotRandom: a byte a cycle from a shift register, for simulation. NOT RANDOM, and never to be made: padding from it is known to all.
+"""LfsrNotRandom: a byte a cycle from a shift register, for simulation. NOT RANDOM, and never to be made:
+padding from it is known to all.
 
-In the place of a true source, which is analogue and belongs to whoever makes the chip (fl/random_bytes.py has the sequence).
+In the place of a true source, which is analogue and belongs to whoever makes the chip (fl/random_bytes.py has
+the sequence).
 
 Ports: ostream, bytes, always valid. Area order: 32 registers.
 """

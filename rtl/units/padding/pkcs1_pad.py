@@ -2,10 +2,11 @@
 
 One register holds the message, which leaves at its low end, while the encoding comes in at its high end.
 
-Ports: istream {sign, length, message} -> ostream {status, em}; random, a stream of bytes, read for type 2 alone (sign = 0), those that
-are 0 thrown away; random_failed says that its health test has failed: no encoding, at once. Type 1 with sign = 1.
-Cycles: nbytes + 1, and one more for each cycle in which a byte of padding is wanted and there is none, or a 0; 1 where the message is
-too long. They say nothing of the message. Area order: nbits registers.
+Ports: istream {sign, length, message} -> ostream {status, em}; random, a stream of bytes, read for type 2
+alone (sign = 0), those that are 0 thrown away; random_failed says that its health test has failed: no
+encoding, at once. Type 1 with sign = 1. Cycles: nbytes + 1, and one more for each cycle in which a byte of
+padding is wanted and there is none, or a 0; 1 where the message is too long. They say nothing of the message.
+Area order: nbits registers.
 """
 
 from pymtl3 import *

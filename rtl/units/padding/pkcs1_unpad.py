@@ -1,12 +1,16 @@
-"""Pkcs1Unpad: the message in a PKCS#1 v1.5 encoding (fl/pkcs1.py), a byte a cycle; paper 000, section 4.5.3, has type 2.
+"""Pkcs1Unpad: the message in a PKCS#1 v1.5 encoding (fl/pkcs1.py), a byte a cycle; paper 000, section 4.5.3,
+has type 2.
 
-One register holds the encoding. Its bytes leave at the high end, and come in again at the low end: as 0 up to the 00 before the message,
-as they are behind it. Whatever is wrong is noticed in one flag, and tells nothing until the end.
+One register holds the encoding. Its bytes leave at the high end, and come in again at the low end: as 0 up to
+the 00 before the message, as they are behind it. Whatever is wrong is noticed in one flag, and tells nothing
+until the end.
 
-With `implicit` a message of the caller, of a length that it expects, takes the place of a wrong one (fl/pkcs1.py).
+With `implicit` a message of the caller, of a length that it expects, takes the place of a wrong one
+(fl/pkcs1.py).
 
-Ports: istream {sign, em}, with implicit {sign, length, fallback, em} -> ostream {good, length, message}; without a message 0.
-Cycles: nbytes + 2. Constant time: they are the same for every encoding. Area order: nbits registers, with implicit twice as many.
+Ports: istream {sign, em}, with implicit {sign, length, fallback, em} -> ostream {good, length, message};
+without a message 0. Cycles: nbytes + 2. Constant time: they are the same for every encoding. Area order:
+nbits registers, with implicit twice as many.
 """
 
 from pymtl3 import *

@@ -1,9 +1,11 @@
 """RandomHealth: the continuous health tests of SP 800-90B over a stream of random bytes (fl/random_bytes.py).
 
-A stub of a source's supervision, not a source: it sees failures as a stuck or a heavily biased source has them, and no others.
+A stub of a source's supervision, not a source: it sees failures as a stuck or a heavily biased source has
+them, and no others.
 
-Ports: istream -> ostream, bytes as they come; failed, which stays until reset and stops the stream. The first `startup` bytes are tested
-and thrown away. The byte that fails a test has passed. Area order: two bytes and three counters.
+Ports: istream -> ostream, bytes as they come; failed, which stays until reset and stops the stream. The first
+`startup` bytes are tested and thrown away. The byte that fails a test has passed. Area order: two bytes and
+three counters.
 """
 
 from pymtl3 import *

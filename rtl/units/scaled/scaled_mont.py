@@ -1,17 +1,19 @@
-"""ScaledMont: the Montgomery product a * b / R on a scaled modulus M = c*N = -1 mod 2^w, a digit of w bits a cycle.
+"""ScaledMont: the Montgomery product a * b / R on a scaled modulus M = c*N = -1 mod 2^w, a digit of w bits a
+cycle.
 
-The quotient digit of a step is the low word of the state: there is no product with m' in the loop. Mathematics, bounds and widths
-are in fl/multipliers/scaled.py (after paper 000, section 4.1), the step and its two forms (`state`) in scaled_step.py.
+The quotient digit of a step is the low word of the state: there is no product with m' in the loop.
+Mathematics, bounds and widths are in fl/multipliers/scaled.py (after paper 000, section 4.1), the step and
+its two forms (`state`) in scaled_step.py.
 
-Ports: istream {a, b} -> ostream, words of `wide` bits with a, b and the product below 2M, R = 2^wide; `modulus` is
-M' = (M + 1) / 2^w = 2^-w mod N, in the lower nbits of a wide port, static while the unit is busy.
-Cycles: L + 1 with L = 1 + ceil((nbits + 2) / w) digits, whatever the operands; one more in carry-save form, where the last
-cycle adds the pair up. One product at a time, operands registered once; the next one is taken in the cycle in which a
-result leaves.
-`fits`: L is the static port `nblocks`, 1 to the digits of the width, and R = 2^(w * nblocks). A modulus N of len bits wants
-L >= 1 + ceil((len + 2) / w), by the bounds of fl/multipliers/scaled.py with len for its n: then a, b below 2M give a product below 2M.
-That is 1 + the blocks of w bits that 4N fills (BlockCount of {N, 00}).
-Area order: 2w rows of full adders of n + 2w + 1 bits; registers of n bits for a, b and the state (carry-save: a pair).
+Ports: istream {a, b} -> ostream, words of `wide` bits with a, b and the product below 2M, R = 2^wide;
+`modulus` is M' = (M + 1) / 2^w = 2^-w mod N, in the lower nbits of a wide port, static while the unit is
+busy. Cycles: L + 1 with L = 1 + ceil((nbits + 2) / w) digits, whatever the operands; one more in carry-save
+form, where the last cycle adds the pair up. One product at a time, operands registered once; the next one is
+taken in the cycle in which a result leaves. `fits`: L is the static port `nblocks`, 1 to the digits of the
+width, and R = 2^(w * nblocks). A modulus N of len bits wants L >= 1 + ceil((len + 2) / w), by the bounds of
+fl/multipliers/scaled.py with len for its n: then a, b below 2M give a product below 2M. That is 1 + the
+blocks of w bits that 4N fills (BlockCount of {N, 00}). Area order: 2w rows of full adders of n + 2w + 1 bits;
+registers of n bits for a, b and the state (carry-save: a pair).
 """
 
 from pymtl3 import *

@@ -1,14 +1,19 @@
-"""ScaledSetup: the conversions of a machine on a scaled modulus, without multiplier and divider (numbers: fl/multipliers/scaled_entry.py).
+"""ScaledSetup: the conversions of a machine on a scaled modulus, without multiplier and divider (numbers:
+fl/multipliers/scaled_entry.py).
 
     scale   M' = 2^-v mod N on the port m_prime, by halvings of a power of 2, and beside it a power of 2 modulo the aligned multiple of N
     double  twice a word, or 2^doublings_per_cycle times, less that multiple where it is at least that
     halve   a word / 2^h modulo N, below N
     clear   nothing is left here of what was converted, if the word and the modulus are 0
-Ports: istream, a word; `kind` of the request, as in KINDS; ostream, and `doubled`, the answer to any but "halve", which is there earlier;
+Ports: istream, a word; `kind` of the request, as in KINDS; ostream, and `doubled`, the answer to any but
+"halve", which is there earlier;
 `modulus`, odd and static while the unit is busy.
-Cycles: scale_cycles and leaving_cycles of ScaledEntry for the first and the third, which count the zeros above N as shifts; 1.
-Two doublings a cycle are made side by side (ModQuadruple), in the time of one: three times the multiple is in a register, a cycle later.
-Area order: a chain of subtractors, or three, and one of adders of nbits + v bits, three registers as long, or four.
+Cycles: scale_cycles and leaving_cycles of ScaledEntry for the first and the third, which count the zeros
+above N as shifts; 1.
+Two doublings a cycle are made side by side (ModQuadruple), in the time of one: three times the multiple is in
+a register, a cycle later.
+Area order: a chain of subtractors, or three, and one of adders of nbits + v bits, three registers as long, or
+four.
 """
 
 from pymtl3 import *
@@ -170,7 +175,8 @@ class ScaledSetup(Component):
             elif s.now == CLEAR:
                 s.halve.last @= 0
 
-        # what leaves is below twice the modulus; subtracted behind the register of the halvings, of which one more is not looked at
+        # what leaves is below twice the modulus; subtracted behind the register of the halvings, of which one
+        # more is not looked at
         s.below = CondSub(nbits)
         s.below.value //= s.halve.held[0 : nbits + 1]
         s.below.n //= s.modulus

@@ -1,7 +1,8 @@
-"""DigitMemory: the digits of a number, one written in a cycle, and one read in the cycle in which its index stands.
+"""DigitMemory: the digits of a number, one written in a cycle, and one read in the cycle in which its index
+stands.
 
-An FPGA tool makes it distributed RAM, an ASIC flow registers. Ports: write, write_index, write_digit; index -> digit.
-Area order: ndigits * nbits of memory.
+An FPGA tool makes it distributed RAM, an ASIC flow registers. Ports: write, write_index, write_digit; index
+-> digit. Area order: ndigits * nbits of memory.
 """
 
 from pymtl3 import *

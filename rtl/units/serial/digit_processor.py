@@ -1,14 +1,16 @@
-"""DigitProcessor: the P-processor of a digit-serial machine (paper 003, Figure 17.2); with one operand less its Z-processor.
+"""DigitProcessor: the P-processor of a digit-serial machine (paper 003, Figure 17.2); with one operand less
+its Z-processor.
 
-Three stages: a digit of U (or another number) and one of V are fetched into registers; an adder of S bits with a carry; the sum is
-kept, and in the next cycle written: into U, shifted right by a bit, with the lowest bit of the digit behind it, or outside. The paper
-shifts where U is read; the cycles are the same. Register A is loaded digit by digit and moves right, a bit an addition.
+Three stages: a digit of U (or another number) and one of V are fetched into registers; an adder of S bits
+with a carry; the sum is kept, and in the next cycle written: into U, shifted right by a bit, with the lowest
+bit of the digit behind it, or outside. The paper shifts where U is read; the cycles are the same. Register A
+is loaded digit by digit and moves right, a bit an addition.
 
-Ports: fetch (with index), first (U counts as 0), v; from_other, other: a digit in the place of U's; subtract; to_u: the sums go into U.
-load_a, a_digit; shift_a: with the last digit of an addition. a_bit and u_bit choose V of an addition. u: U's digit `index`. a: the
-whole register. sum, sum_index, sum_val: what is written outside. carry: of the adder, in the cycle of a digit's addition;
-kept_carry: thereafter.
-Area order: an adder of S bits, K + 3 bits of memory, K + 3 of shift register.
+Ports: fetch (with index), first (U counts as 0), v; from_other, other: a digit in the place of U's; subtract;
+to_u: the sums go into U. load_a, a_digit; shift_a: with the last digit of an addition. a_bit and u_bit choose
+V of an addition. u: U's digit `index`. a: the whole register. sum, sum_index, sum_val: what is written
+outside. carry: of the adder, in the cycle of a digit's addition; kept_carry: thereafter. Area order: an adder
+of S bits, K + 3 bits of memory, K + 3 of shift register.
 """
 
 from pymtl3 import *

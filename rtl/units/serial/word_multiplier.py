@@ -1,11 +1,12 @@
 """WordMultiplier: u + q * c + x * y of numbers in words of S bits with digits of k bits, a word a cycle.
 
-Three stages: words are fetched into registers; two k x S multipliers and an adder with a carry of k + 1 bits; the sum is kept, and
-written: as it is, or shifted right by a digit, with the low digit of the word behind it.
+Three stages: words are fetched into registers; two k x S multipliers and an adder with a carry of k + 1 bits;
+the sum is kept, and written: as it is, or shifted right by a digit, with the low digit of the word behind it.
 
-Ports: fetch, with index, u, c, y, carry_in (of the first word), shifts (the sums are written shifted) and `to`, which goes through; q and x
-in the cycle after, that of the addition (adds, adds_index). low_digit: of the sum, carries: out of it, in that cycle. write, write_index,
-write_word, write_to: what is written. Area order: two k x S multipliers, an adder of S + k bits, 4 S register bits.
+Ports: fetch, with index, u, c, y, carry_in (of the first word), shifts (the sums are written shifted) and
+`to`, which goes through; q and x in the cycle after, that of the addition (adds, adds_index). low_digit: of
+the sum, carries: out of it, in that cycle. write, write_index, write_word, write_to: what is written. Area
+order: two k x S multipliers, an adder of S + k bits, 4 S register bits.
 """
 
 from pymtl3 import *

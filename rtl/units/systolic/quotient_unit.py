@@ -1,7 +1,7 @@
 """QuotientUnit: u_i = (a_0 + x_i * y_0) * m' modulo a word (paper 002, Figure 5, its "CU"): two multipliers.
 
-x_i * y_0 is registered, a cycle before a_0 is there (`take`); the rest is combinational. Area order: a k x k multiplier of which the
-low word counts, two of them, k registers.
+x_i * y_0 is registered, a cycle before a_0 is there (`take`); the rest is combinational. Area order: a k x k
+multiplier of which the low word counts, two of them, k registers.
 """
 
 from pymtl3 import *

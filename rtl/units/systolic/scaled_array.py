@@ -1,14 +1,16 @@
-"""ScaledArray: Montgomery products on a scaled modulus by processing elements in a row that never wait (scaled_pe.py).
+"""ScaledArray: Montgomery products on a scaled modulus by processing elements in a row that never wait
+(scaled_pe.py).
 
-L digits of k bits are L words and L elements; a product is L + 1 steps of two cycles, the last of them with a digit 0 of x. The next one
-starts in the cycle after, on words of this one that have just come out: 2 (L + 1) cycles from product to product, of whose 2 L (L + 1)
-multiplications only those of the digit 0 and of the words above M' are idle.
+L digits of k bits are L words and L elements; a product is L + 1 steps of two cycles, the last of them with a
+digit 0 of x. The next one starts in the cycle after, on words of this one that have just come out: 2 (L + 1)
+cycles from product to product, of whose 2 L (L + 1) multiplications only those of the digit 0 and of the
+words above M' are idle.
 
-Ports: as SystolicArray's, without a quotient unit. `start`: a product begins in the next cycle, if none is under way
-then; `returns` in its last.
-`index`: which word of x is wanted on `x`: word i in cycle 2i. y, m: a word an element (m: M'), y_j from cycle j + 1 to 2 L + j.
-result, done: word j of the product, in cycle 2 (L + 1) + j, to be registered at its end.
-Cycles: 2 (L + 1) from product to product. Area order: L multipliers of k x k.
+Ports: as SystolicArray's, without a quotient unit. `start`: a product begins in the next cycle, if none is
+under way then; `returns` in its last. `index`: which word of x is wanted on `x`: word i in cycle 2i. y, m: a
+word an element (m: M'), y_j from cycle j + 1 to 2 L + j. result, done: word j of the product, in cycle 2 (L +
+1) + j, to be registered at its end. Cycles: 2 (L + 1) from product to product. Area order: L multipliers of k
+x k.
 """
 
 from itertools import pairwise
@@ -92,4 +94,4 @@ class ScaledArray(Component):
                     s.x_i <<= 0
 
     def line_trace(s):
-        return "".join(each.line_trace() for each in [s.first_pe, *s.general_pes, s.last_pe])
+        return "".join(general_pe.line_trace() for general_pe in [s.first_pe, *s.general_pes, s.last_pe])

@@ -1,16 +1,20 @@
 """ScaledPE: a processing element on a scaled modulus, which multiplies in every cycle.
 
-On M = c*N = -1 mod 2^k the quotient digit is the low word of the state (fl/multipliers/scaled.py): no unit makes it, and an element has two
-states a step instead of paper 002's three (systolic_pe.py), since what it stores its neighbours read from acc itself:
+On M = c*N = -1 mod 2^k the quotient digit is the low word of the state (fl/multipliers/scaled.py): no unit
+makes it, and an element has two
+states a step instead of paper 002's three (systolic_pe.py), since what it stores its neighbours read from acc
+itself:
     go          acc = q_i * m_j               m_j: word j of M' = (M + 1) / 2^k
     the next    acc = acc + x_i * y_j + a_j + carry
-a_j is the low word of element j + 1, of the step before, and carry the upper part of element j - 1: both are in their first state then,
-so that the elements are a cycle apart. `place`: the "first" element is where q_i comes from; the "last" adds the upper part of its
+a_j is the low word of element j + 1, of the step before, and carry the upper part of element j - 1: both are
+in their first state then,
+so that the elements are a cycle apart. `place`: the "first" element is where q_i comes from; the "last" adds
+the upper part of its
 own acc in its first state.
 
-Ports: go, first (step), last (step), q with go, x a cycle later; all of them to the next element, a cycle later; y, m: the element's
-words; a, carry; low: acc's low word; done: it is a word of the result. Area order: a k x k multiplier, adders of 2k + 1 bits, 4k + 5
-register bits.
+Ports: go, first (step), last (step), q with go, x a cycle later; all of them to the next element, a cycle
+later; y, m: the element's words; a, carry; low: acc's low word; done: it is a word of the result. Area order:
+a k x k multiplier, adders of 2k + 1 bits, 4k + 5 register bits.
 """
 
 from pymtl3 import *

@@ -1,14 +1,16 @@
-"""SystolicArray: a Montgomery product x * y / 2^(k*s) mod m, without last subtraction, by s processing elements in a row (paper 002,
-Figure 1): a first, general ones and a last (systolic_pe.py), the quotient unit, and the paper's Algorithm 4 that feeds them.
+"""SystolicArray: a Montgomery product x * y / 2^(k*s) mod m, without last subtraction, by s processing
+elements in a row (paper 002, Figure 1): a first, general ones and a last (systolic_pe.py), the quotient unit,
+and the paper's Algorithm 4 that feeds them.
 
-Operands and product are below 2m; an odd m of up to k*s - 2 bits. Words are taken and given skewed: word x_i is asked for in cycle
-3i, counted from `start`, element j sees y_j from cycle j + 2 on, and word j of the product is there in cycle 3s + 1 + j (`done[j]`),
-to be registered at its end. So a product may start on the words of the one before 3s + 2 cycles after that, s - 2 before it is whole.
+Operands and product are below 2m; an odd m of up to k*s - 2 bits. Words are taken and given skewed: word x_i
+is asked for in cycle 3i, counted from `start`, element j sees y_j from cycle j + 2 on, and word j of the
+product is there in cycle 3s + 1 + j (`done[j]`), to be registered at its end. So a product may start on the
+words of the one before 3s + 2 cycles after that, s - 2 before it is whole.
 
-Ports: start, when none is under way; `closing` and `returns` in the last two of the 3s + 2 cycles. `index`: which word of x is wanted
-on `x`. y, m: s words each, y_j until element j has used it for the last time, in cycle 3s - 1 + j. result, done: the words of the
-product, in their cycles.
-Cycles: 3s + 2 from start to start. Area order: s + 2 multipliers of k x k.
+Ports: start, when none is under way; `closing` and `returns` in the last two of the 3s + 2 cycles. `index`:
+which word of x is wanted on `x`. y, m: s words each, y_j until element j has used it for the last time, in
+cycle 3s - 1 + j. result, done: the words of the product, in their cycles. Cycles: 3s + 2 from start to start.
+Area order: s + 2 multipliers of k x k.
 """
 
 from itertools import pairwise

@@ -1,11 +1,13 @@
-"""SystolicMont: a systolic array as a unit of its own, with its two operands in registers (paper 002, Figure 1 with Algorithm 4).
+"""SystolicMont: a systolic array as a unit of its own, with its two operands in registers (paper 002, Figure
+1 with Algorithm 4).
 
 Words of the product are registered over those of b, where they arrive.
 
-Ports: istream {a, b} -> ostream a * b / 2^(k*s) modulo n, all below 2n; `modulus` (odd, of up to k*s - 2 bits) and `n_prime`
-(-n^-1 modulo 2^k), static while the unit is busy.
-Cycles: 4s + 1, whatever the operands; the next ones are taken in the cycle in which a product leaves. (A machine that takes the words
-as they arrive starts a product every 3s + 2 cycles: machines/systolic_mod_exp.py.) Area order: the array and 2 k s register bits.
+Ports: istream {a, b} -> ostream a * b / 2^(k*s) modulo n, all below 2n; `modulus` (odd, of up to k*s - 2
+bits) and `n_prime` (-n^-1 modulo 2^k), static while the unit is busy. Cycles: 4s + 1, whatever the operands;
+the next ones are taken in the cycle in which a product leaves. (A machine that takes the words as they arrive
+starts a product every 3s + 2 cycles: machines/systolic_mod_exp.py.) Area order: the array and 2 k s register
+bits.
 """
 
 from pymtl3 import *

@@ -4,16 +4,18 @@ Element j makes word j of A + x_i * y + u_i * m with one multiplier, in three st
     MULTIPLY  acc = u_i * m_j              when `go` comes, with x_i and u_i, from the element before
     ADD       acc = acc + x_i * y_j + a_j + carry
     STORE     the low word of acc is kept: it is a_(j-1) of the next step; the rest is the carry into element j + 1
-so that element j + 1 works a cycle behind element j. `place`: the "first" element has no carry and drops its low word, which is 0;
+so that element j + 1 works a cycle behind element j. `place`: the "first" element has no carry and drops its
+low word, which is 0;
 the "last" one has no neighbour, and keeps the upper word of its own acc as a_j.
 
-The paper's text adds the carry in the first state, which would need the sum of the element before a cycle before it exists: here it
-is added in the second. The paper has 2k + 2 bits of acc, the highest of which is always 0: 2 (b-1)^2 + (b-1) + (2b-1) < 2 b^2.
+The paper's text adds the carry in the first state, which would need the sum of the element before a cycle
+before it exists: here it is added in the second. The paper has 2k + 2 bits of acc, the highest of which is
+always 0: 2 (b-1)^2 + (b-1) + (2b-1) < 2 b^2.
 
-Ports: `go`, `first` (step), `last` (step), x, u from the element before and, a cycle later, to the next one; y, m: the element's
-words, static; a: the low word that the next element keeps; carry in and out; low: the word kept; sum: acc's word of the result in
-state STORE of the last step, when `done` is 1 (of the last element: two words).
-Area order: a k x k multiplier, adders of 2k + 1 bits, 5k + 5 register bits.
+Ports: `go`, `first` (step), `last` (step), x, u from the element before and, a cycle later, to the next one;
+y, m: the element's words, static; a: the low word that the next element keeps; carry in and out; low: the
+word kept; sum: acc's word of the result in state STORE of the last step, when `done` is 1 (of the last
+element: two words). Area order: a k x k multiplier, adders of 2k + 1 bits, 5k + 5 register bits.
 """
 
 from pymtl3 import *

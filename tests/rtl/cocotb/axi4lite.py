@@ -96,7 +96,7 @@ def side_by_side(strobes: int) -> bool:
     return strobes > 0 and (strobes + (strobes & -strobes)) & strobes == 0
 
 
-STROBES = [each for each in range(1, 16) if side_by_side(each)]
+STROBES = [index for index in range(1, 16) if side_by_side(index)]
 
 
 async def compare(bench: Bench, count: int) -> int:

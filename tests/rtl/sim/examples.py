@@ -68,7 +68,9 @@ class AddMod(Component):
 
 
 class Chain(Component):
-    """{a, b} -> {a, b} after `length` cycles: an array of registers, a loop, a list of components (a + 1 + 2 + ...)."""
+    """{a, b} -> {a, b} after `length` cycles: an array of registers, a loop, a list of components (a + 1 + 2
+    + ...).
+    """
 
     def construct(s, nbits, length):
         Req = mk_product_req(nbits)
@@ -207,7 +209,9 @@ class Stutter(Component):
 
 
 class Positions(Component):
-    """x -> x turned left by one: indices and slice bounds that are sums of constants, one above 2**k - 1 for some widths."""
+    """x -> x turned left by one: indices and slice bounds that are sums of constants, one above 2**k - 1 for
+    some widths.
+    """
 
     def construct(s, nbits):
         wide = nbits + 2

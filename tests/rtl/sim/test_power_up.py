@@ -1,4 +1,6 @@
-"""Registers that start with random bits: reset must do its work at every stage of the harness and in every design."""
+"""Registers that start with random bits: reset must do its work at every stage of the harness and in every
+design.
+"""
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -18,7 +20,7 @@ def requests(design: Design) -> list[tuple[int, ...]]:
     machine = design.at(NBITS)
     mod = machine.modulus or 0xB5
     operands = [(mod - 2, 0xFF, mod), (3, 1, 0), (5, 0x80, mod), (0, 0, mod), (mod - 1, 0x55, mod)]
-    return [machine.carried(*each) for each in operands]
+    return [machine.carried(*operand) for operand in operands]
 
 
 def run(sim: Simulation, design: Design) -> Run:

@@ -1,9 +1,9 @@
-"""Every design of the catalogue, behind all interfaces, machines that take a key, and the processor, read by three tools: plain Yosys,
-Verilator, Icarus.
+"""Every design of the catalogue, behind all interfaces, machines that take a key, and the processor, read by
+three tools: plain Yosys, Verilator, Icarus.
 
-What none of them is given, because one refuses it: unpacked arrays in ports and arrays of structs (Yosys, Icarus); a bit of
-a concatenation (Yosys, Icarus); a struct of which a block writes one field and an assignment another, and a use before the
-declaration (Icarus).
+What none of them is given, because one refuses it: unpacked arrays in ports and arrays of structs (Yosys,
+Icarus); a bit of a concatenation (Yosys, Icarus); a struct of which a block writes one field and an
+assignment another, and a use before the declaration (Icarus).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from tests.harness import one_now, regress_if
 
 NO_UNIQUE = "Case unique/unique0 qualities are ignored."  # Icarus simulates a unique case as a plain one
 TOP = "machine"
-# messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and a block
+# messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and
+# a block
 # of constants, which it computes once, as the standard has it
 HARMLESS = ("sorry: constant selects in always_* processes", "always_comb process has no sensitivities")
 
@@ -37,13 +38,14 @@ HARMLESS = ("sorry: constant selects in always_* processes", "always_comb proces
 def icarus(path: Path, top: str, out: Path) -> str:
     """Compile for simulation; what it complains about.
 
-    It is not run: vvp 11 wakes blocks whose inputs have not moved, and never comes to an end of some cycles (rtl/README.md).
+    It is not run: vvp 11 wakes blocks whose inputs have not moved, and never comes to an end of some cycles
+    (rtl/README.md).
     """
     assert shutil.which("iverilog"), "iverilog is missing: run `apt-get install iverilog`"
     command = ["iverilog", "-g2012", "-Wall", "-s", top, "-o", str(out), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     lines = (done.stdout + done.stderr).splitlines()
-    complaints = "\n".join(line for line in lines if not any(each in line for each in HARMLESS))
+    complaints = "\n".join(line for line in lines if not any(text in line for text in HARMLESS))
     assert done.returncode == 0, complaints
     return complaints
 

@@ -84,7 +84,9 @@ def test_gates_depend_on_all_of_synthesis(file: str) -> None:
 
 
 def test_threads_may_ask_at_once() -> None:
-    """Python 3.11 raises SystemError where two threads make a tree, as happens when the collector runs between."""
+    """Python 3.11 raises SystemError where two threads make a tree, as happens when the collector runs
+    between.
+    """
 
     def let_others_go(*_: object) -> None:
         time.sleep(0)
@@ -101,4 +103,4 @@ def test_threads_may_ask_at_once() -> None:
     finally:
         gc.set_threshold(*usual)
         gc.callbacks.remove(let_others_go)
-    assert found == [sources.digest(each) for each in asked]
+    assert found == [sources.digest(name) for name in asked]

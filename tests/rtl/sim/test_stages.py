@@ -38,8 +38,8 @@ def add_mods(nbits: int, count: int) -> tuple[list[tuple[int, int]], list[dict[s
     rng = random.Random(nbits)
     moduli = [rng.getrandbits(nbits) | 1 << (nbits - 1) for _ in range(3)]
     statics = [{"modulus": rng.choice(moduli)} for _ in range(count)]
-    requests = [(rng.randrange(each["modulus"]), rng.randrange(each["modulus"])) for each in statics]
-    expected = [(a + b) % each["modulus"] for (a, b), each in zip(requests, statics, strict=True)]
+    requests = [(rng.randrange(static["modulus"]), rng.randrange(static["modulus"])) for static in statics]
+    expected = [(a + b) % static["modulus"] for (a, b), static in zip(requests, statics, strict=True)]
     return requests, statics, expected
 
 

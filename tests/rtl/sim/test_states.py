@@ -69,25 +69,28 @@ def test_control_enters_its_states_and_no_other(name: str, how: dict[str, Any]) 
     with simulate(top, "python", trace=lambda *_: look()) as sim:
         controls = list(with_states(top))
         sequencers = list(with_programs(top))
-        entered: dict[str, set[int]] = {repr(each): set() for each in (*controls, *sequencers)}
+        entered: dict[str, set[int]] = {repr(control): set() for control in (*controls, *sequencers)}
 
         def look() -> None:
-            for each in controls:
-                entered[repr(each)].add(int(each.st))
-            for each in sequencers:
-                entered[repr(each)].add(int(each.pc))
+            for control in controls:
+                entered[repr(control)].add(int(control.st))
+            for sequencer in sequencers:
+                entered[repr(sequencer)].add(int(sequencer.pc))
 
         sim.run([machine.carried(*row.request) for row in mod_exp.table(8)])
     assert controls or sequencers
-    for each in controls:
-        codes = set(each.get_metadata(STATES).codes.values())
-        assert entered[repr(each)] == codes, f"{each!r} of {name} {how}"
-    for each in sequencers:
+    for control in controls:
+        codes = set(control.get_metadata(STATES).codes.values())
+        assert entered[repr(control)] == codes, f"{control!r} of {name} {how}"
+    for sequencer in sequencers:
         words = machine.plan.recipe(machine.design.domain).program().words
-        # a set-up that takes longer than the exponent is wide leaves no leading zeros to align: that is time, not the plan
+        # a set-up that takes longer than the exponent is wide leaves no leading zeros to align: that is time,
+        # not the plan
         slow = how.get("doublings_per_cycle") == 1
         early = {pc for pc, word in enumerate(words) if word.aligns and slow}
-        assert set(range(len(words))) - early <= entered[repr(each)] < {len(words)} | set(range(len(words)))
+        assert (
+            set(range(len(words))) - early <= entered[repr(sequencer)] < {len(words)} | set(range(len(words)))
+        )
 
 
 class Counter(Component):

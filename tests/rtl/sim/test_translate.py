@@ -60,7 +60,9 @@ class Outer(Component):
 
 
 class Mixed(Component):
-    """Traps of names: constants and temporaries of several blocks, a block and a constant called like signals."""
+    """Traps of names: constants and temporaries of several blocks, a block and a constant called like
+    signals.
+    """
 
     def construct(s):
         s.istream = RecvIfcRTL(Bits8)
@@ -239,7 +241,7 @@ def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else() -> None:
     )
     needed = "not all of it is needed"
     reasons = [
-        each for each in silenced if each[1] not in ("clk", "reset")
+        match for match in silenced if match[1] not in ("clk", "reset")
     ]  # a top module has those in any case
     assert reasons == [(needed, "istream__msg"), ("kept for a later version", "mode"), (needed, "sum")]
     assert verilog.count("UNUSEDSIGNAL") == 2 * len(silenced)
@@ -301,7 +303,10 @@ def test_constants_have_the_width_of_their_context(nbits: int) -> None:
 
 
 def test_same_text_in_every_process() -> None:
-    code = "from tests.rtl.sim.test_translate import *; print(''.join(translate(make()) for make in EXAMPLES.values()))"
+    code = (
+        "from tests.rtl.sim.test_translate import *; print(''.join(translate(make()) for make in "
+        "EXAMPLES.values()))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "1"},

@@ -107,7 +107,9 @@ def test_line_trace_of_a_component_without_one() -> None:
 
 @pytest.mark.parametrize("stage", MODELS)
 def test_a_full_disk_ends_a_run_with_a_reason(stage: str, tmp_path: Path) -> None:
-    """Stages `native` and `verilog` did not end: Verilator's handler of a failed write flushes the file again."""
+    """Stages `native` and `verilog` did not end: Verilator's handler of a failed write flushes the file
+    again.
+    """
     path = tmp_path / "full.vcd"
     path.symlink_to("/dev/full")
     with (

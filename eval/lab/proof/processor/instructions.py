@@ -1,8 +1,9 @@
 """RV32IM for assertions: what an instruction does, in SystemVerilog over the signals of RVFI (rvfi.py).
 
-Written from the unprivileged manual (chapters 2 and 7) for each instruction by itself, apart from the hardware's decoder and from the
-simulator, against which the hardware is tested as well; only the encodings are those of proc/isa. What a product or a quotient is, its
-unit says (units.py): here it is `unit_result` of funct3 and both operands.
+Written from the unprivileged manual (chapters 2 and 7) for each instruction by itself, apart from the
+hardware's decoder and from the simulator, against which the hardware is tested as well; only the encodings
+are those of proc/isa. What a product or a quotient is, its unit says (units.py): here it is `unit_result` of
+funct3 and both operands.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ NAMES = (*RESULTS, *TAKEN, *LOADS, *STORES)
 
 @dataclass(frozen=True)
 class Effect:
-    """What one instruction does, as expressions: its result, if it writes one; the next pc; what traps; an access to memory."""
+    """What one instruction does, as expressions: its result, if it writes one; the next pc; what traps; an
+    access to memory.
+    """
 
     result: str = ""
     next_pc: str = "pc + 4"

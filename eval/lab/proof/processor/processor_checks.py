@@ -1,4 +1,5 @@
-"""The processor against its instruction set: the checks of riscv-formal, as far as they ask for what this processor has.
+"""The processor against its instruction set: the checks of riscv-formal, as far as they ask for what this
+processor has.
 
     insn NAME   an instruction that retires has done what it says: its result, its access to memory, its trap, and where it goes on
     ill         a word that is no instruction traps, and no other one does for that
@@ -9,8 +10,9 @@
     causal      an access to the memory or the accelerator is that of an instruction that then ends, and there is one at a time
     liveness    where memories answer at once, the next instruction ends in a bounded time
 
-Bounded: in so many cycles from any state (rvfi.py), or from that after a reset, with any CSRs and registers. CSRs are not among them:
-tests hold them against the simulator. The units that rvfi.py cuts out are shown by themselves, without a bound.
+Bounded: in so many cycles from any state (rvfi.py), or from that after a reset, with any CSRs and registers.
+CSRs are not among them: tests hold them against the simulator. The units that rvfi.py cuts out are shown by
+themselves, without a bound.
 """
 
 from __future__ import annotations
@@ -142,7 +144,10 @@ FOLLOWED = f"""\
     followed <= goes_on & slots >= (away ? {rvfi.JUDGED} : {rvfi.FOLLOWED});
     expected <= next_pc;
   end"""
-STOPPED = f"  reg stopped = 0;\n  always @(posedge clk) stopped <= stopped | (slot & halt & slots >= {rvfi.JUDGED});"
+STOPPED = (
+    "  reg stopped = 0;\n  always @(posedge clk) stopped <= stopped | (slot & halt & slots >= "
+    f"{rvfi.JUDGED});"
+)
 GOES_ON = "!(slot & followed) || pc == expected"
 
 
@@ -163,7 +168,8 @@ def _instruction(name: str) -> Bench:
     written = "insn[11:7] != 0" if effect.result else "0"
     holds = [
         "!judged || trap == traps",
-        f"!(judged & misaligned) || cause == {effect.cause} && data == {effect.value} && halt == (mtvec == 0)",
+        f"!(judged & misaligned) || cause == {effect.cause} && data == {effect.value} && halt == (mtvec == "
+        "0)",
         f"!judged || wen == (!traps & ({written}))",
         GOES_ON,
     ]
@@ -219,7 +225,8 @@ _MEMORY = " | ".join(f"({is_a(name)})" for name, each in EFFECTS.items() if each
 
 def _ill() -> Bench:
     return Bench(
-        "a word that is no instruction traps with its own word in mtval, and no instruction does, but for CSRs that there are not",
+        "a word that is no instruction traps with its own word in mtval, and no instruction does, but for "
+        "CSRs that there are not",
         [
             f"!judged || legal || trap && cause == {ILLEGAL} && data == insn && !wen",
             f"!judged || !legal || is_csr || !(trap && cause == {ILLEGAL})",
@@ -231,7 +238,8 @@ def _ill() -> Bench:
 
 def _pc_fwd() -> Bench:
     return Bench(
-        "behind an instruction that is no jump comes pc + 4, behind mret mepc, behind a trap mtvec, and behind one that halts nothing",
+        "behind an instruction that is no jump comes pc + 4, behind mret mepc, behind a trap mtvec, and "
+        "behind one that halts nothing",
         [GOES_ON, "!(slot & stopped)"],
         "FetchUnit",
         [
@@ -247,7 +255,8 @@ def _pc_fwd() -> Bench:
 def _imem() -> Bench:
     """Of any address, at which the memory has any word, or none."""
     return Bench(
-        "what retires or traps at an address is the word that the memory has there; where it has none, that traps",
+        "what retires or traps at an address is the word that the memory has there; where it has none, that "
+        "traps",
         [
             "!judged || pc != place || insn == held[31:0]",
             f"!judged || pc != place || (trap & cause == {FETCH_FAULT}) == held[32]",
@@ -273,7 +282,8 @@ def _reg() -> Bench:
         "what retires is what is written to the register file, and nothing else is",
         [
             f"slots < {rvfi.JUDGED} || {inner}.wen == wen",
-            f"slots < {rvfi.JUDGED} || !wen || {inner}.waddr == rd && {inner}.wdata == data && rd != 0 && val && !trap",
+            f"slots < {rvfi.JUDGED} || !wen || {inner}.waddr == rd && {inner}.wdata == data && rd != 0 && "
+            "val && !trap",
         ],
         "ProcCtrl",
     )
@@ -313,7 +323,8 @@ def _causal() -> Bench:
             f"!stopped || !{port}_waits",
         ]
     return Bench(
-        "what is asked of memory or accelerator is answered for an instruction that then ends, one after the other",
+        "what is asked of memory or accelerator is answered for an instruction that then ends, one after "
+        "the other",
         holds,
         "ProcCtrl",
         lines,
@@ -325,7 +336,8 @@ def _liveness() -> Bench:
     prompt = ["imem_req__rdy", "imem_resp__val", "dmem_req__rdy", "dmem_resp__val", "xcel_req__rdy"]
     prompt += ["xcel_resp__val", "mngr2proc__val", "proc2mngr__rdy"]
     return Bench(
-        f"where nobody waits for what is around the processor, the next instruction ends within {LONGEST} cycles, or it has halted",
+        f"where nobody waits for what is around the processor, the next instruction ends within {LONGEST} "
+        "cycles, or it has halted",
         [f"waited < {LONGEST}"],
         "FetchUnit",
         ["  reg [4:0] waited = 0;\n  always @(posedge clk) waited <= slot | halted ? 0 : waited + 1;"],

@@ -1,4 +1,5 @@
-"""The processor behind RVFI, the RISC-V Formal Interface: what the commit port and the memories' ports show of each instruction.
+"""The processor behind RVFI, the RISC-V Formal Interface: what the commit port and the memories' ports show
+of each instruction.
 
     slot                          an instruction retires or traps in this cycle (rvfi_valid), and with it
     insn, pc, trap, cause, halt   the word, its address, and whether and how it traps
@@ -8,13 +9,14 @@
     slots                         how many there have been before it, up to FOLLOWED
     mtvec, mepc                   of the CSRs: where a trap and mret go on
 
-Where an instruction goes on (rvfi_pc_wdata) is seen at the next one. The processor begins in any state at all, and nothing is known of
-what is around it: memories, manager and accelerator take and answer when they like. What is in D, X, M and W at first may be garbage;
-these are the first slots, and are not judged. The one behind them comes from F, and the next from where that happens to go on.
+Where an instruction goes on (rvfi_pc_wdata) is seen at the next one. The processor begins in any state at
+all, and nothing is known of what is around it: memories, manager and accelerator take and answer when they
+like. What is in D, X, M and W at first may be garbage; these are the first slots, and are not judged. The one
+behind them comes from F, and the next from where that happens to go on.
 
-Cut out are the multiplier and the divider, which give `unit_result` of what they are asked, when they like, and the register file, of
-which two registers are left, whichever they are, and all others are read as anything. What the real ones do is shown of each by itself
-(processor_checks.py).
+Cut out are the multiplier and the divider, which give `unit_result` of what they are asked, when they like,
+and the register file, of which two registers are left, whichever they are, and all others are read as
+anything. What the real ones do is shown of each by itself (processor_checks.py).
 """
 
 from __future__ import annotations
@@ -95,7 +97,9 @@ def whole() -> str:
 
 
 def cut(text: str, prompt: bool = False) -> str:
-    """Without its multiplier, divider and register file; prompt: what is in the place of the units answers at once."""
+    """Without its multiplier, divider and register file; prompt: what is in the place of the units answers at
+    once.
+    """
     likes = "1'b1" if prompt else "free_likes"
     for name in ("MulUnit", "DivUnit"):
         text = benches.with_module(text, name, UNIT.format(name=name, result=RESULT, likes=likes))

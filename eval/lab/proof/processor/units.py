@@ -1,8 +1,9 @@
-"""The units that the proof of the pipeline cuts out, each by itself and from any state: what they answer, and what they keep.
+"""The units that the proof of the pipeline cuts out, each by itself and from any state: what they answer, and
+what they keep.
 
-The product of 32 bits is one cell of yosys on both sides; what is shown is the half of it that an instruction takes, with its signs.
-In the divider that of rtl/units is cut out, which has checks of its own (answers.py): quotient and remainder are some functions of
-the magnitudes, all ones and the dividend for a divisor of 0.
+The product of 32 bits is one cell of yosys on both sides; what is shown is the half of it that an instruction
+takes, with its signs. In the divider that of rtl/units is cut out, which has checks of its own (answers.py):
+quotient and remainder are some functions of the magnitudes, all ones and the dividend for a divisor of 0.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ PINS = {
     "ostream__rdy": "takes",
 }
 INPUTS = ("input clk", "input [66:0] request", "input asks", "input takes")
-# of the operands in the unit's registers, so that it is one cell for both sides; a sign is worth -2^32 of the other factor
+# of the operands in the unit's registers, so that it is one cell for both sides; a sign is worth -2^32 of the
+# other factor
 PRODUCT = """\
   wire [66:0] operands = {unit.funct3, unit.a, unit.b};
   reg [66:0] kept;
@@ -143,7 +145,8 @@ UNITS = (
     ),
     UnitCheck(
         "DivUnit",
-        "quotient and remainder with RISC-V's signs, of what the unsigned divider makes of the magnitudes; by 0 too",
+        "quotient and remainder with RISC-V's signs, of what the unsigned divider makes of the magnitudes; "
+        "by 0 too",
         DivUnit,
         _div,
         6,

@@ -1,7 +1,8 @@
-"""FPGA counts as a small mflowgen graph, rtl -> fpga: `mkdir build; cd build; mflowgen run --design ../flow/steps/fpga; make 1`.
+"""FPGA counts as a small mflowgen graph, rtl -> fpga: `mkdir build; cd build; mflowgen run --design
+../flow/steps/fpga; make 1`.
 
-Parameters are those of the steps rtl and fpga: `--graph-kwargs "{'design': 'mont', 'nbits': 8, 'fpga_pnr': True}"`.
-mflowgen executes this file by its path, outside of the package: hence the absolute imports.
+Parameters are those of the steps rtl and fpga: `--graph-kwargs "{'design': 'mont', 'nbits': 8, 'fpga_pnr':
+True}"`. mflowgen executes this file by its path, outside of the package: hence the absolute imports.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The design. A source of it (flow/source.py) writes it by itself; mflowgen calls the product's public command instead."""
+"""The design. A source of it (flow/source.py) writes it by itself; mflowgen calls the product's public
+command instead.
+"""
 
 from __future__ import annotations
 
