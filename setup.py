@@ -28,8 +28,8 @@ setup(
         "modexlab.flow.graph": ["steps/**"],
         "modexlab.eval": ["examples/**", "results/*"],
         "modexlab.eval.lab": ["spaces/*"],
-        "modexlab.eval.soc": ["software/*"],
-        "modexlab.eval.package": ["bench/*", "texts/*", "*.css"],
+        "modexlab.eval.exchange.soc": ["software/*"],
+        "modexlab.eval.exchange.package": ["bench/*", "texts/*", "*.css"],
         "modexlab.eval.report": ["page/*"],
     },
 )

@@ -1,4 +1,4 @@
-"""ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program/program.py), and the
+"""ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program/ir.py), and the
 rule by which words cost cycles.
 
     a word with products    from its first product's request to its last answer. With `forward` the request leaves in the cycle in
@@ -20,8 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..fl.multipliers.scaled_entry import ScaledEntry
-from ..fl.program.program import Program, Scan, Setup
-from ..fl.program.program_run import Arithmetic, Executed, Made, run
+from ..fl.program.interpreter import Arithmetic, Executed, Made, run
+from ..fl.program.ir import Program, Scan, Setup
 from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL

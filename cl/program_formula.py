@@ -1,4 +1,4 @@
-"""Closed formulas for the cycles of programs with a window or a key (fl/program/programs.py), beside the rule
+"""Closed formulas for the cycles of programs with a window or a key (fl/program/builder.py), beside the rule
 by words (program.py).
 
 T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P = ov + T; k bits of a digit,
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..fl.program.programs import Recipe
+from ..fl.program.builder import Recipe
 from .timing import UnitTiming
 
 

@@ -1,4 +1,4 @@
-"""Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_programs.py), beside the
+"""Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_builder.py), beside the
 rule by words (program.py).
 
 As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to

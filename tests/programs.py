@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.machine import Machine
 from modexlab.fl.mod_exp import operand_status
-from modexlab.fl.program.program import Program
-from modexlab.fl.program.program_run import Arithmetic, Outcome, run
-from modexlab.fl.program.programs import Recipe
+from modexlab.fl.program.builder import Recipe
+from modexlab.fl.program.interpreter import Arithmetic, Outcome, run
+from modexlab.fl.program.ir import Program
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status

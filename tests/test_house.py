@@ -36,28 +36,34 @@ INSIDE = {
         "fpga",
         "graph",
     ],
-    "eval": ["", "papers", "designs", "lab", "report", "vectors", "soc", "package", "api", "cli"],
+    "eval": ["", "papers", "designs", "lab", "assurance", "exchange", "report", "api", "cli"],
 }
 # what is of RSA alone: its arithmetic, programs, machines, workloads, keys and papers
 RSA = re.compile(
     r"(fl\.(mod_exp|domains|rsa_keys|pkcs1|moduli|factors|program|multipliers|compression)|rtl\.machines"
-    r"|eval\.designs\.(machine|mixes|workloads|systems|protection|multipliers|control)"
+    r"|eval\.designs\.(machine|workload_names|workloads|system_catalogue|protection|multipliers|control)"
     r"|eval\.papers\.published|proc\.software\.(seeded_keys|kernels))\b"
 )
 # rooms that serve accelerators of any kind, and their files that know RSA: plug-ins, or not general yet
 GENERAL = (
     *("rtl/sim", "rtl/interfaces", "proc/core", "proc/sim", "flow"),
-    *("eval/lab", "eval/package", "eval/report"),
+    *("eval/lab", "eval/assurance", "eval/exchange/package", "eval/report"),
 )
 RSA_PLUGINS = {
     *(f"rtl.interfaces.{name}" for name in ("axi4lite", "axi4lite_000", "one_result")),
     *(f"eval.lab.{name}" for name in ("content", "explore", "measure", "point", "space")),
     *(f"eval.lab.{name}" for name in ("verdicts", "comparison.compare", "comparison.cores", "ledger.ledger")),
-    *(f"eval.lab.proof.{name}" for name in ("answers", "checks", "contract", "contracts", "guards")),
-    "eval.lab.proof.machine_checks",
-    *(f"eval.lab.security.{name}" for name in ("bellcore", "leakage", "secrets")),
-    *(f"eval.package.{name}" for name in ("exponentiation", "package", "register_rdl", "vectors")),
-    *(f"eval.report.{name}" for name in ("comparison", "content", "cores", "datasets", "drawing", "entries")),
+    *(
+        f"eval.assurance.proof.{name}"
+        for name in ("contract_lang", "exhaustive", "guards", "registry", "unit_contracts")
+    ),
+    "eval.assurance.proof.machine_checks",
+    *(f"eval.assurance.attacks.{name}" for name in ("bellcore", "leakage", "secrets")),
+    *(f"eval.exchange.package.{name}" for name in ("exponentiation", "package", "register_rdl", "vectors")),
+    *(
+        f"eval.report.{name}"
+        for name in ("comparison", "cores", "datasets", "drawing", "ledger_view", "sections")
+    ),
     *(f"eval.report.{name}" for name in ("protections", "published")),
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
@@ -211,7 +217,7 @@ def test_blocks_of_a_component_have_names_of_their_own(file: Path) -> None:
 
 def test_checkers_of_the_house_find_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Components outside the hardware rooms are hardware too; each checker sees its fault."""
-    assert ROOT / "eval" / "lab" / "proof" / "wrappers.py" in HARDWARE
+    assert ROOT / "eval" / "assurance" / "proof" / "wrappers.py" in HARDWARE
     block = "  @update_ff\n  def state(): pass\n"
     assert repeated_blocks(f"class Twice(Component):\n{block}{block}") == ["Twice.state"]
     monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from modexlab.eval.lab.comparison.compare import Comparison, LeftOut
     from modexlab.eval.lab.explore import Sweep
     from modexlab.eval.lab.ledger.ledger import Ledger
+    from modexlab.eval.lab.ledger_rows import Row as LedgerRow
     from modexlab.eval.lab.metrics import Measurement
     from modexlab.eval.lab.point import Point
-    from modexlab.eval.lab.rows import Row as LedgerRow
     from modexlab.fl.accelerator import Row, Shape
     from modexlab.fl.errors import BadInput
     from modexlab.fl.param import Param

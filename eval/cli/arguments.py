@@ -18,7 +18,7 @@ from ...fl.errors import BadInput
 from ...fl.param import PAPER_NBITS
 from ...proc.core.parameters import DIV_BITS
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT, UNIT_SUMMARY
-from ..designs.system import COUPLINGS, Xcel
+from ..designs.soc_system import COUPLINGS, Xcel
 from ..json_values import json_number as json_number  # for the commands
 from ..json_values import json_value as json_value
 
@@ -158,7 +158,7 @@ def one_entry(args: argparse.Namespace) -> Design | OwnDesign:
 
 def flow_point(args: argparse.Namespace, stage: str, flow: Mapping[str, Any], system: bool = False) -> Point:
     """The point of a command for the flow: a design of any kind, or a system by its name, or by `system`."""
-    from ..designs.systems import HARDWARE, SOFTWARE, find_system
+    from ..designs.system_catalogue import HARDWARE, SOFTWARE, find_system
     from ..lab.point import Point
 
     if args.design is None and not args.manifests:

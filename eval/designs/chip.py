@@ -20,7 +20,7 @@ from ...flow.source import Source
 from ...rtl.sim import cache, sources
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
-from .mixes import own_part
+from .workload_names import own_part
 
 if TYPE_CHECKING:
     from ...fl.accelerator import Message, Row

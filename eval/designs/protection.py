@@ -1,4 +1,4 @@
-"""Machines that execute programs (fl/program/programs.py): their parameters, and the machine that these make
+"""Machines that execute programs (fl/program/builder.py): their parameters, and the machine that these make
 of a multiplier.
 
 A program is a schedule and conversions, and for a private key CRT, blinding and the check of the result.
@@ -24,10 +24,10 @@ from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.multipliers.scaled_entry import ScaledEntry
 from ...fl.param import BOOLS, Param
+from ...fl.program.builder import Recipe
+from ...fl.program.interpreter import Arithmetic, Executed, Outcome, run
+from ...fl.program.ir import Program
 from ...fl.program.plan import Plan
-from ...fl.program.program import Program
-from ...fl.program.program_run import Arithmetic, Executed, Outcome, run
-from ...fl.program.programs import Recipe
 from ...fl.program.schedules import BINARY, SCHEDULES
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status

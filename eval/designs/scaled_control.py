@@ -1,4 +1,4 @@
-"""Machines with programs on a scaled modulus (fl/program/scaled_programs.py): one control for all units with
+"""Machines with programs on a scaled modulus (fl/program/scaled_builder.py): one control for all units with
 the ports of ScaledMont.
 """
 

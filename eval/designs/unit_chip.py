@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...fl.accelerator import DELAYS, Row
 from ...fl.errors import BadInput
-from .asic import DRAWN, RANDOM_ROWS, Chip
 from .chip import AcceleratorChip, Exchange
 from .foreign.foreign import ForeignDesign
 from .foreign.foreign_chip import CoreChip, ForeignChip
 from .foreign.function_core import FunctionCore
 from .interfaces import DEFAULT, UNIT, UNIT_TITLE, Operands
-from .mixes import PRODUCT
+from .machine_chip import DRAWN, RANDOM_ROWS, Chip
 from .own import OwnDesign
 from .verilog.machine import unit_top
 from .widths import check_width
+from .workload_names import PRODUCT
 from .workloads import Workload
 
 if TYPE_CHECKING:

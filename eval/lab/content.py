@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .stages import CL, FORMULA
 
 if TYPE_CHECKING:
-    from ...rtl.sim.translation.recipe import Recipe
+    from ...rtl.sim.translation.component_digest import Recipe
     from ...rtl.sim.translation.translated import Digests
     from ..designs.machine import Machine
     from .point import Point
@@ -61,7 +61,7 @@ def _of_verilog(point: Point) -> Digests:
 
 
 def _of_model(point: Point) -> str:
-    from ...rtl.sim.translation.recipe import recipe
+    from ...rtl.sim.translation.component_digest import recipe
 
     machine, interface = point.machine, point.machine.interface(point.interface)
     # `machine.cl` would bring the whole machine into the digest, with its RTL
@@ -70,7 +70,7 @@ def _of_model(point: Point) -> str:
 
 
 def _of_formula(point: Point) -> str:
-    from ...rtl.sim.translation.recipe import recipe_of
+    from ...rtl.sim.translation.component_digest import recipe_of
 
     machine = point.machine
     build = machine.build
@@ -82,9 +82,9 @@ def _of_formula(point: Point) -> str:
 @functools.cache
 def _methods() -> str:
     """The digest of the methods that all figures by formula come from."""
-    from ...rtl.sim.translation.recipe import recipe_of
+    from ...rtl.sim.translation.component_digest import recipe_of
     from ..designs.machine import Machine
-    from ..designs.mixes import cycles_of
+    from ..designs.workload_names import cycles_of
 
     found = recipe_of(_reached(Machine, [*_USED, *cycles_of.__code__.co_names]), cycles_of)
     assert found is not None, "they are code of this package"

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
 from ..designs.interfaces import DEFAULT
-from ..designs.mixes import EXPONENTS
-from ..designs.systems import HARDWARE, SOFTWARE
+from ..designs.system_catalogue import HARDWARE, SOFTWARE
+from ..designs.workload_names import EXPONENTS
 from ..errors import NoMeasurement
 from ..progress import Progress, duration
 from . import pareto

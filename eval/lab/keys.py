@@ -13,17 +13,22 @@ from ...fl.errors import BadInput
 from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
 
 # seeds: these modules and all that they import
-_MACHINES = ("eval.designs.catalogue", "eval.designs.session", "eval.designs.mixes", "eval.designs.workloads")
+_MACHINES = (
+    "eval.designs.catalogue",
+    "eval.designs.session",
+    "eval.designs.workload_names",
+    "eval.designs.workloads",
+)
 _SIMULATORS = ("rtl.sim", "eval.designs.session")
-_SYSTEMS = ("rtl.sim", "eval.designs.systems")
-_FLOW = ("eval.lab.implement", "flow.graph.step")
-_OPERANDS = ("eval.designs.mixes",)
-_PROOFS = "eval.lab.proof.checks"
-_PROCESSOR_PROOFS = "eval.lab.proof.processor.processor_checks"
+_SYSTEMS = ("rtl.sim", "eval.designs.system_catalogue")
+_FLOW = ("eval.lab.asic_run", "flow.graph.step")
+_OPERANDS = ("eval.designs.workload_names",)
+_PROOFS = "eval.assurance.proof.registry"
+_PROCESSOR_PROOFS = "eval.assurance.proof.processor.processor_checks"
 # modules that count alone: they import all designs
 _MEASURE = ("eval.lab.measure",)
 _CHIPS = (
-    *("eval.designs.asic", "eval.designs.chip", "eval.designs.unit_chip"),
+    *("eval.designs.machine_chip", "eval.designs.chip", "eval.designs.unit_chip"),
     "eval.designs.foreign.foreign_chip",
 )
 # rooms and modules that are left out: published figures and names change none of ours,

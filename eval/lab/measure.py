@@ -4,7 +4,7 @@ right.
     formula                  cycles by the closed formula; the design's function (FL) computes the result
     cl, python, verilog,     cycles by simulation, each result compared with what `pow` says
     native
-    flow, layout, fpga       see implement.py
+    flow, layout, fpga       see asic_run.py
 
 A figure belongs to a functional run of the same hardware: where a result is wrong there is NoMeasurement and
 no figure.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from ...fl.status import MEANING, Status
 from ..designs.interfaces import SYSTEM
-from ..designs.mixes import CRT, cycles_of
+from ..designs.workload_names import CRT, cycles_of
 from ..errors import NoMeasurement
 from .content import verilog_digests
 from .metrics import Measurement, figure
@@ -27,7 +27,7 @@ from .stages import CL, FORMULA, IMPLEMENTED
 
 if TYPE_CHECKING:
     from ...fl.accelerator import Message
-    from ..designs.mixes import Part
+    from ..designs.workload_names import Part
     from .point import Point
 
 Progress = Callable[[str], None]
@@ -44,7 +44,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
     say(str(point))
     start = time.monotonic()
     if point.stage in IMPLEMENTED:
-        from .implement import measure_implementation
+        from .asic_run import measure_implementation
 
         return measure_implementation(point, say, jobs)
     if point.interface == SYSTEM:
@@ -133,12 +133,12 @@ def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> No
 
 def _system(point: Point, start: float) -> Measurement:
     """One operation on the processor, less what the call takes."""
-    from ..designs import systems
+    from ..designs import system_catalogue
 
     kind = point.kind
     assert kind is not None
     dummy = _dummy(point.nbits, point.workload, point.stage)
-    row = systems.Measurement(point.stage).row(kind, point.nbits, point.workload, dummy)
+    row = system_catalogue.Measurement(point.stage).row(kind, point.nbits, point.workload, dummy)
     if not row.ok or row.outcome is None or row.normalised is None:
         raise NoMeasurement(f"{point}: {row.note or 'it was not run'}")
     window = row.outcome.window
@@ -171,6 +171,6 @@ def _system(point: Point, start: float) -> Measurement:
 @functools.cache
 def _dummy(nbits: int, operation: str, stage: str) -> int:
     """The cycles of the program that returns the expected answer, by which all of this width are normalised."""
-    from ..designs import systems
+    from ..designs import system_catalogue
 
-    return systems.Measurement(stage).overhead(nbits, operation)
+    return system_catalogue.Measurement(stage).overhead(nbits, operation)

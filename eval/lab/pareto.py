@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from ...fl.errors import BadInput
 
 if TYPE_CHECKING:
+    from .ledger_rows import Row
     from .metrics import Figure
-    from .rows import Row
 
 Vector = tuple[float, ...]
 DIRECTIONS = {"min": 1, "max": -1}

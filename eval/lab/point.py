@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
-from ..designs.mixes import (
+from ..designs.system_catalogue import (
+    HARDWARE,
+    SOFTWARE,
+    SystemKind,
+    check_key_width,
+    find_system,
+    workloads,
+)
+from ..designs.widths import MAX_NBITS, check_width
+from ..designs.workload_names import (
     DECRYPT,
     ENCRYPT,
     PRODUCT,
@@ -30,15 +39,6 @@ from ..designs.mixes import (
     own_part,
     parts_of,
 )
-from ..designs.systems import (
-    HARDWARE,
-    SOFTWARE,
-    SystemKind,
-    check_key_width,
-    find_system,
-    workloads,
-)
-from ..designs.widths import MAX_NBITS, check_width
 from . import keys
 from .flow_settings import FLOW_DEFAULTS, SHOWN, check_point_flow, optional_flow
 from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, STAGES
@@ -72,7 +72,7 @@ class Point:
 
     subject: a design ("mont"), or a system ("proc-naive", "procxcel-mont"). settings: parameters of the
     design. interface: stream, xcel, system or unit; a design with interface system is the system with this
-    accelerator, with unit its multiplier. workload: see mixes.py; empty at stages flow, layout and fpga.
+    accelerator, with unit its multiplier. workload: see workload_names.py; empty at stages flow, layout and fpga.
     flow: settings of those stages, by the names of the graph's parameters; `equivalence`: prove the netlist
     equal to the design as well; of fpga `device` and `pnr`.
     """

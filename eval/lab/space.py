@@ -9,7 +9,7 @@ TOML file.
     [[part]]                                  # any number of parts; what two of them have in common is measured once
     designs = ["mont", "procxcel-mont"]       # or "all", {domain = ["scaled"], constant_time = true}, paths
     nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096, factor = 2}
-    workloads = ["encrypt", "sign+9verify"]   # mixes.py; default: encrypt
+    workloads = ["encrypt", "sign+9verify"]   # workload_names.py; default: encrypt
     stages = ["native", "flow"]               # point.py; default: native
     interfaces = ["stream", "xcel"]           # default: stream; unit: the multiplier alone, at stages of the flow
     [part.set]                                # parameters of the designs; a design that lacks one goes without it
@@ -40,11 +40,11 @@ from ...fl.errors import BadInput, shown, unknown
 from ...fl.input_file import read_text
 from ...flow import typed_toml
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
-from ..designs.mixes import check_name
-from ..designs.systems import HARDWARE, OPERATIONS, SOFTWARE, find_system
+from ..designs.system_catalogue import HARDWARE, OPERATIONS, SOFTWARE, find_system
+from ..designs.workload_names import check_name
 from ..papers.expression import Expression
+from .asic_run import OF_OPERATION
 from .flow_settings import FLOW_DEFAULTS, optional_flow
-from .implement import OF_OPERATION
 from .metrics import METRICS, check_metric
 from .pareto import goals_of
 from .point import Point

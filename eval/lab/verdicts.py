@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...fl.errors import BadInput
 from ...flow.prove.report import REFUTED
 from ..designs import catalogue
 from ..designs.control import SCHEDULE
-from ..json_values import attributes
+from ..designs.runnable import Runnable
 from . import keys
-from .proof.check import OTHER_SCHEDULE, PROC, PROMISED, TIME
 
-if TYPE_CHECKING:
-    from ..designs.runnable import Runnable
-    from .proof.checks import Proof
+TIME = "time"  # the kind of check that holds a machine to its promise about time
+PROMISED = " of "  # in the name of a check of the time of other promised fields than the secret ones
+OTHER_SCHEDULE = " schedule="  # in the name of a check of the time of another schedule than the machine's
+PROC = "proc"  # the processor, by its name
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,6 @@ class Verdict:
     how: str
     seconds: float
     at: str = ""  # when; empty before it is written
-
-    @classmethod
-    def of(cls, subject: Subject, proof: Proof) -> Verdict:
-        """Of a proof that has just ended."""
-        return cls(
-            subject=subject.name,
-            **attributes(subject, "key", "family", "nbits", "settings"),
-            **attributes(proof.check, "name", "kind"),
-            **attributes(proof.outcome, "verdict", "how", "seconds"),
-        )
 
     @property
     def by_nature(self) -> bool:

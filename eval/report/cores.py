@@ -9,7 +9,7 @@ from typing import Any
 
 from ...fl.cost import counting_floor
 from ..designs.interfaces import UNIT
-from ..designs.systems import HARDWARE
+from ..designs.system_catalogue import HARDWARE
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title

@@ -13,13 +13,13 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from ..designs.interfaces import DEFAULT, SYSTEM, UNIT
-from ..designs.mixes import DECRYPT, ENCRYPT
-from ..designs.mixes import EXPONENTS as LEAKAGE
+from ..designs.workload_names import DECRYPT, ENCRYPT
+from ..designs.workload_names import EXPONENTS as LEAKAGE
 from ..lab.comparison.compare import STALE
 from ..lab.point import Point
 from ..lab.stages import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
-from .entries import INTERFACES, SILICON, Entry
+from .ledger_view import INTERFACES, SILICON, Entry
 from .metrics import AXES
 from .palette import PARTS, is_family
 from .published import Machine, sources

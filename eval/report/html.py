@@ -18,12 +18,12 @@ from markupsafe import Markup
 from ...fl.errors import shown as shortened
 from ..lab.stages import FORMULA, STAGES
 from .charts import ENDS, LABELS, Chart, config
-from .content import Content
 from .datasets import GROWING, LEAKAGE, Record, through
-from .entries import INTERFACES, names_of_metrics, unit_of
+from .ledger_view import INTERFACES, names_of_metrics, unit_of
 from .metrics import AXES, METRICS, Metric, metric, shown
 from .palette import look, style_sheet, variable
 from .published import citation
+from .sections import Content
 from .tables import OPERATIONS
 
 TITLE = "modexlab report"

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from ..lab.security.leakage import Assessment
-from ..lab.security.welch import HALVES, THRESHOLD, Point
+from ..assurance.attacks.leakage import Assessment
+from ..assurance.attacks.welch import HALVES, THRESHOLD, Point
 from .charts import SCHEMA, Spec, config
 from .palette import light
-from .static import SCALE, WIDTH
+from .render_png import SCALE, WIDTH
 
 FORMATS = ("png", "svg", "html")
 HALF_NAMES = ("first half", "second half")

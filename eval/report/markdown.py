@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...flow.files import replace_text, replacing
-from .content import Content
 from .palette import light
-from .static import drawn, first_records
+from .render_png import drawn, first_records
+from .sections import Content
 from .tables import Table
 from .text import text, without_empty_columns
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..designs.catalogue import designs
 from ..lab.ledger.ledger import Ledger
-from .entries import Entry
+from .ledger_view import Entry
 
 MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all
 WIDEST = 1100  # pixels

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ..assurance.proof.check import AXI, KINDS, PROCESSOR, UNITS
 from ..lab.ledger.ledger import Ledger
-from ..lab.proof.check import AXI, KINDS, OTHER_SCHEDULE, PROCESSOR, UNITS
-from ..lab.verdicts import Verdict
+from ..lab.verdicts import OTHER_SCHEDULE, Verdict
 from .metrics import shown
 from .tables import MISSING, SIGN, Cell, Column, Table, line
 

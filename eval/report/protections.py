@@ -14,9 +14,9 @@ from typing import Any
 
 from ..designs import catalogue
 from ..designs.interfaces import DEFAULT
-from ..designs.mixes import DECRYPT
+from ..designs.workload_names import DECRYPT
 from ..lab.point import Point
-from .entries import SILICON, Entry
+from .ledger_view import SILICON, Entry
 from .tables import MISSING, Cell, Column, Line, Table, figure, line
 
 DESIGN = "mont"

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import Any
 
 from ..designs.interfaces import DEFAULT, SYSTEM
-from ..designs.systems import SOFTWARE
+from ..designs.system_catalogue import SOFTWARE
 from ..lab.comparison.compare import label
 from ..lab.ledger.ledger import family_of
 from ..papers import published
 from ..papers.published import Published
-from .entries import INTERFACES
+from .ledger_view import INTERFACES
 from .metrics import of_paper
 
 SAME_LIBRARY = ("001",)

@@ -13,7 +13,7 @@ from ..lab import stages
 from ..lab.comparison.compare import CLOSE, GLITCHES
 from ..lab.ledger.ledger import Failure
 from ..lab.stages import FORMULA
-from .entries import INTERFACES, SILICON, Entry
+from .ledger_view import INTERFACES, SILICON, Entry
 from .metrics import METRICS, ratio, shown
 from .published import Machine
 

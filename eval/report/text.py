@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from ..table import table as plain_table
-from .content import Content
+from .sections import Content
 from .tables import Line, Table
 
 LINE = 116

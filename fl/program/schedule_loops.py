@@ -1,4 +1,4 @@
-"""The loops of schedules, as items of programs (program.py): what a machine executes for each digit of the
+"""The loops of schedules, as items of programs (ir.py): what a machine executes for each digit of the
 exponent.
 
 r is the result, b the base. A loop finds 1 in r and the base in b, in the multiplier's domain, and leaves the
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from .program import (
+from .ir import (
     WINDOW,
     Choice,
     Fetch,

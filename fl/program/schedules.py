@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import BadInput, shown
-from .program import (
+from .interpreter import Executed, run
+from .ir import (
     Fetch,
     Flow,
     Keep,
@@ -38,7 +39,6 @@ from .program import (
     Word,
     assemble,
 )
-from .program_run import Executed, run
 from .schedule_loops import (
     ALWAYS,
     FIXED_WINDOW,

@@ -42,7 +42,7 @@ from .. import description, product
 from ..files import replace_json
 from ..netlist import yosys
 from ..netlist.document import Document, Module
-from ..synth.reading import CONFLICT, check_given, check_latches, check_loops, slang_source
+from ..synth.read_design import CONFLICT, check_given, check_latches, check_loops, slang_source
 from .parts import Report, made
 from .report import DeviceReport, FpgaReport, Number
 

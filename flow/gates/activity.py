@@ -26,9 +26,9 @@ from ...rtl.sim.base import Options
 from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
 from ..description import Description
-from ..going import say
 from ..kit import kit
 from ..netlist import netlist
+from ..progress import say
 from ..timing import nldm, wire_table
 from ..workload import Failure, Simulated
 from .activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode

@@ -1,4 +1,4 @@
-"""The figures of a run, as summary.json says them: summary.py gathers them, screen.py shows them."""
+"""The figures of a run, as summary.json says them: summary.py gathers them, summary_text.py shows them."""
 
 from __future__ import annotations
 

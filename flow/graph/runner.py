@@ -22,7 +22,7 @@ from typing import IO, Any
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError
-from .. import going, isolated
+from .. import isolated, progress
 from ..kit import kit
 from ..source import STEP, Source
 from . import graph, step
@@ -236,9 +236,9 @@ class _Run:
 
     def _listen(self, name: str, errors: IO[str], lines: list[str]) -> None:
         """What a step says on stderr: how far it is, and all else."""
-        remaining = going.Remaining()
+        remaining = progress.Remaining()
         for line in errors:
-            if (told := going.heard(line)) is not None:
+            if (told := progress.heard(line)) is not None:
                 self._report(Event(name, "going", message=remaining.told(*told)))
             else:
                 lines.append(line)

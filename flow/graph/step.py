@@ -28,7 +28,7 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache, sources
 from ...rtl.sim.toolchain import ToolError
-from .. import going, product, source
+from .. import product, progress, source
 from ..kit import kit
 from ..product import StepRun
 from . import graph
@@ -161,7 +161,7 @@ def main(argv: list[str] | None = None) -> int:
             raise unknown("step", args.name, graph.ORDER)
         if args.job:
             threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-            going.listen()
+            progress.listen()
             job = json.load(sys.stdin)
             inputs = {file: Path(path) for file, path in job["inputs"].items()}
             print(execute(args.name, inputs, job["parameters"]))

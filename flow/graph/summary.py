@@ -1,5 +1,5 @@
 """The summary of a run: everything that was measured in one product (summary.json), and on one screen
-(summary.txt, by screen.py).
+(summary.txt, by summary_text.py).
 
 A figure counts as comparable only if its netlist passed the tests, was not disproved, and meets its clock:
 `marks` lists the reasons why it does not, a missed clock first. A time is the number of cycles times the
@@ -35,7 +35,7 @@ from ..timing.wire_table import Source
 from ..workload import Simulated
 from . import graph
 from .figures import MHZ, Core, Figures, Ran, Step, Summary, Verdict, WorstPath
-from .screen import text
+from .summary_text import text
 
 P = TypeVar("P", bound=Product)
 MOST_NAMED = 4  # rows that failed, in a mark

@@ -30,7 +30,7 @@ from ..kit.liberty import Library
 from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
 from . import wires
 from .placement import TREE, TreeSummary
-from .rows import Rows
+from .row_legalizer import Rows
 
 LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, a slew below 0.05 ns
 BRANCHES = (

@@ -23,7 +23,7 @@ from ...rtl.sim.toolchain import ToolError
 from ..kit.def_ import Wire
 from ..kit.lef import DBU, Lef, Macro, dbu
 from ..netlist.netlist import PORT, Netlist, Terminal
-from . import searching
+from . import subprocess_engine
 from .global_routing import Ways
 from .placement import Placement, PortPin
 from .routing import Segment
@@ -310,7 +310,7 @@ def _search(
     grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]
 ) -> tuple[list[Found], int, int]:
     """Each net's tree; how many nets are still in conflict; rounds taken."""
-    numbers = searching.run(SOURCE, "detailed routing", _task(grid, nets, guides))
+    numbers = subprocess_engine.run(SOURCE, "detailed routing", _task(grid, nets, guides))
     left, rounds = next(numbers), next(numbers)
 
     def node() -> Node:

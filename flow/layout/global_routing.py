@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..kit.lef import DBU, Lef, dbu
 from ..netlist.netlist import Netlist
-from . import searching
+from . import subprocess_engine
 from .placement import Placement
 from .routing import Segment
 from .wires import Tree, steiner_tree, terminal_positions
@@ -58,7 +58,7 @@ def route_globally(placement: Placement, netlist: Netlist, lef: Lef) -> Ways:
     start = _processor_seconds()
     trees = {net: steiner_tree(points) for net, _, points in terminal_positions(placement, netlist, lef)}
     side = SQUARE_ROWS * lef.row_height
-    answer = searching.run(SOURCE, "global routing", _task(trees, placement, lef, side))
+    answer = subprocess_engine.run(SOURCE, "global routing", _task(trees, placement, lef, side))
     full, wires_over, rounds = (next(answer) for _ in range(3))
     layers = lef.kit.layers.horizontal, lef.kit.layers.vertical
     segments = {

@@ -17,7 +17,7 @@ from ..netlist.netlist import Instance, Netlist, connected
 from ..timing import nldm
 from . import wires
 from .placement import HOLD, HoldSummary
-from .rows import Rows
+from .row_legalizer import Rows
 
 SETUP_NS = 0.06  # that one may take of the setup slack
 MARGIN_NS = 0.015  # beyond the requirement: routing makes other wires than placement

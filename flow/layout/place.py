@@ -1,9 +1,9 @@
 """Floorplan, placement, clock tree and hold: from a mapped netlist to where every cell lies.
 
 `place` draws a square core of rows at the requested density, with the ports spread around the die, and places
-the cells (placer.py). It then resizes and buffers by the wires of the placement (in_place.py), adds the clock
+the cells (placer.py). It then resizes and buffers by the wires of the placement (post_place_sizing.py), adds the clock
 tree (clock_tree.py), sizes once more, and adds delays for hold (hold.py); cells make way on their rows
-(rows.py). The result is checked: cells on rows and sites, no overlaps, all in the core, every pin
+(row_legalizer.py). The result is checked: cells on rows and sites, no overlaps, all in the core, every pin
 connected, the clock at every register, and the netlist proved to compute what it did. A placement that
 fails a check is refused, not written.
 
@@ -32,10 +32,10 @@ from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import PORT, Netlist, read, write_back
 from ..prove.placed import prove_same
-from . import clock_tree, hold, in_place, placer
+from . import clock_tree, hold, placer, post_place_sizing
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
 from .placer import Floorplan, Port
-from .rows import Rows
+from .row_legalizer import Rows
 
 LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
 MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
@@ -111,7 +111,7 @@ def _finished(
         placement.seconds[name] = round(time.monotonic() - start, 2)
 
     start = time.monotonic()
-    improved = in_place.improve(netlist, rows, library, asked, modules)
+    improved = post_place_sizing.improve(netlist, rows, library, asked, modules)
     netlist = improved.netlist
     placement.sizing = improved.rounds
     timed("sizing", start)
@@ -123,7 +123,7 @@ def _finished(
         timed("clock_tree", start)
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
         start = time.monotonic()
-        again = in_place.improve(netlist, rows, library, asked, {**modules, **improved.owners})
+        again = post_place_sizing.improve(netlist, rows, library, asked, {**modules, **improved.owners})
         netlist = again.netlist
         improved.owners |= again.owners
         placement.sizing += again.rounds

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ..kit.lef import Lef, dbu
-from . import searching
+from . import subprocess_engine
 
 GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in ("global", "detailed"))
 # share of the area by which a spot may be fuller than the average: with more, wires do not fit there
@@ -105,7 +105,7 @@ def spread(task: _Task) -> list[Point]:
         yield from map(str, task.widths)
         yield from task.nets()
 
-    answer = searching.run(GLOBAL, "spreading cells", lines())
+    answer = subprocess_engine.run(GLOBAL, "spreading cells", lines())
     next(answer)
     return [(next(answer), next(answer)) for _ in task.widths]
 
@@ -123,7 +123,7 @@ def into_rows(task: _Task, spots: list[Point]) -> list[Spot]:
             yield f"{width // task.site} {x} {y}"
         yield from task.nets()
 
-    answer = searching.run(DETAILED, "cells in rows", lines())
+    answer = subprocess_engine.run(DETAILED, "cells in rows", lines())
     if homeless := next(answer):
         raise BadInput(
             f"{homeless:,} of {len(spots):,} cells find no row with room for them: give a lower density "

@@ -20,7 +20,7 @@ from ..netlist.buffers import Buffers
 from ..netlist.netlist import PORT, Netlist, Terminal
 from ..synth.sizing.fanout import SLEW_NS, through
 from ..timing.graph import TimingGraph
-from .rows import Rows
+from .row_legalizer import Rows
 from .wires import Wire, distance, pin_cap, wires_of
 
 LONGEST_PS = 100.0  # from a driver to a reader, by the wire alone (Elmore)

@@ -58,8 +58,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from .. import product
-from ..collecting import uncollected
-from ..going import say
+from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.functions import parse
 from ..netlist import document, yosys
@@ -67,9 +66,10 @@ from ..netlist.document import Document, Module
 from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, read
 from ..netlist.netlist import of_module
 from ..netlist.ownership import SEPARATOR
+from ..progress import say
 from ..synth import tiles
 from ..synth.carry_save import Step, narrow, save_carries
-from ..synth.reading import CELLS, read_design
+from ..synth.read_design import CELLS, read_design
 from ..synth.sharing import share_adders
 from ..synth.sizing.families import commutative, truth
 from ..synth.squaring import make_squarers

@@ -1,7 +1,7 @@
 """Logic synthesis: a design in SystemVerilog to a flat netlist of library cells, each with the module that it
 belongs to.
 
-`synthesize` reads the design (reading.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py),
+`synthesize` reads the design (read_design.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py),
 runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the cells
 (ownership.py). Modules that a design has many of are mapped once, each as a design of its own (tiles.py).
 Registers are named after the nets of the source; all other cells by their module and a number. sizing.py goes
@@ -29,9 +29,8 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from ...fl.errors import BadInput, unknown
-from ..collecting import uncollected
 from ..files import replace_text, replacing
-from ..going import say
+from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
 from ..kit.kit_file import Adder, Cells
@@ -39,10 +38,11 @@ from ..netlist import logic, ownership, yosys
 from ..netlist.document import Bit, Document, Module, port_bits
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
+from ..progress import say
 from . import estimate, tiles
 from .area import area
 from .carry_save import narrow, save_carries
-from .reading import COARSE, HIERARCHY, KEPT, read_design
+from .read_design import COARSE, HIERARCHY, KEPT, read_design
 from .sharing import fresh_nets, share_adders
 from .squaring import make_squarers
 from .tiles import Tile, Tiles

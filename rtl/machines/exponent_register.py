@@ -12,7 +12,7 @@ Area order: as many register bits as are scanned; an adder as long, if it is bli
 
 from pymtl3 import *
 
-from ...fl.program.program import SetExponent, Stretch
+from ...fl.program.ir import SetExponent, Stretch
 
 
 class SlidingWindow(Component):

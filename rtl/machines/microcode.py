@@ -1,4 +1,4 @@
-"""Microcode: the words of a program (fl/program/program.py) as fields of a ROM, and what a machine must have
+"""Microcode: the words of a program (fl/program/ir.py) as fields of a ROM, and what a machine must have
 to execute them.
 
 Only what the program uses is there: a field has as many bits as its values need, one that never changes is a
@@ -18,7 +18,7 @@ from functools import cached_property
 
 from pymtl3 import clog2
 
-from ...fl.program.program import (
+from ...fl.program.ir import (
     SKIPPED,
     WINDOW,
     Add,

@@ -1,4 +1,4 @@
-"""ProgramExp: a machine that executes a program of products (fl/program/program.py), over any multiplier.
+"""ProgramExp: a machine that executes a program of products (fl/program/ir.py), over any multiplier.
 
 Sequencer, datapath (ResidueDpath), product units, and a unit that doubles. Neither control nor datapath knows
 what a product is: a unit answers {a, b} with p over val/rdy and sees the modulus on a static port, and with
@@ -15,7 +15,7 @@ units, registers of n bits for r, b (and s), exponent and modulus, the memory.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.program.program import Setup
+from ...fl.program.ir import Setup
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from ..units.mod_double import ModDouble

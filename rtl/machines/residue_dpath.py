@@ -14,7 +14,7 @@ Sequencer.
 
 from pymtl3 import *
 
-from ...fl.program.program import Check, Setup
+from ...fl.program.ir import Check, Setup
 from ..units.block_count import BlockCount
 from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory

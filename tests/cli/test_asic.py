@@ -19,10 +19,10 @@ from typing import Any
 import msgspec
 import pytest
 from modexlab.eval.cli.main import main
-from modexlab.eval.designs import asic, catalogue, systems
-from modexlab.eval.designs.asic import Chip
+from modexlab.eval.designs import catalogue, machine_chip, system_catalogue
+from modexlab.eval.designs.machine_chip import Chip
 from modexlab.eval.designs.unit_chip import chip as chip_of
-from modexlab.eval.lab import implement
+from modexlab.eval.lab import asic_run
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.fl.errors import BadInput
@@ -89,7 +89,7 @@ def test_everything_is_measured(whole: dict[str, Any]) -> None:
 
 def test_tests_ran_on_design_and_netlist(whole: dict[str, Any]) -> None:
     design = catalogue.find("mont")
-    rows = len(Chip(design, 8, {}).rows()) + len(systems.OPERATIONS)
+    rows = len(Chip(design, 8, {}).rows()) + len(system_catalogue.OPERATIONS)
     stages = ("rtl", "gates", "placed gates")
     assert whole["tests"] == {stage: {"passed": rows, "failed": 0} for stage in stages}
     assert (whole["tests_passed"], whole["tests_failed"]) == (3 * rows, 0)
@@ -172,13 +172,13 @@ def test_figures_go_to_the_ledger_and_to_the_data_sheet(
 def test_figures_without_passing_tests_are_refused(
     whole: dict[str, Any], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = implement.run_asic
+    real = asic_run.run_asic
 
     def failing(*args: Any, **options: Any) -> Any:
         outcome, summary = real(*args, **options)
         return outcome, msgspec.structs.replace(summary, tests={"rtl": Ran(3, 0), "gates": Ran(2, 1)})
 
-    monkeypatch.setattr(implement, "run_asic", failing)
+    monkeypatch.setattr(asic_run, "run_asic", failing)
     result = cli("asic", *SMALL, "--layout", "--ledger", tmp_path / "ledger.sqlite")
     assert "the figures are not in the ledger: mont, 8 bits, layout" in result.err
     assert "1 tests failed (gates), so its figures mean nothing" in result.err
@@ -194,7 +194,7 @@ def test_an_interrupted_run_says_how_it_goes_on(
         time.sleep(10)
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(implement, "run_asic", interrupted)
+    monkeypatch.setattr(asic_run, "run_asic", interrupted)
     result = cli("asic", *SMALL)
     assert result.code == 130 and signal.getsignal(signal.SIGTERM) is before
     assert "Interrupted: run the same command again; it continues from the steps that are done" in result.err
@@ -360,7 +360,7 @@ def test_exported_workload(name: str, interface: str, tmp_path: Path) -> None:
     top = json.loads((tmp_path / "design.json").read_text())["top"]
     report = run_text((tmp_path / "design.sv").read_text(), top, work)
     assert report.failures == []
-    assert report.tests_passed == len(work.rows) + len(systems.OPERATIONS)
+    assert report.tests_passed == len(work.rows) + len(system_catalogue.OPERATIONS)
 
 
 @pytest.mark.regress
@@ -369,7 +369,7 @@ def test_exported_system(tmp_path: Path) -> None:
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)
     with_few_rows = workload_of(chip, tmp_path)
     report = run_text((tmp_path / "design.sv").read_text(), chip.top, with_few_rows)
-    rows = systems.Measurement().rows([systems.find_system("procxcel-mont")], [32])
+    rows = system_catalogue.Measurement().rows([system_catalogue.find_system("procxcel-mont")], [32])
     assert report.tests_failed == 0
     assert report.cycles == {row.operation: row.normalised for row in rows}
 
@@ -528,15 +528,15 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path: Path, monkeypatch: 
         chip = Chip(design, 16, settings)
         (*_, decrypt) = chip.energy()
         whole = chip.machine.cycles(*decrypt.operands)
-        monkeypatch.setattr(asic, "MOST_WHOLE_CYCLES", 3 * whole)
+        monkeypatch.setattr(machine_chip, "MOST_WHOLE_CYCLES", 3 * whole)
         taken = [name for name, each in chip.rows() if chip.machine.check(*each) == Status.OK]
         assert len(taken) == 3 and taken[-1] == "random 0"
         assert "base not below the modulus" in dict(chip.rows())
-        monkeypatch.setattr(asic, "MOST_ENERGY_CYCLES", whole - 1)
+        monkeypatch.setattr(machine_chip, "MOST_ENERGY_CYCLES", whole - 1)
         chip.export(tmp_path)
         row = workload.load(tmp_path / "workload.json").energy["decrypt"]
         assert (row.whole_cycles, row.window_cycles) == (whole, whole - 1)
-        monkeypatch.setattr(asic, "LONGEST_WHOLE_CYCLES", whole - 1)
+        monkeypatch.setattr(machine_chip, "LONGEST_WHOLE_CYCLES", whole - 1)
         assert chip.energy() == [] and f"an operation takes {whole:,} cycles" in chip.limits
         monkeypatch.undo()
         assert not chip.limits
@@ -570,7 +570,7 @@ def test_energy_of_a_window_of_a_private_operation(cli: Cli, monkeypatch: pytest
     """Within a quarter of that of the whole: products are what takes most of it."""
     command = ("asic", "mont", "--nbits", 16, *told(KEYED), "--to", "power", "--json")
     whole = cli(*command).json()
-    monkeypatch.setattr(asic, "MOST_ENERGY_CYCLES", 100)
+    monkeypatch.setattr(machine_chip, "MOST_ENERGY_CYCLES", 100)
     monkeypatch.setattr(Chip, "key", lambda self, real=Chip.key: f"{real(self)}0")
     part = cli(*command).json()
     assert part["cycles"] == whole["cycles"] and part["cycles"]["decrypt"] > 100

@@ -11,7 +11,7 @@ import pytest
 from modexlab.eval import progress
 from modexlab.eval.cli.commands import check as command
 from modexlab.eval.designs.session import Answer, Session
-from modexlab.eval.vectors import VectorFile, load
+from modexlab.eval.exchange.vectors import VectorFile, load
 from modexlab.fl.status import Status
 
 from tests.paths import DATA

@@ -13,9 +13,9 @@ import cryptography_vectors
 import pytest
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.session import Answer, Session
-from modexlab.eval.vectors import answers
-from modexlab.eval.vectors.answers import Answers
-from modexlab.eval.vectors.private import Protection
+from modexlab.eval.exchange.vectors import resume
+from modexlab.eval.exchange.vectors.private import Protection
+from modexlab.eval.exchange.vectors.resume import Answers
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
@@ -290,8 +290,8 @@ def test_limit(cli: Cli, two_keys: Path) -> None:
 
 
 def test_jobs(cli: Cli, two_keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "LONG", 0)
-    monkeypatch.setattr(answers, "STEP", 2 * NBITS * NBITS)
+    monkeypatch.setattr(resume, "LONG", 0)
+    monkeypatch.setattr(resume, "STEP", 2 * NBITS * NBITS)
     report = cli("check", two_keys, "--crt", "--blind", "--jobs", 2, "--level", "fl", "--json").json()
     assert (report["passed"], report["failed"]) == (5, 0)
 
@@ -300,7 +300,7 @@ def test_an_interrupted_check_goes_on(
     cli: Cli, two_keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Answers, "kept", property(lambda _: tmp_path / "kept.jsonl"))
-    monkeypatch.setattr(answers, "STEP", 1)
+    monkeypatch.setattr(resume, "STEP", 1)
     computed: list[int] = []
     real = Session.run_with_keys
 

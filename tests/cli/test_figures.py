@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from modexlab.eval.lab import second_opinion
+from modexlab.eval.assurance import crosscheck as second_opinion
 from modexlab.flow.check import area, connections, power, shapes, timing
 from modexlab.rtl.sim import ToolError
 

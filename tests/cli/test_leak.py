@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from modexlab.eval.assurance.attacks import leakage
 from modexlab.eval.cli.commands import leak
-from modexlab.eval.lab.security import leakage
 
 from tests.paths import DATA
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modexlab.eval.assurance.proof import reference, registry
+from modexlab.eval.assurance.proof.check import Outcome
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.proof import checks, reference
-from modexlab.eval.lab.proof.check import Outcome
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
 from modexlab.eval.report.tables import Cell
@@ -52,7 +52,7 @@ def test_all_go_to_the_ledger_once(cli: Cli, three: None, monkeypatch: pytest.Mo
     """And to the report's table."""
     told = cli("prove", "all", "--check", "AddRedKoc", "Halve", "--json").json()
     assert told and all(each["verdict"] == "proved" for each in told)
-    monkeypatch.setattr("modexlab.eval.lab.proof.checks.prove", lambda found, *_: iter(found))
+    monkeypatch.setattr("modexlab.eval.assurance.proof.registry.prove", lambda found, *_: iter(found))
     assert cli("prove", "all", "--check", "AddRedKoc", "Halve", "--json").json() == told
     with Ledger() as ledger:
         table = proofs.table(proofs.measured(ledger))
@@ -69,9 +69,9 @@ def test_a_check_that_was_proved_and_is_undecided(
     reference.FILE.write_text(json.dumps(line) + "\n")
 
     def undecided(found: Any, *_: Any) -> Iterator[Any]:
-        return (checks.Proof(check, Outcome(UNDECIDED, "not found", 0.0)) for check in found)
+        return (registry.Proof(check, Outcome(UNDECIDED, "not found", 0.0)) for check in found)
 
-    monkeypatch.setattr(checks, "prove", undecided)
+    monkeypatch.setattr(registry, "prove", undecided)
     command = ("prove", "proc", "--check", "reg", "ill")
     told = cli(*command)
     assert told.code == 1
@@ -124,7 +124,7 @@ def test_the_processor(cli: Cli) -> None:
 
 def test_ctrl_c_keeps_what_is_proved(cli: Cli, three: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 130; the same command proves the others alone."""
-    own, ended = checks.prove, []
+    own, ended = registry.prove, []
 
     def broken_off(found: Any, *asked: Any) -> Iterator[Any]:
         for proof in own(found, *asked):
@@ -133,14 +133,15 @@ def test_ctrl_c_keeps_what_is_proved(cli: Cli, three: None, monkeypatch: pytest.
             ended.append(proof.check.name)
             yield proof
 
-    monkeypatch.setattr("modexlab.eval.lab.proof.checks.prove", broken_off)
+    monkeypatch.setattr("modexlab.eval.assurance.proof.registry.prove", broken_off)
     command = ("prove", "all", "--check", "CondSub", "DivStep")
     told = cli(*command)
     assert told.code == 130
     assert "interrupted: 1 of " in told.err and "the same command goes on from there" in told.err
     asked: list[Any] = []
     monkeypatch.setattr(
-        "modexlab.eval.lab.proof.checks.prove", lambda found, *more: own(asked.extend(found) or found, *more)
+        "modexlab.eval.assurance.proof.registry.prove",
+        lambda found, *more: own(asked.extend(found) or found, *more),
     )
     total = len(cli(*command, "--json").json())
     assert len(asked) == total - 1 > 1

@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from modexlab.eval.designs import catalogue, systems
-from modexlab.eval.designs.systems import DEFAULT_SYSTEMS, PUBLISHED, find_system, system_names, workloads
+from modexlab.eval.designs import catalogue, system_catalogue
+from modexlab.eval.designs.system_catalogue import (
+    DEFAULT_SYSTEMS,
+    PUBLISHED,
+    find_system,
+    system_names,
+    workloads,
+)
 from modexlab.proc.software import kernels
 from modexlab.proc.software.elf import Program
 
@@ -150,7 +156,7 @@ def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.
     cycles = []
     for exp in (3, decrypt.exp):
         works = encrypt, replace(decrypt, exp=exp)
-        monkeypatch.setattr(systems, "workloads", lambda _, works=works: works)
+        monkeypatch.setattr(system_catalogue, "workloads", lambda _, works=works: works)
         (row,) = cli(*argv, "decrypt", "--json").json()
         cycles.append(row["normalised"])
     assert cycles[0] == cycles[1]
@@ -196,8 +202,8 @@ def test_stages_agree(cli: Cli) -> None:
 
 
 def test_software_of_long_operands_is_not_run_unasked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert systems.MOST_SOFTWARE_NBITS == 1024
-    monkeypatch.setattr(systems, "MOST_SOFTWARE_NBITS", 48)
+    assert system_catalogue.MOST_SOFTWARE_NBITS == 1024
+    monkeypatch.setattr(system_catalogue, "MOST_SOFTWARE_NBITS", 48)
     argv = ("systems", "--nbits", 64, "--system", "proc-montgomery", "--operation", "encryption")
     (row,) = cli(*argv, "--json").json()
     assert row["cycles"] is row["normalised"] is row["stage"] is row["ok"] is None

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import modexlab
 import pytest
+from modexlab.eval.assurance.attacks.fault_campaign import Campaign
+from modexlab.eval.assurance.attacks.leakage import ComparedFields, assess
+from modexlab.eval.assurance.proof.registry import Proof, checks, prove
 from modexlab.eval.designs.own import OwnDesign
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.proof.checks import Proof, checks, prove
-from modexlab.eval.lab.security.fault_campaign import Campaign
-from modexlab.eval.lab.security.leakage import ComparedFields, assess
-from modexlab.eval.lab.verdicts import Subject, Verdict
+from modexlab.eval.lab.verdicts import Subject
 from modexlab.eval.report import proofs
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim.campaigns.faults import Effect
@@ -95,7 +95,7 @@ def test_a_promise_of_constant_time(tmp_path: Path) -> None:
     design = edited(folder, "elif s.state == CALC:\n                s.state", CALC_WAITS, "rtl.py")
     (proof,) = proved(design, "time")
     assert proof.outcome.verdict == REFUTED
-    verdict = Verdict.of(Subject.of(design.at(8)), proof)
+    verdict = proof.of(Subject.of(design.at(8)))
     assert not verdict.by_nature and not verdict.stale
 
 
@@ -113,7 +113,7 @@ def test_a_promise_beside_the_secret(tmp_path: Path) -> None:
     assert one["m"] == other["m"] and one["a"] != other["a"] and one["cycles"] != other["cycles"]
     design = edited(folder, 'secret = ("a",)', 'secret = ("a",)\n    steady = ("m",)')
     both = proved(design, "time")
-    verdicts = [Verdict.of(Subject.of(design.at(8)), proof) for proof in both]
+    verdicts = [proof.of(Subject.of(design.at(8))) for proof in both]
     assert [(verdict.name, verdict.verdict, verdict.by_nature) for verdict in verdicts] == [
         ("time", REFUTED, True),
         ("time of m", REFUTED, False),

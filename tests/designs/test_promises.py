@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from modexlab.cl.timing import Dependence
+from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import AXI4LITE
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.verilog.machine import verilog
-from modexlab.eval.lab.proof.checks import checks
-from modexlab.eval.package.datasheet import Facts, markdown
-from modexlab.eval.package.exponentiation import Exponentiation
+from modexlab.eval.exchange.package.datasheet import Facts, markdown
+from modexlab.eval.exchange.package.exponentiation import Exponentiation
 from modexlab.fl.axi4lite import Axi4LiteFL, register_map
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status

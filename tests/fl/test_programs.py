@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
-from modexlab.fl.program.program import (
+from modexlab.fl.program.builder import Recipe
+from modexlab.fl.program.interpreter import Arithmetic, run
+from modexlab.fl.program.ir import (
     Check,
     Fetch,
     Flow,
@@ -26,8 +28,6 @@ from modexlab.fl.program.program import (
     Word,
     assemble,
 )
-from modexlab.fl.program.program_run import Arithmetic, run
-from modexlab.fl.program.programs import Recipe
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key

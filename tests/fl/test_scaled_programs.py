@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
 from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.fl.multipliers.scaled_entry import ScaledEntry
-from modexlab.fl.program.program_run import Arithmetic, run
-from modexlab.fl.program.programs import Recipe
+from modexlab.fl.program.builder import Recipe
+from modexlab.fl.program.interpreter import Arithmetic, run
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key

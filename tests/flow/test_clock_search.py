@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.unit_chip import chip
-from modexlab.eval.lab.implement import run_asic, targets
-from modexlab.flow.graph import fmax, screen
+from modexlab.eval.lab.asic_run import run_asic, targets
+from modexlab.flow.graph import fmax, summary_text
 from modexlab.flow.graph.runner import Event, FlowError, Outcome
 from modexlab.flow.source import VerilogFiles
 from modexlab.flow.timing.clock_search import GRID_NS, MOST_TRIALS, RELATIVE, ClockSearch, Trial
@@ -165,7 +165,7 @@ def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -
     missed = [trial for trial in found.trials if not trial.met]
     assert missed and max(each.clock_ns for each in missed) < found.period_ns < 3.0
     assert all((trial.slack_ns >= 0) == trial.met and trial.area_um2 > 0 for trial in found.trials)
-    assert f"{found.period_ns:g} ns, searched" in screen.text(found)
+    assert f"{found.period_ns:g} ns, searched" in summary_text.text(found)
     again, _ = run_asic(["timing"], made, {"clock_period": found.period_ns}, lambda _: None)
     assert not again.fresh and again.entries["timing"] == outcome.entries["timing"]
     cli = Cli(capsys)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from modexlab.eval.assurance.attacks.leakage import TOGGLES, Compared, assess
+from modexlab.eval.assurance.attacks.net_campaign import NetCampaign
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab.security.leakage import TOGGLES, Compared, assess
-from modexlab.eval.lab.security.net_campaign import NetCampaign
 from modexlab.flow.gates.engine import GateTables
 from modexlab.flow.gates.faults import FaultyNetlist, NetFault, Stuck
 from modexlab.flow.gates.gates import netlist_of

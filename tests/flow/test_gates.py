@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.asic import Chip
 from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.eval.designs.machine_chip import Chip
 from modexlab.fl.axi4lite import ALL_BYTES, register_map
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
@@ -776,8 +776,8 @@ def test_long_operations_are_given_by_a_window(tmp_path: Path, monkeypatch: pyte
     """The first products of a private exponent, with the exact count of the whole; exponents of rows are as
     long as may be.
     """
-    monkeypatch.setattr("modexlab.eval.designs.asic.MOST_ENERGY_CYCLES", 600)
-    monkeypatch.setattr("modexlab.eval.designs.asic.MOST_ROW_CYCLES", 1000)
+    monkeypatch.setattr("modexlab.eval.designs.machine_chip.MOST_ENERGY_CYCLES", 600)
+    monkeypatch.setattr("modexlab.eval.designs.machine_chip.MOST_ROW_CYCLES", 1000)
     design = next(each for each in DESIGNS if each.name == "serial-003")
     chip = Chip(design, 16)
     encrypt, decrypt = chip.energy()

@@ -27,7 +27,7 @@ from modexlab.flow.kit import kit
 from modexlab.flow.netlist import yosys
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
-from modexlab.flow.synth import reading
+from modexlab.flow.synth import read_design
 from modexlab.rtl.sim import cache, sources
 
 from tests.paths import ROOT
@@ -472,12 +472,12 @@ def test_full_case(tmp_path: Path) -> None:
     design.write_text(one_text([source]))
     for case in ("case (s[0] & (s[1]))", "casez (s)"):
         assert f"(* full_case *) {case}" in design.read_text()
-    reading.read_design(design, "cases", work)
+    read_design.read_design(design, "cases", work)
     assert "$pmux" in (work / "coarse.json").read_text()
     source.write_text(CASES.replace(" // synopsys full_case", ""))
     design.write_text(one_text([source]))
     with pytest.raises(BadInput, match=r"^cases: y \(cases\.v:5\) is a latch: assign it in every branch"):
-        reading.read_design(design, "cases", work)
+        read_design.read_design(design, "cases", work)
 
 
 def test_inactive_pragmas(tmp_path: Path) -> None:
@@ -629,9 +629,9 @@ def test_include_directories_macros_and_lines(tmp_path: Path) -> None:
     work.mkdir()
     design = tmp_path / "design.sv"
     design.write_text(one_text([top], included, ["WIDTH=9"]))
-    reading.read_design(design, "top", work)
+    read_design.read_design(design, "top", work)
     assert '"bits": [ 2, 3, 4, 5, 6, 7, 8, 9, 10 ]' in (work / "coarse.json").read_text().replace("\n", "")
     top.write_text(text.replace("= a;", "= b;"))
     design.write_text(one_text([top], included))
     with pytest.raises(BadInput, match=r"^top\.v:4: use of undeclared identifier 'b'"):
-        reading.read_design(design, "top", work)
+        read_design.read_design(design, "top", work)

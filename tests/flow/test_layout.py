@@ -23,17 +23,17 @@ from modexlab.flow.layout import (
     detailed,
     global_routing,
     hold,
-    in_place,
     layout,
     pictures,
     place,
     placement,
     placer,
+    post_place_sizing,
     route,
     wires,
 )
 from modexlab.flow.layout import routing as routing_file
-from modexlab.flow.layout.rows import Rows
+from modexlab.flow.layout.row_legalizer import Rows
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import load as load_hierarchy
 from modexlab.flow.prove.placed import prove_same
@@ -332,8 +332,8 @@ class TestInPlace:
     ) -> None:
         found = copy.deepcopy(placed.placement)
         asked = library.constraints(0.1)
-        done = in_place.improve(placed.after, Rows(found, lef), library, asked, {})
-        assert 1 <= len(done.rounds) <= in_place.ROUNDS
+        done = post_place_sizing.improve(placed.after, Rows(found, lef), library, asked, {})
+        assert 1 <= len(done.rounds) <= post_place_sizing.ROUNDS
         first, last = done.rounds[0].before, done.rounds[-1].after
         assert last.wns_ns > first.wns_ns
         assert last.tns_ns > first.tns_ns + 0.05
@@ -344,7 +344,7 @@ class TestInPlace:
     def test_a_clock_that_is_met_is_left_alone(self, placed: Placed, lef: Lef, library: Library) -> None:
         found = copy.deepcopy(placed.placement)
         rows = Rows(found, lef)
-        done = in_place.improve(placed.after, rows, library, library.constraints(3.0), {})
+        done = post_place_sizing.improve(placed.after, rows, library, library.constraints(3.0), {})
         assert done.netlist is placed.after
         assert found == placed.placement
 
@@ -357,14 +357,14 @@ class TestInPlace:
         places = [placed.placement.instances[name] for name in placed.before.cells]
         cells = [(round(cell.x_um * DBU), round(cell.y_um * DBU), cell.orient) for cell in places]
         monkeypatch.setattr(placer, "run", lambda *_: placer.Placed(cells, {}))
-        passes: list[tuple[netlist.Netlist, in_place.Improved]] = []
+        passes: list[tuple[netlist.Netlist, post_place_sizing.Improved]] = []
 
-        def improve(subject: netlist.Netlist, *more: Any) -> in_place.Improved:
+        def improve(subject: netlist.Netlist, *more: Any) -> post_place_sizing.Improved:
             passes.append((subject, real(subject, *more)))
             return passes[-1][1]
 
-        real = in_place.improve
-        monkeypatch.setattr(in_place, "improve", improve)
+        real = post_place_sizing.improve
+        monkeypatch.setattr(post_place_sizing, "improve", improve)
         found = place.place(placed.directory / "netlist.json", None, tmp_path, clock_ns=0.1)
         (first, once), (second, again) = passes
         assert [any(name.startswith(placement.TREE) for name in each.cells) for each in (first, second)] == [

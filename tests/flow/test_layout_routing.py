@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
-from modexlab.flow import going
+from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Wire
 from modexlab.flow.kit.lef import DBU, dbu
-from modexlab.flow.layout import detailed, global_routing, route, searching
+from modexlab.flow.layout import detailed, global_routing, route, subprocess_engine
 from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
 from modexlab.flow.netlist.netlist import Instance, Netlist, connected
 from modexlab.rtl.sim.toolchain import ToolError
@@ -26,7 +26,7 @@ def ways(
     """The router's answer: borders too full, wires over, rounds, and the corners of each wire."""
     task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} {share} 30 60", str(len(wires))]
     task += [" ".join(map(str, wire)) for wire in wires]
-    answer = searching.run(global_routing.SOURCE, "global routing", task)
+    answer = subprocess_engine.run(global_routing.SOURCE, "global routing", task)
     full, over, rounds = (next(answer) for _ in range(3))
     corners = [[(next(answer), next(answer)) for _ in range(next(answer))] for _ in wires]
     assert not list(answer)
@@ -103,13 +103,13 @@ def test_wires_within_a_square_take_tracks_of_it() -> None:
 
 def test_a_task_that_is_cut_off(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"global routing failed \(2\)"):
-        list(searching.run(global_routing.SOURCE, "global routing", ["8 8 100 1"]))
+        list(subprocess_engine.run(global_routing.SOURCE, "global routing", ["8 8 100 1"]))
 
 
 def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(going, "_listening", True)
+    monkeypatch.setattr(progress, "_listening", True)
     ways([(50, 50 + step, 650, 650) for step in range(5)])
-    heard = [told for line in capsys.readouterr().err.splitlines() if (told := going.heard(line))]
+    heard = [told for line in capsys.readouterr().err.splitlines() if (told := progress.heard(line))]
     assert heard[0] == ("global routing, first round", 0.0)
     assert {what for what, _ in heard[1:]} == {"global routing, settling"}
     assert all(share is not None and share <= 1 for _, share in heard)

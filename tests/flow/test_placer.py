@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.flow import going
+from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import DBU, Lef
 from modexlab.flow.layout import placer, wires
@@ -178,9 +178,9 @@ def test_what_finds_no_row_is_refused(lef: Lef) -> None:
 def test_it_says_how_far_it_is(
     floor: Floorplan, lef: Lef, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(going, "_listening", True)
+    monkeypatch.setattr(progress, "_listening", True)
     placer.run(floor, lef)
-    heard = [each for each in map(going.heard, capsys.readouterr().err.splitlines()) if each]
+    heard = [each for each in map(progress.heard, capsys.readouterr().err.splitlines()) if each]
     spreading = [far for what, far in heard if what.startswith("spreading cells")]
     assert len(spreading) > 3
     assert spreading[0] < 0.1 and spreading[-1] > 0.8

@@ -8,7 +8,7 @@ from modexlab.flow.kit.lef import Lef
 from modexlab.flow.kit.liberty import Library
 from modexlab.flow.layout import repeaters
 from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
-from modexlab.flow.layout.rows import Rows
+from modexlab.flow.layout.row_legalizer import Rows
 from modexlab.flow.layout.wires import wires_of
 from modexlab.flow.netlist.netlist import PORT, Instance, Netlist, connected
 from modexlab.flow.prove.placed import prove_same

@@ -14,7 +14,8 @@ from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import netlist, yosys
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.prove.report import Equivalence
-from modexlab.flow.synth import estimate, reading, synthesis
+from modexlab.flow.synth import estimate, synthesis
+from modexlab.flow.synth import read_design as reading
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import synthesize, with_wire_load
@@ -464,7 +465,7 @@ def adders(design: dict[str, Any]) -> int:
 
 def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     """Two additions a step become one, and the common word y + n of a stage is made once."""
-    from modexlab.flow.synth.reading import read_design
+    from modexlab.flow.synth.read_design import read_design
 
     (tmp_path / "design.sv").write_text(
         translate(find("mont-001").at(8, add_red="textbook", pipelined=True).multiplier(), TOP)

@@ -15,7 +15,7 @@ from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.prove.word_proof import NotShownError, show
 from modexlab.flow.synth import carry_save
 from modexlab.flow.synth.carry_save import Step, narrow, save_carries
-from modexlab.flow.synth.reading import read_design
+from modexlab.flow.synth.read_design import read_design
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.squaring import make_squarers
 from modexlab.flow.synth.synthesis import synthesize

@@ -16,7 +16,7 @@ import pytest
 from modexlab.eval.cli.commands import compare
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.comparison import cores as lab
-from modexlab.eval.lab.comparison import field
+from modexlab.eval.lab.comparison import published_data
 from modexlab.eval.lab.comparison.cores import Core, cores, in_steps, long, missing, wanted
 from modexlab.eval.lab.explore import Sweep, goals_at
 from modexlab.eval.lab.ledger.ledger import Ledger
@@ -236,10 +236,12 @@ def test_a_figure_from_a_repository_names_its_commit(ledger: Ledger, monkeypatch
     otbn = only(cores(ledger, [2048]), design="OTBN")
     assert (otbn.operation_cycles, otbn.public_cycles) == (18_889_021, 132_028)
     assert "otbn_intro.md at 5bcd7d" in otbn.source and "constant time" in otbn.note
-    untraceable = msgspec.structs.replace(field.figures()[0], source="a/b, c.md")
-    monkeypatch.setattr(field.typed_toml, "parse", lambda *_: field.FieldFile([untraceable]))
+    untraceable = msgspec.structs.replace(published_data.figures()[0], source="a/b, c.md")
+    monkeypatch.setattr(
+        published_data.typed_toml, "parse", lambda *_: published_data.FieldFile([untraceable])
+    )
     with pytest.raises(BadInput, match=r"a/b, c\.md has no commit; add"):
-        field.figures.__wrapped__()
+        published_data.figures.__wrapped__()
 
 
 def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger: Ledger) -> None:

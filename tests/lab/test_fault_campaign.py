@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modexlab.eval.assurance.attacks import fault_campaign
+from modexlab.eval.assurance.attacks.fault_campaign import Campaign
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab.security import fault_campaign
-from modexlab.eval.lab.security.fault_campaign import Campaign
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
 
 from tests.programs import EVERYTHING, machine_of

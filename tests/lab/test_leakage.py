@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.machine import Machine
-from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab.security import leakage
-from modexlab.eval.lab.security.leakage import Assessment, Compared, assess
-from modexlab.eval.lab.security.secrets import drawn_key
-from modexlab.eval.lab.security.welch import (
+from modexlab.eval.assurance.attacks import leakage
+from modexlab.eval.assurance.attacks.leakage import Assessment, Compared, assess
+from modexlab.eval.assurance.attacks.secrets import drawn_key
+from modexlab.eval.assurance.attacks.welch import (
     CERTAIN,
     FIXED,
     RANDOM,
@@ -28,9 +25,12 @@ from modexlab.eval.lab.security.welch import (
     point_of,
     welch,
 )
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.machine import Machine
+from modexlab.eval.errors import NoMeasurement
 from modexlab.fl.errors import BadInput
-from modexlab.fl.program.program import Fetch, Scan
-from modexlab.fl.program.program_parts import Part, parts
+from modexlab.fl.program.ir import Fetch, Scan
+from modexlab.fl.program.phases import Part, parts
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim.campaigns.leak import IGNORED, NKINDS, Watched
 from pymtl3 import Component, DefaultPassGroup

@@ -14,10 +14,10 @@ from modexlab.eval.lab.ledger import ledger as ledgers
 from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.reference import Reference
+from modexlab.eval.lab.ledger_rows import Row
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.rows import Row
 from modexlab.eval.lab.stages import FORMULA, NETLIST
 
 from tests.command_line import Cli

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from modexlab.eval.designs import catalogue, systems
+from modexlab.eval.designs import catalogue, system_catalogue
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab import implement, measure, metrics
+from modexlab.eval.lab import asic_run, measure, metrics
 from modexlab.eval.lab.content import verilog_digests
 from modexlab.eval.lab.metrics import METRICS, Figure, Measurement
 from modexlab.eval.lab.point import Point
@@ -117,7 +117,7 @@ def test_width_without_a_key_says_so() -> None:
 
 @pytest.mark.parametrize("subject", ["procxcel-mont", "proc-naive"])
 def test_systems_are_normalised(subject: str) -> None:
-    (row,) = systems.Measurement().rows([systems.find_system(subject)], [32], ["encrypt"])
+    (row,) = system_catalogue.Measurement().rows([system_catalogue.find_system(subject)], [32], ["encrypt"])
     found = measure.measure(Point(subject, 32))
     assert cycles(found) == row.normalised
     assert found.details["window"]["dummy"] == row.dummy > 0
@@ -173,8 +173,8 @@ def test_wrong_function_has_no_formula(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_wrong_program_has_no_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = systems.Row("xcel", "encrypt", 32, None, note="exit code 1")
-    monkeypatch.setattr(systems.Measurement, "row", lambda *_: bad)
+    bad = system_catalogue.Row("xcel", "encrypt", 32, None, note="exit code 1")
+    monkeypatch.setattr(system_catalogue.Measurement, "row", lambda *_: bad)
     with pytest.raises(NoMeasurement, match="exit code 1"):
         measure.measure(Point("procxcel-mont", 32))
 
@@ -202,15 +202,15 @@ PASSED, FAILED = Ran(3, 0), Ran(2, 1)
     ],
 )
 def test_flow_that_went_wrong_has_no_figures(change: dict[str, Any], message: str) -> None:
-    wanted = implement.targets(layout=False)
+    wanted = asic_run.targets(layout=False)
     summary = Summary(**dict.fromkeys(Summary.__struct_fields__))
     good = {"left_out": {}, "tests": {"rtl": PASSED, "gates": PASSED}}
     summary = msgspec.structs.replace(summary, **good | change)
     if not message:
-        implement._require_done(SMALL, summary, wanted)
+        asic_run._require_done(SMALL, summary, wanted)
         return
     with pytest.raises(NoMeasurement, match=message):
-        implement._require_done(SMALL, summary, wanted)
+        asic_run._require_done(SMALL, summary, wanted)
 
 
 # ---- through the flow
@@ -237,11 +237,11 @@ def test_layout_has_all_figures(routed: Measurement) -> None:
         assert 0 < found["energy_nj", work.name] < found["energy_with_glitches_nj", work.name]
     assert found["die_um2", ""] > found["area_um2", ""]
     assert all(content.startswith(b"\x89PNG") for content in routed.artifacts.values())
-    assert set(routed.artifacts) == set(implement.PICTURES)
+    assert set(routed.artifacts) == set(asic_run.PICTURES)
 
 
 def test_layout_says_what_ran(routed: Measurement) -> None:
-    rows = len(SMALL.chip().rows()) + len(systems.OPERATIONS)
+    rows = len(SMALL.chip().rows()) + len(system_catalogue.OPERATIONS)
     assert routed.tests == f"{rows} rows at RTL, {rows} at gates, {rows} at placed gates"
     assert routed.verilog_hash == verilog_digests(SMALL).text
     assert any("equivalence" in detail for detail in routed.details["caveats"])
@@ -254,9 +254,9 @@ def test_layout_says_what_ran(routed: Measurement) -> None:
 def test_command_gives_the_same_figures(routed: Measurement, cli: Cli) -> None:
     report = cli(*SMALL.command[1:]).json()
     found = by_name(routed.figures)
-    for name in implement.OF_NETLIST:
+    for name in asic_run.OF_NETLIST:
         assert found[name, ""] == report[name], name
-    for name in implement.OF_OPERATION:
+    for name in asic_run.OF_OPERATION:
         for operation, value in report[name].items():
             assert found[name, operation] == value, (name, operation)
     assert list(routed.marks) == report["marks"]
@@ -304,13 +304,13 @@ def test_fpga_counts_and_its_tests(cli: Cli) -> None:
 
 
 def test_skipped_steps_take_those_with_them_that_need_them() -> None:
-    wanted = implement.targets(layout=True, skip=["place"])
+    wanted = asic_run.targets(layout=True, skip=["place"])
     assert not set(wanted) & set(graph.WITH_LAYOUT) and "power" in wanted
-    assert "equivalence" not in implement.targets(layout=False, skip=["equivalence"])
+    assert "equivalence" not in asic_run.targets(layout=False, skip=["equivalence"])
     with pytest.raises(BadInput, match="--skip synthesis"):
-        implement.targets(layout=False, skip=["synthesis"])
+        asic_run.targets(layout=False, skip=["synthesis"])
     with pytest.raises(BadInput, match="did you mean 'place'"):
-        implement.targets(layout=False, skip=["plac"])
+        asic_run.targets(layout=False, skip=["plac"])
 
 
 def test_verilog_of_the_flow_is_what_was_hashed(tmp_path: Path) -> None:

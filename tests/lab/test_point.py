@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from modexlab.eval.cli import main as cli
-from modexlab.eval.designs import mixes
-from modexlab.eval.designs.mixes import parts_of
+from modexlab.eval.designs import workload_names
+from modexlab.eval.designs.workload_names import parts_of
 from modexlab.eval.designs.workloads import Workload
 from modexlab.eval.lab import keys
 from modexlab.eval.lab.point import Point
@@ -112,7 +112,7 @@ def test_key_changes_with_the_operands(constant: str, point: Point, monkeypatch:
     def other(work: Workload) -> Workload:
         return replace(work, base=work.base ^ 1)
 
-    real: Any = getattr(mixes, constant)
+    real: Any = getattr(workload_names, constant)
     if constant == "WORKLOADS":
         changed = tuple(map(other, real))
     elif constant == "workloads":
@@ -125,7 +125,7 @@ def test_key_changes_with_the_operands(constant: str, point: Point, monkeypatch:
             return (3, *real(*of)[1:])
 
     before = point.key
-    monkeypatch.setattr(mixes, constant, changed)
+    monkeypatch.setattr(workload_names, constant, changed)
     assert point.at().key != before
     monkeypatch.undo()
     assert point.at().key == before

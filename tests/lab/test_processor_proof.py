@@ -5,10 +5,10 @@ kind that it is for.
 from __future__ import annotations
 
 import pytest
-from modexlab.eval.lab.proof.check import Check
-from modexlab.eval.lab.proof.processor import units
-from modexlab.eval.lab.proof.processor.instructions import EFFECTS, RESULTS
-from modexlab.eval.lab.proof.processor.processor_checks import BENCHES, processor_checks
+from modexlab.eval.assurance.proof.check import Check
+from modexlab.eval.assurance.proof.processor import units
+from modexlab.eval.assurance.proof.processor.instructions import EFFECTS, RESULTS
+from modexlab.eval.assurance.proof.processor.processor_checks import BENCHES, processor_checks
 from modexlab.flow.prove import mutants
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.proc.isa.isa import INSTRUCTIONS
@@ -60,7 +60,7 @@ def refutes(check: Check, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -
         assert verilog.count(old) == 1, old
         return [mutants.Mutant(verilog.replace(old, new), "")]
 
-    monkeypatch.setattr("modexlab.eval.lab.proof.planted.mutants", changed)
+    monkeypatch.setattr("modexlab.eval.assurance.proof.mutants.mutants", changed)
     (defect,) = check.mutants()
     assert defect.refused() == ""
     return defect.run(SECONDS, lambda *_: None).verdict == REFUTED

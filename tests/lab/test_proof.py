@@ -9,17 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from modexlab.eval.designs import catalogue
-from modexlab.eval.lab.proof import benches, reference
-from modexlab.eval.lab.proof.answers import ANSWERS
-from modexlab.eval.lab.proof.check import NETLIST, PROC, Check, Outcome, spent
-from modexlab.eval.lab.proof.checks import Proof, checks, classes, first_of_each_class
-from modexlab.eval.lab.proof.contracts import CONTRACTS
-from modexlab.eval.lab.proof.heap_sum import heap_check
-from modexlab.eval.lab.proof.machine_checks import placed_outcome, same_pace
-from modexlab.eval.lab.proof.planted import first_refuted
-from modexlab.eval.lab.proof.ports import inside
-from modexlab.eval.lab.proof.stream_checks import (
+from modexlab.eval.assurance.proof import benches, reference
+from modexlab.eval.assurance.proof.check import NETLIST, Check, Outcome, spent
+from modexlab.eval.assurance.proof.exhaustive import ANSWERS
+from modexlab.eval.assurance.proof.heap_sum import heap_check
+from modexlab.eval.assurance.proof.machine_checks import placed_outcome, same_pace
+from modexlab.eval.assurance.proof.mutants import first_refuted
+from modexlab.eval.assurance.proof.ports import inside
+from modexlab.eval.assurance.proof.registry import Proof, checks, classes, first_of_each_class
+from modexlab.eval.assurance.proof.stream_checks import (
     OF_SUCH_AS_STAY,
     OUTPUTS,
     Rewritten,
@@ -30,8 +28,10 @@ from modexlab.eval.lab.proof.stream_checks import (
     one_by_one,
     protocol,
 )
-from modexlab.eval.lab.proof.unit_checks import LATENCY, fresh, unit_checks
-from modexlab.eval.lab.verdicts import Subject, Verdict
+from modexlab.eval.assurance.proof.unit_checks import LATENCY, fresh, unit_checks
+from modexlab.eval.assurance.proof.unit_contracts import CONTRACTS
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.verdicts import PROC, Subject
 from modexlab.fl.errors import BadInput
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
@@ -451,8 +451,8 @@ def planting(monkeypatch: pytest.MonkeyPatch, changes: dict[str, tuple[str, str]
         assert all(verilog.count(old) == 1 for old, _ in changes.values())
         return [mutants.Mutant(verilog.replace(*change), name) for name, change in changes.items()]
 
-    monkeypatch.setattr("modexlab.eval.lab.proof.planted.mutants", changed)
-    monkeypatch.setattr("modexlab.eval.lab.proof.planted.GOLDEN", 0)
+    monkeypatch.setattr("modexlab.eval.assurance.proof.mutants.mutants", changed)
+    monkeypatch.setattr("modexlab.eval.assurance.proof.mutants.GOLDEN", 0)
 
 
 def test_what_a_fault_is_told_as(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -756,7 +756,7 @@ def test_what_was_proved_is_proved(sample: int) -> None:
         machine = catalogue.find(name).at(nbits)
         check = {check.name: check for check in checks(machine)}[check_name]
         proof = Proof(check, check.run(RECHECK_SECONDS, lambda *_: None))
-        verdicts.append(Verdict.of(Subject.of(machine), proof))
+        verdicts.append(proof.of(Subject.of(machine)))
         if spent() - began > SECONDS / 2:  # the budget of a sample; the check that exceeds it is its last
             break
     assert not reference.lost(verdicts)

@@ -14,17 +14,17 @@ from types import ModuleType
 
 import pytest
 from modexlab.cl.timing import MontMulRemTiming
+from modexlab.eval.assurance.proof import guards
+from modexlab.eval.assurance.proof.check import Check, Outcome
+from modexlab.eval.assurance.proof.exhaustive import ANSWERS
+from modexlab.eval.assurance.proof.machine_checks import stream
+from modexlab.eval.assurance.proof.registry import checks
+from modexlab.eval.assurance.proof.unit_checks import unit_checks
 from modexlab.eval.designs import catalogue, design
 from modexlab.eval.designs.interfaces import AXI4LITE
 from modexlab.eval.designs.multipliers import mont_mul_rem
 from modexlab.eval.designs.multipliers.multiplier import Unit
 from modexlab.eval.designs.protection import private_settings
-from modexlab.eval.lab.proof import guards
-from modexlab.eval.lab.proof.answers import ANSWERS
-from modexlab.eval.lab.proof.check import Check, Outcome
-from modexlab.eval.lab.proof.checks import checks
-from modexlab.eval.lab.proof.machine_checks import stream
-from modexlab.eval.lab.proof.unit_checks import unit_checks
 from modexlab.fl.status import Status
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.machines import program_exp, residue_dpath

@@ -16,9 +16,9 @@ from modexlab.eval.designs.catalogue import entry, find
 from modexlab.eval.designs.interfaces import AXI4LITE, INTERFACES
 from modexlab.eval.designs.own_template import files
 from modexlab.eval.designs.runnable import Runnable
+from modexlab.eval.exchange.package.package import Package
+from modexlab.eval.exchange.package.timing import wave
 from modexlab.eval.folders import write_folder
-from modexlab.eval.package.package import Package
-from modexlab.eval.package.timing import wave
 from modexlab.fl.axi4lite import OKAY, Axi4LiteFL, capabilities, register_map
 from modexlab.fl.errors import BadInput
 from modexlab.fl.register_map import read_map

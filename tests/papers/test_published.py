@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.systems import system_names
+from modexlab.eval.designs.system_catalogue import system_names
 from modexlab.eval.papers import published
 from modexlab.eval.papers.published import (
     METRICS,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from modexlab.eval.designs.systems import Measurement, Row, find_system, loosely_coupled, with_work
+from modexlab.eval.designs.system_catalogue import Measurement, Row, find_system, loosely_coupled, with_work
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel

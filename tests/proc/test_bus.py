@@ -13,8 +13,8 @@ from functools import cache, partial
 
 import pytest
 from modexlab.eval.designs.catalogue import designs, find
-from modexlab.eval.designs.system import System, Xcel
-from modexlab.eval.designs.systems import workloads
+from modexlab.eval.designs.soc_system import System, Xcel
+from modexlab.eval.designs.system_catalogue import workloads
 from modexlab.proc.core.null_xcel import NullXcelFL
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.isa import causes, csrs

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.report import html, tables
-from modexlab.eval.report.content import gather
 from modexlab.eval.report.html import page
 from modexlab.eval.report.markdown import of_table as in_markdown
+from modexlab.eval.report.sections import gather
 from modexlab.eval.report.text import of_table as in_text
 
 from tests.paths import ROOT

@@ -27,16 +27,16 @@ from modexlab.eval.lab.ledger.ledger import Failure, Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
-from modexlab.eval.report import charts, datasets, palette, static
+from modexlab.eval.report import charts, datasets, palette, render_png
 from modexlab.eval.report.captions import CHARTS
-from modexlab.eval.report.content import PAPER_NBITS, Content, gather
-from modexlab.eval.report.entries import Entry, entries_of
 from modexlab.eval.report.html import for_script, packed
 from modexlab.eval.report.html import page as page_of
+from modexlab.eval.report.ledger_view import Entry, entries_of
 from modexlab.eval.report.markdown import write as write_markdown
 from modexlab.eval.report.metrics import AXES, METRICS, metric, ratio, shown
 from modexlab.eval.report.pictures import smaller
 from modexlab.eval.report.published import gathered, machines
+from modexlab.eval.report.sections import PAPER_NBITS, Content, gather
 from modexlab.eval.report.tables import Table, failed, quotient
 from modexlab.eval.report.text import text
 
@@ -315,7 +315,7 @@ def test_the_page_opens_with_the_most_complete_view(content: Content) -> None:
     """Five machines alone have all figures, three systems have them."""
     assert content.opening == (PAPER_NBITS, "encrypt", "stream")
     for chart in content.charts():
-        seen = {record.get("interface") for record in static.first_records(chart, content)}
+        seen = {record.get("interface") for record in render_png.first_records(chart, content)}
         assert seen <= {"stream", None, ""} or "interface" not in chart.filters, chart.name
     page = page_of(content)
     assert 'data-filter="interface" data-value="stream" aria-pressed="true"' in page
@@ -631,7 +631,7 @@ def test_silicon_by_width_is_of_what_has_several(tmp_path: Path) -> None:
     text = page_of(content)
     assert all(f'id="chart-{chart.name}"' in text for chart in content.charts()), "every chart is on the page"
     for chart in content.charts()[3:6]:
-        assert b"Width (bits)" in static.drawn(chart, content, "svg")
+        assert b"Width (bits)" in render_png.drawn(chart, content, "svg")
 
 
 def test_captions_are_true_in_both_themes() -> None:
@@ -689,10 +689,10 @@ def test_no_bar_of_energy_adds_operations(content: Content) -> None:
 def test_every_line_by_width_has_its_name_at_its_end(content: Content) -> None:
     """The labels of the picture keep a distance from each other."""
     (chart,) = [made for made in content.charts() if made.name == "widths"]
-    drawn = [record for record in static.first_records(chart, content) if record["source"] == "formula"]
+    drawn = [record for record in render_png.first_records(chart, content) if record["source"] == "formula"]
     steps = Counter(record["label"] for record in drawn)
     assert set(steps) == set(CYCLES)
-    root = ElementTree.fromstring(static.drawn(chart, content, "svg"))
+    root = ElementTree.fromstring(render_png.drawn(chart, content, "svg"))
     group = next(mark for mark in root.iter() if "ends_marks" in mark.get("class", ""))
     texts = {mark.text: float(re.search(r",(-?[\d.]+)\)", mark.get("transform", ""))[1]) for mark in group}
     assert set(texts) == set(steps)
@@ -769,10 +769,10 @@ def test_colours_can_be_read_on_both_papers() -> None:
             assert contrast(pair[theme], paper) >= 3.0, (pair, theme)
 
 
-@pytest.mark.parametrize("format", static.FORMATS)
+@pytest.mark.parametrize("format", render_png.FORMATS)
 def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> None:
     chart = next(each for each in content.charts() if each.name == "area-time")
-    content_of = static.drawn(chart, content, format)
+    content_of = render_png.drawn(chart, content, format)
     if format == "png":
         assert content_of.startswith(b"\x89PNG") and len(content_of) > 10_000
     else:

@@ -11,9 +11,9 @@ import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.report import html, text
 from modexlab.eval.report.charts import filled
-from modexlab.eval.report.content import Content, gather
 from modexlab.eval.report.palette import light
-from modexlab.eval.report.static import drawn, specification
+from modexlab.eval.report.render_png import drawn, specification
+from modexlab.eval.report.sections import Content, gather
 from modexlab.fl.cost import counting_floor
 
 from ..lab.test_cores import MACHINE, UNIT, of_flow, record

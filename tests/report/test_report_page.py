@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from modexlab.eval.lab import pareto
-from modexlab.eval.report.content import Content, gather
 from modexlab.eval.report.html import page as page_of
+from modexlab.eval.report.sections import Content, gather
 
 from .examples import HOSTILE, MANY_CYCLES, write, write_many
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from modexlab.eval.lab.proof.bus_check import decide
+from modexlab.eval.assurance.proof.bus_check import decide
 from modexlab.fl.errors import BadInput
 from modexlab.flow.prove.properties import prove
 from modexlab.flow.prove.report import PROVED, REFUTED

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa as reference_rsa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.pkcs1 import Pkcs1UnpadCL, unpad_cycles
-from modexlab.eval.vectors import encoding
+from modexlab.eval.exchange.vectors import encoding
 from modexlab.fl.errors import BadInput
 from modexlab.fl.pkcs1 import Kind, Opened, Padded, longest, nbytes_of, pad, unpad
 from modexlab.fl.random_bytes import (

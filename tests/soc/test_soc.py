@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from modexlab.eval.designs.catalogue import entry, find
 from modexlab.eval.designs.own_template import files
-from modexlab.eval.soc import chip as chips
-from modexlab.eval.soc.board import make_board
-from modexlab.eval.soc.chip import Chip, ChipError, round_trip, works
-from modexlab.eval.soc.cpus import CPUS
-from modexlab.eval.soc.program import operands_header
+from modexlab.eval.exchange.soc import chip as chips
+from modexlab.eval.exchange.soc.board import make_board
+from modexlab.eval.exchange.soc.chip import Chip, ChipError, round_trip, works
+from modexlab.eval.exchange.soc.cpus import CPUS
+from modexlab.eval.exchange.soc.program import operands_header
 from modexlab.fl.axi4lite import IDENTITY
 from modexlab.rtl.sim import toolchain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from modexlab.eval.vectors import encoding
+from modexlab.eval.exchange.vectors import encoding
 
 HASHES = {
     "SHA-1": hashes.SHA1(),

@@ -8,9 +8,9 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.session import Answer, Session
-from modexlab.eval.vectors import judge
-from modexlab.eval.vectors.items import Frame, Item, ModExp, ModMul, NotApplicable, Verdict
-from modexlab.eval.vectors.judge import Judge, Outcome
+from modexlab.eval.exchange.vectors import judge
+from modexlab.eval.exchange.vectors.items import Frame, Item, ModExp, ModMul, NotApplicable, Verdict
+from modexlab.eval.exchange.vectors.judge import Judge, Outcome
 from modexlab.fl.errors import BadInput
 from modexlab.fl.pkcs1 import Kind, Opened
 from modexlab.fl.status import Status

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from modexlab.eval.vectors import load
-from modexlab.eval.vectors.items import ModExp, NotApplicable
+from modexlab.eval.exchange.vectors import load
+from modexlab.eval.exchange.vectors.items import ModExp, NotApplicable
 from modexlab.fl.errors import BadInput
 
 from tests.paths import DATA

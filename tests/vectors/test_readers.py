@@ -16,8 +16,8 @@ import cryptography_vectors
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from modexlab.eval.vectors import VectorFile, load
-from modexlab.eval.vectors.items import ModExp, ModMul, NotApplicable
+from modexlab.eval.exchange.vectors import VectorFile, load
+from modexlab.eval.exchange.vectors.items import ModExp, ModMul, NotApplicable
 from modexlab.fl.errors import BadInput
 
 from tests.paths import DATA

@@ -171,7 +171,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.export is not None:
         _source(args)[0].export(Path(args.export))
         return 0
-    from ....flow.graph import graph, screen, summary
+    from ....flow.graph import graph, summary, summary_text
 
     if args.to is not None:
         graph.declaration(args.to)  # refuses an unknown one
@@ -199,7 +199,7 @@ def execute(args: argparse.Namespace) -> int:
     report.products = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
         report.products = _copy_products(outcome, report, Path(args.output))
-    answer(args, lambda: report, lambda: screen.text(report))
+    answer(args, lambda: report, lambda: summary_text.text(report))
     if point is not None:
         _record(ledger, point, asic_run=(wanted, outcome, report, seconds), quiet=args.json)
     return 0 if summary.good(report, wanted) else 1
@@ -216,7 +216,7 @@ def _parameters(args: argparse.Namespace) -> dict[str, Any]:
 
 def _source(args: argparse.Namespace) -> tuple[Source, Point | None]:
     """The design with its point, or Verilog from elsewhere."""
-    from ...lab.implement import verilog_files
+    from ...lab.asic_run import verilog_files
 
     if args.verilog is None:
         for option in ("top", "clock_port", "vectors", "include", "define"):
@@ -246,7 +246,7 @@ def _kit(given: str | None) -> Path | None:
 def _wanted(args: argparse.Namespace) -> list[str]:
     """The steps that are asked for."""
     from ....flow.graph import graph
-    from ...lab.implement import targets
+    from ...lab.asic_run import targets
 
     if args.to not in (None, graph.LENIENT):
         if args.skip:
@@ -262,8 +262,8 @@ def _run(
     wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
 ) -> tuple[Outcome, Summary]:
     """The flow and its summary, with a line on stderr for every step that takes its time."""
-    from ....flow.going import Running
-    from ...lab.implement import run_asic
+    from ....flow.progress import Running
+    from ...lab.asic_run import run_asic
 
     running = Running()
     with Progress("flow", quiet=quiet) as progress:
@@ -289,7 +289,7 @@ def _recorded(
 ) -> Point | None:
     """The point that this run measures; None for external Verilog, another cell library, or a partial run."""
     from ....flow.graph import graph
-    from ...lab.implement import targets
+    from ...lab.asic_run import targets
 
     whole = targets(layout=args.layout, skip=() if EQUIVALENCE in wanted else (EQUIVALENCE,))
     if point is None or args.kit is not None or args.to not in (None, graph.LENIENT) or wanted != whole:
@@ -317,7 +317,7 @@ def _record(
 ) -> None:
     """Write the figures to the ledger, or say why they are refused."""
     from ...errors import NoMeasurement
-    from ...lab.implement import asic_measurement
+    from ...lab.asic_run import asic_measurement
 
     try:
         with ledger:
@@ -333,7 +333,7 @@ def _record(
 def _copy_products(outcome: Outcome, report: Summary, directory: Path) -> dict[str, str]:
     """Everything that the steps made, one folder a step."""
     from ....flow.files import replace_text
-    from ....flow.graph import graph, screen
+    from ....flow.graph import graph, summary_text
 
     products = {}
     for name, entry in outcome.entries.items():
@@ -348,6 +348,7 @@ def _copy_products(outcome: Outcome, report: Summary, directory: Path) -> dict[s
         products[name] = str(target)
     report.write(directory)
     replace_text(
-        directory / "summary.txt", screen.text(msgspec.structs.replace(report, products=products)) + "\n"
+        directory / "summary.txt",
+        summary_text.text(msgspec.structs.replace(report, products=products)) + "\n",
     )
     return products

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from ....fl.errors import BadInput, shown
 from ...designs.session import LEVELS
 from ...designs.widths import check_width
+from ...exchange.vectors import VectorFile, known_formats, load
+from ...exchange.vectors.judge import Judge, Outcome
+from ...exchange.vectors.private import Protection
 from ...json_values import attributes
 from ...progress import Progress
-from ...vectors import VectorFile, known_formats, load
-from ...vectors.judge import Judge, Outcome
-from ...vectors.private import Protection
 from .. import own
 from ..arguments import (
     Commands,

@@ -39,7 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     from ....flow.fpga.fpga import DEVICES
     from ....rtl.sim import STAGES
     from ...designs import catalogue
-    from ...designs.systems import system_names
+    from ...designs.system_catalogue import system_names
     from ...papers.published import NUMBERS
 
     parser = args.parser

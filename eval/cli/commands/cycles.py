@@ -130,7 +130,7 @@ def _private(args: argparse.Namespace, machine: Machine) -> Counted:
                 f"and {name} is of that; "
                 "drop it, or give --workload decrypt"
             )
-    from ...designs.systems import private_operation
+    from ...designs.system_catalogue import private_operation
 
     work = private_operation(machine.nbits, machine.key)
     about: dict[str, Any] = {**_private_products(machine, work), "mod": json_number(work.mod)}
@@ -146,7 +146,7 @@ def _private_products(machine: Machine, work: Workload) -> dict[str, Any]:
 
 def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Counted:
     """Of a workload by its name."""
-    from ...designs.mixes import (
+    from ...designs.workload_names import (
         PRODUCT,
         cycles_of,
         parts_of,

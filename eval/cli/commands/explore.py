@@ -358,7 +358,7 @@ def _refused(space: Space, search: Search) -> dict[str, Any]:
 
 def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
     """Why a measured point is on no front."""
-    from ...designs.mixes import EXPONENTS
+    from ...designs.workload_names import EXPONENTS
 
     point = measured.point
     metrics = {figure.metric for figure in measured.figures}

@@ -22,7 +22,7 @@ from ..arguments import (
 from .leak import add_machine, identity, machine_of
 
 if TYPE_CHECKING:
-    from ...lab.security.fault_campaign import Campaign
+    from ...assurance.attacks.fault_campaign import Campaign
 
 SHOWN = 12  # registers
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
@@ -82,9 +82,9 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
+    from ...assurance.attacks.bellcore import key_by_crt
+    from ...assurance.attacks.fault_campaign import Campaign
     from ...designs.machine import Machine  # not at the top: it brings PyMTL3
-    from ...lab.security.bellcore import key_by_crt
-    from ...lab.security.fault_campaign import Campaign
 
     machine = machine_of(args)
     name = f"{machine.name}, {machine.nbits} bits"
@@ -96,7 +96,7 @@ def execute(args: argparse.Namespace) -> int:
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
         kind = Campaign
         if args.netlist:
-            from ...lab.security.net_campaign import NetCampaign as kind  # this one the flow, too
+            from ...assurance.attacks.net_campaign import NetCampaign as kind  # this one the flow, too
         campaign = kind(machine, args.operations, args.seed)
         faults = campaign.faults(args.samples, args.exhaustive)
         progress.describe(name)

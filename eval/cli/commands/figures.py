@@ -29,7 +29,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ....flow.check.report import Compared
-    from ...lab.second_opinion import Opinion
+    from ...assurance.crosscheck import Opinion
 
 CLOCK = "clock_period"
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
@@ -94,7 +94,7 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...lab.second_opinion import opinions, points  # not at the top: it brings the flow
+    from ...assurance.crosscheck import opinions, points  # not at the top: it brings the flow
 
     if (args.design is None) == (args.space is None):
         raise BadInput("give either a DESIGN or --space SPACE")

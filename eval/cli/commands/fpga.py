@@ -83,7 +83,7 @@ def execute(args: argparse.Namespace) -> int:
 
 def _source(args: argparse.Namespace) -> Source:
     """The design, or the Verilog; BadInput for what does not go together."""
-    from ...lab.implement import verilog_files  # not at the top: --help must be quick
+    from ...lab.asic_run import verilog_files  # not at the top: --help must be quick
 
     if args.verilog is None:
         if args.top is not None:
@@ -99,8 +99,8 @@ def _source(args: argparse.Namespace) -> Source:
 
 def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> FpgaRun:
     """The Verilog and its counts, with a line on stderr for every part that is done now."""
-    from ....flow.going import Running
-    from ...lab.implement import run_fpga
+    from ....flow.progress import Running
+    from ...lab.asic_run import run_fpga
 
     running = Running()
     with Progress("Verilog", quiet=quiet) as progress:

@@ -30,8 +30,8 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
+    from ...assurance.attacks.leakage import Assessment
     from ...designs.runnable import Runnable
-    from ...lab.security.leakage import Assessment
 
 TRACES = 5000
 # those of lab.leakage, which brings PyMTL3; on registers first
@@ -103,8 +103,8 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
+    from ...assurance.attacks.leakage import TOGGLES, Compared, ComparedFields, Comparison, assess
     from ...designs.machine import Machine  # not at the top: it brings PyMTL3
-    from ...lab.security.leakage import TOGGLES, Compared, ComparedFields, Comparison, assess
     from ...report.leak_chart import FORMATS, drawn
 
     format = ""

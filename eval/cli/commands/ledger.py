@@ -180,7 +180,7 @@ def _to_compare(path: str) -> Ledger | Reference:
 def _diff(args: argparse.Namespace) -> int:
     """Figures of two ledgers, matched by what they say."""
     from ...lab.ledger.join import compare
-    from ...lab.rows import record
+    from ...lab.ledger_rows import record
 
     old, *new = args.targets
     with (
@@ -366,14 +366,14 @@ def _check_names(ledger: Ledger | Reference, name: str, wanted: list[str]) -> No
 
 
 def _known(name: str) -> list[str]:
-    from ...designs.mixes import NAMES
+    from ...designs.workload_names import NAMES
     from ...lab.metrics import METRICS
     from ...lab.stages import STAGES
 
     if name != "subject":
         return list({"metric": METRICS, "operation": NAMES, "stage": STAGES}[name])
     from ...designs.catalogue import designs
-    from ...designs.systems import system_names
+    from ...designs.system_catalogue import system_names
 
     return [*(design.name for design in designs()), *system_names()]
 
@@ -485,7 +485,7 @@ def _failure_as_json(failure: Failure) -> dict[str, Any]:
 
 def row_as_json(row: Row) -> dict[str, Any]:
     """A figure for scripts."""
-    from ...lab.rows import record
+    from ...lab.ledger_rows import record
 
     return {**record(row), "stale": row.stale}
 

@@ -59,7 +59,7 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...package.package import Package
+    from ...exchange.package.package import Package
 
     design = one_entry(args)
     settings = settings_of(design, args.settings)

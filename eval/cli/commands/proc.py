@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
 from ...designs.session import stage_at
-from ...designs.system import LEVELS, System, Xcel
+from ...designs.soc_system import LEVELS, System, Xcel
 from ...progress import Progress
 from ...table import table
 from ..arguments import (

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
+from ...assurance.proof.check import KINDS, UNITS
 from ...json_values import attributes
-from ...lab.proof.check import KINDS, PROC, UNITS
+from ...lab.verdicts import PROC
 from ...progress import Progress, duration
 from ...table import table
 from ..arguments import (
@@ -33,10 +34,10 @@ from ..arguments import (
 from .leak import machine_of
 
 if TYPE_CHECKING:
+    from ...assurance.proof.check import Check, Outcome
+    from ...assurance.proof.mutants import Search
+    from ...assurance.proof.registry import Proof
     from ...lab.ledger.ledger import Ledger
-    from ...lab.proof.check import Check, Outcome
-    from ...lab.proof.checks import Proof
-    from ...lab.proof.planted import Search
     from ...lab.verdicts import Subject, Verdict
 
 ALL = "all"
@@ -139,7 +140,7 @@ def execute(args: argparse.Namespace) -> int:
     args.key = None
     if args.design == ALL:
         return _prove_all(args)
-    from ...lab.proof.checks import checks  # not at the top: it brings PyMTL3
+    from ...assurance.proof.registry import checks  # not at the top: it brings PyMTL3
     from ...lab.verdicts import Subject
 
     if args.record:
@@ -168,8 +169,8 @@ def execute(args: argparse.Namespace) -> int:
 
 def _prove_processor(args: argparse.Namespace) -> int:
     """What it does with each instruction; what the ledger has is not proved again."""
-    from ...lab.proof.checks import chosen
-    from ...lab.proof.processor.processor_checks import processor_checks
+    from ...assurance.proof.processor.processor_checks import processor_checks
+    from ...assurance.proof.registry import chosen
     from ...lab.verdicts import Subject
 
     if args.settings or args.nbits or args.crt or args.verify or args.blind != "no":
@@ -182,7 +183,7 @@ def _prove_processor(args: argparse.Namespace) -> int:
 
 def _prove_mutants(args: argparse.Namespace, found: Sequence[tuple[str, Check]]) -> int:
     """Faults planted in units, by design and check; nothing of a machine as it is, so nothing for the ledger."""
-    from ...lab.proof.planted import first_refuted
+    from ...assurance.proof.mutants import first_refuted
 
     searches: list[tuple[str, Search]] = []
     with Progress("mutants", unit="unit", quiet=args.json) as progress:
@@ -210,22 +211,21 @@ def _proved(
     known: dict[str, Outcome] | None = None,
 ) -> Iterator[Proof]:
     """One check after the other, each noted as it ends."""
-    from ...lab.proof.checks import prove
-    from ...lab.verdicts import Verdict
+    from ...assurance.proof.registry import prove
 
     def report(check: Check) -> Callable[[int, int], None]:
         progress.describe(f"{subject}: {check.name}")
         return lambda *_: None
 
     for proof in prove(found, args.timeout, report, known):
-        ledger.note(Verdict.of(subject, proof))
+        ledger.note(proof.of(subject))
         yield proof
 
 
 def _prove_all(args: argparse.Namespace) -> int:
     """All designs of the catalogue as they are by default."""
+    from ...assurance.proof.registry import checks, first_of_each_class
     from ...designs.catalogue import designs
-    from ...lab.proof.checks import checks, first_of_each_class
     from ...lab.verdicts import Subject
 
     if args.settings or args.crt or args.verify or args.blind != "no":
@@ -252,8 +252,7 @@ def _prove_what_is_new(
     args: argparse.Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]
 ) -> int:
     """Checks of which the ledger has no verdict from the same sources, and all of them told."""
-    from ...lab.proof import reference
-    from ...lab.verdicts import Verdict
+    from ...assurance.proof import reference
 
     refuted: list[str] = []
     known: dict[str, Outcome] = {}
@@ -269,7 +268,7 @@ def _prove_what_is_new(
         try:
             for name, (subject, check) in new.items():
                 for proof in _proved(subject, [check], args, progress, ledger, known):
-                    told[name] = Verdict.of(subject, proof)
+                    told[name] = proof.of(subject)
                     refuted += _counterexample(" ".join(name), proof)
                     left[check.kind] -= 1
                     progress(len(told), len(asked))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...lab.ledger.ledger import Ledger
     from ...lab.point import Point
     from ...lab.space import Space
-    from ...report.content import Content
+    from ...report.sections import Content
     from ...report.tables import Cell, Table
 
 PAGE = "modexlab-report.html"
@@ -96,7 +96,7 @@ def execute(args: argparse.Namespace) -> int:
     sweep = None if args.no_measure else _measure(args, ledger)
     if sweep is not None and sweep.interrupted:
         return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the ledger")
-    from ...report.content import gather
+    from ...report.sections import gather
 
     with Progress("report", quiet=args.json) as progress:
         progress.describe("report: reading the ledger")
@@ -117,7 +117,7 @@ def execute(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be, before anything is measured."""
-    from ...designs.systems import HARDWARE, SOFTWARE, find_system
+    from ...designs.system_catalogue import HARDWARE, SOFTWARE, find_system
 
     for name in args.designs:
         if name.startswith((HARDWARE, SOFTWARE)):
@@ -175,8 +175,8 @@ def chosen(
 ) -> list[Point]:
     """The points of the space, or those of these designs, and those of designs by manifests."""
     from ...designs.catalogue import by_manifests
-    from ...designs.mixes import DECRYPT, ENCRYPT, EXPONENTS
-    from ...designs.systems import HARDWARE, SOFTWARE
+    from ...designs.system_catalogue import HARDWARE, SOFTWARE
+    from ...designs.workload_names import DECRYPT, ENCRYPT, EXPONENTS
     from ...lab.stages import FORMULA, IMPLEMENTED, NATIVE
 
     points = list(space.points()) if designs or not manifests else []
@@ -230,7 +230,7 @@ def _write(args: argparse.Namespace, content: Content, progress: Progress) -> di
         progress.describe("report: drawing charts")
         written["markdown"] = str(write_markdown(content, Path(args.markdown)).absolute())
     if args.figures is not None:
-        from ...report.static import write_all
+        from ...report.render_png import write_all
 
         progress.describe("report: drawing charts")
         paths = write_all(content, Path(args.figures), args.format or FORMATS[0])

@@ -287,7 +287,9 @@ def _by_program(args: argparse.Namespace, design: Design, settings: dict[str, An
 
 def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Exponentiations:
     """A workload by its name: all of its parts on the machine, one after the other."""
-    from ...designs.mixes import parts_of  # not at the top: it brings the keys, and --help must be quick
+    from ...designs.workload_names import (
+        parts_of,  # not at the top: it brings the keys, and --help must be quick
+    )
 
     refuse_with_workload(args, ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"))
     nbits = PAPER_NBITS if args.nbits is None else args.nbits

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import AXI4LITE
+from ...exchange.soc.cpus import CPUS
 from ...folders import new_directory, write_folder
 from ...progress import Progress
-from ...soc.cpus import CPUS
 from ...table import table
 from .. import own
 from ..arguments import (
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from ...designs.design import Design
     from ...designs.runnable import Runnable
-    from ...soc.chip import Chip, RoundTrip, TableCalls
-    from ...soc.program import Software
+    from ...exchange.soc.chip import Chip, RoundTrip, TableCalls
+    from ...exchange.soc.program import Software
 
 TEXT = """\
 The chip is made
@@ -94,8 +94,8 @@ def add(commands: Commands) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     from ...designs.own import OwnDesign
-    from ...soc.chip import calls_cycles, calls_software, table_calls
-    from ...soc.folder import CALLS
+    from ...exchange.soc.chip import calls_cycles, calls_software, table_calls
+    from ...exchange.soc.folder import CALLS
 
     design = one_entry(args)
     settings = settings_of(design, args.settings)
@@ -114,9 +114,9 @@ def execute(args: argparse.Namespace) -> int:
 
 def _round_trip(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> int:
     """A machine of the catalogue: RSA there and back."""
-    from ...designs.systems import check_key_width
-    from ...soc.chip import expected_cycles, round_trip, round_trip_software, workloads, works
-    from ...soc.folder import ROUND_TRIP
+    from ...designs.system_catalogue import check_key_width
+    from ...exchange.soc.chip import expected_cycles, round_trip, round_trip_software, workloads, works
+    from ...exchange.soc.folder import ROUND_TRIP
 
     nbits = check_key_width(DEFAULT_NBITS if args.nbits is None else args.nbits)
     if any(param.name == "modulus" for param in design.params):  # made for one, and so for that of the key
@@ -148,8 +148,8 @@ def _run(
     words: Mapping[str, str],
 ) -> Trip:
     """Make the chip, write its folder, and run the program."""
-    from ...soc.chip import Chip, require_litex
-    from ...soc.folder import folder_files
+    from ...exchange.soc.chip import Chip, require_litex
+    from ...exchange.soc.folder import folder_files
 
     directory = None if args.output is None else new_directory("--output", args.output, args.force)
     require_litex(args.cpu)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ...designs.system import COUPLINGS
+from ...designs.soc_system import COUPLINGS
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
@@ -29,7 +29,7 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ...designs.systems import Row, SystemKind
+    from ...designs.system_catalogue import Row, SystemKind
 
     Column = tuple[str, str, Callable[[Row, list[Row]], Any]]
 
@@ -144,7 +144,7 @@ def _operation(text: str) -> str:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...designs.systems import (
+    from ...designs.system_catalogue import (
         DEFAULT_ON_BUS,
         DEFAULT_SYSTEMS,
         OPERATIONS,

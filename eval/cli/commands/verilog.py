@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT
-from ...designs.system import COUPLINGS
+from ...designs.soc_system import COUPLINGS
 from ...designs.verilog.machine import verilog
 from ...designs.verilog.padding import PADDING, padding_verilog
 from ...designs.verilog.processor import PROCESSOR

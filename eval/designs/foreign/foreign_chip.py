@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from ....fl.errors import BadInput
 from ....fl.status import Status
 from ....flow.source import PACKAGE
-from ..asic import MOST_ENERGY_CYCLES, Chip
 from ..chip import AcceleratorChip
 from ..interfaces import Operands
-from ..mixes import parts_of
-from ..systems import OPERATIONS
+from ..machine_chip import MOST_ENERGY_CYCLES, Chip
+from ..system_catalogue import OPERATIONS
 from ..widths import check_width
+from ..workload_names import parts_of
 from .core import ALONE, CORE, Core
 from .corners import Corner, corners
 from .foreign import ForeignMachine

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....fl.errors import BadInput
-from ....fl.program.program import Check
+from ....fl.program.ir import Check
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..interfaces import find as find_interface
 from ..verilog_header import PROTOCOL, folded, messages, paragraphs, parameters, verilog_file, wrapped

@@ -15,7 +15,7 @@ from ....fl.mod_exp import exponentiation
 from ....proc.core.parameters import check_units
 from ....proc.software.memory import BUS_BASE
 from ..interfaces import AXI4LITE
-from ..system import Xcel
+from ..soc_system import Xcel
 from ..verilog_header import bus, fields, parameters, registers, verilog_file, wrapped
 
 if TYPE_CHECKING:

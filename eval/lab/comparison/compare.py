@@ -26,8 +26,8 @@ from typing import Any
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM, UNIT
-from ...designs.mixes import DECRYPT, ENCRYPT, PRODUCT
-from ...designs.systems import HARDWARE, SOFTWARE
+from ...designs.system_catalogue import HARDWARE, SOFTWARE
+from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT
 from ...papers.published import Published, Table, paper
 from ..flow_settings import FLOW_DEFAULTS, optional_flow
 from ..ledger.ledger import Ledger, Row

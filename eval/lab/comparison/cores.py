@@ -31,23 +31,23 @@ from ....fl.moduli import has_known_factors
 from ....rtl.sim import SimulationTimeout, ToolError
 from ...designs import catalogue
 from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
-from ...designs.mixes import DECRYPT, ENCRYPT, PRODUCT, cycles_of
 from ...designs.session import NoResult
-from ...designs.systems import HARDWARE, SOFTWARE
+from ...designs.system_catalogue import HARDWARE, SOFTWARE
+from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT, cycles_of
 from ...json_values import attributes
 from ...papers import published
 from ..ledger.reference import Reference
 from ..point import Point
 from ..space import Part, Space
 from ..stages import CL, FLOW, LAYOUT, NETLIST
-from . import field as field_file
+from . import published_data
 from .compare import CLOCK_NS, LedgerRows, label, machine_of, usual
 
 if TYPE_CHECKING:
     from ...designs.foreign.foreign import ForeignDesign
     from ...papers.published import Published
     from ..ledger.ledger import Ledger
-    from ..rows import Row
+    from ..ledger_rows import Row
 
 SPACE = "cores"
 REFERENCE = Path(__file__).parents[2] / "results" / "baseline.jsonl"
@@ -512,12 +512,12 @@ def _technology() -> str:
 
 
 def published_cores(nbits: Collection[int]) -> list[Core]:
-    """Of the five papers, and of others (field.toml), at these widths."""
+    """Of the five papers, and of others (published_data.toml), at these widths."""
     return [paper for paper in (*_of_papers(), *_of_field()) if paper.nbits in nbits]
 
 
 def _of_field() -> Iterator[Core]:
-    for figure in field_file.figures():
+    for figure in published_data.figures():
         yield Core(
             design=figure.design,
             kind=PUBLISHED,

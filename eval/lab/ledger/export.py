@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import unknown
 from ....flow.files import replacing
-from ..rows import COLUMNS, Row, record
+from ..ledger_rows import COLUMNS, Row, record
 from . import reference
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from .ledger import Ledger, Whole
 from .notes import VERDICT, Note
 
 if TYPE_CHECKING:
-    from ..rows import Row
+    from ..ledger_rows import Row
     from .reference import Reference
 
 Results = Union["Ledger", "Reference"]

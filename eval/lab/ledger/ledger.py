@@ -26,9 +26,9 @@ from typing import Any, TypeVar
 
 from ....fl.errors import BadInput, unknown
 from ...errors import NoMeasurement
+from ..ledger_rows import Failure, Row, Source
 from ..metrics import METRICS, Figure, Measurement
 from ..point import Point, version_of
-from ..rows import Failure, Row, Source
 from ..verdicts import Verdict
 from . import schema
 from .notes import (
@@ -571,7 +571,7 @@ _INHERITED: list[sqlite3.Connection] = []
 
 def family_of(subject: str) -> str:
     """The family of multipliers that does the work in a design or a system; "software" if none does."""
-    from ...designs.systems import HARDWARE, SOFTWARE
+    from ...designs.system_catalogue import HARDWARE, SOFTWARE
 
     if subject.startswith(SOFTWARE):
         return "software"

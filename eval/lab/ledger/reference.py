@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ....fl.errors import BadInput
+from ..ledger_rows import Row, Source, record
 from ..point import content_in
-from ..rows import Row, Source, record
 
 NAME = "reference"  # of the format, for `modexlab ledger export`
 _FIGURE = ("operation", "metric", "value", "unit")

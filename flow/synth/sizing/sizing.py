@@ -16,7 +16,7 @@ did not help is undone and halved. Where the clock is met, sizes go down again b
 recovery. After Coudert, "Gate sizing for constrained delay/power/area optimization", IEEE Trans. VLSI 5(4),
 1997, in its form with a local neighbourhood.
 
-Wires: WIRE_FF per fan-out here, and those of the placement after it (layout/in_place.py). The clock is ideal;
+Wires: WIRE_FF per fan-out here, and those of the placement after it (layout/post_place_sizing.py). The clock is ideal;
 `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
 """
 
@@ -32,14 +32,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ... import product
-from ...collecting import uncollected
-from ...going import say
+from ...gc_pause import uncollected
 from ...kit import kit
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
 from ...netlist import hierarchy as hierarchy_file
 from ...netlist.hierarchy import Hierarchy
 from ...netlist.netlist import read, write_back
+from ...progress import say
 from ..area import area
 from ..synthesis import write_netlist
 from ..tiles import Tiles

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...going import say
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
 from ...netlist.document import Module
 from ...netlist.netlist import Netlist, of_module, write_back
 from ...netlist.ownership import SEPARATOR
+from ...progress import say
 from .. import tiles
 from ..tiles import Tiles
 from .circuit import Circuit, Surroundings, wired

@@ -3,7 +3,7 @@
 PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as
 comments, absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods
 are overridden here and in structure.py (ports, instances and connections), modules get other names
-(names.py), and the text of each module is tidied (tidy.py). The result is the same in every process, as it is
+(names.py), and the text of each module is tidied (verilog_format.py). The result is the same in every process, as it is
 the key to the cache, and clean under `verilator -Wall`.
 """
 
@@ -31,11 +31,11 @@ from ....fl.errors import BadInput
 from ...states import NONE, States, states_of
 from .. import interrupt, toolchain
 from ..text import VerilogText
-from .enumerated import choice, holds_state, state_name, without_unreached
+from .enum_states import choice, holds_state, state_name, without_unreached
 from .names import described, identity, module_names, prefix_of
 from .structure import DirectStructure, one_element
-from .tidy import drop_unused, order_ports, tidy
-from .unread import directions, leave_open, silence
+from .unused_bits import directions, leave_open, silence
+from .verilog_format import drop_unused, order_ports, tidy
 
 _HEADER = """\
 // {top}: translated from PyMTL3; the top module is the last one.
@@ -61,7 +61,7 @@ def translate(
 
     unique: the names of all other modules and of the types begin with that of the top, so that several
     designs can be parts of one project. unread: signals of the top module that it need not read, and the
-    reason (see unread.py).
+    reason (see unused_bits.py).
     """
     if not component._dsl.constructed:
         component.elaborate()

@@ -1,7 +1,7 @@
 """The Verilog of a component, its digests, and the ports that a driver needs: made once, and cached.
 
 PyMTL3 takes longer to elaborate and translate a machine than the native stage to run it. An entry is found by
-the recipe of the component (recipe.py), and by the sources of all that the recipe leads to and of what
+the recipe of the component (component_digest.py), and by the sources of all that the recipe leads to and of what
 translates it.
 """
 
@@ -18,7 +18,7 @@ from pymtl3 import Component
 
 from .. import cache, interrupt, sources
 from ..base import claim
-from .recipe import Recipe, recipe, recipe_of
+from .component_digest import Recipe, recipe, recipe_of
 from .translate import Readable, translate
 
 MODULE = __name__.partition(".")[2]

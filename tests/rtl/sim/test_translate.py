@@ -9,7 +9,7 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import ToolError, lint, simulate, translate
-from modexlab.rtl.sim.translation.unread import silence
+from modexlab.rtl.sim.translation.unused_bits import silence
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 

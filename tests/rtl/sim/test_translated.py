@@ -13,7 +13,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import cache, simulate, sources, translate
 from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation import translated
-from modexlab.rtl.sim.translation.recipe import recipe_of
+from modexlab.rtl.sim.translation.component_digest import recipe_of
 from modexlab.rtl.units import add_red, mont_mul_rem
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from pymtl3 import Component
@@ -81,7 +81,7 @@ def test_damaged_entry_is_made_again(own_cache: Path, damage: Callable[[bytes], 
     ("changed", "counts"),
     [
         ("rtl/units/add_red.py", True),
-        ("rtl/sim/translation/tidy.py", True),
+        ("rtl/sim/translation/verilog_format.py", True),
         ("rtl/units/shift_sub.py", False),
         ("eval/report/html.py", False),
     ],

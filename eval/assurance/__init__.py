@@ -1,0 +1,1 @@
+"""Proofs (proof/), leakage and fault attacks (attacks/), and figures crosschecked by other tools (crosscheck.py)."""

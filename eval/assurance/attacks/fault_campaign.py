@@ -1,0 +1,290 @@
+"""Fault campaigns: single-bit faults in the flip-flops of an accelerator, and their effects on its responses.
+
+Every flip-flop in every cycle, where that are few enough, or so many of them drawn; or nets of the netlist,
+stuck or flipped (net_campaign.py). An operation without a response in three times its cycles hangs. A
+response with a status and without a wrong result is a caught fault; any other one than that of `fl` is a
+wrong result. Outcomes are kept in the cache, part by part: an interrupted campaign continues, and a complete
+one is read.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from ....fl.errors import BadInput
+from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, compared, faults_of, judged
+from ....rtl.sim.ports import Value
+from ...errors import NoMeasurement
+from ...lab import keys
+from ...progress import after
+from . import bellcore, fault_parts
+from .bellcore import Factored
+from .fault_parts import Came
+
+if TYPE_CHECKING:
+    from ....fl.accelerator import Message
+    from ...designs.runnable import Runnable
+
+MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
+SAMPLES = 5_000
+HANGS = 3  # times the cycles of the operation
+SHOWN = 20  # wrong results that are kept as examples
+# faults of a part: at most; at least, and where one that is found is enough; in between so many bits of so
+# many cycles
+MOST_OF_PART, LEAST_OF_PART = 4_096, 64
+PART = 500_000_000
+CONFIDENCE = 1.96  # standard deviations: 95 %
+KEYS = {
+    Effect.NONE: "no_effect",
+    Effect.CAUGHT: "caught",
+    Effect.HANG: "hang",
+    Effect.WRONG: "wrong_result",
+}
+
+
+class Operation(NamedTuple):
+    """A request and what is right."""
+
+    request: Message
+    golden: Message
+
+
+class Outcome(NamedTuple):
+    """A fault, and what it came to; without an answer `response` is None."""
+
+    fault: Any  # Fault, or NetFault
+    effect: Effect
+    response: Value | None
+
+
+@dataclass
+class Campaign:
+    """Faults in an accelerator, and what they came to."""
+
+    machine: Runnable
+    count: int = 4  # of different operations
+    seed: int = 1
+    outcomes: list[Outcome] = field(default_factory=list)
+    factored: list[Factored] = field(default_factory=list)
+    seconds: float = 0.0  # of all of it, in this run or one before
+    exhaustive: bool = False
+    reused: int = 0  # faults of parts that were there
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise BadInput("--operations 0: there is nothing that a fault could meet; give 1 or more")
+        self._draw = random.Random(f"{self.machine.nbits} {self.seed}")
+        self.operations = [self._operation() for _ in range(self.count)]
+        self.model = self._model()
+        self.key = bellcore.key_by_crt(self.machine)
+        # cycles are those of a model without faults, which must be right
+        self.cycles = 0
+        for operation in self.operations:
+            most = max(self.machine.longest, 1000 * (self.machine.nbits + 100) ** 2)
+            answer, cycle = self.model.run(operation.request, most)
+            if answer != operation.golden:
+                raise NoMeasurement(
+                    f"without a fault {self.machine.name} answers {answer} to {operation.request}, "
+                    f"and not {operation.golden}"
+                )
+            self.cycles = max(self.cycles, cycle)
+
+    def _model(self) -> Any:
+        return Faulted(self.machine.rtl())
+
+    def _operation(self) -> Operation:
+        """An accepted request, and its response from reset."""
+        request = self.machine.accepted(self._draw)
+        return Operation(request, self.machine.answers([request])[0])
+
+    # ---- which
+
+    few: ClassVar[int] = MOST_EXHAUSTIVE
+    stage: ClassVar[str] = "native"
+
+    @property
+    def nbits(self) -> int:
+        """Of all flip-flops."""
+        return sum(register.nbits for register in self.model.registers)
+
+    @property
+    def possible(self) -> int:
+        """Every bit in every cycle."""
+        return self.nbits * self.cycles
+
+    def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
+        """All, or some; by default all if they are few."""
+        self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
+        if self.exhaustive:
+            every = faults_of(self.model.registers, lambda _: range(self.cycles))
+            self._draw.shuffle(
+                every
+            )  # so that the operations meet all of them alike, and the time left is told well
+            return every
+        bits = [(site, bit) for site in self.model.registers for bit in range(site.nbits)]
+        chosen = self._draw.choices(bits, k=SAMPLES if samples is None else samples)
+        return [Fault(site, bit, self._draw.randrange(self.cycles)) for site, bit in chosen]
+
+    # ---- what they do
+
+    def run(
+        self,
+        faults: Sequence[Any],
+        progress: Callable[[int, int], None] | None = None,
+        enough: Callable[[Campaign], bool] | None = None,
+    ) -> None:
+        """Inject them; `enough` may end it early."""
+        requests = [operation.request for operation in self.operations]
+        golden = [operation.golden for operation in self.operations]
+        judge = judged if self.machine.shape.has_status else compared
+        size = self.size_of_part if enough is None else LEAST_OF_PART
+        size = max(self.count, size - size % self.count)
+        for done in range(0, len(faults), size):
+            told = None if progress is None else after(progress, done, len(faults))
+            part = faults[done : done + size]
+
+            def found(part: Sequence[Any] = part, told: Any = told) -> Iterator[Came]:
+                most = HANGS * self.cycles
+                for outcome in self.model.campaign(requests, part, golden, most, judge, told):
+                    yield Came(outcome.effect, outcome.response)
+
+            kept = fault_parts.kept(self._named(part), found)
+            came = [Outcome(fault, *each) for fault, each in zip(part, kept.came, strict=True)]
+            self.outcomes += came
+            self.factored += self._factors(came)
+            self.seconds += kept.seconds
+            self.reused += len(came) if kept.reused else 0
+            if progress is not None:
+                progress(len(self.outcomes), len(faults))
+            if enough is not None and enough(self):
+                self.exhaustive = self.exhaustive and len(self.outcomes) == len(faults)
+                break
+
+    @property
+    def size_of_part(self) -> int:
+        """Faults that are kept together: a few seconds of work, the same in each run."""
+        return max(LEAST_OF_PART, min(MOST_OF_PART, PART // self.possible))
+
+    def _named(self, part: Sequence[Any]) -> list[Any]:
+        """All that these outcomes follow from."""
+        machine = self.machine
+        return [
+            [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
+            [self.operations, HANGS * self.cycles, [self.named(fault) for fault in part]],
+            [self.stage, sorted(keys.tools_of(self.stage).items()), *self._made_by()],
+        ]
+
+    def _made_by(self) -> list[str]:
+        """Digests of our own sources, and of whatever else decides."""
+        from ....rtl.sim import sources
+
+        return [sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])]
+
+    def _factors(self, outcomes: Sequence[Any]) -> Iterator[Factored]:
+        """The primes that wrong results of these faults tell; the first of them met the first operation."""
+        if self.key is None:
+            return
+        for at, outcome in enumerate(outcomes):
+            if outcome.effect is Effect.WRONG and isinstance(outcome.response, tuple):
+                message, *_ = self.operations[at % self.count].request
+                found = bellcore.factored(self.key, self.named(outcome.fault), message, outcome.response[1])
+                if found is not None:
+                    yield found
+
+    # ---- what is told
+
+    def named(self, fault: Any) -> str:
+        """In words."""
+        return str(fault)
+
+    @property
+    def counts(self) -> dict[Effect, int]:
+        counted = Counter(outcome.effect for outcome in self.outcomes)
+        return {effect: counted[effect] for effect in Effect}
+
+    @property
+    def rate(self) -> float:
+        """Faults a second of the processor."""
+        return len(self.outcomes) / self.seconds if self.seconds else 0.0
+
+    def most_wrong(self) -> float:
+        """Of all faults that there are, so large a part may let a wrong result out, of those that were drawn
+        (Wilson, 95 %).
+        """
+        total, wrong = len(self.outcomes), self.counts[Effect.WRONG]
+        if self.exhaustive or not total:
+            return wrong / total if total else 0.0
+        z, share = CONFIDENCE, wrong / total
+        spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+        return min(1.0, (share + z * z / (2 * total) + spread) / (1 + z * z / total))
+
+    def by_register(self) -> list[dict[str, Any]]:
+        """Where they were injected, and what they came to; those that let most wrong results out first."""
+        bits: Counter[str] = Counter()
+        for site in self.model.registers:
+            bits[_register(site.path)] += site.nbits
+        rows = self._rows(list(bits), lambda fault: _register(fault.site.path))
+        return [
+            {"register": name, "module": name.rpartition(".")[0], "nbits": bits[name], **row}
+            for name, row in rows
+        ]
+
+    def _rows(self, names: Sequence[str], where: Callable[[Any], str]) -> list[tuple[str, dict[str, int]]]:
+        """The counts by place."""
+        counted: dict[str, Counter[Effect]] = {name: Counter() for name in names}
+        for outcome in self.outcomes:
+            counted[where(outcome.fault)][outcome.effect] += 1
+        rows = [
+            (name, {"injected": sum(found.values()), **{KEYS[effect]: found[effect] for effect in Effect}})
+            for name, found in counted.items()
+        ]
+        return sorted(rows, key=lambda row: (-row[1]["wrong_result"], row[0]))
+
+    def wrong(self) -> list[str]:
+        """Some of the faults that let a wrong result out."""
+        return [self.named(outcome.fault) for outcome in self.outcomes if outcome.effect is Effect.WRONG][
+            :SHOWN
+        ]
+
+    def bellcore(self) -> dict[str, Any] | None:
+        """The primes by wrong results of CRT; None if the accelerator works otherwise."""
+        return bellcore.report(self.key, self.factored) if self.key else None
+
+    def sites(self) -> dict[str, int]:
+        """How much there is that can fail."""
+        return {"flip_flops": self.nbits}
+
+    def places(self) -> dict[str, Any]:
+        """Where wrong results come from."""
+        return {"registers": self.by_register()}
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts."""
+        return {
+            "stage": self.stage,
+            "seed": self.seed,
+            "operations": self.count,
+            "cycles": self.cycles,
+            **self.sites(),
+            "possible": self.possible,
+            "exhaustive": self.exhaustive,
+            "injected": len(self.outcomes),
+            "reused": self.reused,
+            **{KEYS[effect]: count for effect, count in self.counts.items()},
+            "wrong_result_at_most": round(self.most_wrong(), 6),
+            **self.places(),
+            "wrong": self.wrong(),
+            "bellcore": self.bellcore(),
+            "seconds": round(self.seconds, 2),
+            "faults_per_second": round(self.rate),
+        }
+
+
+def _register(path: str) -> str:
+    """All words of a memory are one."""
+    return path.partition("[")[0]

@@ -1,0 +1,82 @@
+"""The figures of points at stages flow and layout, held against other tools (flow/check): of one point, or of
+all those of a space.
+
+A point goes through the flow first, where the cache has most of it; what comes out of the comparison is in
+the cache too. So a campaign that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...fl.errors import BadInput
+from ..lab.asic_run import run_asic, targets
+from ..lab.flow_settings import EQUIVALENCE, check_flow
+from ..lab.stages import FLOW, LAYOUT
+
+if TYPE_CHECKING:
+    from ...flow.check.report import Compared, FiguresReport
+    from ..lab.point import Point
+    from ..lab.space import Space
+
+PLACES = (FLOW, LAYOUT)
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Of one point; without a report it says why there is none."""
+
+    point: Point
+    report: FiguresReport | None
+    error: str = ""
+
+    @property
+    def wrong(self) -> list[Compared]:
+        """What differs, and nobody knows why."""
+        return self.report.wrong if self.report is not None else []
+
+    @property
+    def good(self) -> bool:
+        """Everything agrees, or is known why it does not."""
+        return self.report is not None and not self.report.wrong
+
+
+def points(space: Space) -> list[Point]:
+    """Those of a space that have a netlist, each once; BadInput if there are none."""
+    found = [point for point in dict.fromkeys(space.points()) if point.stage in PLACES]
+    if not found:
+        raise BadInput(
+            f"no point of this space is at a stage with a netlist: give one with {' or '.join(PLACES)}"
+        )
+    return found
+
+
+def opinions(
+    chosen: Sequence[Point], say: Callable[[str], None], done: Callable[[int, int], None]
+) -> Iterator[Opinion]:
+    """Yield the opinions in order; an impossible point or a failing tool does not end the run, a bug does."""
+    from ...flow.graph.runner import FlowError  # not at the top: it brings the flow
+    from ...rtl.sim import ToolError
+
+    for number, point in enumerate(chosen):
+        done(number, len(chosen))
+        try:
+            yield Opinion(point, compared(point, say))
+        except (BadInput, FlowError, ToolError) as error:
+            yield Opinion(point, None, str(error))
+    done(len(chosen), len(chosen))
+
+
+def compared(point: Point, say: Callable[[str], None]) -> FiguresReport:
+    """The figures of a point beside those of the other tools."""
+    from ...flow.check import check
+
+    check.require()
+    point.check()
+    flow = {name: value for name, value in point.flow if name != EQUIVALENCE}
+    wanted = targets(layout=point.stage == LAYOUT, skip=(EQUIVALENCE,))
+    say(f"{point}: flow")
+    outcome, _ = run_asic(wanted, point.chip(), check_flow(flow), lambda event: say(f"{point}: {event.step}"))
+    return check.figures(outcome.files(), lambda what: say(f"{point}: {what}"))

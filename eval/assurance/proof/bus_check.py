@@ -1,0 +1,85 @@
+"""The rules of AXI4-Lite, of the channels that a machine has on that bus: whatever is behind them, and
+whatever a master does that keeps the rules. They are all that stands between the bus and the registers, so
+that nothing is lost or doubled there, at all delays.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ....fl.axi4lite import address_nbits
+from ....flow.prove.properties import prove
+from ....flow.prove.report import PROVED, REFUTED
+from ....rtl.interfaces.axi4lite_channels import ADDRESSES, BUS, Axi4LiteChannels
+from ....rtl.interfaces.axi4lite_properties import PROPERTIES
+from ....rtl.sim.translation.translate import translate
+from .check import AXI, Check, Outcome, Planted, Report, spent
+from .mutants import planted
+
+if TYPE_CHECKING:
+    from ...designs.runnable import Runnable
+
+FREE = {"write_refused": 1, "read_data": 32, "read_refused": 1}  # what registers answer: anything
+TOP = """\
+module proof(input logic clk, input logic reset, {inputs});
+  {signals}
+  Axi4LiteChannels channels(.clk(clk), .reset(reset), {wired});
+  axi4lite_properties #(.ADDRESS_NBITS({address_nbits})) rules(.clk(clk), .reset(reset), {bus});
+  logic started = 1'b0;
+  always_ff @(posedge clk) started <= 1'b1;
+  always_comb assume (started || reset);
+endmodule
+"""
+
+
+def bus_check(accelerator: Runnable) -> Check:
+    """The check of an accelerator behind AXI4-Lite."""
+    nbits = address_nbits(accelerator.shape)
+
+    def run(seconds: float, _: Report, channels: str = "") -> Outcome:
+        return decide(channels or translate(Axi4LiteChannels(nbits)), nbits, seconds)
+
+    def changed() -> Iterator[Planted]:
+        text = translate(Axi4LiteChannels(nbits))
+        return planted(text, "Axi4LiteChannels", lambda each: functools.partial(run, channels=each))
+
+    says = (
+        "behind AXI4-Lite an answer for each access, held until taken, in a bounded time, whatever a "
+        "master does that keeps the rules"
+    )
+    return Check(AXI, AXI, says, run, changed, f"Axi4LiteChannels {nbits}")
+
+
+def decide(channels: str, nbits: int, seconds: float) -> Outcome:
+    """Of a text of the channels, with addresses of so many bits."""
+    began = spent()
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        verdict = prove(_files(Path(directory), channels, nbits), "proof", Path(directory), limit=seconds)
+    if verdict.holds:
+        return Outcome(PROVED, "an inductive invariant (PDR), at all delays", spent() - began)
+    return Outcome(REFUTED, f"in cycle {verdict.cycle}", spent() - began)
+
+
+def _files(directory: Path, channels: str, nbits: int) -> list[Path]:
+    """The channels, the rules, and the two together with free inputs; reset in the first cycle."""
+    widths = {name: nbits if name in ADDRESSES else usual for name, (usual, _) in BUS.items()}
+    from_master = {name for name, (_, from_master) in BUS.items() if from_master}
+    inputs = {name: width for name, width in widths.items() if name in from_master} | FREE
+    top = TOP.format(
+        inputs=", ".join(f"input logic [{width - 1}:0] {name}" for name, width in inputs.items()),
+        signals=" ".join(
+            f"logic [{width - 1}:0] {name};" for name, width in widths.items() if name not in from_master
+        ),
+        wired=", ".join(
+            [*(f".s_axi_{name}({name})" for name in BUS), *(f".{name}({name})" for name in FREE)]
+        ),
+        bus=", ".join(f".{name}({name})" for name in BUS),
+        address_nbits=nbits,
+    )
+    (directory / "channels.sv").write_text(channels)
+    (directory / "proof.sv").write_text(top)
+    return [directory / "channels.sv", PROPERTIES, directory / "proof.sv"]

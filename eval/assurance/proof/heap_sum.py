@@ -1,0 +1,200 @@
+"""A bit heap adds up: proved by algebra on its connections, at any width.
+
+Each full adder has sum + 2 carry = v + w + x, each half adder likewise (contracts of their own). So the
+number that the pair stands for is a sum of bits with weights, in which the outputs of an adder are replaced
+by its inputs, readers first, until only the rows of the heap are left, each bit with the weight of its
+column. Weights count modulo 2^columns. With complements each bit stands for its opposite. What does not come
+out is tried with random rows; those that the heap adds up wrongly refute it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pymtl3 import Component
+
+from ....flow.netlist import yosys
+from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ....rtl.sim.translation.translate import top_name, translate
+from ....rtl.units.heap.bit_heap import BitHeap
+from .check import UNITS, Check, Outcome, Planted, Report, spent
+from .mutants import planted
+from .ports import arguments
+
+READ = """\
+read_slang --ignore-timing --keep-hierarchy --top {top} heap.sv
+hierarchy -check -top {top}
+proc
+opt_clean
+write_json heap.json
+"""
+# of bits, and of complements: half adders of the other kind do not add there
+ADDERS = ("FullAdders", "HalfAdders"), ("FullAdders", "DualHalfAdders")
+INPUTS = ("v", "w", "x")
+TRIES = 200
+
+Bit = int | str
+
+
+@dataclass(frozen=True)
+class Adder:
+    """One bit of a vector of adders."""
+
+    inputs: tuple[Bit, ...]
+    sum: Bit
+    carry: Bit
+
+
+@dataclass(frozen=True)
+class Heap:
+    """The connections of a heap."""
+
+    adders: tuple[Adder, ...]  # readers first
+    rows: tuple[tuple[int, tuple[Bit, ...]], ...]  # the lowest column, and the bits
+    pair: tuple[tuple[Bit, ...], tuple[Bit, ...]]
+    columns: int
+    complements: bool
+
+    def value(self, bit: Bit) -> int | None:
+        """What a constant stands for."""
+        return int(bit) ^ self.complements if bit in ("0", "1") else None
+
+    def weighted(self, words: Iterator[tuple[int, tuple[Bit, ...]]]) -> Counter[Bit]:
+        """Words as a sum of bits with weights."""
+        total: Counter[Bit] = Counter()
+        for low, bits in words:
+            for place, bit in enumerate(bits, low):
+                self.add(total, bit, 1 << place)
+        return total
+
+    def add(self, total: Counter[Bit], bit: Bit, weight: int) -> None:
+        value = self.value(bit)
+        key, factor = (bit, 1) if value is None else ("1", value)
+        total[key] = (total[key] + factor * weight) % (1 << self.columns)
+
+    def rest(self) -> Counter[Bit]:
+        """What the pair stands for less what the rows do."""
+        total = self.weighted((0, word) for word in self.pair)
+        for adder in self.adders:
+            weight = total.pop(adder.sum, 0)
+            for bit in adder.inputs:
+                self.add(total, bit, weight)
+            self.add(total, adder.carry, -2 * weight)
+        total.subtract(self.weighted(iter(self.rows)))
+        return Counter({bit: weight for bit, weight in total.items() if weight % (1 << self.columns)})
+
+    def adds_up(self, rows: list[int]) -> bool:
+        """Whether it does, for these rows; what nothing drives is 0."""
+        ones = 1 if self.complements else 0
+        nets: dict[Bit, int] = {"0": 0, "1": 1}
+        for (_, bits), value in zip(self.rows, rows, strict=True):
+            nets |= {bit: value >> place & 1 for place, bit in enumerate(bits)}
+        for adder in reversed(self.adders):
+            count = sum(nets.get(bit, 0) ^ ones for bit in adder.inputs)
+            nets[adder.sum], nets[adder.carry] = count % 2 ^ ones, count // 2 ^ ones
+        words = [(0, word) for word in self.pair]
+        made, wanted = (
+            sum(
+                (nets.get(bit, 0) ^ ones) << place
+                for low, bits in each
+                for place, bit in enumerate(bits, low)
+            )
+            for each in (words, self.rows)
+        )
+        return (made - wanted) % (1 << self.columns) == 0
+
+
+def heap_check(name: str, unit: Component) -> Check | None:
+    """Of a bit heap; None for any other unit."""
+    if not isinstance(unit, BitHeap):
+        return None
+    given = arguments(unit)
+    plan, complements = given["plan"], bool(given["complements"])
+
+    @functools.cache
+    def text() -> tuple[str, str]:
+        made = BitHeap(plan, complements)
+        made.elaborate()
+        return translate(made), top_name(made)
+
+    def run(seconds: float, _: Report, verilog: str | None = None) -> Outcome:
+        own, top = text()
+        lows = [(line.lo, line.hi) for line in plan.lines]
+        with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+            module = _module(verilog or own, top, Path(directory), seconds)
+        return _outcome(_heap(module, lows, plan.columns, complements))
+
+    def changed() -> Iterator[Planted]:
+        return planted(*text(), lambda verilog: functools.partial(run, verilog=verilog))
+
+    rows, columns = len(plan.lines), plan.columns
+    return Check(
+        f"{name} rows={rows} columns={columns}",
+        UNITS,
+        f"the pair is the sum of the rows modulo 2^{columns}",
+        run,
+        changed,
+    )
+
+
+def _module(verilog: str, top: str, work: Path, seconds: float) -> dict[str, Any]:
+    (work / "heap.sv").write_text(verilog)
+    yosys.run("heap", READ.format(top=top), work, limit=max(1.0, seconds))
+    modules: dict[str, dict[str, Any]] = json.loads((work / "heap.json").read_text())["modules"]
+    return modules[top]
+
+
+def _heap(module: dict[str, Any], lines: list[tuple[int, int]], columns: int, complements: bool) -> Heap:
+    ports = {name: tuple(port["bits"]) for name, port in module["ports"].items()}
+    rows = tuple((low, ports[f"row_{i}"]) for i, (low, _) in enumerate(lines))
+    adders = list(_adders(module, ADDERS[complements]))
+    return Heap(_sorted(adders), rows, (ports["sum"], ports["carry"]), columns, complements)
+
+
+def _adders(module: dict[str, Any], kinds: tuple[str, ...]) -> Iterator[Adder]:
+    for cell in module["cells"].values():
+        if not cell["type"].startswith(kinds):
+            continue
+        pins = cell["connections"]
+        for place in range(len(pins["sum"])):
+            inputs = tuple(pins[pin][place] for pin in INPUTS if pin in pins)
+            yield Adder(inputs, pins["sum"][place], pins["carry"][place])
+
+
+def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:
+    """Readers before what they read."""
+    of = {bit: adder for adder in adders for bit in (adder.sum, adder.carry)}
+    readers = Counter(id(of[bit]) for adder in adders for bit in adder.inputs if bit in of)
+    ready = [adder for adder in adders if not readers[id(adder)]]
+    found = []
+    while ready:
+        adder = ready.pop()
+        found.append(adder)
+        for bit in adder.inputs:
+            if bit in of:
+                readers[id(of[bit])] -= 1
+                if not readers[id(of[bit])]:
+                    ready.append(of[bit])
+    return tuple(found)
+
+
+def _outcome(heap: Heap) -> Outcome:
+    began = spent()
+    how = f"algebra on {len(heap.adders):,} adders"
+    if not heap.rest():
+        return Outcome(PROVED, how, spent() - began)
+    generator = random.Random(1)
+    for _ in range(TRIES):
+        rows = [generator.getrandbits(len(bits)) for _, bits in heap.rows]
+        if not heap.adds_up(rows):
+            wrong = {f"row_{i}": value for i, value in enumerate(rows)}
+            return Outcome(REFUTED, "random rows", spent() - began, [wrong])
+    return Outcome(UNDECIDED, f"{how} leaves {len(heap.rest())} bits", spent() - began)

@@ -1,0 +1,403 @@
+"""Checks of a whole accelerator: handshakes at all delays, time, the netlist, and that netlist placed.
+
+Handshakes and time are proved by the registers that they depend on or, where that is not enough, on the
+hardware with its whole datapath, at small widths. Time is a claim: the fields of a request that must not
+change its cycles. Two requests and their cycles refute it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ....cl.timing import Dependence
+from ....fl.accelerator import Message
+from ....fl.errors import BadInput
+from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
+from ....rtl.sim import simulate
+from ....rtl.sim.ports import Ports
+from ....rtl.sim.translation.translate import top_name, translate
+from ...designs.machine import Machine
+from ...lab.verdicts import OTHER_SCHEDULE, PROMISED, TIME
+from . import benches
+from .bus_check import bus_check
+from .check import NETLIST, PLACED, PROTOCOL, Check, Outcome, spent
+from .stream_checks import (
+    REFUSED,
+    behind_handshakes,
+    decided,
+    in_a_row,
+    not_at_rest,
+    one_by_one,
+    parts_of,
+    passes_on,
+    protocol,
+)
+
+if TYPE_CHECKING:
+    from ....rtl.sim import Simulation
+    from ...designs.runnable import Runnable
+
+PAIRS, EXPONENTS = 8, 32  # of base and modulus, and exponents of a length, that are tried
+ALL_NBITS = 16  # requests of at most so many bits are all tried
+DRAWN, VARIED = 32, 32  # of longer ones: requests that are drawn, and values of the claimed fields in each
+TOGETHER = 1024  # requests of a run
+STALLED = 4  # requests that are offered while the first answer waits; or two more than fit
+PLACE = "place"  # the step of the flow
+SHOWN = 3  # differences of a placed netlist that are told
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Fields of a request that must not change its cycles, and requests on which that is tried first.
+
+    fields: with a condition that the values in both requests meet, or neither; "1": any two values. lengths:
+    only values of the same length of the first field. held: what else two requests must have in common.
+    """
+
+    says: str
+    fields: Mapping[str, str]
+    tried: Callable[[], Sequence[Message]]
+    held: Callable[[Message], object]
+    lengths: bool = False
+    shown: tuple[str, ...] = ()  # fields of a counterexample, the first of a request
+
+    @property
+    def secret(self) -> benches.Secret:
+        """The fields as two machines have them."""
+        first, *others = self.fields
+        return benches.Secret(first, self.lengths, {name: self.fields[name] for name in others})
+
+
+def machine_checks(accelerator: Runnable) -> Iterator[Check]:
+    """The checks that apply to a machine of the catalogue, or to an accelerator of another kind."""
+    promised = "each request one answer, held until taken, in a bounded time, at all delays"
+    yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds, _: _protocol(accelerator, seconds))
+    yield bus_check(accelerator)
+    yield from _time_checks(accelerator)
+    yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda *_: _netlist(accelerator))
+    placed = "the placed netlist does what the netlist does"
+    yield Check(PLACED, PLACED, placed, lambda *_: _placed(accelerator))
+
+
+def _time_checks(accelerator: Runnable) -> Iterator[Check]:
+    """For a machine one per schedule; else one for the secret fields, and one for further promised fields."""
+    if isinstance(accelerator, Machine):
+        if not accelerator.keyed:
+            yield _time_check(TIME, accelerator, _claim_of_machine(accelerator))
+            for schedule, sibling in _of_other_schedules(accelerator):
+                yield _time_check(f"{TIME}{OTHER_SCHEDULE}{schedule}", sibling, _claim_of_machine(sibling))
+        return
+    secret, steady = accelerator.secret or tuple(dict(accelerator.shape.request)), accelerator.steady
+    yield _time_check(TIME, accelerator, _claim(accelerator, secret))
+    if not set(steady) <= set(secret) or (steady and not accelerator.constant_time):
+        yield _time_check(f"{TIME}{PROMISED}{', '.join(steady)}", accelerator, _claim(accelerator, steady))
+
+
+def _time_check(name: str, accelerator: Runnable, claim: Claim) -> Check:
+    return Check(name, TIME, claim.says, lambda seconds, _: _time(accelerator, claim, seconds))
+
+
+def _claim_of_machine(machine: Machine) -> Claim:
+    """All exponents, or all of a length; and all bases, if that is promised."""
+    lengths, any_base = not machine.promises.every_exponent, machine.promises.time.base is Dependence.NONE
+    which = "all exponents of a length" if lengths else "all exponents"
+    which = f"all bases and {which}" if any_base else which
+    base = {"base": "{base} < mod" if machine.promises.reduced_only else "1"} if any_base else {}
+
+    def held(request: Message) -> object:
+        base, exp, mod, *_ = request
+        return -1 if any_base else base, mod, exp.bit_length() if lengths else 0
+
+    return Claim(
+        f"as many cycles for {which}",
+        {"exp": "1", **base},
+        lambda: _tried(machine),
+        held,
+        lengths,
+        ("base", "exp", "mod"),
+    )
+
+
+def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
+    """All values of these fields, those of refused requests too."""
+    names = tuple(dict(accelerator.shape.request))
+    places = [place for place, name in enumerate(names) if name not in fields]
+    return Claim(
+        f"as many cycles for all {', '.join(fields)}",
+        dict.fromkeys(fields, "1"),
+        lambda: _tried(accelerator, fields),
+        lambda request: [request[place] for place in places],
+        shown=names,
+    )
+
+
+def _of_other_schedules(machine: Machine) -> Iterator[tuple[str, Machine]]:
+    """The machine with each other schedule that promises constant time, if it has its design's own."""
+    param = machine.design.control.schedule
+    if machine.parameters.get(param.name) != param.default:
+        return
+    for schedule in param.legal if isinstance(param.legal, tuple) else ():
+        with contextlib.suppress(BadInput):  # it does not go with the other settings
+            sibling = machine.design.at(machine.nbits, **{**machine.parameters, param.name: schedule})
+            if schedule != param.default and sibling.promises.constant_time:
+                yield schedule, sibling
+
+
+def stream(accelerator: Runnable) -> benches.Stream:
+    """The accelerator as hardware."""
+    hardware = accelerator.rtl()
+    hardware.elaborate()
+    return benches.Stream(translate(hardware), top_name(hardware), Ports.of(hardware))
+
+
+def _protocol(accelerator: Runnable, seconds: float) -> Outcome:
+    began = spent()
+    hardware = accelerator.rtl()
+    hardware.elaborate()
+    design = stream(accelerator)
+    if (broken := not_at_rest(design, hardware, seconds / 4)) is not None:
+        return broken
+    try:
+        cycles, room = measured(accelerator)
+    except REFUSED as error:
+        return Outcome(REFUTED, str(error), spent() - began)
+    found = None
+    if room > 1:
+        row = [name for name, unit in vars(hardware).items() if passes_on(unit)]
+        found = in_a_row(design, parts_of(hardware, design.verilog, row), cycles, seconds / 2)
+    found = found or protocol(design, (), cycles, room, seconds - (spent() - began), _every(accelerator))
+    return replace(found, seconds=spent() - began)
+
+
+def _every(accelerator: Runnable) -> int:
+    """The number of all possible requests, if all are tried; else 0."""
+    nbits = sum(nbits for _, nbits in accelerator.shape.request)
+    return (
+        0
+        if isinstance(accelerator, Machine) or nbits > ALL_NBITS or accelerator.shape.statics
+        else 1 << nbits
+    )
+
+
+def _tried(accelerator: Runnable, fields: Sequence[str] = ()) -> list[Message]:
+    """Requests that run natively before a proof; of these fields several values in each."""
+    if isinstance(accelerator, Machine):
+        return [accelerator.carried(*operands) for operands in _operands(accelerator)]
+    shape, generator = accelerator.shape.request, random.Random(1)
+    if _every(accelerator):
+        return list(itertools.product(*(range(1 << nbits) for _, nbits in shape)))
+    found = [row.request for row in accelerator.rows()]
+    corners: list[Message] = [tuple(0 for _ in shape), tuple((1 << nbits) - 1 for _, nbits in shape)]
+    for _ in range(DRAWN):
+        request = accelerator.drawn(generator)
+        others = [*corners, *(accelerator.drawn(generator) for _ in range(VARIED))]
+        found += [
+            tuple(
+                varied if name in fields else value
+                for (name, _), value, varied in zip(shape, request, other, strict=True)
+            )
+            for other in [request, *others]
+        ]
+    return found
+
+
+def _operands(machine: Machine) -> list[tuple[int, int, int]]:
+    """Operands of several moduli, with exponents of all lengths and, in constant time, several bases."""
+    generator = random.Random(1)
+    if machine.keyed:
+        key = machine.key
+        assert key.d is not None  # it is private
+        return [(generator.randrange(1, key.n), key.d, key.n) for _ in range(PAIRS)]
+    top = (1 << machine.modulus_nbits) - 1
+    any_base = machine.promises.time.base is Dependence.NONE
+    found = []
+    for at in range(PAIRS):
+        n = machine.modulus or (
+            top if not at else generator.getrandbits(machine.modulus_nbits) | top // 2 + 1 | 1
+        )
+        bases = [generator.randrange(1, n)]
+        bases += [0, 1, n - 1] if any_base else []
+        exponents = {
+            1 << length - 1 | generator.getrandbits(length) & (1 << length - 1) - 1
+            for length in range(1, machine.nbits + 1)
+            for _ in range(EXPONENTS)
+        }
+        found += [
+            (base, exp, n) for base, exp in zip(itertools.cycle(bases), sorted(exponents), strict=False)
+        ]
+    return found
+
+
+def measured(accelerator: Runnable) -> tuple[int, int]:
+    """Cycles that it takes at most of those that are tried, and the requests that it holds: what the proof
+    confirms.
+    """
+    requests, count = _tried(accelerator), max(STALLED, accelerator.in_flight + 2)
+    with simulate(accelerator.rtl(), "native") as simulation:
+        latencies, early = _in_turn(accelerator, simulation, requests)
+        latest = max(latencies)
+        offered = (requests * count)[:count]
+        stalled = simulation.run(
+            offered,
+            statics=_statics(accelerator),
+            sink_delays=[4 * latest, *[0] * (count - 1)],
+            max_cycles=_limit(accelerator, offered, 4 * latest),
+        )
+    return latest, max(1 + early, sum(at < stalled.done[0] for at in stalled.accepted))
+
+
+def _in_turn(
+    accelerator: Runnable, simulation: Simulation, requests: Sequence[Message]
+) -> tuple[list[int], bool]:
+    """The cycles of each request, and whether one was accepted before the response to the one before."""
+    statics, together = _statics(accelerator), TOGETHER
+    if isinstance(accelerator, Machine):
+        together = len(requests)
+    latencies: list[int] = []
+    early = False
+    for start in range(0, len(requests), together):
+        part = requests[start : start + together]
+        run = simulation.run(part, statics=statics, max_cycles=_limit(accelerator, part))
+        latencies += run.latencies
+        early = early or any(at < done for at, done in zip(run.accepted[1:], run.done, strict=False))
+    return latencies, early
+
+
+def _limit(accelerator: Runnable, requests: Sequence[Message], waits: int = 0) -> int | None:
+    """Cycles after which an accelerator hangs; None for a machine, which has the usual limit."""
+    return None if isinstance(accelerator, Machine) else 2 * accelerator.most_cycles(requests) + waits + 1000
+
+
+def _statics(accelerator: Runnable) -> Mapping[str, int] | None:
+    """Values of the static ports, those of the first row."""
+    return accelerator.rows()[0].statics if accelerator.shape.statics else None
+
+
+def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Outcome:
+    began = spent()
+    try:
+        pair = _told_apart(accelerator, claim)
+    except REFUSED as error:
+        return Outcome(UNDECIDED, f"{error}; see --check {PROTOCOL}", spent() - began)
+    if pair is not None:
+        return Outcome(REFUTED, "two operations, natively", spent() - began, pair)
+    design = stream(accelerator)
+    found = same_pace(design, claim.secret, seconds / 6)
+    cycles, room = measured(accelerator) if found.verdict != PROVED else (0, 0)
+    if room == 1 and (alone := one_by_one(design, (), cycles, seconds / 2)) is not None:
+        found = alone.same_time(design, claim.secret, seconds / 2)
+    if found.verdict != PROVED:
+        bench = benches.same_time(design, claim.secret)
+        found = decided(bench, max(1.0, seconds - (spent() - began)), how="of two machines side by side")
+    return replace(found, seconds=spent() - began)
+
+
+def same_pace(design: benches.Stream, secret: benches.Secret, seconds: float) -> Outcome:
+    """Decide by the registers behind the handshakes: two copies with different secrets stay in step.
+
+    From any state, the registers of both copies are equal. If that fails for a register and exponents have
+    the same length, its highest 1 must be at the same place; if that fails too, nothing may depend on it.
+    """
+    began = spent()
+    registers = behind_handshakes(design)
+    equal, alike = list(registers), list[str]()
+
+    def asked(shown: str = "") -> Outcome:
+        bench = benches.same_pace(design, secret, registers, (equal, alike), shown)
+        return decided(bench, max(1.0, seconds - (spent() - began)), 2)
+
+    while True:
+        found = asked() if equal else Outcome(UNDECIDED, "no register is the same", 0.0)
+        if found.verdict == PROVED:
+            how = f"{len(equal)} registers behind the handshakes are the same in two machines"
+            how += f", {len(alike)} as long" if alike else ""
+            return replace(found, how=f"{found.how}; {how}")
+        lost = []
+        for name in (*equal, *alike) if found.verdict == REFUTED else ():
+            each = asked(name).verdict
+            lost += [name] if each == REFUTED else []
+            if each == UNDECIDED or spent() - began > seconds:
+                lost = []
+                break
+        if not lost:  # which may be for a state that is never reached
+            return Outcome(UNDECIDED, "no relation of two machines is found that lasts", spent() - began)
+        differ = [name for name in equal if name in lost]
+        equal = [name for name in equal if name not in lost]
+        alike = [*(name for name in alike if name not in lost), *(differ if secret.lengths else [])]
+
+
+def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | None:
+    """Two operations that should take the same number of cycles, and do not.
+
+    All run in turn; then two that differ run alone after a reset.
+    """
+    requests, statics = claim.tried(), _statics(accelerator)
+    with simulate(accelerator.rtl(), "native") as simulation:
+        taken, _ = _in_turn(accelerator, simulation, requests)
+        first: dict[str, tuple[Message, int]] = {}
+        for request, cycles in zip(requests, taken, strict=True):
+            other, cycles_of_other = first.setdefault(str(claim.held(request)), (request, cycles))
+            if cycles == cycles_of_other:
+                continue
+            pair = [other, request]
+            alone = [simulation.run([request], statics=statics).latencies[0] for request in pair]
+            if alone[0] != alone[1]:
+                return [
+                    {**dict(zip(claim.shown, fields, strict=False)), "cycles": took}
+                    for fields, took in zip(pair, alone, strict=True)
+                ]
+    return None
+
+
+def _netlist(accelerator: Runnable) -> Outcome:
+    """The proof of the flow; a part gets the seconds that it has there."""
+    from ....flow import product
+    from ...lab.flow_settings import EQUIVALENCE
+
+    found = product.read(_flow(accelerator, EQUIVALENCE)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
+    verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
+    return Outcome(verdict, found.summary, sum(part.seconds for part in found.parts))
+
+
+def _placed(accelerator: Runnable) -> Outcome:
+    """As its file has it, behind buffers, other drive strengths and copied clock gates."""
+    entries = _flow(accelerator, PLACE)
+    return placed_outcome(entries["synthesis"] / "netlist.json", entries[PLACE] / "netlist_placed.json")
+
+
+def placed_outcome(before: Path, after: Path) -> Outcome:
+    """Of the two netlists in these files."""
+    from ....flow.kit import kit
+    from ....flow.netlist import netlist
+    from ....flow.prove.placed import prove_same
+
+    library = kit.find().library
+    mapped, placed = (netlist.read(each, library) for each in (before, after))
+    began = spent()
+    if wrong := prove_same(mapped, placed, library):
+        how = "; ".join([*wrong[:SHOWN], *([f"{len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])])
+        return Outcome(REFUTED, how, spent() - began)
+    more = len(placed.cells) - len(mapped.cells)
+    how = (
+        f"induction over {len(mapped.cells):,} cells by name, {more:,} buffers and copied clock gates "
+        "beside them"
+    )
+    return Outcome(PROVED, how, spent() - began)
+
+
+def _flow(accelerator: Runnable, step: str) -> Mapping[str, Path]:
+    """What the steps of the flow left, up to this one, at the clock that it has by default."""
+    from ...designs.unit_chip import chip
+    from ...lab.asic_run import run_asic
+    from ...lab.flow_settings import CLOCK_NS, check_flow
+
+    source = chip(accelerator.design, accelerator.nbits, accelerator.parameters)
+    source.check()
+    outcome, _ = run_asic([step], source, check_flow({"clock_period": CLOCK_NS}), lambda _: None)
+    return outcome.entries

@@ -1,0 +1,358 @@
+"""The processor against its instruction set: the checks of riscv-formal, as far as they ask for what this
+processor has.
+
+    insn NAME   an instruction that retires has done what it says: its result, its access to memory, its trap, and where it goes on
+    ill         a word that is no instruction traps, and no other one does for that
+    pc_fwd      where traps, mret and all others but jumps and branches go on; pc_bwd is the same, as nothing is out of order here
+    imem        what retires is what the memory has at its pc
+    reg         what retires is what is written to the register file, and nothing else is
+    unique      no more retires than was fetched
+    causal      an access to the memory or the accelerator is that of an instruction that then ends, and there is one at a time
+    liveness    where memories answer at once, the next instruction ends in a bounded time
+
+Bounded: in so many cycles from any state (rvfi.py), or from that after a reset, with any CSRs and registers.
+CSRs are not among them: tests hold them against the simulator. The units that rvfi.py cuts out are shown by
+themselves, without a bound.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pymtl3 import Component
+
+from .....flow.prove import assertions, registers
+from .....proc.isa.causes import FETCH_FAULT, ILLEGAL, LOAD_FAULT, STORE_FAULT
+from .....proc.isa.isa import BY_NAME
+from .....rtl.sim.translation.translate import top_name, translate
+from ..check import PROCESSOR, Check, Outcome, Planted, Report
+from ..mutants import planted
+from . import rvfi
+from .instructions import EFFECTS, JUMPS, OPERANDS, TAKEN, Effect, is_a
+from .units import UNITS, UnitCheck
+
+CYCLES = 8  # from any state: an instruction that is fetched at once may wait for three
+REDIRECTED = 10  # and the one that it jumps to for two
+FROM_RESET = 16
+LONGEST = 8  # cycles from one instruction to the next where nobody waits for a memory
+ANYTHING = ("csrs.", "registers.")  # registers that may be any after a reset: a program may have set them
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is to hold, by whatever is assumed. module: where faults are planted, which it then refutes."""
+
+    says: str
+    holds: Sequence[str]
+    module: str
+    lines: Sequence[str] = ()
+    given: Sequence[str] = ()
+    cycles: int = CYCLES
+    from_reset: bool = False
+    prompt: bool = False
+
+    def decide(self, text: str, seconds: float) -> Outcome:
+        """Of the text of a processor."""
+        bench = rvfi.bench(text, self.lines, self.holds, self.given, self.prompt)
+        cycles = FROM_RESET if self.from_reset else self.cycles
+        with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+            initial = _after_reset(text) if self.from_reset else {}
+            answer = assertions.decide(
+                bench,
+                Path(directory),
+                seconds=seconds,
+                cycles=cycles,
+                initial=initial,
+                free=rvfi.FREE,
+                large=True,
+            )
+        if not self.from_reset:
+            return Outcome.of(answer)
+        return replace(Outcome.of(answer), how=answer.how.replace("any state", "reset, with any registers"))
+
+
+def processor_checks() -> Iterator[Check]:
+    """All of them."""
+    for name in EFFECTS:
+        yield _check(f"insn {name}", functools.partial(_instruction, name))
+    for name, made in BENCHES.items():
+        yield _check(name, made)
+    for unit in UNITS:
+        yield _unit_check(unit)
+
+
+def _check(name: str, made: Callable[[], Bench]) -> Check:
+    bench = made()
+
+    def run(seconds: float, _: Report, text: str = "") -> Outcome:
+        return bench.decide(text or rvfi.whole(), seconds)
+
+    def changed() -> Iterator[Planted]:
+        return planted(rvfi.whole(), rvfi.TOP, lambda text: functools.partial(run, text=text), bench.module)
+
+    return Check(name, PROCESSOR, bench.says, run, changed)
+
+
+def _unit_check(unit: UnitCheck) -> Check:
+    @functools.cache
+    def whole() -> tuple[str, str]:
+        made: Component = unit.unit()
+        made.elaborate()
+        return translate(made), top_name(made)
+
+    def run(seconds: float, _: Report, text: str = "") -> Outcome:
+        own, top = whole()
+        with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+            answer = assertions.decide(
+                unit.bench(text or own, top),
+                Path(directory),
+                seconds=seconds,
+                cycles=unit.cycles,
+                free=rvfi.FREE,
+            )
+        return Outcome.of(answer)
+
+    def changed() -> Iterator[Planted]:
+        return planted(*whole(), lambda text: functools.partial(run, text=text))
+
+    return Check(unit.name, PROCESSOR, unit.says, run, changed)
+
+
+@functools.cache
+def _after_reset(text: str) -> dict[str, int]:
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        found = registers.resets(rvfi.cut(text), rvfi.TOP, Path(directory))
+    return {
+        f"core.{name}": value
+        for name, (value, _) in found.items()
+        if not any(part in name for part in ANYTHING)
+    }
+
+
+# ---- one instruction
+
+CAME = f"slot & slots >= {rvfi.JUDGED} & !(trap & cause == {FETCH_FAULT})"
+# where the instruction that was judged goes on; where it leads away, whatever F would have had does not count
+FOLLOWED = f"""\
+  reg followed = 0;
+  reg [31:0] expected;
+  always @(posedge clk) if (slot) begin
+    followed <= goes_on & slots >= (away ? {rvfi.JUDGED} : {rvfi.FOLLOWED});
+    expected <= next_pc;
+  end"""
+STOPPED = (
+    "  reg stopped = 0;\n  always @(posedge clk) stopped <= stopped | (slot & halt & slots >= "
+    f"{rvfi.JUDGED});"
+)
+GOES_ON = "!(slot & followed) || pc == expected"
+
+
+def _instruction(name: str) -> Bench:
+    effect = EFFECTS[name]
+    traps = f"judged & ({'misaligned | fault' if effect.nbytes else 'misaligned'})"
+    lines = [
+        OPERANDS,
+        f"  wire judged = {CAME} & named & ({is_a(name)});",
+        f"  wire [31:0] next_pc = {effect.next_pc};",
+        f"  wire misaligned = {effect.traps};",
+        *(_access(effect) if effect.nbytes else []),
+        f"  wire traps = {traps};",
+        f"  wire away = {TAKEN.get(name, int(name in JUMPS))}, goes_on = judged & !trap;",
+        *([f"  wire [31:0] result = {effect.result};"] if effect.result else []),
+        FOLLOWED,
+    ]
+    written = "insn[11:7] != 0" if effect.result else "0"
+    holds = [
+        "!judged || trap == traps",
+        f"!(judged & misaligned) || cause == {effect.cause} && data == {effect.value} && halt == (mtvec == "
+        "0)",
+        f"!judged || wen == (!traps & ({written}))",
+        GOES_ON,
+    ]
+    if effect.result:
+        holds.append("!(judged & wen) || rd == insn[11:7] && data == result")
+    if effect.nbytes:
+        fault = STORE_FAULT if effect.stores else LOAD_FAULT
+        holds += [
+            "!judged || misaligned || answered && access_write == stores && access_addr == {at[31:2], 2'b00}",
+            f"!(judged & !misaligned & fault) || halt && cause == {fault} && data == at",
+        ]
+    if effect.stores:
+        holds.append(
+            "!judged || misaligned || access_strobe == strobe && (access_data & mask) == (placed & mask)"
+        )
+    module = "BranchUnit" if name in TAKEN else "ProcDpath" if name in JUMPS or name == "auipc" else "Alu"
+    if effect.nbytes:
+        module = "StoreAlign" if effect.stores else "LoadAlign"
+    if effect.result == "unit_result":
+        module = "ProcDpath"
+    leads_away = name in TAKEN or name in JUMPS
+    return Bench(_said(name, effect), holds, module, lines, cycles=REDIRECTED if leads_away else CYCLES)
+
+
+def _access(effect: Effect) -> list[str]:
+    """Of an aligned word, in which the bytes stand at their places."""
+    ones = (1 << effect.nbytes) - 1
+    return [
+        f"  wire [31:0] at = {effect.address};",
+        "  wire [4:0] place = {at[1:0], 3'b000};",
+        "  wire [31:0] word = answer_data >> place, placed = rs2 << place;",
+        f"  wire stores = {int(effect.stores)}, fault = answered & answer_error;",
+        f"  wire [3:0] strobe = {ones} << at[1:0];",
+        "  wire [31:0] mask = {{8{strobe[3]}}, {8{strobe[2]}}, {8{strobe[1]}}, {8{strobe[0]}}};",
+    ]
+
+
+def _said(name: str, effect: Effect) -> str:
+    if effect.nbytes:
+        what = f"{effect.nbytes} bytes at {effect.address}"
+        return f"{what} are written" if effect.stores else f"rd = {effect.result}, of {what}"
+    told = [f"rd = {effect.result}"] if effect.result else []
+    return "; ".join([*told, f"then {effect.next_pc}"])
+
+
+# ---- all of them
+
+_JUMPS = " | ".join(f"({is_a(name)})" for name in (*JUMPS, *TAKEN))
+_LEGAL = " | ".join(f"({is_a(name)})" for name in BY_NAME)
+_CSR = " | ".join(f"({is_a(name)})" for name, each in BY_NAME.items() if each.group == "csr")
+_MEMORY = " | ".join(f"({is_a(name)})" for name, each in EFFECTS.items() if each.nbytes)
+
+
+def _ill() -> Bench:
+    return Bench(
+        "a word that is no instruction traps with its own word in mtval, and no instruction does, but for "
+        "CSRs that there are not",
+        [
+            f"!judged || legal || trap && cause == {ILLEGAL} && data == insn && !wen",
+            f"!judged || !legal || is_csr || !(trap && cause == {ILLEGAL})",
+        ],
+        "Decoder",
+        [f"  wire judged = {CAME}, legal = {_LEGAL}, is_csr = {_CSR};"],
+    )
+
+
+def _pc_fwd() -> Bench:
+    return Bench(
+        "behind an instruction that is no jump comes pc + 4, behind mret mepc, behind a trap mtvec, and "
+        "behind one that halts nothing",
+        [GOES_ON, "!(slot & stopped)"],
+        "FetchUnit",
+        [
+            f"  wire goes_on = trap ? !halt : !({_JUMPS}), is_mret = {is_a('mret')}, away = trap | is_mret;",
+            "  wire [31:0] next_pc = trap ? mtvec : is_mret ? mepc : pc + 4;",
+            FOLLOWED,
+            STOPPED,
+        ],
+        cycles=REDIRECTED,
+    )
+
+
+def _imem() -> Bench:
+    """Of any address, at which the memory has any word, or none."""
+    return Bench(
+        "what retires or traps at an address is the word that the memory has there; where it has none, that "
+        "traps",
+        [
+            "!judged || pc != place || insn == held[31:0]",
+            f"!judged || pc != place || (trap & cause == {FETCH_FAULT}) == held[32]",
+            f"!judged || !(trap & cause == {FETCH_FAULT}) || data == pc",
+        ],
+        "FetchUnit",
+        [
+            "  reg [31:0] place, fetched;\n  reg [32:0] held;",
+            "  always @(posedge clk) begin",
+            "    place <= place;",
+            "    held <= held;",
+            "    if (imem_req__val & imem_req__rdy) fetched <= imem_req__msg.addr;",
+            "  end",
+            f"  wire judged = slot & slots >= {rvfi.FOLLOWED};",
+        ],
+        ["!imem_resp__val || fetched != place || imem_resp__msg == held"],
+    )
+
+
+def _reg() -> Bench:
+    inner = "core.dpath.registers"
+    return Bench(
+        "what retires is what is written to the register file, and nothing else is",
+        [
+            f"slots < {rvfi.JUDGED} || {inner}.wen == wen",
+            f"slots < {rvfi.JUDGED} || !wen || {inner}.waddr == rd && {inner}.wdata == data && rd != 0 && "
+            "val && !trap",
+        ],
+        "ProcCtrl",
+    )
+
+
+def _unique() -> Bench:
+    return Bench(
+        "no more instructions retire or trap than words were fetched",
+        ["ended <= words"],
+        "FetchUnit",
+        [
+            "  reg [5:0] words = 0, ended = 0;",
+            "  always @(posedge clk) begin",
+            "    words <= words + (imem_resp__val & imem_resp__rdy);",
+            "    ended <= ended + slot;",
+            "  end",
+        ],
+        from_reset=True,
+    )
+
+
+def _causal() -> Bench:
+    """As nothing that was asked can be taken back."""
+    lines, holds = [STOPPED], []
+    for port, is_one in (("dmem", _MEMORY), ("xcel", _CSR)):
+        asks, answers = (f"{port}_{way}__val & {port}_{way}__rdy" for way in ("req", "resp"))
+        lines += [
+            f"  reg {port}_waits = 0, {port}_ends = 0;",
+            "  always @(posedge clk) begin",
+            f"    {port}_waits <= ({asks}) | ({port}_waits & !({answers}));",
+            f"    {port}_ends <= {answers};",
+            "  end",
+        ]
+        holds += [
+            f"slots < {rvfi.JUDGED} || !{port}_ends || slot & ({is_one})",
+            f"slots < {rvfi.JUDGED} || !({asks}) || !{port}_waits || {answers}",
+            f"!stopped || !{port}_waits",
+        ]
+    return Bench(
+        "what is asked of memory or accelerator is answered for an instruction that then ends, one after "
+        "the other",
+        holds,
+        "ProcCtrl",
+        lines,
+        cycles=REDIRECTED,
+    )
+
+
+def _liveness() -> Bench:
+    prompt = ["imem_req__rdy", "imem_resp__val", "dmem_req__rdy", "dmem_resp__val", "xcel_req__rdy"]
+    prompt += ["xcel_resp__val", "mngr2proc__val", "proc2mngr__rdy"]
+    return Bench(
+        f"where nobody waits for what is around the processor, the next instruction ends within {LONGEST} "
+        "cycles, or it has halted",
+        [f"waited < {LONGEST}"],
+        "FetchUnit",
+        ["  reg [4:0] waited = 0;\n  always @(posedge clk) waited <= slot | halted ? 0 : waited + 1;"],
+        prompt,
+        from_reset=True,
+        prompt=True,
+    )
+
+
+BENCHES: dict[str, Callable[[], Bench]] = {
+    "ill": _ill,
+    "pc_fwd": _pc_fwd,
+    "imem": _imem,
+    "reg": _reg,
+    "unique": _unique,
+    "causal": _causal,
+    "liveness": _liveness,
+}

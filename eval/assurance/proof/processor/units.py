@@ -1,0 +1,161 @@
+"""The units that the proof of the pipeline cuts out, each by itself and from any state: what they answer, and
+what they keep.
+
+The product of 32 bits is one cell of yosys on both sides; what is shown is the half of it that an instruction
+takes, with its signs. In the divider that of rtl/units is cut out, which has checks of its own (exhaustive.py):
+quotient and remainder are some functions of the magnitudes, all ones and the dividend for a divisor of 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pymtl3 import Component
+
+from .....proc.core.div_unit import DivUnit
+from .....proc.core.mul_unit import MulUnit
+from .....proc.core.register_file import RegisterFile
+from .. import benches
+
+STREAM = """\
+  wire ready, answers;
+  wire [31:0] result;
+  reg [66:0] last;
+  reg taken = 0, stays = 0, waits = 0;
+  wire [2:0] funct3 = last[66:64];
+  wire [31:0] a = last[63:32], b = last[31:0];
+  always @(posedge clk) begin
+    if (asks & ready) last <= request;
+    taken <= asks & ready;
+    stays <= answers & !takes;
+    waits <= (asks & ready) | (waits & !(answers & takes));
+  end
+"""
+PINS = {
+    "clk": "clk",
+    "reset": "1'b0",
+    "istream__msg": "request",
+    "istream__val": "asks",
+    "istream__rdy": "ready",
+    "ostream__msg": "result",
+    "ostream__val": "answers",
+    "ostream__rdy": "takes",
+}
+INPUTS = ("input clk", "input [66:0] request", "input asks", "input takes")
+# of the operands in the unit's registers, so that it is one cell for both sides; a sign is worth -2^32 of the
+# other factor
+PRODUCT = """\
+  wire [66:0] operands = {unit.funct3, unit.a, unit.b};
+  reg [66:0] kept;
+  always @(posedge clk) kept <= operands;
+  wire [2:0] fn = unit.funct3;
+  wire [63:0] product = 64'(unit.a) * 64'(unit.b);
+  wire [63:0] of_a = unit.a[31] & fn != 3 ? {unit.b, 32'd0} : 0, of_b = unit.b[31] & fn == 1 ? {unit.a, 32'd0} : 0;
+  wire [63:0] as_signed = product - of_a - of_b;
+"""
+QUOTIENT, REMAINDER = "~({0} ^ {{{1}[30:0], {1}[31]}})", "{0} + ({1} ^ 5)"
+DIVIDER = f"""\
+module DivRem (input clk, input reset, input [63:0] istream__msg, input istream__val, output istream__rdy,
+    output [63:0] ostream__msg, output ostream__val, input ostream__rdy);
+  reg full;
+  reg [31:0] a, b;
+  wire free_likes;
+  assign ostream__val = full & free_likes;
+  assign ostream__msg = {{b == 0 ? 32'hffffffff : {QUOTIENT.format("a", "b")}, b == 0 ? a : {REMAINDER.format("a", "b")}}};
+  assign istream__rdy = !full;
+  always @(posedge clk) begin
+    full <= full ? !(ostream__val & ostream__rdy) : istream__val;
+    if (istream__val & istream__rdy) {{a, b}} <= istream__msg;
+  end
+endmodule"""
+DIVISION = f"""\
+  wire signs = !funct3[0], below_a = signs & a[31], below_b = signs & b[31];
+  wire [31:0] of_a = below_a ? -a : a, of_b = below_b ? -b : b;
+  wire [31:0] quotient = {QUOTIENT.format("of_a", "of_b")}, remainder = {REMAINDER.format("of_a", "of_b")};
+  wire [31:0] wanted = funct3[1] ? b == 0 ? a : below_a ? -remainder : remainder
+      : b == 0 ? 32'hffffffff : below_a ^ below_b ? -quotient : quotient;
+"""
+
+
+@dataclass(frozen=True)
+class UnitCheck:
+    """A unit, what is said of it, and the bench around its text, in so many cycles from any state."""
+
+    name: str
+    says: str
+    unit: Callable[[], Component]
+    bench: Callable[[str, str], str]
+    cycles: int
+
+
+def _mul(text: str, top: str) -> str:
+    body = [STREAM, benches.instance(top, "unit", PINS), PRODUCT]
+    holds = [
+        "result == (fn == 0 ? product[31:0] : as_signed[63:32])",
+        "!taken || answers && operands == last",
+        "!stays || taken || answers && operands == kept",
+        "ready == (!answers | takes)",
+    ]
+    return benches.module(text, INPUTS, [*body, *benches.always([], holds)])
+
+
+def _div(text: str, top: str) -> str:
+    body = [STREAM, DIVISION, benches.instance(top, "unit", PINS)]
+    holds = ["!(waits & answers) || result == wanted", "!waits || !ready"]
+    return benches.module(
+        benches.with_module(text, "DivRem", DIVIDER), INPUTS, [*body, *benches.always([], holds)]
+    )
+
+
+def _register_file(text: str, top: str) -> str:
+    inputs = {"wen": 1, "waddr": 5, "wdata": 32}
+    body = [
+        "  wire [1:0][31:0] rdata;\n  reg begun = 0;\n  always @(posedge clk) begun <= 1;",
+        *(
+            f"  reg [{n - 1}:0] old_{name};\n  always @(posedge clk) old_{name} <= {name};"
+            for name, n in inputs.items()
+        ),
+        *(f"  wire [31:0] word_{i} = unit.regs[{i}];" for i in range(1, 32)),
+        *(f"  reg [31:0] old_{i};\n  always @(posedge clk) old_{i} <= word_{i};" for i in range(1, 32)),
+        benches.instance(
+            top, "unit", {name: name for name in ("clk", "raddr", "rdata", *inputs)} | {"reset": "1'b0"}
+        ),
+    ]
+    words = "".join(f"raddr[{{0}}] == {i} ? word_{i} : " for i in range(1, 32)) + "0"
+    holds = [f"rdata[{port}] == ({words.format(port)})" for port in range(2)]
+    holds += [
+        f"!begun || word_{i} == (old_wen && old_waddr == {i} ? old_wdata : old_{i})" for i in range(1, 32)
+    ]
+    declared = [
+        "input clk",
+        "input [1:0][4:0] raddr",
+        *(f"input [{n - 1}:0] {name}" for name, n in inputs.items()),
+    ]
+    return benches.module(text, declared, [*body, *benches.always([], holds)])
+
+
+UNITS = (
+    UnitCheck(
+        "MulUnit",
+        "the low half of a b, or the high one as mulh, mulhsu and mulhu have it, held until taken",
+        MulUnit,
+        _mul,
+        3,
+    ),
+    UnitCheck(
+        "DivUnit",
+        "quotient and remainder with RISC-V's signs, of what the unsigned divider makes of the magnitudes; "
+        "by 0 too",
+        DivUnit,
+        _div,
+        6,
+    ),
+    UnitCheck(
+        "RegisterFile",
+        "a register is what was written to it last, and that of number 0 is 0",
+        RegisterFile,
+        _register_file,
+        2,
+    ),
+)

@@ -1,0 +1,168 @@
+"""All checks of a design: those of the units that its hardware instantiates, and those of all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pymtl3 import Component
+
+from ....fl.errors import BadInput
+from ....flow.netlist import yosys
+from ....flow.prove.report import REFUTED, UNDECIDED
+from ....rtl.units.heap.bit_heap import BitHeap
+from ....rtl.units.pseudo_mul import PseudoSquare
+from ...designs.machine import Machine
+from ...designs.runnable import Runnable
+from ...json_values import attributes
+from ...lab.verdicts import Subject, Verdict
+from .check import KINDS, Check, Outcome, Report, spent
+from .exhaustive import ANSWERS
+from .guards import guard_checks
+from .machine_checks import machine_checks
+from .ports import inside
+from .stream_checks import PROMISED
+from .unit_checks import unit_checks
+from .unit_contracts import CONTRACTS
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A check and what became of it; of a mutant, where the fault is."""
+
+    check: Check
+    outcome: Outcome
+
+    @property
+    def refuted(self) -> bool:
+        return self.outcome.verdict == REFUTED
+
+    def of(self, subject: Subject) -> Verdict:
+        """The record for the ledger."""
+        return Verdict(
+            subject=subject.name,
+            **attributes(subject, "key", "family", "nbits", "settings"),
+            **attributes(self.check, "name", "kind"),
+            **attributes(self.outcome, "verdict", "how", "seconds"),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """One entry of `modexlab prove --json`."""
+        told = {"check": self.check.name, **self.outcome.as_json()}
+        return told | {"says": self.check.says} if self.check.says else told
+
+
+def checks(accelerator: Runnable, wanted: Sequence[str] = (), *, all_of_them: bool = True) -> list[Check]:
+    """All checks of an accelerator, or these kinds or names: a name may be its first word, as in AddRedKoc.
+
+    all_of_them: BadInput if the accelerator lacks one.
+    """
+    hardware = accelerator.rtl()
+    hardware.elaborate()
+    if isinstance(accelerator, Machine):
+        units = unit_checks(hardware, accelerator.build.unit, accelerator.plan.nbits)
+        found = [*units, *machine_checks(accelerator), *guard_checks(accelerator)]
+    else:
+        found = [*unit_checks(hardware), *machine_checks(accelerator)]
+    return chosen(found, wanted, accelerator.name if all_of_them else "")
+
+
+def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> list[Check]:
+    """Those that are wanted, or all; with a subject BadInput if it lacks one."""
+    for each in wanted:
+        if subject and not any(_is(check, each) for check in found):
+            kinds = [kind for kind in KINDS if any(check.kind == kind for check in found)]
+            names = dict.fromkeys([*kinds, *(check.name.split()[0] for check in found)])
+            raise BadInput(f"--check {each}: {subject} has no such check; give one of {', '.join(names)}")
+    return [check for check in found if not wanted or any(_is(check, each) for each in wanted)]
+
+
+def classes() -> set[str]:
+    """Names of those units of which something is said."""
+    return {kind.__name__ for kind in (*CONTRACTS, *ANSWERS, BitHeap)}
+
+
+def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tuple[str, Check]]:
+    """By class, a check of what a unit answers or does, and the design that has it; a setting that it has
+    then is told.
+    """
+    missing = {name for name in classes() if not wanted or any(name == each.split()[0] for each in wanted)}
+    found: dict[str, tuple[str, Check]] = {}
+    for made, told in itertools.chain(_machines(nbits), _alone()):
+        if not missing:
+            break
+        hardware = made()
+        hardware.elaborate()
+        if missing.isdisjoint(type(each).__name__ for each in inside(hardware)):
+            continue
+        for check in unit_checks(hardware):
+            name = check.name.split()[0]
+            if name in missing and check.says not in ("", PROMISED):
+                found[name] = told, check
+                missing.remove(name)
+    return found
+
+
+Making = Callable[[], Component]
+
+
+def _machines(nbits: int) -> Iterator[tuple[Making, str]]:
+    """Each design as it is by default, then with another value of one parameter; those that are no machine
+    are left out.
+    """
+    from ....fl.param import Count
+    from ...designs.catalogue import designs
+
+    for design in designs():
+        yield design.at(nbits).rtl, design.name
+    for design in designs():
+        for param in reversed(design.params):
+            legal = range(param.legal.least, nbits + 1) if isinstance(param.legal, Count) else param.legal
+            for value in legal:
+                if value != param.default_at(nbits):
+                    with contextlib.suppress(BadInput):
+                        machine = design.at(nbits, **{param.name: value})
+                        yield machine.rtl, f"{design.name} {param.name}={value}"
+
+
+def _alone() -> Iterator[tuple[Making, str]]:
+    """Units of papers that no design of the catalogue has."""
+    yield lambda: PseudoSquare(4, 15), "(no design)"
+
+
+def _is(check: Check, name: str) -> bool:
+    return name in (check.kind, check.name, check.name.split()[0])
+
+
+def prove(
+    found: Sequence[Check],
+    seconds: float,
+    report: Callable[[Check], Report],
+    known: dict[str, Outcome] | None = None,
+) -> Iterator[Proof]:
+    """One after the other, each in so many seconds of a processor; `report` is told what is under way.
+
+    What the tools refuse is undecided, and says why; the others go on.
+    known: outcomes by identity, of units that other machines have too; what is found here is put there.
+    """
+    known = {} if known is None else known
+    yosys.version()  # BadInput with the remedy, if it is missing
+    for check in found:
+        if check.identity not in known:
+            outcome = _tried(check, seconds, report(check))
+            if check.identity:
+                known[check.identity] = outcome
+        else:
+            outcome = known[check.identity]
+        yield Proof(check, outcome)
+
+
+def _tried(check: Check, seconds: float, report: Report) -> Outcome:
+    began = spent()
+    try:
+        return check.run(seconds, report)
+    except BadInput as error:
+        return Outcome(UNDECIDED, str(error), spent() - began)

@@ -1,0 +1,595 @@
+"""Units with streams by their handshakes and answers.
+
+Answers are proved in two parts. Two copies in any two states that take the same request have the same in all
+registers that decide what comes; and while it computes, what its streams say makes no difference to these. So
+what a unit answers depends on the request and its static ports alone, and it is enough to ask it every
+request once, which is done natively. A unit that has several requests under way is a row of units that have
+one each: that is shown of each, and that nothing else is between.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+from pymtl3 import Component
+
+from ....fl.errors import BadInput
+from ....flow.prove import assertions, registers
+from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ....rtl.sim.base import Options
+from ....rtl.sim.harness import harness
+from ....rtl.sim.native import DRIVER, NativeSimulation
+from ....rtl.sim.nativemodel import NativeModel
+from ....rtl.sim.ports import Message, Ports
+from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
+from ....rtl.sim.translation.translate import top_name, translate
+from . import benches
+from .check import UNITS, Check, Outcome, Planted, Report, spent
+from .exhaustive import ALONE, Answers, Statics, Sweep, Words, fields
+from .mutants import planted
+from .ports import inside
+
+MOST_OPERANDS = 1 << 24  # that are asked
+MOST_LISTED = 1 << 27  # among which they are looked for
+ROOM_SAMPLE = 12  # requests that are offered while no answer is taken
+STALLED = 400  # cycles of that
+HANG = 1_000_000  # cycles without an answer
+MOST_STATES = 8  # of a control in which a request can be taken
+OF_SUCH_AS_STAY = ", of requests that stay until they are taken"
+MOST_NARROW = 4  # bits of a register that is taken for control, and whose values may be looked at one by one
+SOME, MOST = 64, 4096  # requests that are timed of a modulus, and of the last one
+MORE = 4  # times the cycles that were measured, before a unit is said to be too late
+ANSWER = ("ostream__val", "ostream__msg")
+OUTPUTS = (*ANSWER, "istream__rdy")
+PACE = ("istream__rdy", "ostream__val")
+AT_ONCE_S = 10.0  # of a processor
+PROMISED = "each request one answer, held until taken, in a bounded time"
+REFUSED = (SimulationTimeout, UnexpectedResponse, BrokenPromise)
+INSTANCE = r"^\s*(\w+) {}\s*\("  # of a part, in the text
+
+
+class Rewritten(NativeSimulation):
+    """A unit in native simulation by a text that is given, which may have been changed."""
+
+    def __init__(self, unit: Component, verilog: str) -> None:
+        self.ports = Ports.of(unit)
+        self._model = NativeModel(verilog + harness(self.ports).verilog(top_name(unit)), DRIVER, Options())
+
+    def answers(self, sweep: Sweep, apart: int = 0) -> tuple[tuple[Words, ...], NDArray[np.int64]]:
+        """The fields of answers to requests that come `apart` cycles apart, and latencies."""
+        asked = _packed(sweep.fields, fields(self.ports))
+        answers, latencies = self.ask(asked, sweep.statics, HANG, apart)
+        return _unpacked(answers, self.ports.response), latencies
+
+
+@dataclass(frozen=True)
+class StreamUnit:
+    """A unit, elaborated, with its text and what it is to answer."""
+
+    unit: Component
+    verilog: str
+    said: Answers
+
+    @functools.cached_property
+    def ports(self) -> Ports:
+        return Ports.of(self.unit)
+
+    @property
+    def design(self) -> benches.Stream:
+        return benches.Stream(self.verilog, top_name(self.unit), self.ports)
+
+    @functools.cached_property
+    def asked(self) -> Ports:
+        """Without static ports that are not read; one that operands have to do with stays, read or not."""
+        _, inputs = behind(self.design, OUTPUTS, through=True)
+        counts = inputs | self.said.names
+        return replace(
+            self.ports, statics=tuple(static for static in self.ports.statics if static[0] in counts)
+        )
+
+    def changed(self, verilog: str) -> StreamUnit:
+        """With a fault in its text: it is asked what the whole one is."""
+        made = replace(self, verilog=verilog)
+        vars(made).update(asked=self.asked, count=self.count)
+        return made
+
+    @property
+    def parts(self) -> list[tuple[str, benches.Stream]]:
+        """The units in a row, each as it is in this text."""
+        return parts_of(self.unit, self.verilog, self.said.parts)
+
+    @property
+    def too_many(self) -> str:
+        """Why it is not asked, if it is not."""
+        if (listed := self.said.listed(self.asked)) > MOST_LISTED:
+            return (
+                f"operands among 2^{math.ceil(math.log2(listed))} are too many to ask each; take fewer bits"
+            )
+        if self.count > MOST_OPERANDS:
+            return f"{self.count:,} operands are too many to ask each; take fewer bits"
+        return ""
+
+    @functools.cached_property
+    def count(self) -> int:
+        """Of the operands."""
+        return sum(len(sweep) for sweep in self.said.sweeps(self.asked))
+
+    def measured(self) -> tuple[int, int]:
+        """Cycles that some answers took at most, and how many requests were taken while none was: what a
+        proof then confirms.
+        """
+        with Rewritten(self.unit, self.verilog) as simulation:
+            latest = 0
+            for sweep in self.said.sweeps(self.asked):  # some of each modulus, and most of the last
+                last = sweep
+                _, latencies = simulation.answers(_end(sweep, SOME))
+                latest = max(latest, int(latencies.max()))
+            last = _end(last, MOST)
+            requests = [
+                tuple(int(field[at]) for field in last.fields)
+                for at in range(-min(len(last), ROOM_SAMPLE), 0)
+            ]
+            offered = (requests * ROOM_SAMPLE)[:ROOM_SAMPLE]
+            stalled = simulation.run(
+                [request if len(request) > 1 else request[0] for request in offered],
+                statics=last.statics,
+                sink_delays=[STALLED, *[0] * (ROOM_SAMPLE - 1)],
+            )
+            _, latencies = simulation.answers(last)
+        return max(latest, int(latencies.max())), sum(each < stalled.done[0] for each in stalled.accepted)
+
+
+def parts_of(hardware: Component, verilog: str, names: Sequence[str]) -> list[tuple[str, benches.Stream]]:
+    """Units of these names in it, each as it is in this text."""
+    found = []
+    for name in names:
+        (module,) = set(re.findall(INSTANCE.format(name), verilog, re.MULTILINE))
+        found.append((name, benches.Stream(verilog, module, Ports.of(getattr(hardware, name)))))
+    return found
+
+
+def _end(sweep: Sweep, count: int) -> Sweep:
+    """The last requests of it."""
+    return Sweep(sweep.statics, tuple(field[-count:] for field in sweep.fields))
+
+
+def _packed(words: Sequence[Words], of: Sequence[tuple[str, Message]]) -> NDArray[np.uint32]:
+    """Requests of these fields, as words of 32 bits."""
+    packed = np.zeros(len(words[0]), np.uint64)
+    for word, (_, kind) in zip(words, of, strict=True):
+        packed = packed << np.uint64(kind.nbits) | word.astype(np.uint64)
+    nbits = sum(kind.nbits for _, kind in of)
+    return packed.astype("<u8").view("<u4").reshape(-1, 2)[:, : -(-nbits // 32)].copy()
+
+
+def _unpacked(answers: NDArray[np.uint32], kind: Message) -> tuple[Words, ...]:
+    padded = np.zeros((len(answers), 2), "<u4")
+    padded[:, : answers.shape[1]] = answers
+    packed = padded.view("<u8").ravel()
+    found = []
+    for _, nbits in reversed(kind.fields or ((ALONE, kind.nbits),)):
+        found.append((packed & np.uint64((1 << nbits) - 1)).astype(np.int64))
+        packed = packed >> np.uint64(nbits)
+    return tuple(reversed(found))
+
+
+def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
+    """Of a unit, or of the one that stands for it."""
+
+    @functools.cache
+    def own() -> StreamUnit:
+        made = said.stand_in or type(unit)(*unit._dsl.args, **unit._dsl.kwargs)
+        if not made._dsl.constructed:
+            made.elaborate()
+        return StreamUnit(made, translate(made), said)
+
+    def changed(run: Callable[..., Outcome]) -> Iterator[Planted]:
+        unit = own()
+        return planted(
+            unit.verilog,
+            top_name(unit.unit),
+            lambda verilog: functools.partial(run, changed=unit.changed(verilog)),
+            said.inner,
+        )
+
+    def handshakes(seconds: float, _: Report, changed: StreamUnit | None = None) -> Outcome:
+        return _handshakes(own(), seconds, changed)
+
+    def answers(seconds: float, report: Report, changed: StreamUnit | None = None) -> Outcome:
+        return _answers(changed or own(), seconds, report)
+
+    if not said.inner:  # those of a wrapper are its own
+        yield Check(f"{name} handshakes", UNITS, PROMISED, handshakes, lambda: changed(handshakes))
+    yield Check(f"{name} answers", UNITS, said.says, answers, lambda: changed(answers))
+
+
+def _handshakes(own: StreamUnit, seconds: float, changed: StreamUnit | None) -> Outcome:
+    began = spent()
+    if own.too_many:
+        return Outcome(
+            UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol", spent() - began
+        )
+    cycles, room = own.measured()
+    design = (changed or own).design
+    if (broken := not_at_rest(design, own.unit, seconds / 4)) is not None:
+        return broken
+    found = protocol(design, own.said.conditions, cycles, room, seconds - (spent() - began))
+    return replace(found, seconds=spent() - began)
+
+
+def passes_on(part: object) -> bool:
+    """Whether it is a unit with a stream of requests and one of answers."""
+    return isinstance(part, Component) and hasattr(part, "istream") and hasattr(part, "ostream")
+
+
+def not_at_rest(design: benches.Stream, hardware: Component, seconds: float) -> Outcome | None:
+    """The counterexample if a unit of elaborated hardware is not at rest after a reset."""
+    paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in inside(hardware) if passes_on(unit)]
+    streams = [re.sub(r"\[(\d+)\]", r"__\1", f"{path}." if path else "") for path in paths]
+    found = decided(benches.after_reset(design, streams), max(1.0, seconds), 2)
+    return replace(found, how="a unit is not at rest after a reset") if found.verdict == REFUTED else None
+
+
+def protocol(
+    design: benches.Stream, given: Sequence[str], cycles: int, room: int, seconds: float, asked: int = 0
+) -> Outcome:
+    """That a stream keeps its handshakes: answers are held, one for each request, within so many cycles.
+
+    asked: the number of all possible requests, if each has run natively, and took at most `cycles`.
+    """
+    began = spent()
+    sources, inputs = answered_at_once(design)
+    if inputs:
+        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", spent() - began)
+    kept = decided(benches.held(design, sources), max(1.0, seconds / 4), 2)
+    if (
+        kept.verdict != PROVED
+    ):  # in states that are never reached, perhaps: in such as move the registers behind the handshakes
+        pace = behind_handshakes(design)
+        if pace and decided(benches.held(design, pace, room), max(1.0, seconds / 4)).verdict == PROVED:
+            kept = decided(benches.held(design, sources, known=pace), max(1.0, seconds / 4), 2)
+    if kept.verdict != PROVED:
+        kept = decided(benches.held(design, sources, room), max(1.0, seconds / 2))
+    if kept.verdict == REFUTED:  # a register that the answer does not show may move
+        kept = decided(benches.held(design, {}, room), max(1.0, seconds / 2))
+    if kept.verdict != PROVED:
+        return replace(kept, how=f"an answer that is not taken: {kept.how}")
+    if room == 1 and asked and _determined(design, seconds / 4):
+        how = f"all {asked:,} requests asked natively, within {cycles} cycles, one under way"
+        how += "; nothing else counts"
+        return Outcome(PROVED, how, spent() - began)
+    if room == 1 and (alone := one_by_one(design, given, cycles, seconds)) is not None:
+        return replace(alone.outcome, seconds=spent() - began)
+    # what was measured is perhaps not the longest; and some look at a request in the cycles before they take
+    # it
+    for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
+        bench = benches.handshakes(design, given, longest, room, stays)
+        how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
+        found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
+        if found.verdict != REFUTED:
+            break
+    return replace(found, seconds=spent() - began)
+
+
+def _determined(design: benches.Stream, seconds: float) -> bool:
+    """Whether the handshakes between a request and its answer depend on this request alone.
+
+    Registers of two copies that took the same request are the same, in whatever states the copies were, and
+    stay so until the answer, whatever the streams say.
+    """
+    registers, _ = behind(design, OUTPUTS, through=True)
+    control = {name: nbits for name, nbits in behind_handshakes(design).items() if nbits <= MOST_NARROW}
+    values = [(name, value) for name, nbits in control.items() for value in range(1 << nbits)]
+    share = seconds / 4 / max(1, len(values))
+    unreached = [
+        (name, value)
+        for name, value in values
+        if decided(benches.never(design, name, value), share).verdict == PROVED
+    ]
+    asked = (
+        (benches.alone(design, (), registers), 2),
+        (benches.steady(design, registers, True, unreached), 2),
+        (benches.between(design), None),
+    )
+    return all(decided(bench, seconds / 4, cycles).verdict == PROVED for bench, cycles in asked)
+
+
+def in_a_row(
+    design: benches.Stream, parts: Sequence[tuple[str, benches.Stream]], cycles: int, seconds: float
+) -> Outcome | None:
+    """Of units in a row, each with one request under way at a time; None where that is not proved.
+
+    Static ports of a unit in a row change while it is at work: they may have nothing to do with what its
+    streams say.
+    """
+    began = spent()
+    if (
+        not parts
+        or decided(benches.passed_on(design, [name for name, _ in parts]), seconds / 4, 1).verdict != PROVED
+    ):
+        return None
+    stays = False
+    for _, part in parts:
+        named = behind(part, PACE, through=True)[1] | behind(part, ANSWER, through=False)[1]
+        if named.intersection(name for name, _ in part.ports.statics):
+            return None
+        found = protocol(part, (), cycles, 1, max(1.0, seconds - (spent() - began)))
+        if found.verdict != PROVED:
+            return None
+        stays = stays or OF_SUCH_AS_STAY in found.how
+    names = ", ".join(name for name, _ in parts)
+    how = f"a row of {names}, each by itself, within {MORE * cycles} cycles"
+    return Outcome(PROVED, how + (OF_SUCH_AS_STAY if stays else ""), spent() - began)
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """Of a stream with one request under way at a time: from where a request can be taken to where one can be
+    again, without the data.
+
+    The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a
+    request can be taken, are where it begins, and all others have any value; and as an answer waits until it
+    is taken, and behind it a request can be taken at once, it may be taken as soon as it is offered.
+    """
+
+    begins: Mapping[str, int]  # registers with their values
+    cycles: int  # to an answer
+    outcome: Outcome
+    looks: bool = False  # at a request before it is taken
+
+    def same_time(self, design: benches.Stream, secret: benches.Secret, seconds: float) -> Outcome:
+        """Decide whether two copies answer in the same cycle requests that differ in the secret.
+
+        They are then ready in the same cycle again.
+        """
+        initial = {f"{copy}.{name}": value for copy in ("one", "two") for name, value in self.begins.items()}
+        bench = benches.same_latency(design, secret, self.looks)
+        found = decided(bench, seconds, self.cycles + 2, initial=initial)
+        how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
+        how += OF_SUCH_AS_STAY if self.looks else ""
+        # from what a register is left with that no reset sets, perhaps
+        return replace(found, verdict=PROVED if found.verdict == PROVED else UNDECIDED, how=how)
+
+
+def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> OneByOne | None:
+    """None where that is not proved, neither of all requests nor of such as stay until they are taken."""
+    began = spent()
+    sources = behind_handshakes(design)
+    # one that depends on the inputs at once comes perhaps because it is not taken
+    if not sources or answered_at_once(design)[1]:
+        return None
+    values = {name: value for name, value in _reset(design).items() if name in sources}
+    for looks, share in ((False, 2 / 3), (True, 1)):
+        left = (seconds - (spent() - began)) * share
+        if (found := _one_by_one(design, given, cycles, left, (sources, values), looks)) is not None:
+            return replace(found, outcome=replace(found.outcome, seconds=spent() - began))
+    return None
+
+
+def _one_by_one(
+    design: benches.Stream,
+    given: Sequence[str],
+    cycles: int,
+    seconds: float,
+    registers: tuple[Mapping[str, int], Mapping[str, tuple[int, int]]],
+    looks: bool,
+) -> OneByOne | None:
+    """registers: those behind the handshakes, and of these what a reset sets; looks: of requests that are
+    looked at first, and stay.
+    """
+    sources, values = registers
+    began = spent()
+
+    def left(share: float = 1.0) -> float:
+        return max(1.0, (seconds - (spent() - began)) * share)
+
+    # control holds it whatever data are, if one looks like the other by its width
+    data = [f"unit.{name}" for name, nbits in sources.items() if nbits > MOST_NARROW]
+    rests = benches.between(design, looks)
+    if all(decided(rests, left(0.2), free=free).verdict != PROVED for free in ([data, []] if data else [[]])):
+        return None
+    begins = {name: values[name][0] for name in _settled(design, values, left(0.5), looks)}
+    initial = {f"unit.{name}": value for name, value in begins.items()}
+    for longest in (cycles, 2 * cycles, MORE * cycles):
+        bench = (benches.one_looked_at if looks else benches.one_request)(design, given, longest)
+        found = decided(bench, left(), longest + 2, initial=initial)
+        if found.verdict == UNDECIDED:
+            break
+        if found.verdict == PROVED:
+            how = (
+                f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of "
+                f"{len(sources)} registers "
+                f"behind the handshakes; within {longest} cycles, one under way"
+            )
+            how += OF_SUCH_AS_STAY if looks else ""
+            return OneByOne(begins, longest, Outcome(PROVED, how, spent() - began), looks)
+    return None
+
+
+def _answers(own: StreamUnit, seconds: float, report: Report) -> Outcome:
+    began = spent()
+    if own.too_many or not own.count:
+        return Outcome(UNDECIDED, own.too_many or "no operands meet what is assumed", spent() - began)
+    wrong, latest = _asked(own, report)
+    if wrong is not None:
+        return Outcome(REFUTED, "asked natively", spent() - began, [wrong])
+    bound = "in each" if own.said.constant else "at most"
+    how = f"all {own.count:,} operands asked natively, {latest} cycles {bound}; nothing else counts"
+    nothing_else = _alone(own, latest, seconds)
+    if nothing_else.verdict != PROVED:
+        return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})", spent() - began)
+    return Outcome(PROVED, f"{how} ({nothing_else.how})", spent() - began)
+
+
+def _alone(own: StreamUnit, cycles: int, seconds: float) -> Outcome:
+    """That an answer comes of its request and the static ports alone."""
+    parts = own.parts
+    if not parts:
+        return alone(own.design, own.said.conditions, cycles, seconds)
+    found = decided(benches.row(own.design, parts), seconds, 1, how=f"{len(parts)} units in a row")
+    for name, part in parts:
+        if found.verdict == PROVED:
+            each = alone(part, (), cycles, seconds)
+            found = found if each.verdict == PROVED else replace(each, how=f"{name}: {each.how}")
+    return found
+
+
+def alone(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
+    """The same of a unit that has one request under way at a time: in two cycles from any states, or in those
+    of an answer.
+    """
+    if inputs := answered_at_once(design)[1]:
+        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", 0.0)
+    sources, _ = behind(design, OUTPUTS, through=True)
+    found = decided(benches.alone(design, given, sources), seconds / 4, 2)
+    if found.verdict == PROVED:
+        found = decided(benches.steady(design, sources), seconds / 4, 2)
+    if found.verdict != PROVED:  # what is left over from before is there, and is not read
+        found = _same_answer(design, given, cycles, seconds / 2)
+    return found
+
+
+def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
+    """From all states in which a request can be taken: registers that a reset sets have some value, the
+    others any.
+    """
+    began = spent()
+    cases = itertools.product(_states(design, seconds / 2), (0, 1))
+    for (one, waits), (two, waits_other) in itertools.combinations_with_replacement(cases, 2):
+        bench = benches.same_answer(design, given, cycles, (waits, waits_other))
+        copies = (("one", one), ("two", two))
+        initial = {f"{copy}.{name}": value for copy, values in copies for name, value in values.items()}
+        found = decided(bench, max(1.0, seconds - (spent() - began)), cycles + 1, initial=initial)
+        if found.verdict != PROVED:
+            break
+    return found
+
+
+def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
+    """Values of the registers that a reset sets, among which all are with which a request can be taken; one
+    that is not there has any.
+    """
+    values = _reset(design)
+    found = {name: [values[name][0]] for name in _settled(design, values, seconds / 2)}
+    narrow = {
+        name: nbits for name, (_, nbits) in values.items() if name not in found and nbits <= MOST_NARROW
+    }
+    share = seconds / 2 / max(1, sum(1 << nbits for nbits in narrow.values()))
+    for name, nbits in narrow.items():
+        found[name] = [
+            value
+            for value in range(1 << nbits)
+            if decided(benches.idle(design, {name: (value, nbits)}, never=True), share).verdict != PROVED
+        ]
+    for name in sorted(narrow, key=lambda each: -len(found[each])):
+        if math.prod(map(len, found.values())) > MOST_STATES:
+            del found[name]
+    for each in itertools.product(*found.values()):
+        yield dict(zip(found, each, strict=True))
+
+
+def behind_handshakes(design: benches.Stream) -> dict[str, int]:
+    """The registers that they hang on, with their bits; none if one of them has no name to be spoken of."""
+    try:
+        return behind(design, PACE, through=True)[0]
+    except BadInput:
+        return {}
+
+
+def _reset(design: benches.Stream) -> dict[str, tuple[int, int]]:
+    """Registers that a reset sets: to what, and their bits."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        return registers.resets(design.verilog, design.top, Path(directory))
+
+
+def _settled(
+    design: benches.Stream, values: Mapping[str, tuple[int, int]], seconds: float, looks: bool = False
+) -> list[str]:
+    """Those that have the value of the reset whenever a request can be taken, or is not looked at yet."""
+    if not values or decided(benches.idle(design, values, looks=looks), seconds / 2).verdict == PROVED:
+        return list(values)
+    share = seconds / 2 / len(values)
+    return [
+        name
+        for name, value in values.items()
+        if decided(benches.idle(design, {name: value}, looks=looks), share).verdict == PROVED
+    ]
+
+
+def behind(
+    design: benches.Stream, ports: Sequence[str], through: bool
+) -> tuple[dict[str, int], frozenset[str]]:
+    """Registers from which outputs are computed, and inputs."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        found = registers.read(design.verilog, design.top, Path(directory))
+    return found.behind(ports, through)
+
+
+def answered_at_once(design: benches.Stream) -> tuple[dict[str, int], str]:
+    """Registers that an answer is read from, and inputs beside static ports that change it in their cycle."""
+    sources, inputs = behind(design, ANSWER, through=False)
+    named = ", ".join(sorted(inputs - {name for name, _ in design.ports.statics}))
+    if named and decided(benches.at_once(design, sources), AT_ONCE_S, 1).verdict == PROVED:
+        named = ""  # there is a way from them, but not while an answer is offered
+    return sources, named
+
+
+def decided(
+    bench: str,
+    seconds: float,
+    cycles: int | None = None,
+    how: str = "",
+    initial: Mapping[str, int] = MappingProxyType({}),
+    free: Sequence[str] = (),
+) -> Outcome:
+    """What flow/prove finds of a bench; it holds of all that nets which are free may be, and breaks perhaps
+    for what they never are.
+    """
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        work = Path(directory)
+        answer = assertions.decide(bench, work, seconds=seconds, cycles=cycles, initial=initial, free=free)
+        return Outcome.of(answer, how)
+
+
+def _asked(own: StreamUnit, report: Report) -> tuple[dict[str, int] | None, int]:
+    """The first operands with a wrong answer or latency, and the cycles that an answer took at most."""
+    done, latest, promised = 0, 0, own.said.cycles
+    with Rewritten(own.unit, own.verilog) as simulation:
+        for sweep in own.said.sweeps(own.asked):
+            try:
+                answers, latencies = simulation.answers(sweep, promised)
+            except REFUSED:
+                return dict(sweep.statics), latest
+            right = own.said.right(sweep.fields, answers, sweep.statics)
+            if not right.all():
+                return _wrong(own, sweep, answers, int(np.argmin(right))), latest
+            if own.said.constant:
+                promised = promised or int(latencies[0])
+            if promised and (differ := np.flatnonzero(latencies != promised)).size:
+                at = int(differ[0])
+                return _wrong(own, sweep, answers, at) | {"cycles": int(latencies[at])}, latest
+            latest = max(latest, int(latencies.max()))
+            done += len(sweep)
+            report(done, own.count)
+    return None, latest
+
+
+def _wrong(own: StreamUnit, sweep: Sweep, answers: tuple[Words, ...], at: int) -> dict[str, int]:
+    told: Statics = dict(sweep.statics)
+    for kind, words, single in (
+        (own.ports.request, sweep.fields, ALONE),
+        (own.ports.response, answers, "answer"),
+    ):
+        names = [name for name, _ in kind.fields] or [single]
+        told |= {name: int(word[at]) for name, word in zip(names, words, strict=True)}
+    return told

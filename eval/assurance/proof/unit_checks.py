@@ -1,0 +1,172 @@
+"""The units of a design, each held against its mathematics: contracts without registers, streams by their
+handshakes and answers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pymtl3 import Component
+
+from ....fl.errors import BadInput
+from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ....rtl.sim.translation.translate import top_name, translate
+from . import benches
+from .check import UNITS, Check, Outcome, Planted, Report
+from .exhaustive import ANSWERS
+from .heap_sum import heap_check
+from .mutants import planted
+from .ports import arguments, inside
+from .stream_checks import decided, stream_checks
+from .unit_contracts import CONTRACTS, DualHalfAdders, FullAdders, HalfAdders
+
+if TYPE_CHECKING:
+    from ...designs.multipliers.multiplier import Unit
+
+PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # what stands elsewhere is control around them
+NO_CONTRACT = Outcome(UNDECIDED, "there is no contract for it; units inside it have their own", 0.0)
+LATENCY = "product-latency"  # the check of a promise that no unit of the machine can be asked for
+BITWISE = (FullAdders, HalfAdders, DualHalfAdders)  # all of their bits are alike: the widest stands for all
+
+
+def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int = 0) -> Iterator[Check]:
+    """Checks of all units that an elaborated machine instantiates.
+
+    A unit with neither a contract nor a checked unit around it is reported. multiplier: the product unit, of
+    so many bits; if its timing promises a latency, its answers must take exactly that long. A promise that
+    no unit of the machine can be asked for is reported as undecided.
+    """
+    promised, why = ({}, "") if multiplier is None else _promised(multiplier, nbits)
+    told: set[int] = set()  # units, and all that is inside them is theirs
+    for unit in _different(machine):
+        name = _name(unit)
+        identity = _identity(unit)
+        cycles = promised.get(identity)
+        found = [
+            replace(check, identity=f"{identity} {cycles} {check.name}")
+            for check in _checks(name, unit, cycles)
+        ]
+        yield from found
+        if cycles is not None and found and type(unit) not in CONTRACTS and type(unit) in ANSWERS:
+            why = ""
+        inner = any(id(component) in told for component in _around(unit))
+        if not found and not inner and type(unit).__module__.startswith(PLACE):
+            yield Check(name, UNITS, "", lambda *_: NO_CONTRACT)
+        if found or type(unit).__module__.startswith(PLACE):
+            told.add(id(unit))
+    if why:
+        yield Check(LATENCY, UNITS, "", lambda *_: Outcome(UNDECIDED, why, 0.0))
+
+
+def _promised(multiplier: Unit, nbits: int) -> tuple[dict[str, int], str]:
+    """The promised latency by the identity of the product unit, and the report if the machine lacks it.
+
+    Both are empty if no latency is promised.
+    """
+    if (cycles := multiplier.timing.fixed) is None:
+        return {}, ""
+    no_proof = f"the promised {cycles} cycles of a product are not proved"
+    try:
+        unit = multiplier.rtl(nbits)
+    except BadInput as error:  # products are computed by parts of the machine
+        return {}, f"{no_proof}: {error}"
+    why = f"{no_proof}: the machine contains no {type(unit).__name__} that can be asked"
+    return {_identity(unit): cycles}, why
+
+
+def _identity(unit: Component) -> str:
+    return f"{type(unit).__qualname__} {arguments(unit)!r}"
+
+
+def _checks(name: str, unit: Component, cycles: int | None) -> Iterator[Check]:
+    """Of a unit by its class."""
+    kind = type(unit)
+    if kind in CONTRACTS:
+        yield _contract_check(name, unit)
+    elif (said := ANSWERS[kind](unit) if kind in ANSWERS else None) is not None:
+        said = said if cycles is None else said.in_constant_time(cycles)
+        yield from stream_checks(name if said.stand_in is None else _named(unit, said.stand_in), unit, said)
+    elif (check := heap_check(name, unit)) is not None:
+        yield check
+
+
+def _around(unit: Component) -> Iterator[Component]:
+    """What it is inside."""
+    while (parent := unit.get_parent_object()) is not None:
+        yield parent
+        unit = parent
+
+
+def fresh(unit: Component) -> Component:
+    """The same unit on its own, elaborated."""
+    made = type(unit)(*unit._dsl.args, **unit._dsl.kwargs)
+    made.elaborate()
+    return made
+
+
+def _different(machine: Component) -> list[Component]:
+    found: dict[object, Component] = {}
+    for unit in inside(machine):
+        kind = type(unit)
+        if kind in BITWISE:
+            before = found.setdefault(kind, unit)
+            if arguments(before)["count"] < arguments(unit)["count"]:
+                found[kind] = unit
+        else:
+            found.setdefault((kind, repr(arguments(unit))), unit)
+    return list(found.values())
+
+
+def _named(unit: Component, stand_in: Component) -> str:
+    """By the unit that is asked; one with streams around it has its parameters."""
+    return _name(stand_in).replace(type(stand_in).__name__, type(unit).__name__)
+
+
+def _name(unit: Component) -> str:
+    """The class, and the parameters that are numbers, words or switches that are on."""
+    given = arguments(unit)
+    if shape := getattr(given.get("entry"), "shape", None):
+        given = {"nbits": shape.nbits, "digit_nbits": shape.digit_nbits} | given
+    words = [
+        (f"{name}={value}" if not isinstance(value, bool) else name).replace("_", "-")
+        for name, value in given.items()
+        if isinstance(value, int | str) and value not in (False, "")
+    ]
+    return " ".join([type(unit).__name__, *words])
+
+
+# ---- units without registers
+
+
+def _contract_check(name: str, unit: Component) -> Check:
+    @functools.cache
+    def text() -> tuple[Component, str]:
+        made = fresh(unit)
+        return made, translate(made)
+
+    def run(seconds: float, _: Report, verilog: str | None = None) -> Outcome:
+        made, own = text()
+        said = CONTRACTS[type(unit)](made)
+        bench = benches.contract(verilog or own, top_name(made), made, said)
+        cycles = 2 if said.registers else None
+        found = decided(bench, seconds, cycles)
+        if found.verdict == PROVED and said.given:  # conditions that exclude each other would prove anything
+            false = benches.contract(verilog or own, top_name(made), made, replace(said, holds=("0",)))
+            if decided(false, seconds, cycles).verdict != REFUTED:
+                return replace(found, verdict=UNDECIDED, how="no inputs are known that meet what is assumed")
+        if found.verdict == PROVED and said.instead:
+            found = replace(found, how=f"{found.how}; of {', '.join(said.instead)} what its own check says")
+        inputs = [
+            {name.removesuffix(benches.PIN): value for name, value in each.items()}
+            for each in found.counterexample
+        ]
+        return replace(found, counterexample=inputs)
+
+    def changed() -> Iterator[Planted]:
+        made, own = text()
+        return planted(own, top_name(made), lambda verilog: functools.partial(run, verilog=verilog))
+
+    return Check(name, UNITS, CONTRACTS[type(unit)](unit).says, run, changed)

@@ -1,0 +1,431 @@
+"""A design of the catalogue as the ASIC flow wants it: design.sv, design.json and workload.json
+(flow/workload.py).
+
+The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow`
+and the design's own rules say of them; the energy workload is an encryption and a decryption (workload_names.py), at
+32 bits those of paper 001. A machine that takes a private key (protection.py) has the private operation of
+its key, with keys whose numbers do not belong together among the rows.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...fl.accelerator import DELAYS, Message, Row
+from ...fl.errors import BadInput
+from ...fl.mod_exp import operand_status
+from ...fl.status import Status
+from ...flow.description import Published
+from ..papers.published import by_name, paper
+from .chip import AcceleratorChip, Exchange
+from .interfaces import SYSTEM, UNIT, Carried, Operands
+from .interfaces import find as find_interface
+from .soc_system import Xcel
+from .system_catalogue import BY_XCEL, DUMMY, HARDWARE, NBITS_001, SOFTWARE, check_key_width, scanned_nbits
+from .widths import check_width
+from .workload_names import has_key, operations, parts_of
+from .workloads import some_operands
+
+if TYPE_CHECKING:
+    from .design import Design
+    from .machine import Machine
+    from .workloads import Workload
+
+# exponents of the rows are no longer than this, so that wide machines take seconds
+ROW_EXP_NBITS = 64
+MOST_ROW_CYCLES = 40_000  # of one: exponents are shorter still where a product takes long
+MOST_ENERGY_CYCLES = 50_000  # longer operations are simulated as gates for a window of their first products
+FULL_NBITS = 256  # wider machines, which have more gates, are simulated for fewer cycles
+# of all rows together, where no exponent makes an operation shorter, as a digit is a digit and a key a key
+MOST_WHOLE_CYCLES = 100_000
+LONGEST_WHOLE_CYCLES = 2_000_000  # of such an operation, which is simulated whole and counted in a window
+RANDOM_ROWS = 16
+LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles, from which on they are fewer
+IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
+DRAWN = 10  # operations on drawn operands, for the spread of the energy
+MOST_DRAWN_CYCLES = (
+    10_000  # of all of them: fewer where an operation takes long, and none where two would be too long
+)
+BEHIND_PROCESSOR = ", behind the processor"
+
+
+@dataclass(frozen=True)
+class Chip(AcceleratorChip):
+    """What goes through the flow: a machine at a width, bare, behind registers, or behind a processor.
+
+    Without a design it is the processor alone, which does the work in software, by `kernel`.
+    """
+
+    ROOT: ClassVar[str] = "eval.designs.machine_chip"
+
+    design: Design | None
+    system: bool = False
+    kernel: str = BY_XCEL
+
+    def check(self) -> None:
+        """BadInput for what cannot be made."""
+        check_width(self.nbits)
+        find_interface(self.interface)
+        if self.design is not None:
+            _ = self.machine  # refuses what cannot be made
+            if self.machine.keyed:
+                _ = self.machine.key  # of every width there is none
+        else:
+            check_key_width(self.nbits)
+        if self.design is None and self.settings:
+            raise BadInput(
+                f"{self.name} has no parameter {next(iter(self.settings))}: it has none; drop --set"
+            )
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that a design makes; BadInput if it makes none."""
+        assert self.design is not None
+        return self.design.at(self.nbits, **self.settings)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters of the machine; software has none."""
+        return {} if self.design is None else self.machine.parameters
+
+    @property
+    def name(self) -> str:
+        """Of the design, or of the system in software as `modexlab systems` has it."""
+        return f"{SOFTWARE}{self.kernel}" if self.design is None else self.design.name
+
+    @property
+    def top(self) -> str:
+        """The name of the top module."""
+        if self.design is None:
+            return "processor"
+        if self.system:
+            return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}_{SYSTEM}")
+        return self.machine.top(self.carrier)
+
+    @property
+    def place(self) -> str:
+        """What a sentence says of where it is."""
+        return BEHIND_PROCESSOR if self.system else self.carrier.behind
+
+    @property
+    def described_interface(self) -> str:
+        return SYSTEM if self.system else self.interface
+
+    def _decides(self) -> list[Any]:
+        return [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
+
+    def _published(self) -> Published | None:
+        """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they
+        stand.
+
+        They are its normalised figures: its gross energies, and those of its dummy, hold some 344 cycles more
+        than its program is counted with (eval/papers/001.toml). Of accelerators alone it has none.
+        """
+        name = self.name if self.design is None else f"{HARDWARE}{self.name}" if self.system else ""
+        found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
+        if not found:
+            return None
+        return Published(paper("001").table("3").source, "paper 001", found)
+
+    def _component(self) -> Any:
+        if self.system:
+            from ...proc.core.proc import Proc
+            from ...proc.core.proc_xcel import ProcXcel
+
+            return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
+        return super()._component()
+
+    def _workload(self, component: Any) -> dict[str, Any]:
+        return self._programs() if self.system else super()._workload(component)
+
+    # ---- what it is asked
+
+    def energy(self) -> list[Workload]:
+        """The operations whose energy counts."""
+        machine = None if self.design is None else self.machine
+        if self._too_long:
+            return []
+        works = [
+            part.work
+            for name in operations(machine)
+            for part in parts_of(name, machine, self.nbits, system=self.system)
+        ]
+        if self.design is None:
+            return works
+        for work in works:
+            self.machine.require(*work.operands)
+        return works
+
+    @property
+    def note(self) -> str:
+        """What must be known of those operations."""
+        if self.design is not None and self.machine.modulus_nbits < self.nbits:
+            return (
+                f"the machine takes moduli of up to {self.machine.modulus_nbits} bits: encrypt and decrypt "
+                "are exponentiations of "
+                "pseudo-random operands with one of that length, by a short exponent and by one of full "
+                "length"
+            )
+        if has_key(self.nbits):
+            return ""
+        return (
+            f"there is no RSA key of {self.nbits} bits: encrypt and decrypt are exponentiations of "
+            "pseudo-random operands, "
+            "by a short exponent and by one of full length"
+        )
+
+    @property
+    def limits(self) -> str:
+        """What is not known of its netlist."""
+        if not self._too_long:
+            return ""
+        return (
+            f"an operation takes {self._whole_cycles:,} cycles, whatever its exponent: as gates no more than "
+            f"{self._affordable(LONGEST_WHOLE_CYCLES):,} of {self.nbits} bits are simulated, so that there "
+            "is no energy, and that only "
+            "requests that are refused run on RTL and netlist; modexlab run does whole ones at RTL"
+        )
+
+    def rows(self) -> list[tuple[str, Operands]]:
+        """Named operands."""
+        if self.design is None or not self._fixed_length:
+            return self._all_rows()
+        taken = [row for row in self._all_rows() if self.machine.check(*row[1]) == Status.OK]
+        kept = {name for name, _ in self._affordable_rows(taken)}
+        return [row for row in self._all_rows() if row[0] in kept or row not in taken]
+
+    def _affordable_rows(self, rows: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """As many operations of the same length as may be, one on random operands first."""
+        most = self._affordable(MOST_WHOLE_CYCLES) // self._whole_cycles
+        return sorted(rows, key=lambda row: row[0] != "random 0")[:most]
+
+    @property
+    def _fixed_length(self) -> bool:
+        """All exponents take the same cycles: those of a machine that scans them whole, by digits, or by a
+        key that it holds.
+        """
+        if self.design is None:
+            return False
+        programmed = self.machine.build.programmed
+        by_digits = programmed is not None and programmed.recipe.shape.digit
+        return self.machine.keyed or by_digits or self.machine.plan.full_scan
+
+    @functools.cached_property
+    def _whole_cycles(self) -> int:
+        """The cycles of an operation where all take as many."""
+        if not self.machine.keyed:
+            return self.machine.counted(*some_operands(self.machine))
+        from .protection import costs
+
+        return costs(self.machine).cycles
+
+    @property
+    def _too_long(self) -> bool:
+        """An operation can be neither cut nor simulated as gates."""
+        return (
+            not self.system
+            and self.interface != UNIT
+            and self._fixed_length
+            and self._whole_cycles > self._affordable(LONGEST_WHOLE_CYCLES)
+        )
+
+    def _private_rows(self) -> list[tuple[str, Operands]]:
+        """Operations of the key that the machine holds."""
+        key, generator = self.machine.key, random.Random(self.nbits)
+        assert key.d is not None
+        bases = {"base 0": 0, "base 1": 1, "base 2": 2, "base n - 1": key.n - 1}
+        bases |= {"base not below the modulus": key.n}
+        bases |= {f"random {index}": generator.randrange(key.n) for index in range(RANDOM_ROWS)}
+        return [(name, (base, key.d, key.n)) for name, base in bases.items()]
+
+    def _bad_keys(self) -> list[tuple[str, Carried]]:
+        """Requests whose numbers do not belong together, of those that the machine can tell."""
+        machine = self.machine
+        if not machine.keyed:
+            return []
+        key = machine.key
+        assert key.d is not None
+        good = machine.carried(3, key.d, key.n)
+        names = machine.programmed.names
+        changes = [("even p", "p", 1), *((f"wrong {name}", name, 2) for name in names if name in IN_KEYS)]
+        rows = []
+        for words, name, flipped in changes:
+            if name in names:
+                at = names.index(name)
+                wrong = (*good[:at], good[at] ^ flipped, *good[at + 1 :])
+                if machine.programmed.fl(wrong).status != Status.OK:
+                    rows.append((words, wrong))
+        at_once = [row for row in rows if machine.programmed.inspect(machine.programmed.named(row[1]))]
+        return [*at_once, *self._affordable_rows([row for row in rows if row not in at_once])]
+
+    def requests(self) -> list[tuple[str, Carried]]:
+        """Rows with all that a request holds."""
+        return [*((name, self.machine.carried(*each)) for name, each in self.rows()), *self._bad_keys()]
+
+    def _all_rows(self) -> list[tuple[str, Operands]]:
+        """Those that there would be if all machines were quick."""
+        if self.design is not None and self.machine.keyed:
+            return self._private_rows()
+        nbits, generator = self.nbits, random.Random(self.nbits)
+        longest = nbits if self.design is None else self.machine.modulus_nbits
+        top, exp_nbits = (1 << longest) - 1, min(nbits, ROW_EXP_NBITS, self._affordable_nbits())
+        ones = (1 << exp_nbits) - 1
+        only = 0 if self.design is None else self.machine.modulus
+        mod = only or top - 2
+        rows = [
+            ("exponent 0", (5, 0, mod)),
+            ("exponent 1", (5, 1, mod)),
+            ("base 0", (0, 5, mod)),
+            ("base 1", (1, ones, mod)),
+            ("base n - 1, odd exponent", (mod - 1, 7, mod)),
+            ("base n - 1, even exponent", (mod - 1, 6, mod)),
+            ("all ones in the exponent", (mod - 2, ones, mod)),
+            ("one bit in the exponent", (mod - 2, 1 << (exp_nbits - 1), mod)),
+            ("alternating exponent", (3, ones // 3, mod)),
+            ("base not below the modulus", (mod, 3, mod)),
+        ]
+        if not only:
+            half = (1 << longest // 2) - 1
+            rows += [
+                ("modulus 0", (5, 3, 0)),
+                ("modulus 1", (0, 5, 1)),
+                ("modulus 3", (2, 5, 3)),
+                ("even modulus", (3, 5, top - 1)),
+                ("largest modulus and base", (top - 1, 9, top)),
+                ("zero divisor", (half, 2, half * half)),
+            ]
+        if longest < nbits:
+            rows.append(("modulus too long", (5, 3, 2 * top + 1)))
+        each = 0 if self.design is None else self.machine.product_cycles or 0
+        for index in range(RANDOM_ROWS if each < LONG_PRODUCT else LEAST_RANDOM_ROWS):
+            drawn = only or generator.getrandbits(longest) | 1 << (longest - 1) | 1
+            operands = (generator.randrange(drawn), generator.getrandbits(exp_nbits), drawn)
+            rows.append((f"random {index}", operands))
+        return rows
+
+    def _affordable_nbits(self) -> int:
+        """Bits of an exponent whose products take no more than MOST_ROW_CYCLES."""
+        each = None if self.design is None else self.machine.product_cycles
+        return ROW_EXP_NBITS if each is None else max(2, self._affordable(MOST_ROW_CYCLES) // (2 * each))
+
+    def _affordable(self, cycles: int) -> int:
+        """Fewer where each cycle moves more gates, and there are several hundred thousand gates."""
+        return cycles * FULL_NBITS**2 // max(self.nbits, FULL_NBITS) ** 2
+
+    def _window(self, work: Workload) -> tuple[Operands, int]:
+        """What of an operation is simulated as gates, and the cycles of the whole if that is not all."""
+        base, exp, mod = work.operands
+        whole = self.machine.counted(base, exp, mod)
+        most = self._affordable(MOST_ENERGY_CYCLES)
+        if whole <= most:
+            return work.operands, 0
+        if self._fixed_length:
+            return work.operands, whole
+        length = exp.bit_length()
+        fitting = (
+            exp >> (length - bits)
+            for bits in range(length, 1, -1)
+            if self.machine.counted(base, exp >> (length - bits), mod) <= most
+        )
+        return (base, next(fitting, 1), mod), whole
+
+    def _expected(self, base: int, exp: int, mod: int, *more: int) -> tuple[Status, int]:
+        """Status and result; software has none of the first, and takes what Montgomery form does."""
+        if self.design is None:
+            refused = operand_status(base, mod, odd_only=True, reduced_only=True)
+            return (refused, 0) if refused else (refused, pow(base, exp, mod))
+        if self.machine.keyed:
+            return self._private_answer((base, exp, mod, *more))
+        status = self.machine.check(base, exp, mod)
+        return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
+
+    def _private_answer(self, request: Carried) -> tuple[Status, int]:
+        """What the program says of the numbers of a key; a result must be that of `pow`."""
+        status, result = self.machine.programmed.fl(request)
+        base, mod = request[0], request[2]
+        if status == Status.OK:
+            d = self.machine.key.d
+            assert d is not None and result == pow(base, d, mod), f"{self.name}: the program is wrong"
+        return status, result
+
+    def _table(self) -> list[tuple[Row, Message]]:
+        delays = itertools.cycle(DELAYS)
+        return [
+            (Row(name, request, *next(delays)), self._expected(*request)) for name, request in self.requests()
+        ]
+
+    def _operations(self, exchange: Exchange) -> dict[str, Any]:
+        def carried(operands: Operands) -> dict[str, Any]:
+            request = self.machine.carried(*operands)
+            return exchange([request], [self._expected(*request)])
+
+        works = self.energy()
+        windows = {work.name: self._window(work) for work in works}
+        drawn = {work.name: [carried(operands) for operands in self._drawn(work)] for work in works}
+        return {
+            "energy": {
+                name: carried(operands) | self._counted(whole) for name, (operands, whole) in windows.items()
+            },
+            "drawn": {name: operations for name, operations in drawn.items() if operations},
+        }
+
+    def _drawn(self, work: Workload) -> list[Operands]:
+        """The same operation on other messages, as many as can be simulated with delays."""
+        _, exp, mod = work.operands
+        cycles = max(1, self.machine.counted(*work.operands))
+        count = min(self._affordable(DRAWN), self._affordable(MOST_DRAWN_CYCLES) // cycles)
+        generator = random.Random(f"{work.name}, {self.nbits} bits")
+        return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
+
+    def _counted(self, whole: int) -> dict[str, int]:
+        """The cycles of a whole operation of which a window is counted, and of the window where the operation
+        is simulated whole.
+        """
+        if not whole:
+            return {}
+        window = {"window_cycles": self._affordable(MOST_ENERGY_CYCLES)} if self._fixed_length else {}
+        return {"whole_cycles": whole, **window}
+
+    def _most_cycles(self) -> int:
+        energy = [self._window(work)[0] for work in self.energy()]
+        if self.machine.keyed:
+            return self._whole_cycles * (len(self.requests()) + len(energy))
+        asked = [*(operands for _, operands in self.rows()), *energy]
+        # the formula is only asked for what the machine takes
+        return self.machine.most_cycles(
+            [operands for operands in asked if self._expected(*operands)[0] == Status.OK]
+        )
+
+    def _programs(self) -> dict[str, Any]:
+        """Each operation as a program that calls the accelerator, and the dummy that does all but that."""
+        from ...flow import workload
+        from ...flow.workload import program_json
+        from ...proc.software.kernels import kernel_program
+
+        def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
+            carried = operands if self.design is None else self.machine.carried(*operands)
+            base, exp, mod, *given = carried
+            made = kernel_program(
+                kernel, self.nbits, base, exp, mod, expected=pow(*operands), exp_nbits=scanned, given=given
+            )
+            return {"program": program_json(made)}
+
+        energy = self.energy()
+        accepted = [(name, each) for name, each in self.rows() if self._expected(*each)[0] == Status.OK]
+        rows = [{"name": DUMMY, **program(DUMMY, energy[0].operands)}]
+        rows += [{"name": name, **program(self.kernel, operands)} for name, operands in accepted]
+        return {
+            "protocol": workload.SYSTEM,
+            "max_cycles": 10_000_000,
+            "rows": rows,
+            "energy": {
+                work.name: program(self.kernel, work.operands, scanned_nbits(self.kernel, work))
+                for work in energy
+            },
+        }

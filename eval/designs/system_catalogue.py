@@ -1,0 +1,392 @@
+"""Table 1 of paper 001, measured: systems that compute RSA in software, or by an accelerator, in cycles.
+
+A system is named by what is special in it: `proc-naive` is the processor alone with the kernel `naive` of
+`modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port,
+`procbus-mont` with `mont` on its bus, where a driver in C polls; `procbus-irq-mont` sleeps until the
+interrupt, and `procbus-key-mont` has its key from before. What counts is the stats window, in which a program
+has nothing but the call of its kernel; normalised, as in the paper's section 5.1, it is less the window of
+the dummy, which returns the expected answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, bits, shown, unknown
+from ...fl.rsa_keys import SMALLEST_NBITS
+from ..errors import NoMeasurement
+from ..papers.published import by_name
+from .interfaces import AXI4LITE, PROCESSOR_PORT
+from .soc_system import System, Xcel
+from .widths import MAX_NBITS
+from .workloads import MODULUS_001, Workload
+
+if TYPE_CHECKING:
+    from ...fl.rsa_keys import RSAKey
+    from ...proc.iss.outcome import Outcome
+    from .design import Design
+
+NBITS_001 = 32
+MESSAGE_001 = 5745
+OPERATIONS = ("encrypt", "decrypt")
+
+# Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
+PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
+# the paper's four, and the fastest of ours by each kind of multiplier
+DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-scaled")
+
+SOFTWARE, HARDWARE, ON_BUS = "proc-", "procxcel-", "procbus-"
+DUMMY, BY_XCEL, BY_BUS = "dummy", "xcel", "bus"  # kernels that are no system's own
+# the ways to work on the bus, by the kernel
+WAYS = {f"{ON_BUS}": BY_BUS, f"{ON_BUS}irq-": "bus-irq", f"{ON_BUS}key-": "bus-key"}
+WORD = 32
+
+# beside each, in the table of couplings, the same on the bus: the paper's machine, and our fastest
+DEFAULT_ON_BUS = ("procxcel-mont", "procxcel-scaled")
+
+# why an operation was not run
+DECRYPTS_ALONE = (
+    "not run: a machine that takes the numbers of a private key decrypts with it and does nothing else"
+)
+
+# software of 2048 bits takes hundreds of millions of cycles
+MOST_SOFTWARE_NBITS = 1024
+
+
+@dataclass(frozen=True)
+class SystemKind:
+    """A system of any width: the kernel, and the accelerator that does its work, if one does."""
+
+    name: str
+    kernel: str
+    design: Design | None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the design
+
+    @property
+    def on_bus(self) -> bool:
+        """Loosely coupled."""
+        return self.name.startswith(ON_BUS)
+
+    @property
+    def hardware(self) -> tuple[str, bool, tuple[tuple[str, Any], ...]]:
+        """What it shares with others that differ in their program only."""
+        name = self.design.name if self.design is not None else ""
+        return name, self.on_bus, tuple(self.settings.items())
+
+    def xcel(self, nbits: int, mod: int) -> Xcel:
+        """What is behind the port at this width; a machine for one modulus is made for this one."""
+        if self.design is None:
+            return Xcel()
+        own_modulus = any(param.name == "modulus" for param in self.design.params)
+        settings = ({"modulus": mod} if own_modulus else {}) | dict(self.settings)
+        return Xcel(self.design, nbits, settings, (AXI4LITE if self.on_bus else PROCESSOR_PORT).name)
+
+    @property
+    def modulus(self) -> int:
+        """The one that its machine was given by hand, instead of the key's; 0: none."""
+        return self.settings.get("modulus", 0)
+
+    @property
+    def caveat(self) -> str:
+        """Why it does not do the work of the others."""
+        if not self.modulus:
+            return ""
+        return f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
+
+    def own_work(self, nbits: int, work: Workload) -> Workload | None:
+        """What it does of an operation: by the modulus of its machine, or by the key that this takes; None:
+        that only decrypts.
+        """
+        machine = self.xcel(nbits, work.mod).machine
+        if machine is None or not machine.keyed:
+            return work.on(self.modulus)
+        if work.name != "decrypt":
+            return None
+        return private_operation(nbits, machine.key)
+
+    def require(self, nbits: int, work: Workload) -> None:
+        """BadInput if the accelerator cannot be made, or does not take the operands."""
+        machine = self.xcel(nbits, work.mod).machine
+        own = self.own_work(nbits, work)
+        if machine is not None and own is not None:
+            machine.require(*own.operands)
+
+
+def check_key_width(nbits: int) -> int:
+    """`nbits`, if there are keys and machines of that width."""
+    if nbits % 2 or not SMALLEST_NBITS <= nbits <= MAX_NBITS:
+        raise BadInput(
+            f"an RSA key of {bits(nbits)} is not possible; give an even number, {SMALLEST_NBITS} to "
+            f"{MAX_NBITS}"
+        )
+    return nbits
+
+
+def system_names() -> list[str]:
+    """All that can be measured: software kernels, and the catalogue's accelerators."""
+    from ...proc.software.kernels import KERNELS
+    from .catalogue import designs
+
+    software = [name for name, kernel in KERNELS.items() if name != DUMMY and not kernel.accelerated]
+    hardware = (HARDWARE, *WAYS)
+    return [f"{SOFTWARE}{name}" for name in software] + [
+        f"{prefix}{design.name}" for prefix in hardware for design in designs()
+    ]
+
+
+def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
+    """The system with this name, its accelerator with these parameters."""
+    from .catalogue import find
+
+    if name not in system_names():
+        raise unknown("system", name, system_names())
+    if name.startswith(HARDWARE):
+        return SystemKind(name, BY_XCEL, find(name.removeprefix(HARDWARE)), settings or {})
+    for prefix in sorted(WAYS, key=len, reverse=True):
+        if name.startswith(prefix):
+            return SystemKind(name, WAYS[prefix], find(name.removeprefix(prefix)), settings or {})
+    if settings:
+        raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
+    return SystemKind(name, name.removeprefix(SOFTWARE), None)
+
+
+@functools.cache
+def workloads(nbits: int) -> tuple[Workload, Workload]:
+    """Encryption of a message and decryption of its ciphertext.
+
+    32 bits: with the numbers of the paper. (Its d is of another key: the decryption does not give the message
+    back. It has the right length, and the result is checked all the same.) Else: with a key of this width,
+    and a message, that are the same in every call.
+    """
+    from ...proc.software.seeded_keys import seeded_key
+
+    if nbits == NBITS_001:
+        return _there_and_back(MESSAGE_001, 65537, 0x3A48D459, MODULUS_001)
+    return key_operations(nbits, seeded_key(nbits))
+
+
+def key_operations(nbits: int, key: RSAKey) -> tuple[Workload, Workload]:
+    """Encryption of a message and decryption of its ciphertext with a key."""
+    assert key.d is not None
+    return _there_and_back(random.Random(nbits).randrange(key.n), key.e, key.d, key.n)
+
+
+def private_operation(nbits: int, key: RSAKey) -> Workload:
+    """The decryption of a message's ciphertext with a key."""
+    return key_operations(nbits, key)[1]
+
+
+def _there_and_back(message: int, e: int, d: int, n: int) -> tuple[Workload, Workload]:
+    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
+
+
+def _workload(nbits: int, operation: str) -> Workload:
+    return next(work for work in workloads(nbits) if work.name == operation)
+
+
+def scanned_nbits(kernel: str, work: Workload) -> int | None:
+    """The bits of the exponent that software in constant time scans; None: all, or none but those that it
+    has.
+    """
+    from ...proc.software.kernels import find_kernel
+
+    # the length of the public exponent is public: constant time is to hide the private one
+    short = find_kernel(kernel).constant_time and work.name == "encrypt"
+    return work.exp.bit_length() if short else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation on one system. `outcome` is None if it was not run; `note` says why, or what went wrong."""
+
+    system: str
+    operation: str
+    nbits: int
+    outcome: Outcome | None
+    dummy: int = 0
+    note: str = ""
+    work: int | None = None  # cycles of the machine, of which a machine on the bus tells
+
+    def is_tight_of(self, other: Row) -> bool:
+        """Whether this is the same operation on the same machine, behind the accelerator port."""
+        names = {f"{prefix}{self.system.removeprefix(HARDWARE)}" for prefix in WAYS}
+        same = (self.operation, self.nbits) == (other.operation, other.nbits)
+        return same and self.system.startswith(HARDWARE) and other.system in names
+
+    @property
+    def is_software(self) -> bool:
+        """The processor alone."""
+        return self.system.startswith(SOFTWARE)
+
+    @property
+    def transfer(self) -> int | None:
+        """All that is neither the call nor the machine's work: operands, start, the wait as far as it is
+        longer, the result.
+        """
+        if self.normalised is None or self.work is None:
+            return None
+        return self.normalised - self.work
+
+    @property
+    def ok(self) -> bool:
+        """Not wrong: the program compared the result with the expected one."""
+        return self.outcome is None or self.outcome.exit_code == 0
+
+    @property
+    def cycles(self) -> int | None:
+        """Of the stats window."""
+        return self.outcome.window.cycles if self.outcome is not None else None
+
+    @property
+    def normalised(self) -> int | None:
+        """Without the overhead of the call."""
+        return None if self.cycles is None else self.cycles - self.dummy
+
+    @property
+    def published(self) -> float | int | None:
+        """What the paper has, in the same terms."""
+        return PUBLISHED.get(self.system, {}).get(self.operation) if self.nbits == NBITS_001 else None
+
+    @property
+    def ratio(self) -> float | None:
+        """To what is published; below 1 is faster."""
+        if self.normalised is None or self.published is None:
+            return None
+        return round(self.normalised / self.published, 3)
+
+
+def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
+    """Those behind the accelerator port, and after each the same machine on the bus, in all ways; others as
+    they are.
+    """
+    found = []
+    for kind in kinds:
+        found.append(kind)
+        if kind.kernel == BY_XCEL and kind.design is not None:
+            found += [find_system(f"{prefix}{kind.design.name}", kind.settings) for prefix in WAYS]
+    return list({kind.name: kind for kind in found}.values())
+
+
+def with_work(rows: Sequence[Row]) -> list[Row]:
+    """The machine's cycles of a row on the bus in that of the same machine behind the accelerator port as
+    well.
+    """
+    works = {
+        (row.system.removeprefix(ON_BUS), row.operation, row.nbits): row.work
+        for row in rows
+        if row.work is not None
+    }
+    return [
+        replace(row, work=works.get((row.system.removeprefix(HARDWARE), row.operation, row.nbits), row.work))
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How rows are measured.
+
+    full: run software at any width. begin: called with what is done next; progress: with (cycles, 0) in long
+    runs.
+    """
+
+    stage: str = "native"
+    full: bool = False
+    begin: Callable[[str], None] = lambda _: None
+    progress: Callable[[int, int], None] | None = None
+
+    def rows(
+        self, kinds: Sequence[SystemKind], widths: Sequence[int], operations: Sequence[str] = OPERATIONS
+    ) -> Iterator[Row]:
+        """Rows as they are measured, by width; what cannot be run is refused before."""
+        works = {
+            nbits: [workload for workload in workloads(nbits) if workload.name in operations]
+            for nbits in widths
+        }
+        for nbits in widths:
+            for work in works[nbits]:
+                for kind in kinds:
+                    kind.require(nbits, work)
+        self.begin(f"processor, {self.stage}")
+        with System(stage=self.stage) as bare:
+            for nbits in widths:
+                dummies = {work.name: self._overhead(bare, nbits, work) for work in works[nbits]}
+                for _, alike in itertools.groupby(kinds, key=lambda kind: kind.hardware):
+                    for row in self._rows_of(list(alike), bare, nbits, works[nbits]):
+                        yield replace(row, dummy=dummies[row.operation])
+
+    def _rows_of(
+        self, kinds: Sequence[SystemKind], bare: System, nbits: int, works: Sequence[Workload]
+    ) -> Iterator[Row]:
+        """The operations on systems of the same hardware, which is built once."""
+        first = kinds[0]
+        if first.design is not None:
+            self.begin(f"{first.name}, {nbits} bits, {self.stage}")
+            with System(first.xcel(nbits, works[0].mod), stage=self.stage) as system:
+                for kind, work in itertools.product(kinds, works):
+                    yield self._row_of(kind, system, nbits, work)
+            return
+        for kind, work in itertools.product(kinds, works):
+            if self.full or nbits <= MOST_SOFTWARE_NBITS:
+                yield replace(self._run(bare, kind.kernel, nbits, work), system=kind.name)
+            else:
+                yield Row(kind.name, work.name, nbits, None, note="not run; --full runs it")
+
+    def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
+        """One operation on one system, with the overhead of the call as `overhead` has measured it."""
+        work = _workload(nbits, operation)
+        kind.require(nbits, work)
+        with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
+            return replace(self._row_of(kind, system, nbits, work), dummy=dummy)
+
+    def _row_of(self, kind: SystemKind, system: System, nbits: int, work: Workload) -> Row:
+        own = kind.own_work(nbits, work)
+        if own is None:
+            return Row(kind.name, work.name, nbits, None, note=DECRYPTS_ALONE)
+        row = self._run(system, kind.kernel, nbits, own)
+        return replace(row, system=kind.name, note=row.note or kind.caveat)
+
+    def overhead(self, nbits: int, operation: str) -> int:
+        """The cycles of the dummy of this width."""
+        with System(stage=self.stage) as bare:
+            return self._overhead(bare, nbits, _workload(nbits, operation))
+
+    def _overhead(self, bare: System, nbits: int, work: Workload) -> int:
+        """The cycles of the dummy, which are taken off all others."""
+        row = self._run(bare, DUMMY, nbits, work)
+        if not row.ok or not row.cycles:
+            why = row.note or "its stats window has no cycles"
+            raise NoMeasurement(f"the dummy of {nbits} bits, {work.name}, by which all is normalised: {why}")
+        return row.cycles
+
+    def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
+        from ...proc.software.kernels import kernel_program
+
+        self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
+        machine = system.xcel.machine
+        carried = work.operands if machine is None else machine.carried(*work.operands)
+        base, exp, mod, *given = carried
+        # what is carried with CRT is the public exponent, by which `pow` gives something else
+        more: dict[str, Any] = {} if carried[:3] == work.operands else {"expected": work.golden}
+        program = kernel_program(
+            kernel,
+            nbits,
+            base,
+            exp,
+            mod,
+            exp_nbits=scanned_nbits(kernel, work),
+            given=given,
+            **more,
+        )
+        outcome = system.run(program, progress=self.progress)
+        note = "" if outcome.exit_code == 0 else outcome.explain(program)
+        counted = None
+        if system.xcel.on_bus and outcome.exit_code == 0:
+            low, high = outcome.output[-2:]  # of the register, which counts one more than the machine takes
+            counted = (high << WORD | low) - 1
+        return Row(kernel, work.name, nbits, outcome, note=note, work=counted)

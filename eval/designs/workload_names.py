@@ -1,0 +1,201 @@
+"""The workloads of sweeps by their names: exponentiations, and how often each counts.
+
+    encrypt        a message to the power of e, which is 65537 (17 on machines of up to 17 bits)
+    decrypt        its ciphertext to the power of d, which is as long as the modulus
+    crt            a decryption by the Chinese remainder theorem with a key of *twice* the machine's width: two exponentiations
+                   with exponents and moduli of half the key's length. What is done beside them (two
+                   reductions before, one
+                   product and some sums after) is the host's, and does not count
+    sign+9verify   one signature, which is a decryption, and any number of verifications, each of which is an encryption
+    exponents      the base and the modulus of decrypt with random exponents as long as the modulus, from few ones to all: whether
+                   the cycles of a machine tell the exponent
+    product        one modular product in a row of them: the cycles from product to product, by formula alone
+
+Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the
+machine's width with a message (eval/designs/system_catalogue.py). Machines of other widths (odd, or below 16 bits)
+have no RSA key, and some take no modulus as long as their width: they get pseudo-random operands, the modulus
+as long as may be. A machine that takes a private key, with CRT, blinding or a check, does decrypt by the key
+that it holds, and nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, shown, unknown
+from ...fl.rsa_keys import SMALLEST_NBITS
+from .system_catalogue import NBITS_001, OPERATIONS, private_operation, workloads
+from .workloads import WORKLOADS, Workload, some_operands
+
+if TYPE_CHECKING:
+    from ...fl.accelerator import Accelerator, Message
+    from .machine import Machine
+
+ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
+MIX = re.compile(r"sign\+([1-9]\d{0,5})verify")
+EXPONENTS, EXPONENT_COUNT = "exponents", 48
+PRODUCT = "product"
+NAMES = (
+    ENCRYPT,
+    DECRYPT,
+    CRT,
+    "sign+9verify",
+    EXPONENTS,
+    PRODUCT,
+)  # any other number of verifications will do
+MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to make
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """An operation of an accelerator of another kind: its requests and the responses of its function."""
+
+    name: str
+    requests: tuple[Message, ...]
+    responses: tuple[Message, ...]
+
+    def as_json(self) -> dict[str, str]:
+        """The requests in hexadecimal."""
+        return {
+            f"request {index}": " ".join(map(hex, request)) for index, request in enumerate(self.requests)
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """An operation of a workload, and how often it is done."""
+
+    work: Any
+    times: int = 1
+
+
+def own_operation(accelerator: Accelerator, workload: str) -> str:
+    """The name of an operation, which figures must share to be compared."""
+    return f"{accelerator.name} {workload}"
+
+
+def own_part(accelerator: Accelerator, workload: str) -> Part:
+    """The operation of this workload, of an accelerator of another kind."""
+    requests = tuple(accelerator.workloads()[workload])
+    return Part(OwnWork(own_operation(accelerator, workload), requests, tuple(accelerator.answers(requests))))
+
+
+def check_name(name: str) -> str:
+    """`name`, if a workload has it."""
+    if name in NAMES or MIX.fullmatch(name):
+        return name
+    raise unknown("workload", name, NAMES)
+
+
+def has_key(nbits: int) -> bool:
+    """There are RSA keys of this width."""
+    return nbits % 2 == 0 and nbits >= SMALLEST_NBITS
+
+
+def takes_keys(machine: Machine) -> bool:
+    """There are RSA keys of its width, and it takes moduli that are as long."""
+    return has_key(machine.nbits) and machine.modulus_nbits == machine.nbits
+
+
+def operations(machine: Machine | None) -> tuple[str, ...]:
+    """What a machine does of the operations that are measured wherever there is hardware; None: software."""
+    return (DECRYPT,) if machine is not None and machine.keyed else OPERATIONS
+
+
+def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = False) -> None:
+    """BadInput if a machine of this width, made for this modulus (0: for any), or for private keys, has no
+    such workload.
+    """
+    check_name(name)
+    if keyed and name != DECRYPT:
+        raise BadInput(
+            f"workload {name}: a machine with crt, blind or verify does the private operation of its key "
+            "and no other; "
+            f"give workload {DECRYPT}, or leave these three out"
+        )
+    if name != CRT:
+        return
+    if modulus:
+        raise BadInput(
+            f"workload crt has two moduli, and this machine only takes {shown(modulus)}: give decrypt"
+        )
+    if not has_key(2 * nbits) or 2 * nbits > MOST_CRT_KEY_NBITS:
+        raise BadInput(
+            f"workload crt on {nbits} bits is by a key of {2 * nbits}: give a machine of "
+            f"{SMALLEST_NBITS // 2} to "
+            f"{MOST_CRT_KEY_NBITS // 2} bits"
+        )
+
+
+def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = False) -> tuple[Part, ...]:
+    """The workload of this name for a machine; without one, for software on the processor.
+
+    system: with the message that paper 001 has in its Figure 1 for the whole system, not that of its
+    accelerators' tests.
+    """
+    if machine is not None and machine.keyed:
+        check_workload(name, nbits, keyed=True)
+        return (Part(private_operation(machine.nbits, machine.key)),)
+    modulus = machine.modulus if machine is not None else 0
+    check_workload(name, nbits, modulus)
+    if name == CRT:
+        return tuple(Part(work) for work in _halves(nbits))
+    encrypt, decrypt = _pair(machine, nbits, system)
+    if name in (ENCRYPT, PRODUCT):  # a product is one of the encryption's
+        return (Part(encrypt),)
+    if name == DECRYPT:
+        return (Part(decrypt),)
+    if name == EXPONENTS:
+        return tuple(Part(work) for work in _of_one_length(decrypt, nbits))
+    match = MIX.fullmatch(name)
+    assert match is not None
+    return Part(decrypt), Part(encrypt, int(match[1]))
+
+
+def cycles_of(name: str, machine: Any, work: Any) -> int:
+    """Cycles of a part of a workload; of PRODUCT those of a product, BadInput if operands decide."""
+    if name != PRODUCT:
+        return sum(machine.counted(*request) for request in work.requests)
+    if machine.product_cycles is None:
+        raise BadInput(
+            f"the products of {machine.design.name} take as long as their operands make them: give workload "
+            f"{ENCRYPT}"
+        )
+    return machine.product_cycles
+
+
+def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, Workload]:
+    """Encryption and decryption."""
+    if machine is None or takes_keys(machine):
+        modulus = machine.modulus if machine is not None else 0
+        encrypt, decrypt = WORKLOADS if nbits == NBITS_001 and not system else workloads(nbits)
+        return encrypt.on(modulus), decrypt.on(modulus)
+    base, exp, mod = some_operands(machine)
+    return Workload(ENCRYPT, base, 65537 if nbits > 17 else 17, mod), Workload(DECRYPT, base, exp, mod)
+
+
+def _of_one_length(work: Workload, nbits: int) -> list[Workload]:
+    """The same with other exponents of full length; each number of ones from 1 to all is as likely."""
+    generator = random.Random(nbits)
+    works = []
+    for index in range(EXPONENT_COUNT):
+        places = generator.sample(range(nbits - 1), generator.randint(0, nbits - 1))
+        exp = sum(1 << place for place in [nbits - 1, *places])
+        works.append(Workload(f"exponent {index}", work.base, exp, work.mod))
+    return works
+
+
+def _halves(nbits: int) -> tuple[Workload, Workload]:
+    """The two exponentiations of a decryption by a key of twice this width."""
+    from ...proc.software.seeded_keys import seeded_key
+
+    key = seeded_key(2 * nbits)
+    cipher = random.Random(nbits).randrange(key.n)
+    p, q, dp, dq, _ = key.crt()
+    return (
+        Workload("crt, p", cipher % p, dp, p),
+        Workload("crt, q", cipher % q, dq, q),
+    )

@@ -1,0 +1,1 @@
+"""Formats of others: test vectors, packages for reuse, systems on chip."""

@@ -1,0 +1,274 @@
+"""The data sheet of a package: Markdown, and a page of the same with its pictures inside."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ....fl import axi4lite, axi4lite_000
+from ...designs.interfaces import AXI4LITE, AXI4LITE_000
+from ...designs.verilog_header import without_paths
+from ...lab.metrics import METRICS
+from ...lab.point import Point
+from ...lab.stages import FLOW, FPGA, LAYOUT, NETLIST, STAGES
+from ...table import markdown_table
+
+if TYPE_CHECKING:
+    from ....fl.register_map import Register
+    from ...lab.ledger_rows import Row
+    from .subject import Subject
+    from .timing import Diagram
+
+SHOWN = (
+    "area_um2",
+    "cells",
+    "flops",
+    "clock_ns",
+    "wns_ns",
+    "fmax_mhz",
+    "power_mw",
+    "time_ns",
+    "energy_nj",
+    "lut",
+    "ff",
+    "dsp",
+)
+LIMITS = (
+    "One clock domain, no scan chain, no clock gating cells instantiated; AxPROT is ignored, and there "
+    "is no exclusive access.",
+    "Figures of area and energy are of an open library of 45 nm; the SDC here is a beginning, not a "
+    "sign-off.",
+)
+DRAWN = ("random ", "drawn ")  # rows of pseudo-random operands
+STYLE = Path(__file__).with_name("datasheet.css")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The contents of the sheet."""
+
+    subject: Subject
+    name: str
+    version: str
+    ports: Sequence[str]  # declarations of the top module
+    rows: Sequence[Row]  # of the ledger
+    diagrams: Sequence[Diagram]
+    transfers: int
+    tried: Sequence[str]  # what the rows of the testbench are for
+
+
+def markdown(facts: Facts) -> str:
+    """The whole sheet."""
+    subject = facts.subject
+    fields = subject.fields()
+    lines = [
+        f"# {facts.name}",
+        "",
+        f"{subject.about}. Version {facts.version}, made by modexlab.",
+        "",
+        *markdown_table(("property", "value"), subject.properties),
+        "",
+        "![Block diagram](block.svg)",
+        "",
+        "## Ports",
+        "",
+        "One clock; reset is synchronous and active high.",
+        "",
+        *markdown_table(("port", "direction", "bits"), [_port(line) for line in facts.ports]),
+        "",
+        *(
+            ["## Fields", "", *markdown_table(("message", "field", "bits", "place"), fields), ""]
+            if fields
+            else []
+        ),
+        "## Protocol",
+        "",
+        *_protocol(facts),
+        *_register_map(facts),
+        "## Status codes",
+        "",
+        *markdown_table(
+            ("code", "meaning"),
+            [(str(code), meaning) for code, meaning in subject.codes().items()],
+        ),
+        "",
+        "## Timing",
+        "",
+        *(
+            line
+            for diagram in facts.diagrams
+            for line in (diagram.caption, "", f"![{diagram.caption}](wave_{diagram.name}.svg)", "")
+        ),
+        "## Cycles",
+        "",
+        *subject.cycles(),
+        "## Area and energy",
+        "",
+        *_figures(facts),
+        "## Security",
+        "",
+        *(f"- {line}" for line in subject.security()),
+        "",
+        "## Known limits",
+        "",
+        *(f"- {line}" for line in (*subject.limits(), *LIMITS)),
+        "",
+        "## Tested",
+        "",
+        f"The testbench in this package makes {facts.transfers} transfers, with pauses on all sides, and "
+        "compares every answer; "
+        f"{subject.golden}. Beside it stand assertions of the protocol (`properties/`). "
+        "It tries:",
+        "",
+        *(f"- {each}" for each in _tried(facts.tried)),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
+    """The sheet as one HTML file: nothing is fetched."""
+    import markdown as converter
+
+    body = converter.markdown(text, extensions=["tables", "fenced_code"])
+    for name, svg in pictures.items():
+        drawn = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>", "", svg, flags=re.DOTALL)
+        picture = rf'<p><img alt="[^"]*" src="{re.escape(name)}" ?/?></p>'
+        body = re.sub(picture, f"<figure>{drawn}</figure>".replace("\\", r"\\"), body)
+    style = STYLE.read_text()
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" '
+        'content="width=device-width">\n'
+        ""
+        f"<title>{html.escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _port(declaration: str) -> tuple[str, str, str]:
+    direction, *_, name = declaration.split()
+    width = re.search(r"\[(\d+):0\]", declaration)
+    return f"`{name}`", direction, str(int(width[1]) + 1) if width else "1"
+
+
+def _protocol(facts: Facts) -> Iterator[str]:
+    """What the header of the Verilog says, without the registers, which have a table."""
+    from ....rtl.sim.base import elaborate
+
+    subject = facts.subject
+    component = subject.machine.exported(subject.interface)
+    elaborate(component)
+    text = subject.interface.protocol(component, subject.machine.shape)
+    if subject.interface in (AXI4LITE, AXI4LITE_000):
+        yield " ".join(text[: text.index("")])
+        yield ""
+        yield from _paragraphs(without_paths(subject.rules).strip())
+    else:
+        yield "```"
+        yield from text
+        yield "```"
+    yield ""
+    yield from subject.given()
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Text of a docstring: paragraphs, and indented lines as items."""
+    for paragraph in text.split("\n\n"):
+        lines = paragraph.split("\n")
+        if all(line.startswith("    ") for line in lines):
+            yield from (f"- {line.strip()}" for line in lines)
+        else:
+            yield " ".join(line.strip() for line in lines)
+        yield ""
+
+
+def _register_map(facts: Facts) -> Iterator[str]:
+    fixed: dict[str, int] = {}
+    machine, interface = facts.subject.machine, facts.subject.interface
+    if interface is AXI4LITE:
+        registers = axi4lite.register_map(machine.shape)
+        fixed["CAPABILITIES"] = axi4lite.capabilities(machine.shape, machine.traits)
+    elif interface is AXI4LITE_000:
+        registers = axi4lite_000.register_map()
+    else:
+        return
+    yield "## Registers"
+    yield ""
+    yield (
+        "Byte addresses; operands are rows of words, the least significant first. The source of the map "
+        "is `regs/`, in SystemRDL."
+    )
+    yield ""
+    yield from markdown_table(
+        ("address", "register", "access", "reset", "bits", "meaning"), list(_register_rows(registers, fixed))
+    )
+    yield ""
+
+
+def _register_rows(registers: Mapping[str, Register], fixed: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+    """Rows of the register table; `fixed` has the constants of this machine."""
+    for register in registers.values():
+        access = "rw" if register.readable and register.writable else "r" if register.readable else "w"
+        last = f" to {register.address + 4 * (register.count - 1):#05x}" if register.count > 1 else ""
+        value = fixed.get(register.name, register.reset)
+        reset = "" if value is None or not register.readable else f"{value:#010x}"
+        yield f"{register.address:#05x}{last}", f"**{register.name}**", access, reset, "", register.text
+        for field in register.fields if register.fields[0].text else ():
+            bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
+            yield "", "", "", "", bits, f"{field.name}: {field.text}"
+
+
+def _figures(facts: Facts) -> Iterator[str]:
+    machine, interface = facts.subject.machine, facts.subject.interface
+    values = tuple(machine.parameters.items())
+    point = Point(machine.design.reference, machine.nbits, values, interface.name, stage=FLOW)
+    chosen = [
+        f"--set {name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in point.settings
+    ]
+    words = [facts.subject.command, f"--nbits {machine.nbits}", *chosen, f"--interface {interface.name}"]
+    command = " ".join(words)
+    shown = [row for row in facts.rows if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
+    if not shown:
+        yield f"Nothing has been measured of this machine behind this interface yet: `{command}` does."
+        yield ""
+        return
+    order = {name: place for place, name in enumerate(SHOWN)}
+    rows = []
+    for row in sorted(shown, key=lambda each: (each.stage, order[each.metric], each.operation)):
+        metric = METRICS[row.metric]
+        of = f" ({row.operation})" if row.operation else ""
+        marks = "; ".join(row.marks)
+        rows.append(
+            (
+                STAGES[row.stage].title,
+                f"{metric.title}{of}",
+                f"{row.value:,.5g} {metric.shown_unit}".strip(),
+                row.when[:10],
+                marks,
+            )
+        )
+    yield from markdown_table(("stage", "figure", "value", "measured", "mark"), rows)
+    yield ""
+    yield (
+        f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` "
+        "measures again."
+    )
+    if interface in (AXI4LITE, AXI4LITE_000):
+        yield ""
+        yield (
+            "Measured with the small master that drives the slave in the laboratory, which is not in "
+            "this package."
+        )
+    yield ""
+
+
+def _tried(comments: Sequence[str]) -> Iterator[str]:
+    """The rows in words; pseudo-random ones are a number."""
+    drawn = sum(comment.startswith(DRAWN) for comment in comments)
+    yield from (comment for comment in comments if not comment.startswith(DRAWN))
+    if drawn:
+        yield f"pseudo-random operands, {drawn} times"

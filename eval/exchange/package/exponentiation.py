@@ -1,0 +1,306 @@
+"""RSA machines as the subject of a package: their operands, keys and driver, and their paragraphs of "
+"the data sheet."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ....fl import axi4lite_000
+from ....fl.accelerator import Message
+from ....fl.axi4lite_000 import is_padded
+from ....fl.moduli import has_known_factors
+from ....fl.status import Status
+from ....fl.xcel import words_of
+from ....proc.software.compiler import DRIVER_FILES
+from ...designs.catalogue import find
+from ...designs.interfaces import AXI4LITE, AXI4LITE_000
+from ...designs.machine_chip import Chip
+from ...designs.verilog.machine import codes, computes
+from ...designs.workloads import some_operands
+from ...table import markdown_table
+from .subject import SPARE_CYCLES, Reuse, Subject, short
+
+if TYPE_CHECKING:
+    from ...designs.machine import Machine
+
+RANDOM = ("x", "k", "kp", "kq")  # of what is given with a private key: new with each operation
+SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes depend on no machine
+
+
+class Exponentiation(Subject):
+    """A machine of the catalogue behind an interface."""
+
+    machine: Machine
+    golden = "expected answers are by a model whose results are those of Python's `pow`"
+    operands = "all operands"
+
+    @property
+    def title(self) -> str:
+        place = f" {self.interface.title}" if self.interface.behind else ""
+        machine = self.machine
+        return f"Modular exponentiation of {machine.nbits} bits{place} (modexlab {machine.design.name})"
+
+    @property
+    def about(self) -> str:
+        design = self.machine.design
+        paper = f", after paper {design.paper}" if design.paper else ""
+        where = f"{self.machine.nbits} bits {self.interface.title}"
+        return f"Modular exponentiation of {where}: design `{design.name}`{paper}"
+
+    # ---- the testbench
+
+    @functools.cached_property
+    def _chip(self) -> Chip:
+        return Chip(self.machine.design, self.machine.nbits, self.machine.parameters)
+
+    @functools.cached_property
+    def requests(self) -> list[tuple[str, Message]]:
+        """Corners of the mathematics, refused ones, pseudo-random ones."""
+        return self._chip.requests()
+
+    def compute(self) -> Callable[..., tuple[Status, int]]:
+        """By the functional model; a result must be that of `pow`."""
+
+        def computed(base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
+            machine = self.machine
+            status, result = machine.fl(base, exp, mod, *given)
+            secret = machine.key.d if machine.keyed else exp
+            assert secret is not None and (status != Status.OK or result == pow(base, secret, mod))
+            return status, result
+
+        return computed
+
+    @property
+    def longest(self) -> int:
+        machine = self.machine
+        rows = [row for _, row in self._chip.rows()]
+        accepted = [row for row in rows if machine.keyed or machine.check(*row) == Status.OK]
+        return 2 * max(machine.cycles(*row) for row in accepted) + SPARE_CYCLES
+
+    @property
+    def reuse(self) -> Reuse:
+        """Another base with the key that is loaded."""
+        machine = self.machine
+        _, (base, exp, mod) = self._chip.rows()[-1]
+        return Reuse(
+            machine.carried(base, exp, mod),
+            machine.carried(base // 2, exp, mod),
+            frozenset(("base", *RANDOM)),
+            ("a key", "another base with the same key", "no key: what is started then has the modulus 0"),
+        )
+
+    @property
+    def shown(self) -> tuple[Machine, Message]:
+        return find(SMALL).at(SMALL_NBITS), (5, 3, 251)
+
+    # ---- the program
+
+    @property
+    def software(self) -> dict[str, str]:
+        return {path.name: path.read_text() for path in DRIVER_FILES}
+
+    software_use = "the driver in C, for bare metal: modexlab.h says how it is used"
+
+    # ---- the data sheet
+
+    @property
+    def properties(self) -> list[tuple[str, str]]:
+        machine = self.machine
+        return [
+            ("computes", computes(machine)),
+            ("width", f"{machine.nbits} bits, {words_of(machine.nbits)} words of 32"),
+            ("interface", self.interface.title.removeprefix("behind ")),
+            ("multiplier", machine.design.family),
+            ("domain", machine.design.domain),
+            ("schedule", str(machine.parameters.get("schedule", "that of the published work"))),
+            ("constant time", self.promise),
+            *(
+                (name, f"`{short(value)}`")
+                for name, value in machine.parameters.items()
+                if name != "schedule"
+            ),
+        ]
+
+    @property
+    def promise(self) -> str:
+        return self.machine.promises.sentence
+
+    def fields(self) -> list[tuple[str, str, str, str]]:
+        """None: base, exponent and modulus are those of the protocol below."""
+        return []
+
+    def given(self) -> Iterator[str]:
+        """The numbers of a key, or those made from the modulus."""
+        if self.machine.keyed:
+            yield from self._private_key()
+        for index, number in enumerate(self.machine.given):
+            place = self.interface.place_of_given(index)
+            yield f"Given with an operation, and not checked: `{number.name}` = {number.meaning} ({place})."
+            yield ""
+
+    def _private_key(self) -> Iterator[str]:
+        """The numbers that stand in a request behind the modulus."""
+        machine, interface = self.machine, self.interface
+        yield (
+            "Given with an operation are numbers of the private key. Random ones must be new for each "
+            "operation, uniform, and secret; x is 2 "
+            "or more and below the modulus. "
+            f"The exponent is {'the public one' if machine.parameters['crt'] else 'the private one'}."
+        )
+        yield ""
+        rows = [
+            (f"`{name}`", str(nbits), meaning, interface.place_of_given(number))
+            for number, (name, nbits, meaning) in enumerate(machine.programmed.fields)
+        ]
+        yield from markdown_table(("number", "bits", "what it is", "place"), rows)
+        yield ""
+
+    @property
+    def rules(self) -> str:
+        if self.interface is AXI4LITE:
+            return super().rules
+        document = axi4lite_000.__doc__ or ""
+        return document[document.index("The key is") :]
+
+    def codes(self) -> Mapping[int, str]:
+        return codes(self.machine, self.interface)
+
+    def cycles(self) -> Iterator[str]:
+        """By its closed formula."""
+        machine = self.machine
+        if machine.keyed:
+            yield from self._private_cycles()
+            return
+        base, exp, mod = some_operands(machine)
+        ones = (1 << machine.nbits) - 1
+        exponents = {
+            "65537": 65537,
+            f"{machine.nbits} bits, pseudo-random": exp,
+            f"2^{machine.nbits} - 1, all ones": ones,
+        }
+        rows = [
+            (name, f"{machine.cycles(base, exponent, mod):,}")
+            for name, exponent in exponents.items()
+            if exponent.bit_length() <= machine.nbits
+        ]
+        yield (
+            "Of the machine, from request to answer, by its closed formula, which tests compare with the "
+            "hardware cycle by cycle:"
+        )
+        yield ""
+        yield from markdown_table(("exponent", "cycles"), rows)
+        yield ""
+        yield from self.transfers(machine.carried(base, exp, mod))
+
+    def _private_cycles(self) -> Iterator[str]:
+        machine = self.machine
+        key = machine.key
+        assert key.d is not None
+        count = machine.cycles(0, key.d, key.n)
+        waits = machine.programmed.timing.loading_cycles
+        yield (
+            f"A private operation with a key of {key.n.bit_length()} bits takes the machine {count:,} "
+            "cycles from request to answer; before, "
+            f"the request is looked at for {waits}."
+        )
+        yield ""
+        yield from self.transfers(machine.carried(0, key.d, key.n))
+
+    @property
+    def command(self) -> str:
+        return f"modexlab asic {self.machine.design.name}"
+
+    def security(self) -> Iterator[str]:
+        """Its promises, and how it keeps a key."""
+        machine, interface = self.machine, self.interface
+        constant = machine.promises.sentence.replace(": ", ", ", 1)
+        yield f"Constant time: {constant}. Nothing is claimed of power, radiation or faults."
+        if machine.keyed:
+            yield from self._keeps()
+        if interface is AXI4LITE:
+            also = ", and the numbers of the key," if machine.keyed else ""
+            yield (
+                f"Base, exponent and modulus{also} cannot be read; the result can, as soon as there is "
+                "one, and not before."
+            )
+            yield (
+                "Zeroise clears operands and result, and then computes once on zeros: no register of "
+                "slave or machine hangs on the key "
+                "afterwards (tested at RTL over all designs, and in the state of netlists). Reset clears "
+                "operands and result, not the machine."
+            )
+            yield (
+                "Whoever is on the bus can use the key that is loaded: a system keeps others off this "
+                "address."
+            )
+        elif interface is AXI4LITE_000:
+            yield (
+                "The key comes by ports, and cannot be read by the bus. There is no zeroise: reset "
+                "clears input and output, but neither the "
+                "machine's registers nor those of padding, where the last message still is."
+            )
+            yield (
+                "What is wrong with an encoding cannot be told from answers or cycles. That it is wrong "
+                "can: for strangers' ciphertexts that "
+                "is enough for an attack (Bleichenbacher, 1998); use such a machine for keys of which no "
+                "stranger asks."
+            )
+            yield (
+                "Random bytes must come from a true source; the health tests see bytes that are stuck or "
+                "biased, and no more."
+            )
+        elif machine.keyed:
+            yield "The machine overwrites all that it holds of an operation before its answer leaves."
+            if interface.counts_accesses:
+                yield (
+                    "Numbers that were pushed stay in the registers in front of it until others replace them."
+                )
+        else:
+            yield (
+                "Operands stay in the machine's registers until others replace them, or an operation "
+                "ends; reset does not clear all of them."
+            )
+
+    def _keeps(self) -> Iterator[str]:
+        """The protections of a program with a private key."""
+        recipe = self.machine.programmed.recipe
+        if recipe.verify:
+            yield "A result leaves only if it gives the message again by the public exponent."
+        if recipe.blind_message or recipe.blind_exponent:
+            hidden = [
+                name
+                for name, done in (("message", recipe.blind_message), ("exponent", recipe.blind_exponent))
+                if done
+            ]
+            yield (
+                f"{' and '.join(hidden).capitalize()} are hidden by the random numbers that come with the "
+                "request: the machine draws none, and "
+                "cannot tell whether they are new."
+            )
+
+    def limits(self) -> Iterator[str]:
+        """Its preconditions, and what it leaves to the caller."""
+        machine = self.machine
+        if machine.promises.odd_only:
+            why = (
+                "the machine computes in Montgomery form"
+                if machine.design.odd_only
+                else "the primes of a key are odd"
+            )
+            yield f"Even moduli are refused: {why}."
+        if machine.promises.reduced_only:
+            yield "A base at or above the modulus is refused: reduce it first."
+        if machine.modulus and not machine.keyed:
+            known = has_known_factors(machine.modulus, machine.nbits)
+            factors = ", whose factors are known: arithmetic, and no key for RSA" if known else ""
+            yield f"It is made for one modulus{factors}."
+        if self.interface is AXI4LITE_000 and is_padded(machine.nbits):
+            yield "Where the random source gives no bytes, an encryption does not end; reset ends it."
+        if machine.modulus_nbits < machine.nbits:
+            yield f"Moduli have {machine.modulus_nbits} bits at most."
+        yield (
+            "RSA alone is no encryption and no signature: padding is the caller's, except where this "
+            "sheet says otherwise."
+        )

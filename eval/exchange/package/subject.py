@@ -1,0 +1,299 @@
+"""The subject of a package: an accelerator of any kind behind an interface.
+
+It has the requests of the testbench, the C by which a program calls it, and its paragraphs of the data
+sheet. All of that follows from the protocol of accelerators; exponentiation.py is about RSA machines.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ....fl import axi4lite
+from ....fl.accelerator import WORD_NBITS, Message
+from ....fl.errors import BadInput
+from ....fl.status import Status
+from ....fl.xcel import GO, STATUS, operand_registers
+from ....proc.software.call_header import call_header, identifier
+from ...designs.interfaces import AXI4LITE, STREAM, XCEL, Interface
+from ...designs.levels import check_rows
+from ...designs.verilog.accelerator import codes
+from ...table import markdown_table
+
+if TYPE_CHECKING:
+    from ...designs.runnable import Runnable
+
+SPARE_CYCLES = 10_000
+MOST_COMPARED = 64  # requests
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """Two requests of which the second writes some fields anew, for a bus that keeps the others."""
+
+    first: Message
+    second: Message
+    rewritten: frozenset[str]
+    comments: tuple[str, str, str]  # of both, and of zeroise
+
+
+class Subject:
+    """An accelerator behind an interface."""
+
+    golden = "expected answers are those of its functional model"  # where they come from, in a sentence
+    operands = "all fields"  # of a request, in words
+
+    def __init__(self, machine: Any, interface: Interface) -> None:
+        self.machine: Any = machine
+        self.interface = interface
+        if machine.shape.statics:
+            names = ", ".join(name for name, _ in machine.shape.statics)
+            raise BadInput(
+                f"{machine.name} has static ports ({names}), which the testbench of a package does not "
+                "drive; make them fields of the request"
+            )
+
+    @property
+    def title(self) -> str:
+        """Accelerator, width and design."""
+        place = f" {self.interface.title}" if self.interface.behind else ""
+        return f"Accelerator {self.machine.name} of {self.machine.nbits} bits{place}"
+
+    @property
+    def about(self) -> str:
+        """The first words of the data sheet."""
+        return f"{self.title}: {self._summary}"
+
+    @property
+    def _summary(self) -> str:
+        return str(self.machine.design.summary)
+
+    # ---- the testbench
+
+    @functools.cached_property
+    def requests(self) -> list[tuple[str, Message]]:
+        """Named requests: those of its table, and one with a field that is too wide."""
+        machine, shape = self.machine, self.machine.shape
+        rows = machine.rows()
+        check_rows(machine, rows)
+        found = [(re.sub(r"[\s\\]+", " ", row.name), tuple(map(int, row.request))) for row in rows]
+        if Status.TOO_WIDE in self.interface.more_statuses(shape):
+            name, nbits = min(shape.request, key=lambda field: field[1])
+            wide = tuple(1 << nbits if field == name else 0 for field, _ in shape.request)
+            found.append((f"a value too wide for {name}", wide))
+        return found
+
+    def compute(self) -> Callable[..., Sequence[int]]:
+        """The functional model from reset on."""
+        return self.machine.computing()
+
+    @property
+    def longest(self) -> int:
+        """Cycles of a request at most, with as many to spare."""
+        return 2 * max(self.machine.most_cycles([request]) for request in self._fitting) + SPARE_CYCLES
+
+    @property
+    def _fitting(self) -> list[Message]:
+        """The requests that the fields hold."""
+        widths = [nbits for _, nbits in self.machine.shape.request]
+        return [
+            request
+            for _, request in self.requests
+            if not any(value >> nbits for value, nbits in zip(request, widths, strict=True))
+        ]
+
+    @property
+    def reuse(self) -> Reuse:
+        """Requests for a bus that keeps fields: the two of the table that share most."""
+        table = self._fitting[:MOST_COMPARED]
+        pairs = [pair for pair in itertools.permutations(table, 2) if pair[0] != pair[1]]
+
+        def shared(pair: tuple[Message, Message]) -> int:
+            return sum(one == other != 0 for one, other in zip(*pair, strict=True))
+
+        first, second = max(pairs, key=shared, default=(table[0], table[0]))
+        names = [name for name, _ in self.machine.shape.request]
+        changed = [name for name, one, other in zip(names, first, second, strict=True) if one != other]
+        comment = f"another, of which only {', '.join(changed)} is written" if changed else "the same again"
+        return Reuse(first, second, frozenset(changed), ("a request", comment, "fields of 0"))
+
+    @property
+    def shown(self) -> tuple[Runnable, Message]:
+        """The accelerator and the request of the timing diagrams: the quickest that is not refused."""
+        machine = self.machine
+        model = self.compute()
+        fitting = self._fitting
+        done = [request for request in fitting if not (machine.shape.has_status and model(*request)[0])]
+        return machine, min(done or fitting, key=lambda request: machine.cycles(*request) or machine.longest)
+
+    # ---- the program
+
+    @property
+    def software(self) -> dict[str, str]:
+        """The C by which a program calls it on the bus, by file name."""
+        machine = self.machine
+        text = call_header(machine.name, machine.nbits, machine.shape, on_bus=True)
+        return {f"{identifier(machine.name)}.h": text}
+
+    @property
+    def software_use(self) -> str:
+        """How that is used, in a line."""
+        name = identifier(self.machine.name)
+        return (
+            f"`{name}_call` in C, for bare metal: define BUS_BASE, the address of its registers, "
+            f"and include {name}.h"
+        )
+
+    # ---- the data sheet
+
+    @property
+    def properties(self) -> list[tuple[str, str]]:
+        """The first table."""
+        machine = self.machine
+        return [
+            ("computes", self._summary),
+            ("width", f"{machine.nbits} bits"),
+            ("interface", self.interface.title.removeprefix("behind ")),
+            ("constant time", self.promise),
+            *((name, f"`{short(value)}`") for name, value in machine.parameters.items()),
+        ]
+
+    @property
+    def promise(self) -> str:
+        """Whether the cycles depend on fields, in a sentence."""
+        machine = self.machine
+        names = dict(machine.shape.request)
+        if machine.constant_time:
+            which = ", ".join(name for name in names if name in machine.steady)
+            return f"yes: the number of cycles does not depend on {which}"
+        hidden = [name for name in machine.secret or names if name not in machine.steady]
+        secret = ", which must stay secret" if machine.secret else ""
+        return f"no: the number of cycles may depend on {', '.join(hidden)}{secret}"
+
+    def fields(self) -> list[tuple[str, str, str, str]]:
+        """Message, name, bits and place of all fields."""
+        shape = self.machine.shape
+        if self.interface is AXI4LITE:
+            places, status, result = axi4lite.operand_names(shape), "STATUS, code", "RESULT"
+        elif self.interface is XCEL:
+            places = tuple(f"xr{number}" for number in operand_registers(shape))
+            status, result = f"xr{STATUS}", f"xr{GO}"
+        else:
+            places, status, result = ("istream",) * len(shape.request), "ostream", "ostream"
+        rows = [
+            ("request", f"`{name}`", str(nbits), place)
+            for (name, nbits), place in zip(shape.request, places, strict=True)
+        ]
+        if shape.has_status:
+            rows.append(("response", "`status`", str(shape.response[0][1]), status))
+        for number, (name, nbits) in enumerate(shape.results):
+            word = number * shape.stride // WORD_NBITS
+            where = f", from word {word} on" if self.interface.counts_accesses else ""
+            rows.append(("response", f"`{name}`", str(nbits), f"{result}{where}"))
+        return rows
+
+    def given(self) -> Iterator[str]:
+        """Paragraphs about numbers that come with an operation."""
+        return iter(())
+
+    @property
+    def rules(self) -> str:
+        """The rules of its registers, where it is on a bus."""
+        return axi4lite.rules(self.machine.shape)
+
+    def codes(self) -> Mapping[int, str]:
+        """The statuses in words."""
+        return codes(self.machine, self.interface)
+
+    def cycles(self) -> Iterator[str]:
+        """The paragraphs and the table of the cycles."""
+        machine = self.machine
+        table = self._fitting
+        asked = {
+            f"{name}, {len(requests)} request{'s' if len(requests) > 1 else ''}": list(requests)
+            for name, requests in machine.workloads().items()
+        }
+        formula = all(
+            machine.cycles(*request) is not None
+            for request in [*table, *(request for requests in asked.values() for request in requests)]
+        )
+        if formula:
+            counts = [machine.cycles(*request) for request in table]
+            totals = [sum(machine.cycles(*request) for request in requests) for requests in asked.values()]
+            how = "by its closed formula, which `modexlab check` compares with the hardware cycle by cycle"
+        else:
+            with machine.session(interface=STREAM.name) as session:
+                operated = session.operate([[request] for request in table] + list(asked.values()))
+            cycles = [operation.cycles for operation in operated]
+            counts, totals = cycles[: len(table)], cycles[len(table) :]
+            how = "measured in simulation of the hardware; it has no closed formula"
+        yield f"Of the accelerator, from request to response, {how}:"
+        yield ""
+        rows = [(name, f"{total:,}") for name, total in zip(asked, totals, strict=True)]
+        rows += [
+            (f"{name} of the {len(table)} requests of its table", f"{most(counts):,}")
+            for name, most in (("fewest", min), ("most", max))
+        ]
+        yield from markdown_table(("requests", "cycles"), rows)
+        yield ""
+        yield from self.transfers(table[0])
+
+    def transfers(self, request: Message) -> Iterator[str]:
+        """A sentence about the accesses of a request."""
+        if self.interface.counts_accesses:
+            count = self.interface.transfers(self.machine.shape, request)
+            yield (
+                f"Loading {self.operands}, starting, and reading the result are {count} accesses beside that."
+            )
+            yield ""
+
+    @property
+    def command(self) -> str:
+        """The command that measures it, without its settings."""
+        return "modexlab asic --accelerator FOLDER"
+
+    def security(self) -> Iterator[str]:
+        """The guarantees, and where they end."""
+        constant = self.promise.replace(": ", ", ", 1)
+        yield (
+            f"Constant time: {constant}. So its author states; "
+            "nothing is claimed of power, radiation or faults."
+        )
+        if self.interface is AXI4LITE:
+            yield (
+                "The fields of a request cannot be read; the results can, as soon as they are there, and "
+                "not before."
+            )
+            yield (
+                "Zeroise clears fields and results, and then has the accelerator compute on zeros. "
+                "Whether this overwrites all "
+                "that it holds depends on the accelerator."
+            )
+            yield (
+                "Every master of the bus can start requests and read results: a system keeps others off "
+                "this address."
+            )
+        else:
+            yield (
+                "Requests and results may stay in registers until others replace them; reset does not "
+                "clear all of them."
+            )
+
+    def limits(self) -> Iterator[str]:
+        """Its preconditions."""
+        for code, text in sorted(self.machine.statuses.items()):
+            yield f"Refused with status {int(code)}: {text}."
+        yield (
+            f"It has at most {self.machine.in_flight} request{'s' if self.machine.in_flight > 1 else ''} "
+            "under way at a time."
+        )
+
+
+def short(value: object) -> str:
+    """A value as a table shows it."""
+    text = hex(value) if isinstance(value, int) and value.bit_length() > 64 else str(value)
+    return text if len(text) <= 40 else f"{text[:20]}...{text[-12:]}"

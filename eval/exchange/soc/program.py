@@ -1,0 +1,163 @@
+"""Programs of the chip: the C of software/ and the driver, compiled with the operands, as the contents of the
+ROM.
+"""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from ....fl.accelerator import WORD_NBITS, Accelerator, Fields, Message
+from ....fl.xcel import to_words, words_of
+from ....proc.software.call_header import call_header, identifier, returns_result
+from ....proc.software.compiler import DRIVER_FILES, FLAGS, LINK, compiler
+from ....rtl.sim.toolchain import ToolError
+from .cpus import CPUS
+
+SOFTWARE = Path(__file__).with_name("software")
+SHARED = tuple(SOFTWARE / name for name in ("start.S", "platform.c", "platform.h", "link.ld"))
+STRICT = ("-O2", "-Wall", "-Wextra", "-Werror")
+
+
+@dataclass(frozen=True)
+class Software:
+    """The sources of a program, by file name, and how they are compiled."""
+
+    files: Mapping[str, str]
+    macros: tuple[str, ...] = ()
+    flags: tuple[str, ...] = field(default=(*FLAGS, *STRICT))
+
+    @property
+    def command(self) -> list[str]:
+        """The compiler's arguments, in the directory of the files."""
+        sources = sorted(name for name in self.files if name.endswith((".c", ".S")))
+        return [
+            *(f"-D{macro}" for macro in self.macros),
+            *self.flags,
+            *LINK,
+            "-T",
+            "link.ld",
+            *sources,
+            "-lgcc",
+        ]
+
+    def image(self) -> list[int]:
+        """The words of the ROM."""
+        with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
+            for name, text in self.files.items():
+                (Path(own) / name).write_text(text)
+            command = [str(compiler()), *self.command, "-o", "program.elf"]
+            done = subprocess.run(command, cwd=own, capture_output=True, text=True)
+            if done.returncode:
+                raise ToolError(f"the program of the chip does not compile: {done.stderr.strip()}")
+            with (Path(own) / "program.elf").open("rb") as file:
+                segments = [
+                    (segment["p_paddr"], segment.data())
+                    for segment in ELFFile(file).iter_segments("PT_LOAD")
+                    if segment["p_filesz"]
+                ]
+        image = bytearray(max(start + len(content) for start, content in segments))
+        for start, content in segments:
+            image[start : start + len(content)] = content
+        image += bytes(-len(image) % 4)
+        return [int.from_bytes(image[at : at + 4], "little") for at in range(0, len(image), 4)]
+
+
+def software(
+    main: str,
+    cpu: str,
+    addresses: Mapping[str, int],
+    numbers: Mapping[str, str | int],
+    operands: str = "",
+    driver: Sequence[Path] = DRIVER_FILES,
+    **more: bool,
+) -> Software:
+    """A program with the `main` of this file.
+
+    addresses, numbers: of soc_map.h; operands: text of operands.h; driver: its files; more: macros.
+    """
+    lines = [f"#define SOC_{name.upper()} 0x{value:08X}u" for name, value in addresses.items()]
+    lines += [f"#define SOC_{name.upper()} {value}" for name, value in numbers.items()]
+    files = {path.name: path.read_text() for path in (*SHARED, *driver, SOFTWARE / main)}
+    files["soc_map.h"] = "// The chip's addresses and numbers.\n\n" + "\n".join(lines) + "\n"
+    files["operands.h"] = operands
+    return Software(files, (*CPUS[cpu].macros, *(name.upper() for name, wanted in more.items() if wanted)))
+
+
+def operands_header(nbits: int, operands: Mapping[str, int], given: Sequence[int]) -> str:
+    """operands.h: numbers of the width of the machine as arrays of words, and those that it takes as given."""
+    named = {**operands, **{f"given_{i}": value for i, value in enumerate(given)}}
+    words = len(to_words(0, nbits))
+    names = ", ".join(f"given_{i}" for i in range(len(given))) or "0"
+    lines = [
+        "// The numbers of the round trip, the least significant words first.",
+        "",
+        "#include <stdint.h>",
+        "",
+        f"#define WORDS {words}u",
+        f"#define GIVEN {len(given)}u",
+        f"#define GIVEN_NUMBERS {names}",
+        "",
+    ]
+    for name, value in named.items():
+        text = ", ".join(f"0x{word:08X}u" for word in to_words(value, nbits))
+        lines.append(f"static const uint32_t {name}[WORDS] = {{{text}}};")
+    return "\n".join([*lines, ""])
+
+
+def calls_header(accelerator: Accelerator, requests: Sequence[Message], responses: Sequence[Message]) -> str:
+    """operands.h of call.c: the call of an accelerator, and requests with their responses as words."""
+    shape, name = accelerator.shape, identifier(accelerator.name)
+    arguments, returned = _arguments("request", shape.request), _arguments("results", shape.results, "&")
+    if returns_result(shape):
+        body = [f"results[0] = {name}_call({', '.join(arguments)});", "return 0;"]
+    else:
+        body = [f"return {name}_call({', '.join(arguments + returned)});"]
+    statuses = [response[0] if shape.has_status else 0 for response in responses]
+    results = [response[-len(shape.results) :] for response in responses]
+    return "\n".join(
+        [
+            "// The call of the accelerator, and requests of its table with their responses.",
+            "",
+            '#include "soc_map.h"',
+            "",
+            "#undef BUS_BASE  // of our own processor",
+            "#define BUS_BASE SOC_MACHINE",
+            call_header(accelerator.name, accelerator.nbits, shape, on_bus=True),
+            f"#define ROWS {len(requests)}u",
+            f"#define RESULT_WORDS {sum(words_of(nbits) for _, nbits in shape.results)}u",
+            "",
+            "static inline uint32_t call(const uint32_t *request, uint32_t *results) {",
+            *(f"  {line}" for line in body),
+            "}",
+            "",
+            *_table("requests", [_words(shape.request, request) for request in requests]),
+            *_table("expected", [_words(shape.results, values) for values in results]),
+            f"static const uint32_t statuses[] = {{{', '.join(map(str, statuses))}}};",
+            "",
+        ]
+    )
+
+
+def _arguments(array: str, fields: Fields, address: str = "") -> list[str]:
+    """The arguments of a call, of fields whose words follow one another in an array."""
+    places = itertools.accumulate((words_of(nbits) for _, nbits in fields), initial=0)
+    return [
+        f"{address}{array}[{place}]" if nbits <= WORD_NBITS else f"{array} + {place}"
+        for (_, nbits), place in zip(fields, places, strict=False)
+    ]
+
+
+def _words(fields: Fields, values: Message) -> list[int]:
+    return [word for (_, nbits), value in zip(fields, values, strict=True) for word in to_words(value, nbits)]
+
+
+def _table(name: str, rows: Sequence[Sequence[int]]) -> list[str]:
+    lines = (f"  {{{', '.join(f'0x{word:08X}u' for word in row)}}}," for row in rows)
+    return [f"static const uint32_t {name}[][{len(rows[0])}] = {{", *lines, "};", ""]

@@ -1,0 +1,108 @@
+"""Third parties' test vectors: one reader per format, chosen by the content of the file and not its name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ....fl.errors import BadInput
+from ....fl.input_file import read_bytes
+from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
+from .items import Item
+
+MOST_DIGITS = 4000  # of an integer in JSON: Python itself converts 4300, unless it is told otherwise
+
+_JSON = (wycheproof, eip198)
+_TEXT = (bn_text, pkcs1_text, cavp)
+
+
+@dataclass(frozen=True)
+class VectorFile:
+    """A file that was read: its path as the user gave it, its format, and one item per vector.
+
+    `announced` is how many vectors the file says it has, if it does: fewer may be an excerpt, or an accident.
+    """
+
+    path: str
+    format: str
+    items: list[Item]
+    announced: int | None = None
+
+
+def known_formats() -> str:
+    """The formats in words, for messages and help."""
+    return "; ".join(reader.DESCRIPTION for reader in (*_JSON, *_TEXT))
+
+
+def load(path: str) -> VectorFile:
+    """Read a vector file of any known format."""
+    try:
+        return _load(path)
+    except RecursionError:  # of the parser of JSON, and of keys in DER
+        raise BadInput(f"{path}: nested too deeply; restore the file from its origin") from None
+
+
+def _load(path: str) -> VectorFile:
+    try:
+        data = read_bytes(path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}; give the path of a vector file") from None
+    try:
+        text = _decoded(data)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: byte {error.start} is not text; known formats: {known_formats()}") from None
+    if not text.strip():
+        raise BadInput(f"{path}: the file is empty; known formats: {known_formats()}")
+    if text.lstrip()[0] in "[{" and (document := _json(text, path)) is not None:
+        for reader in _JSON:
+            if reader.recognise(document):
+                announced = document.get("numberOfTests") if isinstance(document, dict) else None
+                announced = announced if isinstance(announced, int) else None
+                return _loaded(path, reader.FORMAT, reader.read(document, path), announced)
+        raise BadInput(f"{path}: this JSON is of no known format; known formats: {known_formats()}")
+    for text_reader in _TEXT:
+        if text_reader.recognise(text):
+            return _loaded(path, text_reader.FORMAT, text_reader.read(text, path))
+    raise BadInput(f"{path}: this text is of no known format; known formats: {known_formats()}")
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8; behind a `#`, where names stand, Latin-1 as well."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        lines = [line.partition(b"#") for line in data.split(b"\n")]
+        try:
+            return "\n".join(
+                head.decode("utf-8-sig") + (mark + comment).decode("latin-1") for head, mark, comment in lines
+            )
+        except UnicodeDecodeError:
+            raise error from None
+
+
+def _loaded(path: str, name: str, items: list[Item], announced: int | None = None) -> VectorFile:
+    if not items:
+        raise BadInput(f"{path}: it looks like {name}, but holds no vector; is the file cut off?")
+    return VectorFile(path, name, items, announced)
+
+
+def _json(text: str, path: str) -> Any:
+    """The document; None where `[` opens a section of a text format and not a JSON list."""
+
+    def integer(digits: str) -> int:
+        if len(digits) > MOST_DIGITS:
+            raise BadInput(
+                f"{path}: this JSON has an integer of {len(digits)} digits; write it as hexadecimal text"
+            )
+        return int(digits)
+
+    try:
+        return json.loads(text, parse_int=integer)
+    except json.JSONDecodeError as error:
+        if any(reader.recognise(text) for reader in _TEXT):
+            return None
+        raise BadInput(
+            f"{path}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}; "
+            f"restore the file from its origin"
+        ) from None

@@ -1,0 +1,331 @@
+"""Runs items through a design and judges them: every item comes out passed, failed or skipped with a reason.
+
+Files are judged one after the other. Items of a file are grouped by the width of the machine that they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput, shown
+from ....fl.pkcs1 import NBYTES_MIN, Kind, Opened, unpad
+from ....fl.status import MEANING, Status
+from ....fl.xcel import WORD_NBITS
+from ...designs.session import stage_at
+from ...designs.widths import MAX_NBITS
+from ...progress import after
+from . import encoding
+from .items import Item, ModExp, ModMul, NotApplicable, Verdict
+from .private import NoKey, Protection, private_key
+from .resume import Answers, Progress
+
+if TYPE_CHECKING:
+    from ....fl.rsa_keys import RSAKey
+    from ...designs.catalogue import Design
+    from ...designs.machine import Machine
+
+
+Pairs = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one item: passed, failed, skipped, or beyond the limit; `reason` says why it failed or
+    was skipped.
+    """
+
+    item: Item
+    kind: str
+    reason: str = ""
+    nbits: int | None = None
+    operands: dict[str, int] = field(default_factory=dict)
+    result: int | None = None
+    golden: int | None = None
+    either: bool = False
+    opened: bool = False  # by the unit for unpadding, too
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """An item that will be computed, and its operands as the machine gets them."""
+
+    item: ModExp | ModMul
+    nbits: int
+    operands: dict[str, int]
+
+    @property
+    def power(self) -> tuple[int, tuple[int, int, int]]:
+        """Of an exponentiation: width and operands."""
+        return self.nbits, (self.operands["base"], self.operands["exp"], self.operands["mod"])
+
+
+class Judge:
+    """A design, and how vectors are run on it."""
+
+    def __init__(
+        self,
+        design: Design,
+        *,
+        level: str = "rtl",
+        stage: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        nbits: int | None = None,
+        reduce: bool = False,
+        limit: int | None = None,
+        jobs: int = 1,
+        protection: Protection | None = None,
+    ) -> None:
+        """protection: private operations only, by programs that take the key."""
+        self.design = design
+        self.level = level
+        self.stage = stage_at(level, stage)
+        self.settings = dict(settings or {})
+        self.nbits = nbits
+        self.reduce = reduce
+        self.limit = limit
+        self.protection = protection
+        self.answers = Answers(design, self.settings, level, self.stage, jobs, protection)
+        self._machines: dict[int, Machine] = {}
+        self._unmakeable: dict[int, str] = {}
+
+    def run(
+        self, files: Sequence[Sequence[Item]], progress: Progress = lambda done, total: None
+    ) -> Iterator[list[Outcome]]:
+        """The outcomes of file after file, one per item; `progress` counts the vectors of all files."""
+        planned = [self._planned(items) for items in files]
+        total = sum(isinstance(plan, _Job) for plans in planned for plan in plans)
+        done = 0
+        with self.answers:
+            for plans in planned:
+                jobs = [plan for plan in plans if isinstance(plan, _Job)]
+                judged = self._judged(jobs, after(progress, done, total))
+                yield [judged[plan] if isinstance(plan, _Job) else plan for plan in plans]
+                done += len(jobs)
+
+    def _planned(self, items: Sequence[Item]) -> list[_Job | Outcome]:
+        """For each item of a file its job, or its outcome if it is not run."""
+        plans: list[_Job | Outcome] = []
+        usable = 0
+        for item in items:
+            plan = self._plan(item)
+            if isinstance(plan, str):
+                plans.append(Outcome(item, "skipped", plan))
+            elif self.limit is not None and usable >= self.limit:
+                plans.append(Outcome(item, "beyond"))
+            else:
+                usable += 1
+                plans.append(plan)
+        return plans
+
+    def _judged(self, jobs: Sequence[_Job], progress: Callable[[int], None]) -> dict[_Job, Outcome]:
+        """The outcomes of the jobs of a file."""
+        powers = [job for job in jobs if isinstance(job.item, ModExp)]
+        products = [job for job in jobs if not isinstance(job.item, ModExp)]
+        if powers:
+            self.answers.of([job.power for job in powers], lambda done, _: progress(done))
+        opened = self._unpadded(powers)
+        outcomes: dict[_Job, Outcome] = {}
+        for job in powers:
+            status, result = self.answers.known[job.power]
+            outcomes[job] = _judged(job, result, status, opened.get(job))
+        for job, result in self._products(products):
+            outcomes[job] = _judged(job, result, Status.OK)
+            progress(len(outcomes))
+        return outcomes
+
+    def _plan(self, item: Item) -> _Job | str:
+        """The job for an item, or the reason why there is none."""
+        if isinstance(item, NotApplicable):
+            return item.reason
+        key = None
+        if self.protection is not None:
+            try:
+                key = private_key(item, primes=self.protection.wants_primes)
+            except NoKey as error:
+                return str(error)
+        names = (
+            {"base": item.base, "exp": item.exp} if isinstance(item, ModExp) else {"a": item.a, "b": item.b}
+        )
+        if item.mod == 0:
+            return MEANING[Status.ZERO_MODULUS]
+        if item.mod < 0 and not self.reduce:
+            return "the modulus is negative"
+        if item.mod < 0:
+            item = replace(item, mod=-item.mod)  # the residues are the same
+        if self.reduce:
+            names = {name: value if name == "exp" else value % item.mod for name, value in names.items()}
+        if any(value < 0 for value in names.values()):
+            return "an operand is negative"
+        length = max(value.bit_length() for value in (item.mod, *names.values()))
+        if length > MAX_NBITS:
+            return f"wider than {MAX_NBITS} bits"
+        if self.nbits is not None and length > self.nbits:
+            return f"wider than the {self.nbits} bits of --nbits"
+        of_key = self._carried(key)
+        widest = max(map(int.bit_length, of_key), default=0)
+        if widest > (self.nbits or MAX_NBITS):
+            return (
+                f"a number of the key is too long for {self.nbits or MAX_NBITS} bits, or a prime for "
+                "half of them"
+            )
+        nbits = self.nbits or self.design.width_for(item.mod, *names.values(), *of_key)
+        if reason := self._cannot_make(nbits):
+            return reason
+        if self.nbits is None and item.mod.bit_length() > self._machine(nbits).modulus_nbits:
+            nbits += WORD_NBITS  # a machine whose moduli are a little shorter than its width
+            if nbits > MAX_NBITS:
+                return f"no {self.design.name} takes a modulus of {item.mod.bit_length()} bits"
+            if reason := self._cannot_make(nbits):
+                return reason
+        if isinstance(item, ModMul) and not self.design.plain_unit:
+            return f"the multiplier of {self.design.name} alone does not take any modulus"
+        if key is not None:
+            if names["base"] >= item.mod:  # a machine that would take it as well could not check its result
+                return MEANING[Status.BASE_TOO_LARGE]
+            self.answers.keys.setdefault((names["exp"], item.mod), key)
+            return _Job(item, nbits, {**names, "mod": item.mod})
+        for factor in [value for name, value in names.items() if name != "exp"]:
+            status = self._machine(nbits).check(factor, names.get("exp", 1), item.mod)
+            if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
+                return "a factor is not below the modulus"
+            if status is not Status.OK:
+                return self._machine(nbits).refusal(factor, names.get("exp", 1), item.mod)
+        return _Job(item, nbits, {**names, "mod": item.mod})
+
+    def _carried(self, key: RSAKey | None) -> list[int]:
+        """Numbers as long as the machine must be for what a request has of a key: by CRT primes, each in half
+        of the width.
+        """
+        if key is None or self.protection is None:
+            return []
+        longest = max(key.p or 0, key.q or 0).bit_length() if self.protection.crt else 0
+        return [key.e, (1 << 2 * longest) - 1]
+
+    def _machine(self, nbits: int) -> Machine:
+        if nbits not in self._machines:
+            self._machines[nbits] = self.design.at(nbits, **self.answers.settings_at(nbits))
+        return self._machines[nbits]
+
+    def _cannot_make(self, nbits: int) -> str:
+        """Why the design does not exist at a width; empty if it does. What the user asked for must exist."""
+        if nbits not in self._unmakeable:
+            try:
+                self._machine(nbits)
+                self._unmakeable[nbits] = ""
+            except BadInput as error:
+                if self.settings or self.nbits is not None:
+                    raise
+                self._unmakeable[nbits] = f"{self.design.name} does not exist at {nbits} bits: {error}"
+        return self._unmakeable[nbits]
+
+    def _unpadded(self, jobs: Sequence[_Job]) -> dict[_Job, Opened]:
+        """What the unit for unpadding finds in the results that are encodings of PKCS#1 v1.5, by the level of
+        the judge.
+        """
+        framed: dict[int, list[tuple[_Job, Kind, int]]] = {}
+        for job in jobs:
+            status, result = self.answers.known[job.power]
+            frame = job.item.verdict.frame if isinstance(job.item, ModExp) and job.item.verdict else None
+            if (
+                frame
+                and status is Status.OK
+                and frame.nbytes >= NBYTES_MIN
+                and not result >> 8 * frame.nbytes
+            ):
+                framed.setdefault(frame.nbytes, []).append((job, frame.kind, result))
+        opened: dict[_Job, Opened] = {}
+        for nbytes, encodings in framed.items():
+            if self.stage is None:
+                found = [unpad(kind, em, nbytes) for _, kind, em in encodings]
+            else:
+                from ....cl.pkcs1 import Pkcs1UnpadCL
+                from ....rtl.sim import simulate
+                from ....rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
+
+                unit = Pkcs1UnpadCL if self.level == "cl" else Pkcs1Unpad
+                with simulate(unit(8 * nbytes), self.stage) as simulation:
+                    run = simulation.run([(int(kind is Kind.SIGN), em) for _, kind, em in encodings])
+                responses: list[Any] = run.responses
+                found = [Opened(bool(good), length, message) for good, length, message in responses]
+            opened.update(zip((job for job, _, _ in encodings), found, strict=True))
+        return opened
+
+    def _products(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, int]]:
+        """Each with what the multiplier alone makes of it, by width."""
+        for nbits in sorted({job.nbits for job in jobs}):
+            machine = self._machine(nbits)
+            with self._multiplier(machine) as multiply:
+                for job in jobs:
+                    if job.nbits == nbits:
+                        a, b, mod = (job.operands[name] for name in ("a", "b", "mod"))
+                        yield job, machine.product(a, b, mod, partial(multiply, mod))
+
+    @contextmanager
+    def _multiplier(self, machine: Machine) -> Iterator[Callable[[int, Pairs], list[int]]]:
+        """Products modulo a number, at the level of the judge."""
+        if self.stage is None:
+            yield lambda mod, pairs: [machine.space(mod).product(a, b) for a, b in pairs]
+            return
+        from ....rtl.sim import simulate
+
+        unit = machine.multiplier_cl() if self.level == "cl" else machine.multiplier()
+        with simulate(unit, self.stage) as simulation:
+
+            def multiply(mod: int, pairs: Pairs) -> list[int]:
+                products: list[Any] = simulation.run(list(pairs), statics={"modulus": mod}).responses
+                return products
+
+            yield multiply
+
+
+def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None) -> Outcome:
+    """The judges on one result: the golden value, the file's result or verdict, and unpadding in hardware
+    beside that in Python.
+    """
+    item = job.item
+    golden = item.golden()
+    either = False
+    reason = ""
+    if status is not Status.OK:
+        reason = f"the machine answered status {int(status)}: {MEANING[status]}"
+    elif result != golden:
+        reason = "the result is not the golden value"
+    elif item.expected is not None and result != item.expected:
+        reason = f"the result equals the golden value, but the file has {shown(item.expected)}"
+    elif isinstance(item, ModExp) and item.verdict is not None:
+        verdict = item.verdict
+        either = verdict.expect is None
+        if not either and verdict.holds(result) != verdict.expect:
+            said = "invalid" if verdict.expect else "valid"
+            reason = f"the result equals the golden value, but the encoding is {said} ({verdict.claim})"
+        elif opened is not None and (wrong := _wrongly_opened(verdict, result, opened)):
+            reason = wrong
+    return Outcome(
+        item,
+        "failed" if reason else "passed",
+        reason,
+        job.nbits,
+        job.operands,
+        result,
+        golden,
+        either,
+        opened is not None,
+    )
+
+
+def _wrongly_opened(verdict: Verdict, result: int, opened: Opened) -> str:
+    """The reason why an encoding was not opened as it should be; empty if it was."""
+    assert verdict.frame is not None
+    message = encoding.pkcs1_decode(result, verdict.frame.nbytes, verdict.frame.kind)
+    expected = (False, 0, 0) if message is None else (True, len(message), int.from_bytes(message, "big"))
+    if opened == expected:
+        return ""
+    return (
+        f"the encoding is {'good' if expected[0] else 'wrong'}, of {expected[1]} bytes; "
+        f"the unit for unpadding says {'good' if opened.good else 'wrong'}, {opened.length} bytes, "
+        f"{shown(opened.message)}"
+    )

@@ -1,0 +1,93 @@
+"""Private operations: how a program protects them, and the keys that vectors have for them.
+
+A vector file gives a key as it likes; a program with CRT, blinding or the check wants e, d and, for CRT and a
+blinded exponent, two primes. Where they are missing they are found from d and e.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from .items import ModExp, ModMul
+from .numbers import Key
+
+if TYPE_CHECKING:
+    from ....fl.rsa_keys import RSAKey
+    from ...designs.design import Design
+
+MOST_KEYS = 4096  # that are kept with their primes
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What is asked for beside a private exponentiation; the check of the result is always there, unless a
+    setting says otherwise.
+    """
+
+    crt: bool = False
+    blind: str = "no"
+
+    def settings(self, design: Design, nbits: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Of the machine of this width."""
+        from ...designs.protection import private_settings
+
+        return private_settings(design, nbits, settings, crt=self.crt, blind=self.blind)
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any], crt: bool, blind: str, verify: bool) -> Protection | None:
+        """What options ask for, and settings, which have the last word; None: nothing."""
+        made = cls(settings.get("crt", crt), settings.get("blind", blind))
+        return made if made.crt or made.blind != "no" or settings.get("verify", verify) else None
+
+    @property
+    def wants_primes(self) -> bool:
+        """The exponent is blinded by a multiple of (p - 1)(q - 1)."""
+        return self.crt or self.blind in ("exponent", "both")
+
+    def words(self, settings: Mapping[str, Any]) -> list[str]:
+        """For readers."""
+        blind = {"no": [], "both": ["message and exponent blinded"]}
+        checked = ["result checked"] if settings.get("verify", True) else []
+        return [*["CRT"] * self.crt, *blind.get(self.blind, [f"{self.blind} blinded"]), *checked]
+
+
+class NoKey(BadInput):
+    """A vector without a private key that a program takes; the message is the reason."""
+
+
+def private_key(item: ModExp | ModMul, *, primes: bool) -> RSAKey:
+    """The key of a private operation, with its primes if they are wanted; NoKey if there is none."""
+    if isinstance(item, ModMul):
+        raise NoKey("no private key: it is a product")
+    if item.key is None:
+        raise NoKey("no private key: the vector has none, or asks for the public exponent")
+    made = _made(item.key, primes)
+    if isinstance(made, str):
+        raise NoKey(made)
+    return made
+
+
+@functools.lru_cache(MOST_KEYS)
+def _made(key: Key, primes: bool) -> RSAKey | str:
+    """The key, or why there is none."""
+    from ....fl.rsa_keys import RSAKey
+
+    if key.d is None:
+        return "no private key: the vector has no private exponent"
+    if key.e is None:
+        return "no private key: the vector has no public exponent beside it"
+    both = key.p is not None and key.q is not None
+    try:
+        if both and key.p * key.q == key.n:  # type: ignore[operator]
+            return RSAKey(key.n, key.e, key.d, key.p, key.q)
+        made = RSAKey(key.n, key.e, key.d)
+    except BadInput:
+        return "no private key: its numbers do not belong together"
+    try:
+        return made.with_primes() if primes else made
+    except BadInput:
+        return "no private key of two primes"

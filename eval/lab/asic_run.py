@@ -1,0 +1,333 @@
+"""A machine as a chip or on an FPGA: the one way into the flow, for `modexlab asic` and `modexlab fpga` as
+for sweeps.
+
+At stages flow and layout the netlist runs the rows of eval/designs/machine_chip.py, an encryption and a decryption in
+one run, so that its figures have an operation each; fpga has counts, and its hardware runs the same rows at
+RTL. A sweep leaves out the proof of equivalence unless a point asks for it (it takes longer than all else,
+and the rows have run on the netlist); `details` says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...fl.errors import BadInput
+from ..errors import NoMeasurement
+from .flow_settings import EQUIVALENCE, check_flow
+from .metrics import Figure, Measurement, figure
+from .stages import FPGA, LAYOUT
+
+if TYPE_CHECKING:
+    from ...flow.fpga.parts import Event as FpgaEvent
+    from ...flow.fpga.report import FpgaRun
+    from ...flow.graph.figures import Figures, Ran, Summary
+    from ...flow.graph.runner import Event, Outcome
+    from ...flow.source import Source, VerilogFiles
+    from ...flow.timing.report import TimingReport
+    from ...rtl.sim.translation.translated import Digests
+    from .point import Point
+
+SKIPPED = "left out by --skip"
+# figures of the summary: of the netlist, and by operation
+OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
+OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
+DETAILS = (
+    *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
+    *("before_layout", "after_layout", "left_out", "paper", "core", "met_ns", "period_ns", "trials"),
+)
+NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
+PICTURES = ("amoeba.png", "density.png", "layout.png")
+FPGA_LIMIT_S = 600  # of a processor, for a point of a sweep
+COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm", "slices": "slice"}
+
+
+def verilog_files(
+    files: Sequence[str],
+    top: str | None,
+    clock_port: str = "clk",
+    vectors: str | None = None,
+    include: Sequence[str] = (),
+    define: Sequence[str] = (),
+) -> VerilogFiles:
+    """Verilog from elsewhere; BadInput for what is not there."""
+    from ...flow.source import VerilogFiles
+
+    if top is None:
+        raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
+    for path in files:
+        if not Path(path).is_file():
+            raise BadInput(f"there is no file {path}; give Verilog files")
+    return VerilogFiles(
+        tuple(map(Path, files)),
+        top,
+        clock_port,
+        None if vectors is None else Path(vectors),
+        tuple(map(Path, include)),
+        tuple(define),
+    )
+
+
+def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:
+    """All steps, with those of the layout or without; and without these, and what needs their files."""
+    from ...flow.graph import graph
+    from ...flow.graph.runner import INDISPENSABLE
+
+    names = [name for name in graph.ORDER if layout or name not in graph.WITH_LAYOUT]
+    for name in skip:
+        graph.declaration(name)  # refuses an unknown one
+        if name in INDISPENSABLE:
+            raise BadInput(f"--skip {name}: all that comes after needs it; drop it, or give --to {name}")
+    lost = graph.without(names, dict.fromkeys(skip, SKIPPED))
+    return [name for name in names if name not in lost]
+
+
+# ---- the runs
+
+
+def run_asic(
+    wanted: Collection[str],
+    design: Source,
+    parameters: Mapping[str, Any],
+    report: Callable[[Event], None],
+    *,
+    jobs: int = 2,
+    kit: Path | None = None,
+) -> tuple[Outcome, Summary]:
+    """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for
+    FreePDK45.
+
+    With the parameter fmax the clock is searched first, after layout if a step of the layout is wanted, and
+    all steps run at that.
+    """
+    from ...flow.graph import fmax, graph, summary
+    from ...flow.graph.runner import run_flow
+
+    start, searched = time.monotonic(), None
+    parameters = dict(parameters)
+    if parameters.pop(fmax.FMAX, False):
+        layout = any(name in graph.WITH_LAYOUT for name in wanted)
+        searched = fmax.highest_clocks(design, parameters, report, layout=layout, adk=kit, jobs=jobs)
+        parameters["clock_period"] = searched.clock_ns
+    outcome = run_flow(wanted, design, parameters, report, adk=kit, jobs=jobs)
+    found = summary.summarize(
+        outcome.files(),
+        clock_ns=parameters["clock_period"],
+        left_out={**outcome.left_out, **outcome.failed},
+        fresh=outcome.fresh,
+        seconds=round(time.monotonic() - start, 1),
+        searched=searched,
+    )
+    return outcome, found
+
+
+def run_fpga(
+    design: Source,
+    devices: Sequence[str],
+    pnr: bool,
+    report: Callable[[FpgaEvent], None],
+    limit: float | None = None,
+) -> FpgaRun:
+    """The Verilog, and what it takes of each device; BadInput where synthesis takes more seconds of a
+    processor than the limit.
+    """
+    from ...flow import description
+    from ...flow.fpga import fpga
+    from ...flow.fpga.report import FpgaRun
+
+    start = time.monotonic()
+    entry = design.entry()
+    described = description.load(entry / description.Description.FILE)
+    top = described.core_top or described.top
+    measured = fpga.measure(entry / "design.sv", top, devices, pnr=pnr, report=report, limit=limit)
+    return FpgaRun(
+        described.name,
+        top,
+        described.nbits,
+        described.interface,
+        described.parameters,
+        measured.devices,
+        round(time.monotonic() - start, 1),
+    )
+
+
+# ---- a point
+
+
+def measure_implementation(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+    """The figures of a point at stage flow, layout or fpga."""
+    return _fpga(point, say, jobs) if point.stage == FPGA else _asic(point, say, jobs)
+
+
+def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+    flow = dict(point.flow)
+    proof = flow.pop(EQUIVALENCE)
+    wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
+    start = time.monotonic()
+    outcome, summary = run_asic(wanted, point.chip(), check_flow(flow), _teller(point, say), jobs=jobs)
+    return asic_measurement(point, wanted, outcome, summary, time.monotonic() - start)
+
+
+def asic_measurement(
+    point: Point, wanted: Collection[str], outcome: Outcome, summary: Summary, seconds: float
+) -> Measurement:
+    """The figures of a point from a run of these steps; NoMeasurement if a step or a test failed."""
+    _require_done(point, summary, wanted)
+    chip = point.chip()
+    proof = dict(point.flow)[EQUIVALENCE]
+    files = outcome.files()
+    told = msgspec.json.decode(msgspec.json.encode(summary))
+    details = {key: told[key] for key in DETAILS if told[key] is not None}
+    details |= {
+        "steps": [
+            {"name": step.name, "tool": step.tool, "version": step.version, "seconds": step.seconds}
+            for step in summary.steps
+        ],
+        "energy_by_mode_nj": _last(summary).energy_by_mode_nj,
+        "slack_histogram": msgspec.to_builtins(_timing(files).histogram),
+        "exponentiations": [{"name": work.name, **work.as_json()} for work in chip.energy()],
+    }
+    notes = [] if proof else [NOT_PROVED]
+    details["caveats"] = [*summary.caveats, *notes, *filter(None, [chip.note, chip.limits])]
+    tools = {step.tool: step.version for step in summary.steps}
+    digests = _digests(files)
+    return Measurement(
+        figures=tuple(_asic_figures(summary, point.stage)),
+        seconds=seconds,
+        tools=tools,
+        verilog_hash=digests.text,
+        content=digests.hardware,
+        tests=_tests(summary.tests),
+        marks=tuple(summary.marks),
+        details=details,
+        artifacts={name: files[name].read_bytes() for name in PICTURES if name in files},
+    )
+
+
+def _asic_figures(summary: Summary, stage: str) -> list[Figure]:
+    """What was measured; a netlist without registers has no slack."""
+    counted = (
+        summary.core or summary
+    )  # a core by a manifest counts without its wrapper, if its instance there is called `core`
+    of_netlist = {name: getattr(counted, name, getattr(summary, name)) for name in OF_NETLIST}
+    figures = [figure("clock_ns", summary.clock_ns)]
+    figures += [figure(name, value) for name, value in of_netlist.items() if value is not None]
+    for name in OF_OPERATION:
+        values = getattr(counted, name, getattr(summary, name)) or {}
+        figures += [figure(name, value, operation) for operation, value in values.items()]
+    after = summary.after_layout
+    if stage == LAYOUT and after is not None and after.die_um is not None and after.wire_um is not None:
+        width, height = after.die_um
+        figures += [figure("die_um2", round(width * height, 3)), figure("wire_um", after.wire_um)]
+    return figures
+
+
+def _last(summary: Summary) -> Figures:
+    """After layout, where there is one."""
+    found = summary.after_layout or summary.before_layout
+    assert found is not None, "a netlist was made"
+    return found
+
+
+def _require_done(point: Point, summary: Summary, wanted: Collection[str]) -> None:
+    """NoMeasurement if a step could not be done, if a test failed, or if the netlist is another circuit."""
+    lost = {name: why for name, why in summary.left_out.items() if name in wanted and name != EQUIVALENCE}
+    if lost:
+        name, why = next(iter(lost.items()))
+        raise NoMeasurement(f"{point}: step {name}: {why}")
+    for where, tests in summary.tests.items():
+        if tests.failed and summary.core is None:  # a core by a manifest gets a mark, and is shown
+            raise NoMeasurement(
+                f"{point}: {tests.failed} tests failed ({where}), so its figures mean nothing"
+            )
+    if "gates" not in summary.tests:
+        raise NoMeasurement(f"{point}: no test ran on the netlist")
+    if summary.equivalence is not None and summary.equivalence.refuted:
+        raise NoMeasurement(
+            f"{point}: the netlist is not what the design says: {summary.equivalence.summary}"
+        )
+
+
+def _tests(tests: Mapping[str, Ran]) -> str:
+    """How many rows ran where."""
+    (first, ran), *others = [({"rtl": "RTL"}.get(where, where), test.passed) for where, test in tests.items()]
+    return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
+
+
+def _timing(files: Mapping[str, Path]) -> TimingReport:
+    from ...flow import product
+    from ...flow.timing.report import TimingReport
+
+    return product.read(files.get("timing_post.json") or files["timing.json"], TimingReport)
+
+
+def _digests(files: Mapping[str, Path]) -> Digests:
+    """Digests of the Verilog that the flow took."""
+    from ...rtl.sim.translation.translated import Digests
+
+    return Digests.of(files["design.sv"].read_text(encoding="utf-8"))
+
+
+def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
+    """Events of the flow in words."""
+    from ...flow.progress import Running
+
+    running = Running()
+
+    def report(event: Any) -> None:
+        name = getattr(event, "step", None) or event.part
+        running.take(name, event.state, getattr(event, "message", ""))
+        if str(running):
+            say(f"{point}: {running}")
+
+    return report
+
+
+def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+    """Counts of one device; the rows of the flow run on the same Verilog before."""
+    from ...flow import product
+    from ...flow.gates import rtl_sim
+    from ...flow.graph.runner import run_flow
+    from ...flow.workload import Simulated
+
+    flow = dict(point.flow)
+    chip = point.chip()
+    start = time.monotonic()
+    outcome = run_flow(["rtl-sim"], chip, {}, _teller(point, say), jobs=jobs)
+    files = outcome.files()
+    if rtl_sim.FILE not in files:
+        why = next(iter({**outcome.failed, **outcome.left_out}.values()))
+        raise NoMeasurement(f"{point}: its tests did not run: {why}")
+    simulated = product.read(files[rtl_sim.FILE], Simulated)
+    marks = [f"the design fails {simulated.tests_failed} of its tests"] if simulated.tests_failed else []
+    if marks and not chip.CORE:  # a core by a manifest gets a mark, and is shown
+        raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
+    tell = _teller(point, say)
+    try:
+        measured = run_fpga(chip, [flow["device"]], flow["pnr"], tell, FPGA_LIMIT_S)
+    except BadInput as error:
+        raise NoMeasurement(f"{point}: {error}") from None
+    device = measured.devices[flow["device"]]
+    if flow["pnr"] and device.pnr is None:
+        raise NoMeasurement(f"{point}: {device.pnr_note or 'not routed'}")
+    counts = {metric: device.count(name) for name, metric in COUNTS.items()}
+    figures = [figure(metric, count) for metric, count in counts.items() if count is not None]
+    tools = {"Yosys": device.tool, **point.tools}
+    digests = _digests(files)
+    if device.pnr is not None:
+        figures.append(figure("fmax_mhz", device.pnr.fmax_mhz))
+    caveats = [device.counting, "flat, before packing"]
+    return Measurement(
+        figures=tuple(figures),
+        seconds=time.monotonic() - start,
+        tools=tools,
+        verilog_hash=digests.text,
+        content=digests.hardware,
+        tests=f"{simulated.tests_passed} rows at RTL",
+        marks=(*marks, *([] if device.fits else [f"it does not fit the {device.part}"])),
+        details={"parameters": point.resolved, "caveats": caveats, "device": msgspec.to_builtins(device)},
+    )

@@ -1,0 +1,54 @@
+"""Figures published outside the five papers (published_data.toml)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ....fl.errors import BadInput
+from ....flow import typed_toml
+
+HERE = Path(__file__).parent
+IN_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+, ")  # owner/name, and the file
+FIELD = "published_data.toml"
+
+
+class Figure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True):
+    """What a source says of one design at one width; published_data.toml says what the names mean."""
+
+    design: str
+    nbits: int
+    technology: str
+    source: str
+    taken: Literal["read", "abstract", "quoted", "measured"]
+    product_cycles: int | None = None
+    product_ns: float | None = None
+    operation_cycles: int | None = None
+    operation_us: float | None = None
+    public_cycles: int | None = None
+    public_us: float | None = None
+    commit: str = ""
+    note: str = ""
+
+
+class FieldFile(msgspec.Struct, forbid_unknown_fields=True):
+    """Read published_data.toml."""
+
+    figure: list[Figure]
+
+
+@functools.cache
+def figures() -> tuple[Figure, ...]:
+    """All of them, in the order of the file."""
+    found = tuple(typed_toml.parse((HERE / FIELD).read_text(), FieldFile).figure)
+    for figure in found:
+        name = f"{FIELD}: {figure.design}, {figure.nbits} bits"
+        if not (figure.technology and figure.source):
+            raise BadInput(f"{name}, without technology and source")
+        if IN_REPOSITORY.match(figure.source) and not figure.commit:
+            raise BadInput(f"{name}: {figure.source} has no commit; add the one that has this figure")
+    return found

@@ -1,0 +1,59 @@
+"""A chart as a picture, by vl-convert: the same specification as in the page, in the colours of the light
+theme.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ...flow.files import replacing
+from .charts import Chart, Spec, apart, config, filled
+from .palette import light
+from .sections import Content
+
+FORMATS = ("png", "svg")
+WIDTH = 660
+SCALE = 2.0  # pixels of a PNG for each of its points
+
+
+def specification(chart: Chart, content: Content) -> Spec:
+    """The whole of it, with the data that the page shows first."""
+    records = first_records(chart, content)
+    spec = filled(chart, records, content.families)
+    spec["data"] = {"name": chart.data, "values": records}
+    spec["width"] = WIDTH
+    spec["config"] = {**config(light), "background": light("paper")}
+    spec["title"] = {"text": chart.title, "anchor": "start", "fontSize": 14, "color": light("ink")}
+    return spec
+
+
+def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:
+    """Return what the filters let through when the page is opened."""
+    wanted = content.opening._asdict() if content.opening is not None else {}
+    return [
+        record
+        for record in content.data[chart.data]
+        if all(record.get(name) in (None, "", wanted[name]) for name in chart.filters if name in wanted)
+    ]
+
+
+def drawn(chart: Chart, content: Content, format: str) -> bytes:
+    """The picture."""
+    import vl_convert
+
+    vega = apart(vl_convert.vegalite_to_vega(specification(chart, content)))
+    if format == "svg":
+        return vl_convert.vega_to_svg(vega).encode()
+    return vl_convert.vega_to_png(vega, scale=SCALE)
+
+
+def write_all(content: Content, directory: Path, format: str) -> list[Path]:
+    """Every chart as a file of its own."""
+    paths = []
+    for chart in content.charts(light):
+        if first_records(chart, content):
+            paths.append(directory / f"{chart.name}.{format}")
+            with replacing(paths[-1]) as part:
+                part.write_bytes(drawn(chart, content, format))
+    return paths

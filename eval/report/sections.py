@@ -1,0 +1,478 @@
+"""What is in a report: gathered once from the ledger, and written by html, text and markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..designs import catalogue
+from ..designs.system_catalogue import HARDWARE, SOFTWARE
+from ..lab.comparison.cores import Core
+from ..lab.flow_settings import EQUIVALENCE
+from ..lab.ledger.ledger import Failure, Ledger
+from ..lab.stages import FORMULA, RTL
+from . import charts, cores, datasets, proofs, protections, tables
+from .captions import CHARTS
+from .charts import Chart
+from .comparison import Compared, compared
+from .datasets import Record
+from .ledger_view import INTERFACES, SILICON, Entry, entries_of
+from .metrics import shown
+from .palette import Colours, light
+from .pictures import Picture, layouts, trees
+from .proofs import Proven
+from .published import Machine, machines
+from .tables import Cell, Line, Table
+
+TILES = 4  # criteria of the headline
+FEW_NAMES = 4  # of designs that a sentence lists
+MOST_LEAKING = 60  # designs whose exponents are shown one by one
+SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
+PAPER_NBITS = 32  # the width that opens among equals
+COMPLETE = ("cycles", "area_um2", "energy_nj")  # the figures of a design that is worth opening the page with
+CHECKS = (  # stages, and what ran before their figures were written down
+    (("flow", "layout"), "in RTL and as gates"),
+    (("native", "verilog", "python"), "in RTL"),
+    (("fpga",), "for an FPGA, of which the RTL ran and not what was made of it"),
+    (("cl",), "on the cycle-level model, without RTL"),
+)
+LIBRARY = (
+    "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without "
+    "glitches are a lower "
+    "bound. Paper 001 used commercial tools and reports layouts: a ratio within some ten percent says "
+    "nothing."
+)
+SAME_SUM = ("textbook", "koc")  # values of add_red that are one form behind synthesis
+ONE_FORM = (
+    "The AddReds textbook and koc are nearly the same netlist here, because synthesis rewrites conditional "
+    "sums: what "
+    "differs between them is no property of their forms. hold_form=True leaves sums as they are written."
+)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """One thing that tells whether the figures can be believed."""
+
+    good: bool | None  # None: neither
+    text: str
+
+
+class View(NamedTuple):
+    """One kind of work, by the filters that choose it. Figures compare only within a view."""
+
+    nbits: int
+    operation: str
+    interface: str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The best design by one criterion, beside the best published one."""
+
+    criterion: str
+    design: str
+    ours: Cell
+    unit: str
+    ratio: Cell
+    rival: str | None
+    filters: Mapping[str, Any]  # the values that the filters ask for
+    stage: str
+
+    @classmethod
+    def of(cls, line: Line, cells: Mapping[str, Cell]) -> Tile:
+        """From a line of the table of what is best."""
+        names = ("Best at", "Design", "Unit", "Of paper", "Stage")
+        criterion, design, unit, rival, stage = (cells[head].text for head in names)
+        ratio = cells["Ratio"]
+        known = rival if ratio.value is not None else None
+        return cls(criterion, design, cells["Ours"], unit, ratio, known, line.of, stage)
+
+    @property
+    def amount(self) -> str:
+        """The figure with its unit, where the criterion does not say it."""
+        return self.ours.text if self.criterion.endswith(self.unit) else f"{self.ours.text} {self.unit}"
+
+    @property
+    def beside(self) -> str:
+        """Ours to the published figure, in words."""
+        return (
+            f"{self.ratio.text} × paper {self.rival}"
+            if self.rival is not None
+            else "nothing comparable is published"
+        )
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The tiles of a view."""
+
+    view: View
+    group: str
+    tiles: Sequence[Tile]
+
+    @property
+    def finding(self) -> str:
+        """The tiles as a sentence: the best design by each criterion, compared with published ones."""
+        by_design: dict[str, list[str]] = {}
+        for tile in self.tiles:
+            beside = f", {tile.beside}".replace(" (", ", ").replace(")", "") if tile.rival is not None else ""
+            by_design.setdefault(tile.design, []).append(f"the {tile.criterion} ({tile.amount}{beside})")
+        parts = [f"{design} has {listed(found)}" for design, found in by_design.items()]
+        return f"{self.group}: {'; '.join(parts)}."
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), words[-1]])
+
+
+@dataclass
+class Content:
+    """Everything that the report shows."""
+
+    path: Path  # of the ledger
+    entries: list[Entry]
+    failures: list[Failure]
+    machines: list[Machine]
+    details: dict[int, dict[str, Any]]
+    pictures: list[Picture]
+    trees: list[Picture]
+    left_out: int  # pictures for which there was no room
+    compared: Compared
+    stale: set[int]  # measurements that were made with other sources or tools
+    cores: Sequence[Core] = ()  # beside each other by the time of a product
+    proven: Sequence[Proven] = ()
+    asked: Sequence[str] = ()  # designs; none: all
+    when: str = field(default_factory=lambda: f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC")
+
+    @property
+    def empty(self) -> bool:
+        return not self.entries
+
+    @cached_property
+    def comparable(self) -> list[Entry]:
+        return [entry for entry in self.entries if not entry.marks]
+
+    @cached_property
+    def families(self) -> list[str]:
+        """The families of the entries, in the order of the catalogue."""
+        known = [*dict.fromkeys(design.family for design in catalogue.designs()), SOFTWARE_FAMILY]
+        present = {entry.family for entry in self.entries}
+        return [name for name in [*known, *sorted(present - set(known))] if name in present]
+
+    @cached_property
+    def views(self) -> list[View]:
+        """All views with figures, the most complete first; among equals encryption and the papers' width."""
+        found: dict[View, dict[str, bool]] = {}
+        for entry in self.comparable:
+            if entry.operation != datasets.LEAKAGE:
+                designs = found.setdefault(View(entry.nbits, entry.operation, entry.interface), {})
+                complete = all(entry.value(name) is not None for name in COMPLETE)
+                designs[entry.subject] = complete or designs.get(entry.subject, False)
+
+        def place(view: View) -> tuple[Any, ...]:
+            complete, count = sum(found[view].values()), len(found[view])
+            turn = [*tables.OPERATIONS, view.operation].index(view.operation)
+            return (
+                -complete,
+                turn,
+                -count,
+                view.nbits != PAPER_NBITS,
+                [*INTERFACES].index(view.interface),
+                view,
+            )
+
+        return sorted(found, key=place)
+
+    @property
+    def opening(self) -> View | None:
+        """The view that the page opens with."""
+        return self.views[0] if self.views else None
+
+    # ---- data
+
+    @cached_property
+    def data(self) -> dict[str, list[Record]]:
+        """The data of the charts by name."""
+        own, details, papers = self.comparable, self.details, self.machines
+        return {
+            "points": datasets.points(own, papers),
+            "widths": datasets.widths(own, papers),
+            "grown": datasets.grown(own),
+            "areas": self._areas[0],
+            "paths": datasets.paths(own, details),
+            "energies": datasets.energies(own, papers),
+            "leakage": datasets.leakage(own, details),
+            "ratios": self.compared.records,
+            "protections": protections.records(self._programs),
+            "cores": cores.records(self.cores),
+        }
+
+    @cached_property
+    def _programs(self) -> list[protections.Program]:
+        """Of the design by which protections are compared, where it is asked for."""
+        wanted = not self.empty and (not self.asked or protections.DESIGN in self.asked)
+        return protections.programs(self.comparable) if wanted else []
+
+    @cached_property
+    def _areas(self) -> tuple[list[Record], list[str]]:
+        return datasets.areas(self.comparable, self.details)
+
+    def charts(self, colours: Colours = light) -> list[Chart]:
+        """All charts that have something to show."""
+        scatter = charts.scatter(self.families, colours)
+        bars = ("family", "nbits", "interface", "stage")
+        specs: list[tuple[str, str, charts.Spec, tuple[str, str] | None, tuple[str, ...]]] = [
+            ("area-time", "points", scatter, ("time_ns", "area_um2"), (*bars, "operation")),
+            ("energy-time", "points", scatter, ("time_ns", "energy_nj"), (*bars, "operation")),
+            ("widths", "widths", charts.widths(self.families, colours), None, ("family", "operation")),
+            *(
+                (
+                    f"{metric}-width",
+                    "grown",
+                    charts.grown(metric, self.families, colours),
+                    None,
+                    ("family", "interface", "stage", "operation"),
+                )
+                for metric in datasets.GROWING
+            ),
+            ("areas", "areas", charts.areas(self._areas[1], self.families, colours), None, bars),
+            ("paths", "paths", charts.paths(self.families, colours), None, bars),
+            ("energies", "energies", charts.energies(self.families, colours), None, (*bars, "operation")),
+            ("leakage", "leakage", charts.leakage(colours), None, ("family", "nbits")),
+            (
+                "protections",
+                "protections",
+                charts.protections(protections.SHARES, colours),
+                None,
+                ("family",),
+            ),
+            ("cores", "cores", charts.cores(self.families, colours), None, ("family",)),
+            ("ratios", "ratios", charts.ratios(colours), None, ("family", "nbits", "operation", "metric")),
+        ]
+        made = [
+            Chart(name, *CHARTS[name], data, spec, axes, filters) for name, data, spec, axes, filters in specs
+        ]
+        return [chart for chart in made if self.data[chart.data] and self._drawable(chart)]
+
+    def _drawable(self, chart: Chart) -> bool:
+        """Something of ours has both metrics of its axes."""
+        axes = chart.axes or ()
+        own = (record for record in self.data[chart.data] if "m" in record)
+        return any(all(record.get(name) for name in axes) for record in own)
+
+    # ---- tables
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """All tables that have lines, by name."""
+        made = [
+            tables.best(
+                [entry for entry in self.comparable if self._certain(entry)],
+                self.machines,
+                [datasets.LEAKAGE],
+            ),
+            tables.designs(self.comparable, datasets.chips(self.comparable)),
+            tables.others(self.comparable, datasets.chips(self.comparable), [datasets.LEAKAGE]),
+            cores.table(self.cores),
+            tables.critical_paths(self.data["paths"], self.comparable),
+            tables.leaks(self.data["leakage"]),
+            protections.table(self._programs),
+            proofs.table(self.proven),
+            tables.marked(self.entries),
+            tables.failed(self.failures),
+        ]
+        return {table.name: table.explained for table in made if table.lines}
+
+    @property
+    def tables_in_order(self) -> list[Table]:
+        """Those of text and Markdown: the papers' after the designs."""
+        names = list(self.tables)
+        place = names.index("designs") + 1 if "designs" in names else len(names)
+        made = list(self.tables.values())
+        return [*made[:place], *self.compared.tables, *made[place:]]
+
+    # ---- what to think of it
+
+    @cached_property
+    def trust(self) -> list[Trust]:
+        """Whether the figures can be believed, in a few lines."""
+        once = {entry.measurement: entry for entry in self.entries}
+        told = [*self._checked(once.values()), *self._by_formula(once.values())]
+        marked = sum(1 for entry in once.values() if entry.marks)
+        if marked:
+            told.append(
+                Trust(False, f"{shown(marked)} marked, kept out of all comparisons: see Marked and failed.")
+            )
+        else:
+            netlists = ": every netlist meets its clock and passes its tests" if self._silicon else ""
+            told.append(Trust(True, f"None is marked{netlists}."))
+        if self.failures:
+            told.append(
+                Trust(False, f"{shown(len(self.failures))} could not be measured: see Marked and failed.")
+            )
+        if self.stale:
+            told.append(
+                Trust(
+                    False,
+                    f"{shown(len(self.stale))} were measured with other sources or tools than the present "
+                    "ones.",
+                )
+            )
+        if self._silicon:
+            told += [*self._equivalence(once.values()), Trust(None, LIBRARY)]
+        if self._one_form:
+            told.append(Trust(None, ONE_FORM))
+        return told
+
+    @property
+    def _one_form(self) -> bool:
+        """Netlists that differ in the form of a sum alone, which synthesis has rewritten, stand beside each
+        other.
+        """
+        forms: dict[tuple[Any, ...], set[str]] = {}
+        for entry in self.entries:
+            if entry.stage in SILICON and str(entry.first.flow.get("hold_form")) != "True":
+                other = {name: value for name, value in entry.settings.items() if name != "add_red"}
+                key = (entry.subject, entry.nbits, entry.interface, entry.setup, str(sorted(other.items())))
+                forms.setdefault(key, set()).add(entry.first.parameters.get("add_red", ""))
+        return any(found.issuperset(SAME_SUM) for found in forms.values())
+
+    @staticmethod
+    def _checked(entries: Iterable[Entry]) -> list[Trust]:
+        """The functional run behind each measurement; the ledger takes none without."""
+        counts = Counter(entry.stage for entry in entries if entry.stage != FORMULA)
+        kinds = [
+            f"{shown(count)} {says}"
+            for stages, says in CHECKS
+            if (count := sum(counts[stage] for stage in stages))
+        ]
+        text = f"All {shown(counts.total())} measurements have a check that passed: {'; '.join(kinds)}."
+        return [Trust(True, text)] if counts else []
+
+    def _by_formula(self, entries: Iterable[Entry]) -> list[Trust]:
+        """How many points are by formula, and whether simulation confirms the formulas."""
+        points = [entry for entry in entries if entry.stage == FORMULA]
+        if not points:
+            return []
+        agreeing, differing = self.formulas
+        text = f"{shown(len(points))} points are by formula, where only the functional level ran."
+        if agreeing or differing:
+            count = shown(agreeing + len(differing))
+            text += f" Cycles by formula and in simulation agree for {shown(agreeing)} of {count} points"
+            text += f": not for {', '.join(differing)}." if differing else "."
+        if alone := sorted({entry.label for entry in points if not self._certain(entry)}):
+            names = listed(alone) if len(alone) <= FEW_NAMES else f"{shown(len(alone))} designs"
+            text += f" No simulation here confirms the formulas of {names}: they cannot rank best."
+        return [Trust(not differing if agreeing or differing else None, text)]
+
+    @staticmethod
+    def _equivalence(entries: Iterable[Entry]) -> list[Trust]:
+        """How many netlists were proved equivalent to their RTL."""
+        netlists = [entry for entry in entries if entry.stage in SILICON]
+        proved = sum(entry.first.flow.get(EQUIVALENCE) is True for entry in netlists)
+        text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
+        rest = ". The others ran their tests as gates; their commands say --skip equivalence"
+        return [Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")]
+
+    @property
+    def _silicon(self) -> bool:
+        return any(entry.stage in SILICON for entry in self.entries)
+
+    @cached_property
+    def formulas(self) -> tuple[int, list[str]]:
+        """The number of points whose formula and simulation agree, and the names of the other points."""
+        differing = [
+            f"{one.label}, {one.nbits} bits, {one.operation}" for one, agree in self._simulated if not agree
+        ]
+        return len(self._simulated) - len(differing), differing
+
+    @cached_property
+    def _simulated(self) -> list[tuple[Entry, bool]]:
+        """The simulated points that have a formula, and whether both have the same cycles."""
+        formulas = {self._work(entry): entry for entry in self.entries if entry.stage == FORMULA}
+        pairs = [(entry, formulas.get(self._work(entry))) for entry in self.entries if entry.stage in RTL]
+        return [
+            (one, one.value("cycles") == other.value("cycles")) for one, other in pairs if other is not None
+        ]
+
+    @cached_property
+    def _verdicts(self) -> dict[str, bool]:
+        """By design: whether its formula agrees with all of its simulations."""
+        verdicts: dict[str, bool] = {}
+        for entry, agree in self._simulated:
+            verdicts[entry.label] = agree and verdicts.get(entry.label, True)
+        return verdicts
+
+    def _certain(self, entry: Entry) -> bool:
+        """The figure was measured, or its formula is confirmed by simulation."""
+        return entry.stage != FORMULA or self._verdicts.get(entry.label, False)
+
+    @staticmethod
+    def _work(entry: Entry) -> tuple[Any, ...]:
+        return entry.label, entry.nbits, entry.operation, entry.interface
+
+    @cached_property
+    def headlines(self) -> list[Headline]:
+        """The first criteria of every view that has some."""
+        best = self.tables.get("best")
+        by_view: dict[View, list[Line]] = {}
+        for line in best.lines if best is not None else ():
+            by_view.setdefault(View(*(line.of[name] for name in View._fields)), []).append(line)
+        return [
+            Headline(view, found[0].group, [Tile.of(line, best.by_head(line)) for line in found[:TILES]])
+            for view in self.views
+            if best is not None and (found := by_view.get(view))
+        ]
+
+    @property
+    def finding(self) -> str:
+        """The answer at once: the headline of the view that the page opens with."""
+        return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")
+
+
+def _label(point: Mapping[str, Any]) -> str:
+    """The subject of a point, of a design by a manifest without its path."""
+    return str(point.get("subject")).partition("@")[0]
+
+
+def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> Content:
+    """Read the ledger: everything, or what is of these designs."""
+    rows = ledger.rows()
+    failures = ledger.failures()
+    if asked:
+        subjects = {
+            *asked,
+            *(f"{HARDWARE}{name}" for name in asked if not name.startswith((HARDWARE, SOFTWARE))),
+        }
+        rows = [row for row in rows if row.subject in subjects]
+        failures = [failure for failure in failures if _label(failure.point) in subjects]
+    entries = entries_of(rows)
+    once = {entry.measurement: entry for entry in entries}
+    leaking = [number for number, entry in once.items() if entry.operation == datasets.LEAKAGE]
+    wanted = [*datasets.chips(entries), *leaking[-MOST_LEAKING:]]
+    details = {number: dict(ledger.measurement(number).details) for number in wanted}
+    names = datasets.lines(entries)
+    drawn, left_out = layouts(ledger, entries, names) if pictures else ([], 0)
+    subjects_here = list(dict.fromkeys(entry.subject.removeprefix(HARDWARE) for entry in entries))
+    return Content(
+        path=ledger.path,
+        entries=entries,
+        failures=failures,
+        machines=machines(),
+        details=details,
+        pictures=drawn,
+        trees=trees(subjects_here) if pictures else [],
+        compared=compared(ledger, asked) if entries else Compared(),
+        cores=cores.measured(ledger, asked),
+        proven=proofs.measured(ledger, asked),
+        left_out=left_out,
+        stale={number for number, entry in once.items() if entry.first.stale},
+        asked=asked,
+    )

@@ -1,0 +1,380 @@
+"""The oracle's reading of a program (ir.py): word by word, on Python integers, with the products of an
+Arithmetic.
+
+    outcome = run(program, {"base": 3, "exp": 5, "mod": 7}, Arithmetic("montgomery", 8))
+    outcome.status, outcome.result
+
+`trace` takes every word that was executed with the factors of its products, from which the cycle-level twin
+makes cycles. Without an Arithmetic nothing is multiplied: the trace is the same, as what a program does
+depends on exponents and not on residues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..errors import BadInput
+from ..multipliers.scaled_entry import ScaledEntry
+from ..status import Status
+from .ir import (
+    SKIPPED,
+    WINDOW,
+    Action,
+    Add,
+    Check,
+    Clear,
+    Fetch,
+    Flow,
+    Keep,
+    KeepEntry,
+    Move,
+    Pick,
+    Program,
+    Random,
+    Scan,
+    SetExponent,
+    SetModulus,
+    Setup,
+    Skip,
+    Stretch,
+    Word,
+)
+
+Value = int | None  # None: not computed
+
+MOST_WORDS = 1 << 24  # executed; a program that goes on is one that never ends
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Products of a domain in a machine of nbits bits, whose multiplier works in blocks of block_nbits.
+
+    fits: it takes as many blocks as the modulus needs (and R of a Montgomery domain follows), unless a
+    product is `wide`. scaled: on a scaled modulus, words and their bounds are those of the hardware.
+    """
+
+    domain: str  # "identity", "residue", "montgomery" or "scaled"
+    nbits: int
+    block_nbits: int = 0  # 0: the width
+    fits: bool = False
+    scaled: ScaledEntry | None = None
+
+    @property
+    def block(self) -> int:
+        return self.block_nbits or self.nbits
+
+    @property
+    def most_blocks(self) -> int:
+        return -(-self.nbits // self.block)
+
+    def blocks(self, modulus: int) -> int:
+        """Blocks that a modulus needs."""
+        return max(1, -(-modulus.bit_length() // self.block)) if self.fits else self.most_blocks
+
+    def product(
+        self, x: int, y: int, modulus: int, wide: bool = False, lifted: bool = False, m_prime: int = 0
+    ) -> int:
+        """x * y in the domain; what the hardware makes of numbers without a modulus is nobody's business."""
+        if self.scaled is not None:
+            return self.scaled.product(x << self.scaled.lift_nbits if lifted else x, y, m_prime)
+        if modulus == 0:
+            return 0
+        if self.domain != "montgomery":
+            return x * y % modulus
+        nbits = self.block * (self.most_blocks if wide else self.blocks(modulus))
+        return (x % (1 << nbits)) * y * pow(1 << nbits, -1, modulus) % modulus
+
+
+class Made(NamedTuple):
+    """A product that was made."""
+
+    x: str
+    y: str
+    dst: str
+    a: Value
+    b: Value
+    p: Value
+    wide: bool
+
+
+class Executed(NamedTuple):
+    """A word that was executed."""
+
+    pc: int
+    word: Word
+    bit: int
+    made: tuple[Made, ...]
+    modulus: int
+    repetition: int
+    entry: int  # of the table, that the exponent's digit or window means
+
+
+class Outcome(NamedTuple):
+    status: Status
+    result: int
+
+
+@dataclass
+class _State:
+    program: Program
+    fields: Mapping[str, int]
+    arithmetic: Arithmetic | None
+    registers: dict[str, Value] = field(default_factory=lambda: dict.fromkeys("rbs", 0))
+    slots: dict[str, Value] = field(default_factory=dict)
+    table: dict[int, Value] = field(default_factory=dict)
+    modulus: int = 0
+    m_prime: int = 0  # of a scaled modulus
+    exponent: int = 0
+    left: int = 0  # digits of it
+    random: int = 0
+    status: Status = Status.OK
+    checked: bool = False
+
+    @property
+    def scaled(self) -> ScaledEntry | None:
+        return self.arithmetic.scaled if self.arithmetic is not None else None
+
+    def value(self, name: str) -> Value:
+        """A register, a constant, or a field of the request."""
+        if name in ("0", "1"):
+            return int(name)
+        if name in ("unit", "half"):
+            form = self.scaled
+            return None if form is None else 1 << (form.halvings if name == "unit" else form.shape.nbits)
+        outside = name.startswith("in.")
+        where, _, part = name.removeprefix("in.").partition(".")
+        whole = self.fields[where] if outside else self.registers[where]
+        if not part or whole is None:
+            return whole
+        return None if self.scaled is None else self.scaled.part(whole, part)
+
+    def one(self, name: str) -> Value:
+        """A source, of which 1 is a residue: 0 modulo 1. On a scaled modulus it is a word as any other."""
+        if name == "1" and self.scaled is None:
+            return int(self.modulus != 1)
+        return self.value(name)
+
+    def set_modulus(self, change: SetModulus) -> None:
+        """The modulus; a scaled one is not yet known."""
+        value = (
+            self.slots.get(change.slot, 0)
+            if change.slot
+            else 0
+            if change.src == "ones"
+            else self.value(change.src)
+        )
+        self.modulus, self.m_prime = value or 0, 0  # one that is computed has no products
+        if change.src == "ones" and self.scaled is not None:
+            self.m_prime = self.scaled.ones
+
+    def set_up(self, action: Setup) -> Value:
+        """What a conversion makes."""
+        value, scaled = self.one(action.src), self.scaled
+        if self.arithmetic is None:
+            return None
+        assert value is not None
+        if scaled is None:
+            times = action.times(self.arithmetic.blocks(self.modulus))
+            return (value << times) % self.modulus if self.modulus else 0
+        if action.kind == "scale":
+            value, self.m_prime = scaled.scale(self.modulus)
+            return value
+        if action.kind == "double":
+            return scaled.doubled(value, self.modulus)
+        return scaled.leave(value, self.modulus) if action.kind == "halve" else 0
+
+    def add(self, action: Add) -> Value:
+        """A sum or a difference, of numbers below the modulus; of others as they come to be."""
+        x, y = self.value(action.x), self.value(action.y)
+        if x is None or y is None:
+            return None
+        if self.scaled is None:
+            return (x - y if action.subtract else x + y) % self.modulus if self.modulus else None
+        made = x - y if action.subtract else x + y
+        if action.subtract and made < 0:
+            made += self.modulus
+        elif not action.subtract and made >= self.modulus:
+            made -= self.modulus
+        assert 0 <= made < 1 << self.scaled.word_nbits, "a sum that is no word"
+        return made
+
+    def known(self, name: str) -> int:
+        """The same where the program's course hangs on it: never a product."""
+        value = self.value(name)
+        if value is None:
+            raise BadInput(f"{name} is computed, and an exponent is made of it: give the run an Arithmetic")
+        return value
+
+    def window(self) -> tuple[int, int]:
+        """Length and value of the window at hand: a 0, or up to a digit's bits that begin and end with a 1."""
+        nbits = self.program.digit_nbits
+        top = self.exponent << nbits >> self.left if self.left else 0
+        if not top >> nbits - 1:
+            return 1, 0
+        zeros = (top & -top).bit_length() - 1
+        return nbits - zeros, top >> zeros
+
+    def entry(self) -> int:
+        """Of the table, for the digit or the window at hand."""
+        return self.window()[1] >> 1 if self.program.sliding else self.digit()
+
+    def skips(self) -> bool:
+        """There is a block at the exponent's top that neither it nor the modulus fills."""
+        block, digit = self.program.block_nbits, self.program.digit_nbits
+        blocks = max(1, -(-self.modulus.bit_length() // block))
+        return self.left * digit > blocks * block and self.exponent >> self.left * digit - block == 0
+
+    def again(self, flow: Flow, index: int) -> bool:
+        """A word is repeated."""
+        if flow.last == SKIPPED:
+            return self.skips()
+        return index != (self.window()[0] if flow.last == WINDOW else flow.last)
+
+    def bit(self, right: bool) -> int:
+        """That at hand."""
+        if self.program.sliding:
+            return self.window()[1] & 1
+        return (self.exponent if right else self.digit()) & 1
+
+    def digit(self) -> int:
+        """The exponent's digit at hand."""
+        nbits = self.program.digit_nbits
+        return self.exponent >> nbits * (self.left - 1) & (1 << nbits) - 1 if self.left else 0
+
+    def finished(self, right: bool) -> bool:
+        return self.exponent == 0 if right else self.left == 0
+
+    def moves(self, right: bool) -> None:
+        """The exponent, by a digit."""
+        if right:
+            self.exponent >>= 1
+        elif self.program.sliding:
+            self.left -= self.window()[0]
+            self.exponent &= (1 << self.left) - 1
+        else:
+            self.left -= 1
+            self.exponent &= (1 << self.program.digit_nbits * self.left) - 1
+
+    def act(self, action: Action, index: int, after: list[tuple[str, Value]]) -> None:
+        """An action; what it writes to a register comes to `after`, as it is read by none of the word's
+        others.
+        """
+        if isinstance(action, Move):
+            after.append((action.dst, self.one(action.src)))
+        elif isinstance(action, Setup):
+            after.append((action.dst, self.set_up(action)))
+        elif isinstance(action, Add):
+            after.append((action.dst, self.add(action)))
+        elif isinstance(action, Fetch):
+            after.append((action.dst, self.slots.get(action.slot, 0)))
+        elif isinstance(action, Keep):
+            self.slots[action.slot] = self.value(action.src)
+        elif isinstance(action, KeepEntry):
+            self.table[index] = self.value(action.src)
+        elif isinstance(action, Clear):
+            if index < self.program.table:
+                self.table[index] = 0
+            else:
+                self.slots[self.program.slots[index - self.program.table]] = 0
+        elif isinstance(action, Scan | Pick):
+            after.append(("s", self.table.get(self.entry(), 0)))
+        elif isinstance(action, SetExponent):
+            self.set_exponent(action)
+        elif isinstance(action, Stretch):
+            top = self.random >> (self.program.random_nbits - 1) & 1
+            self.exponent = 2 * self.exponent + (self.known(action.src) & ~1) * top
+            self.random = self.random << 1 & (1 << self.program.random_nbits) - 1
+        elif isinstance(action, Random):
+            self.random = self.known(action.src)
+        elif isinstance(action, Check):
+            x, y = self.value(action.x), self.one(action.y)
+            if x is not None and y is not None and x != y and self.status is Status.OK:
+                self.status = action.status
+            elif action.final:
+                self.checked = True
+
+    def answer(self) -> Outcome:
+        """What is offered at the end."""
+        result = self.registers["r"]
+        agree = result == self.registers["b"]
+        if self.program.joins:
+            high = self.registers["s"]
+            agree = agree and high == self.modulus
+            if result is not None and high is not None and self.scaled is not None:
+                result += high << self.scaled.shape.nbits
+        if self.status is Status.OK and self.program.verified and not (self.checked and agree):
+            self.status = Status.FAULT
+        return Outcome(self.status, (result or 0) if self.status is Status.OK else 0)
+
+    def set_exponent(self, action: SetExponent) -> None:
+        value = self.known(action.src)
+        if action.even:
+            value &= ~1
+        self.exponent = self.exponent + value if action.add else value
+        self.left = action.count
+
+
+def run(
+    program: Program,
+    fields: Mapping[str, int],
+    arithmetic: Arithmetic | None,
+    status: Status = Status.OK,
+    trace: list[Executed] | None = None,
+) -> Outcome:
+    """The program from the request to its answer; `status` is what the request is refused with."""
+    state = _State(program, fields, arithmetic)
+    pc, index = 0, program.words[0].start
+    for _ in range(MOST_WORDS):
+        word = program.words[pc]
+        right = pc in program.right_words
+        bit = state.bit(right)
+        if word.aligns:
+            state.left = min(state.left, state.exponent.bit_length())
+            bit = state.bit(right)
+        if word.flow.kind == "answer":
+            if trace is not None:
+                trace.append(Executed(pc, word, bit, (), state.modulus, index, 0))
+            return state.answer()
+        made: list[Made] = []
+        after: list[tuple[str, Value]] = []
+        for product, dst, x, y in word.made(bit):
+            a, b = state.value(x), state.value(y)
+            p = None
+            if arithmetic is not None:
+                assert a is not None and b is not None
+                p = arithmetic.product(a, b, state.modulus, product.wide, product.lifted, state.m_prime)
+            made.append(Made(x, y, dst, a, b, p, product.wide))
+            after += [(name, p) for name in (dst, product.also) if name]
+        # the modulus first: a 1 that comes with it is 1 modulo it
+        for change in word.find(SetModulus):
+            state.set_modulus(change)
+        for action in word.actions:
+            state.act(action, index, after)
+        for name, value in after:
+            state.registers[name] = value
+        if trace is not None:
+            trace.append(Executed(pc, word, bit, tuple(made), state.modulus, index, state.entry()))
+        flow = word.flow_at(bit)
+        refused = word.accepts and status is not Status.OK
+        failed = state.status is not Status.OK and any(isinstance(each, Check) for each in word.actions)
+        if refused:
+            state.status = status
+        if refused or failed:
+            pc, index = program.failure, program.words[program.failure].start
+            continue
+        if flow.kind == "repeat" and state.again(flow, index):
+            if word.find(Skip):
+                state.left -= program.block_nbits // program.digit_nbits
+            index += 1
+            continue
+        if flow.kind == "back":
+            state.moves(right)
+        to = flow.to
+        if flow.kind in ("enter", "back"):
+            # a loop that aligns is entered through the word that does
+            aligns = flow.kind == "enter" and not word.aligns and program.words[flow.to - 1].aligns
+            to = flow.to - 1 if aligns else flow.out if state.finished(right) else flow.to
+        pc, index = to, program.words[to].start
+    raise BadInput(f"the program did not end within {MOST_WORDS} words; look for a loop that is never left")

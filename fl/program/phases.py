@@ -1,0 +1,64 @@
+"""What the words of a program are at, by what they do: where its secrets come in as they are, and where they
+are hidden.
+
+A part begins where a number is fetched or stored that marks it, and ends with the word that stores what it
+has made. What is in none is the exponentiation itself, with its conversions and what puts its parts together.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ..status import Status
+from .ir import Check, Fetch, Keep, Program, Random, SetExponent, Word
+
+
+class Part(Enum):
+    """The parts, in the order in which they come."""
+
+    LOAD = "the operands are taken"
+    BLIND_MESSAGE = "the message is blinded, by the public exponent"
+    COMPUTE = "the exponentiation"
+    BLIND_EXPONENT = "the exponent is blinded"
+    RESULT = "the result is there, without its blinding"
+    CHECK = "the result is checked, by the public exponent"
+    WIPE = "the registers and the memory are cleared"
+
+
+def parts(program: Program) -> list[Part]:
+    """Of each word."""
+    words = program.words
+    checked = any(check.status is Status.FAULT for word in words for check in word.find(Check))
+    # a message comes in as it is until it is blinded
+    now = Part.BLIND_MESSAGE if any("x" in _fetched(word) for word in words) else Part.COMPUTE
+    found: list[Part] = []
+    for word in words:
+        if word.takes:
+            found.append(Part.LOAD)
+            continue
+        kept = {keep.slot for keep in word.find(Keep)}
+        if not word.find(Random) and any(set_exponent.src == "0" for set_exponent in word.find(SetExponent)):
+            now = Part.WIPE
+        elif checked and "s1" in kept and now is not Part.WIPE:
+            now = Part.CHECK
+        elif now in (Part.COMPUTE, Part.RESULT):
+            if _fetched(word) & {"k", "kp", "kq"}:
+                now = Part.BLIND_EXPONENT
+            elif "x" in _fetched(word):
+                now = Part.BLIND_MESSAGE
+        found.append(now)
+        now = _after(word, now, kept)
+    return found
+
+
+def _fetched(word: Word) -> set[str]:
+    return {fetch.slot for fetch in word.find(Fetch)}
+
+
+def _after(word: Word, now: Part, kept: set[str]) -> Part:
+    """The part of the word behind one of this part."""
+    if now is Part.BLIND_EXPONENT and any(set_exponent.add for set_exponent in word.find(SetExponent)):
+        return Part.COMPUTE
+    if now is Part.BLIND_MESSAGE and "u" in kept:
+        return Part.COMPUTE
+    return Part.RESULT if now is Part.COMPUTE and "u" in _fetched(word) else now

@@ -1,0 +1,69 @@
+"""Runs the placers and routers, C++ programs that are compiled once: numbers on stdin, numbers on stdout, and
+on stderr how far they are.
+
+A router goes round by round. In the first it says "first N OF" now and then, and after each "round NUMBER
+LEFT": how many nets or borders are left to settle. `going` hears it as a share of the work; of later rounds
+that is a guess, by how many orders of magnitude the count has come down.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ...rtl.sim import cache, toolchain
+from ...rtl.sim.toolchain import ToolError
+from .. import progress
+
+LAST_LINES = 5  # of what a router said, for a message
+
+
+def run(source: Path, what: str, task: Iterable[str]) -> Iterator[int]:
+    """The numbers that a router answers to a task; `what` it does is said with how far it is."""
+    program = _program(source)
+    with tempfile.TemporaryDirectory(prefix="route-") as name:
+        given, answer = Path(name) / "task", Path(name) / "answer"
+        with given.open("w") as file:
+            file.writelines(f"{line}\n" for line in task)
+        with given.open() as stdin, answer.open("w") as stdout:
+            process = subprocess.Popen(
+                [str(program)], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True
+            )
+            told: deque[str] = deque(maxlen=LAST_LINES)
+            most = 0
+            assert process.stderr is not None
+            with process.stderr:
+                for line in process.stderr:
+                    told.append(line.strip())
+                    most = _tell(what, line.split(), most)
+            if process.wait():
+                raise ToolError(f"{what} failed ({process.returncode}): {'; '.join(told)}")
+        with answer.open() as file:
+            for line in file:
+                yield from map(int, line.split())
+
+
+def _tell(what: str, words: list[str], most: int) -> int:
+    """Say how far a router is; returns how much there was to settle after its first round."""
+    kind, *numbers = words
+    first, second = map(int, numbers)
+    if kind == "first":
+        progress.say(f"{what}, first round", first / max(second, 1))
+        return most
+    most = most or second
+    progress.say(f"{what}, settling", 1 - math.log(second + 1) / math.log(most + 1) if most else 1.0)
+    return most
+
+
+def _program(source: Path) -> Path:
+    """A router's program, compiled once."""
+
+    def build(directory: Path) -> Path:
+        toolchain.cxx(["-O2", "-std=c++17", "-o", "router", str(source)], directory)
+        return directory / "router"
+
+    return cache.cached(f"{source.stem}-{cache.key(source.read_text(), toolchain.fingerprint())}", build)
