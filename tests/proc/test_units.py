@@ -137,7 +137,7 @@ def test_decoder_on_every_code() -> None:
 
 
 @settings(max_examples=examples(500))
-@given(word=WORD, each=st.sampled_from([*INSTRUCTIONS, None]))
+@given(word=WORD, instruction=st.sampled_from([*INSTRUCTIONS, None]))
 def test_decoder_on_any_word(word: int, instruction: Instruction | None) -> None:
     """Any bits, most of them with the code of an instruction."""
     check_decoder(DECODER, word if instruction is None else word & ~instruction.mask | instruction.match)
