@@ -1,23 +1,26 @@
-"""What takes long to make, on disk: found by the hash of everything that went into it.
+"""On-disk cache of builds, each found by the hash of everything that went into it.
 
 The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file
 (`cached`: a compiled library) or a directory of files (`cached_tree`: a step of the flow). It is made in a
 directory of its own inside the cache and moved into place in one step, so that no reader ever sees half an
 entry, whoever else builds the same thing at that moment; a lock per entry only saves the second builder the
-work. A file ends with a digest of its contents, a directory has a list of them: what is damaged is built
-again.
+work. A file ends with a digest of its contents, a directory has a list of them; a damaged entry is built
+again. At most once an hour a build makes room: above MODEXLAB_CACHE_GB (10) it removes the entries that have
+not been used for the longest time, but none that was used within the last hour.
 """
 
 import errno
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...fl.errors import BadInput
@@ -30,6 +33,10 @@ DIGESTS = "digests.json"  # in a directory: the digest of each file, by its path
 ENTRY = re.compile(r"\w+-[0-9a-f]{24}(\.gch|\.o|\.so)?")
 TREE = re.compile(r"[\w-]+-[0-9a-f]{24}\.tree")
 BUILD = re.compile(r"build-\w{8}")
+LIMIT = "MODEXLAB_CACHE_GB"
+DEFAULT_GB = 10.0
+HOUR = 3600.0
+TRIMMED = "trimmed"  # among the locks: when room was made last
 
 
 def root() -> Path:
@@ -57,6 +64,7 @@ def cached(name: str, build: Callable[[Path], Path]) -> Path:
     """
     entry = root() / name
     if _intact(entry):
+        _used(entry)
         return entry
     with _lock(entry):
         if not _intact(entry):
@@ -73,6 +81,7 @@ def cached(name: str, build: Callable[[Path], Path]) -> Path:
                 if full in str(error):
                     raise _unusable(full) from None
                 raise
+            _make_room()
     return entry
 
 
@@ -89,6 +98,8 @@ def intact_tree(name: str) -> Path | None:
         whole = digests == _digests(entry)
     except (OSError, ValueError):
         return None
+    if whole:
+        _used(entry)
     return entry if whole else None
 
 
@@ -109,6 +120,7 @@ def cached_tree(name: str, build: Callable[[Path], None]) -> Path:
                     product.replace(entry)
                 except OSError as error:
                     raise _unusable(error.strerror or str(error)) from None
+            _make_room()
     return entry
 
 
@@ -131,13 +143,61 @@ def _digests(directory: Path) -> dict[str, str]:
     return {path.relative_to(directory).as_posix(): file_digest(path) for path in files}
 
 
+def limit() -> int:
+    """Bytes that the cache may hold, from MODEXLAB_CACHE_GB."""
+    text = os.environ.get(LIMIT) or str(DEFAULT_GB)
+    try:
+        gigabytes = float(text)
+    except ValueError:
+        gigabytes = math.nan
+    if not 0 < gigabytes < math.inf:
+        raise BadInput(
+            f"{LIMIT} = {text!r}: give a number of gigabytes above 0, as in {LIMIT}={DEFAULT_GB:g}"
+        )
+    return int(gigabytes * 1e9)
+
+
+def sizes() -> dict[Path, int]:
+    """Bytes of every entry."""
+    found = {}
+    for entry in root().glob("*-*"):
+        if ENTRY.fullmatch(entry.name) or TREE.fullmatch(entry.name):
+            with suppress(OSError):  # another process has just removed it
+                files = entry.rglob("*") if entry.is_dir() else (entry,)
+                found[entry] = sum(file.stat().st_size for file in files)
+    return found
+
+
+def _used(entry: Path) -> None:
+    with suppress(OSError):  # a cache that may only be read
+        os.utime(entry, ns=(time.time_ns(), entry.stat().st_mtime_ns))
+
+
+def _make_room() -> None:
+    """Remove the entries used least recently if the cache holds more than its limit."""
+    stamp, now, most = root() / LOCKS / TRIMMED, time.time(), limit()
+    with suppress(OSError):
+        if stamp.exists() and now - stamp.stat().st_mtime < HOUR:
+            return
+        stamp.touch()
+        held = sizes()
+        left, ages = sum(held.values()), {entry: now - entry.stat().st_atime for entry in held}
+        for entry in sorted(held, key=lambda entry: ages[entry], reverse=True):
+            if left <= most or ages[entry] < HOUR:
+                return
+            left -= held[entry]
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
 def clear() -> None:
     """Remove all that was made here, and the directory if nothing else is in it, which may be a user's own."""
     locks = root() / LOCKS
     for directory in (locks, root()):
         if directory.is_dir():
             for path in directory.iterdir():
-                if path.is_file() and (ENTRY.fullmatch(path.name) or TREE.fullmatch(path.name)):
+                if path.is_file() and (
+                    path.name == TRIMMED or ENTRY.fullmatch(path.name) or TREE.fullmatch(path.name)
+                ):
                     path.unlink(missing_ok=True)
                 elif path.is_dir() and (BUILD.fullmatch(path.name) or TREE.fullmatch(path.name)):
                     shutil.rmtree(path, ignore_errors=True)

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -247,3 +248,35 @@ def test_message_of_a_tool(tmp_path: Path) -> None:
     (tmp_path / "bad.sv").write_text("module bad(input logic a; endmodule")
     with pytest.raises(ToolError, match=r"(?s)verilator_bin failed .*bad.sv:1:.*syntax error"):
         toolchain.verilator(["--lint-only", "bad.sv"], cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "left"), [("4e-6", ["recent", "used"]), ("1", ["old", "recent", "used"])]
+)
+def test_a_full_cache_removes_what_was_used_least_recently(
+    tmp_path: Path, gigabytes: str, left: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
+    monkeypatch.setenv(cache.LIMIT, gigabytes)
+
+    def add(name: str) -> Path:
+        def build(directory: Path) -> Path:
+            (directory / "file").write_bytes(bytes(2000))
+            return directory / "file"
+
+        return cache.cached(f"{name}-{cache.key(name)}", build)
+
+    entries = {name: add(name) for name in ("old", "used")}
+    for age, path in enumerate((*entries.values(), tmp_path / cache.LOCKS / cache.TRIMMED)):
+        long_ago = time.time() - (4 - age) * cache.HOUR
+        os.utime(path, (long_ago, long_ago))
+    add("used")
+    add("recent")
+    assert sorted(path.name.partition("-")[0] for path in cache.sizes()) == left
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "much", "nan", "inf"])
+def test_a_limit_that_is_no_size(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.LIMIT, text)
+    with pytest.raises(BadInput, match=f"MODEXLAB_CACHE_GB = '{text}': give a number of gigabytes above 0"):
+        cache.limit()

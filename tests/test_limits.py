@@ -1,0 +1,101 @@
+"""Limits of size and style (limits.toml): tokens by room, files by folder, columns, first words of docstrings."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LIMITS = tomllib.loads((ROOT / "tests" / "limits.toml").read_text())
+LAYOUT = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    *(tokenize.ENCODING, tokenize.ENDMARKER),
+}
+# first words that stand in for a noun, and words that are not the field's
+FIRST = re.compile(
+    r"(What|Of|Those|Whoever|Who|By (which|what|whom)|In (which|what|words)|As (it|they|is)|All that|From what"
+    r"|That (which|of)|Where (it|there|what)|On (which|what))\b(?!.*\?$)"
+)
+PRIVATE = re.compile(
+    r"\b((is|are|was|were) (told|said)\b(?! to\b)|hangs? on\b|passed over\b|as far as (it|they) goe?s?\b"
+    r"|s(econds)? of a processor\b|(units|machines) in a row\b|what (leaves|proves|stands|comes of|hangs)\b"
+    r"|nobody (reads|waits|asks)\b|stands? failed\b|(is|are) given up\b|refuted\b)"
+)
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def tracked() -> list[Path]:
+    """Files of the repository, or of the folder where there is no git."""
+    run = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if run.returncode:
+        return [
+            path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file() and ".venv" not in path.parts
+        ]
+    return [path for name in run.stdout.splitlines() if (path := Path(name)) and (ROOT / path).is_file()]
+
+
+def tokens(file: Path) -> int:
+    with (ROOT / file).open("rb") as text:
+        return sum(token.type not in LAYOUT for token in tokenize.tokenize(text.readline))
+
+
+def faults(text: str) -> Iterator[tuple[int, str]]:
+    """Lines of a Python text that break a rule of style, with the rule."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and (said := ast.get_docstring(node)):
+            first = said.splitlines()[0]
+            if FIRST.match(said) or PRIVATE.search(first):
+                yield node.body[0].lineno, f"docstring: {first}"
+        name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+        if name == "each":
+            yield node.lineno, "a variable called `each`: name it after what it holds"  # type: ignore[attr-defined]
+    for number, line in enumerate(text.splitlines(), 1):
+        _, sign, said = line.partition("# ")
+        if sign and (FIRST.match(said) or PRIVATE.search(said)) and '"' not in said:
+            yield number, f"comment: {said}"
+        if len(line) > LIMITS["columns"]:
+            yield number, f"{len(line)} columns"
+
+
+def test_tokens() -> None:
+    found = collections.Counter[str]()
+    for file in tracked():
+        if file.suffix == ".py" and len(file.parts) > 1:
+            found[file.parts[0]] += tokens(file)
+    assert {room: size for room, size in found.items() if size > LIMITS["tokens"].get(room, 0)} == {}
+
+
+def test_files_per_folder() -> None:
+    found = collections.Counter(file.parent for file in tracked() if file.parent != Path())
+    assert {str(folder): count for folder, count in found.items() if count > LIMITS["files_per_folder"]} == {}
+
+
+@pytest.mark.parametrize("room", ["fl", "rtl", "cl", "proc", "flow", "eval", "tests"])
+def test_style(room: str) -> None:
+    exempt = tuple(f"{name}/" for name in LIMITS["style"]["exempt"])
+    files = [file for file in tracked() if file.suffix == ".py" and file.parts[0] == room]
+    plain = [file for file in files if not str(file).startswith(exempt)]
+    assert plain
+    assert [
+        f"{file}:{line}: {rule}" for file in plain for line, rule in faults((ROOT / file).read_text())
+    ] == []
+
+
+def test_faults_are_found() -> None:
+    text = '"""What it is."""\nfor each in ():  # Of the others\n    pass\n' + f"x = '{'y' * 110}'\n"
+    assert [line for line, _ in faults(text)] == [1, 2, 2, 4]
+    assert not list(faults('"""The cells, which are told to move."""\n'))
