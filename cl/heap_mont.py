@@ -44,7 +44,7 @@ class HeapMontTiming(Blocks):
         return self.shape(max(1, mod.bit_length())).ndigits if self.fits else 1
 
     def steps(self, nblocks: int) -> int:
-        """Of a product."""
+        """Return the steps of one product."""
         return (nblocks if self.fits else self.shape(self.nbits).ndigits) + 1 + self.quotient_delay
 
     def product_cycles(self, nblocks: int) -> int:

@@ -30,7 +30,7 @@ from .timing import UnitTiming
 
 @dataclass(frozen=True)
 class ProgramTiming:
-    """What the words of a program cost on a machine."""
+    """Cycles of every kind of microinstruction on one machine."""
 
     program: Program
     unit: UnitTiming
@@ -66,7 +66,7 @@ class ProgramTiming:
         return self.unit.latency(product.a, product.b, modulus)
 
     def setup_cycles(self, setup: Setup, modulus: int) -> int:
-        """Of a conversion."""
+        """Return the cycles of a conversion."""
         if self.scaled is None:
             return setup.times(self.unit.blocks_of(modulus)) // self.doublings_per_cycle
         known = {"scale": self.scaled.scale_cycles(modulus), "halve": self.scaled.leaving_cycles}

@@ -22,7 +22,7 @@ from .timing import UnitTiming
 
 @dataclass(frozen=True)
 class Formula:
-    """Of a recipe on a multiplier whose cycles do not depend on its operands."""
+    """Closed formula of a recipe on a multiplier whose cycles do not depend on its operands."""
 
     recipe: Recipe
     unit: UnitTiming
@@ -150,9 +150,7 @@ class Formula:
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and
-        the answer.
-        """
+        """Return the cycles of a refused request: the wiping and the answer, which end every keyed program."""
         recipe = self.recipe
         result = (
             0 if recipe.verify else 2

@@ -23,7 +23,7 @@ from .timing import loop_cycles
 
 @dataclass(frozen=True)
 class ScaledFormula(Formula):
-    """Of a recipe on units whose modulus is scaled."""
+    """Closed formula of a recipe on units whose modulus is scaled."""
 
     @property
     def form(self) -> ScaledEntry:
@@ -37,7 +37,7 @@ class ScaledFormula(Formula):
 
     @property
     def late(self) -> int:
-        """What a product waits behind a word that changes the modulus."""
+        """Return the cycles by which a product waits after a microinstruction that changes the modulus."""
         return 1 - self.ov
 
     @property
@@ -115,9 +115,7 @@ class ScaledFormula(Formula):
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and
-        the answer.
-        """
+        """Return the cycles of a refused request: the wiping and the answer, which end every keyed program."""
         recipe = self.recipe
         joins = int(recipe.joins)
         kept = 0 if recipe.verify else 1 + joins

@@ -82,7 +82,9 @@ def scaled_mod_exp_cycles(
     doublings_per_cycle: int = 4,
     halvings_per_cycle: int = 4,
 ) -> int:
-    """ScaledModExp: three units in a row; `core(exp, status)` are the cycles of the one in the middle."""
+    """Return the cycles of ScaledModExp: three units in series; `core(exp, status)` are those of the middle
+    one.
+    """
     status = operand_status(base, mod, odd_only=True, reduced_only=True)
     return (
         scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)

@@ -38,7 +38,7 @@ def systolic_timing(shape: SystolicShape) -> FixedTiming:
 
 
 def systolic_status(shape: SystolicShape, base: int, mod: int) -> Status:
-    """What the machine answers to these operands."""
+    """Return the status with which the machine answers these operands."""
     if mod.bit_length() > shape.modulus_nbits:
         return Status.TOO_WIDE
     return operand_status(base, mod, odd_only=True, reduced_only=True)

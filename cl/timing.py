@@ -423,7 +423,7 @@ def fixed_mod_exp_cycles(plan: Plan, unit: UnitTiming, corrects: bool, exp: int,
 
 
 def mont_mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
-    """MontModExp: three units in a row."""
+    """Return the cycles of MontModExp: three units in series."""
     status = operand_status(base, mod, odd_only=True, reduced_only=True)
     return (
         convert_in_cycles(unit, plan.nbits, base, mod)

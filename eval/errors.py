@@ -1,4 +1,4 @@
-"""What went wrong with a measurement itself: not a user's mistake, and no figure to print."""
+"""Errors of a measurement: not a user's mistake, and no figure to print."""
 
 
 class NoMeasurement(RuntimeError):

@@ -1,3 +1,3 @@
-"""What each unit computes, on Python integers: no clock, no PyMTL3. Begin with mod_exp.py; imports nothing of
-the package.
+"""Functional models on Python integers, without a clock or PyMTL3. Begin with mod_exp.py; imports no other
+room.
 """

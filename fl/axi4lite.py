@@ -72,7 +72,7 @@ GENERAL = {  # fields of registers whose text in the map is about exponentiation
 
 @dataclass(frozen=True)
 class Traits:
-    """What a machine says of itself."""
+    """Properties that a machine reports in its registers."""
 
     constant_time: bool = False
     odd_only: bool = False

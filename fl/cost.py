@@ -1,4 +1,4 @@
-"""What a tree costs before any synthesis: delay and area in gates, so that plans can be compared.
+"""Delay and area of a compression tree in gates, before any synthesis, so that plans can be compared.
 
 The unit is a two-input AND or OR gate; an XOR counts two, an inverter nothing (Tyagi's unit-gate model, IEEE
 Trans. Computers 42, 1993). A full adder is 7 gates and 4 deep, a half adder 3 and 2. A 5:3 compressor counts
@@ -69,9 +69,7 @@ def mod_sum_cost(adder: str, nbits: int, subtractions: int, detects_zero: bool) 
 
 
 def bit_products(nbits: int) -> int:
-    """Of a Montgomery product: each bit of a factor with each of the other, and each of the quotient with
-    each of the modulus.
-    """
+    """Count the bit products of a Montgomery product: of both factors, and of quotient and modulus."""
     return 2 * nbits**2
 
 

@@ -38,7 +38,7 @@ class Domain(ABC):
 
     @property
     def unit_modulus(self) -> int:
-        """What the port `modulus` of a multiplier takes."""
+        """Return the value of a multiplier's port `modulus`."""
         return self.n
 
     @abstractmethod

@@ -61,7 +61,7 @@ class Modulus:
 
     @property
     def sign(self) -> int:
-        """Of k in 2^n + k or 2^n - k."""
+        """Return the sign of k in 2^n + k or 2^n - k."""
         return -1 if "-" in self.shape else 1
 
     @property

@@ -41,7 +41,7 @@ class Padded(IntEnum):
 
 
 class Opened(NamedTuple):
-    """What is in an encoding."""
+    """Content of an encoding."""
 
     good: bool
     length: int

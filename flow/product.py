@@ -1,5 +1,4 @@
-"""What a step of the flow writes and another reads: a struct with its one writer and its one reader, a JSON
-file.
+"""Typed files passed between steps of the flow: a struct with one writer and one reader, as JSON.
 
 Each kind stands in the room that makes it; what does not fit is refused with the place in the file.
 """
@@ -57,7 +56,7 @@ class StepRun(Product):
 
     @classmethod
     def of(cls, name: str, tool: tuple[str, str], started: float) -> StepRun:
-        """Of a step that ends now, and began when time.perf_counter() said so."""
+        """Describe a step that ends now; `started` is its time.perf_counter()."""
         peak = max(
             resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         )

@@ -22,13 +22,13 @@ def listen() -> None:
 
 
 def say(what: str, fraction: float | None = None) -> None:
-    """What is being done, and how much of it is done, if that is known."""
+    """Print the current activity and, if known, the fraction done."""
     if _listening:
         print(MARK + json.dumps([what, fraction]), file=sys.stderr, flush=True)
 
 
 def heard(line: str) -> tuple[str, float | None] | None:
-    """What such a line says; None for another."""
+    """Parse such a line; None for any other."""
     if not line.startswith(MARK):
         return None
     what, fraction = json.loads(line.removeprefix(MARK))
@@ -36,7 +36,7 @@ def heard(line: str) -> tuple[str, float | None] | None:
 
 
 class Running:
-    """What is running, and how far it is: by the events of a run."""
+    """Steps in progress, by the events of a run."""
 
     def __init__(self) -> None:
         self._far: dict[str, str] = {}
@@ -62,7 +62,7 @@ class Remaining:
         self._what, self._first = "", (0.0, 0.0)
 
     def told(self, what: str, fraction: float | None) -> str:
-        """In words."""
+        """Format the progress as text."""
         now = time.monotonic()
         if what != self._what:
             self._what, self._first = what, (now, fraction or 0.0)

@@ -1,4 +1,4 @@
-"""What a design is asked in simulation: workload.json, and how it is run on Verilog at any point of the flow.
+"""Requests for a design in simulation: workload.json, and their run on Verilog at any stage of the flow.
 
 {
  "protocol": "stream", "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ...,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 STREAM, SYSTEM = "stream", "system"
 PROTOCOLS = (STREAM, SYSTEM)
 BROKEN = (BrokenPromise, SimulationTimeout, UnexpectedResponse)
-MOST_CYCLES = 20_000_000  # where nothing is said: a minute
+MOST_CYCLES = 20_000_000  # by default: a minute
 STREAM_PORTS = (
     *("clk", "reset", "istream__val", "istream__rdy", "istream__msg"),
     *("ostream__val", "ostream__rdy", "ostream__msg"),
@@ -83,7 +83,7 @@ class Simulated(Product):
 
     @classmethod
     def of(cls, workload: Workload, failures: list[Failure], cycles: Mapping[str, int]) -> Simulated:
-        """Of programs the cycles of a dummy, which does all but the computation, are taken off."""
+        """Return the result of programs, less the cycles of a dummy that does all but the computation."""
         dummy = cycles.get(DUMMY, 0)
         rows = len(workload.rows) + len(workload.energy)
         counted = {
@@ -97,7 +97,7 @@ class Simulated(Product):
 
     @classmethod
     def hopeless(cls, workload: Workload, reason: str) -> Simulated:
-        """Of a design that hangs or does not keep the protocol: no row can be said to have passed."""
+        """Return the result of a design that hangs or breaks the protocol: no row has passed."""
         rows = len(workload.rows) + len(workload.energy)
         failures = [Failure("all rows", reason=reason)]
         return cls(tests_passed=0, tests_failed=rows, failures=failures, cycles={})
@@ -369,7 +369,7 @@ def run_programs(simulation: NativeProcSimulation, workload: Workload) -> Simula
 
 
 def note_outcome(name: str, outcome: Outcome, failures: list[Failure], cycles: dict[str, int]) -> None:
-    """Of a program: whether it failed, and how long its window was."""
+    """Record whether a program failed, and the length of its window."""
     if outcome.exit_code:
         failures.append(Failure(name, exit_code=outcome.exit_code, reason=outcome.reason))
     if outcome.window.cycles is not None:

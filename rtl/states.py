@@ -18,7 +18,7 @@ from pymtl3.dsl import Signal
 
 @dataclass(frozen=True)
 class States:
-    """Those that a component can be in, by name, and its signals that hold one."""
+    """Possible states of a component, by name, and its signals that hold one."""
 
     codes: Mapping[str, int]
     signals: tuple[str, ...]
@@ -43,7 +43,7 @@ def states(component: Component, *signals: str, **codes: int) -> tuple[Bits, ...
 
 
 def states_of(component: object) -> States:
-    """What was said of a component."""
+    """Return the declared states of a component."""
     if isinstance(component, Component) and component.has_metadata(STATES):
         return component.get_metadata(STATES)
     return NONE

@@ -15,7 +15,7 @@ DECRYPT = ("--base", "1460365373", "--exp", "977851481", "--mod", "2603398711")
 
 @dataclass(frozen=True)
 class Result:
-    """What a call left behind."""
+    """Output and exit code of a call."""
 
     code: int
     out: str

@@ -1,4 +1,6 @@
-"""What all tests share: Hypothesis without time limits, and a way to keep exhaustive tests from being traced."""
+"""Fixtures shared by all tests: Hypothesis without time limits, and an option against tracing exhaustive
+tests.
+"""
 
 import os
 import signal

@@ -55,7 +55,7 @@ def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[i
 
 
 def residue(row: ProductRow, domain: str, nbits: int) -> int:
-    """What a multiplier of the domain answers: the product itself, or the product by 1/R."""
+    """Return a multiplier's answer in the domain: the product itself, or the product by 1/R."""
     scale = pow(1 << nbits, -1, row.mod) if domain == "montgomery" and row.mod > 1 else 1
     return row.a * row.b * scale % row.mod
 

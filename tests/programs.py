@@ -78,7 +78,7 @@ def label(recipe: Recipe) -> str:
 
 
 def arithmetic_of(recipe: Recipe) -> Arithmetic:
-    """That of a recipe's machine."""
+    """Return the arithmetic of a recipe's machine."""
     return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
 
 

@@ -16,7 +16,7 @@ from tests.harness import regress_if
 
 
 def left(names: list[str], part: int | None = None, design: str | None = None) -> list[str]:
-    """What the hook leaves of tests with these names."""
+    """Return the tests with these names that the hook keeps."""
     deselected: list[Any] = []
     hook = SimpleNamespace(pytest_deselected=lambda items: deselected.extend(items))
     options = {"--part": part, "--design": design}

@@ -47,7 +47,7 @@ def protocol() -> str:
 
 
 def table(output: str, first: str) -> str:
-    """The table that starts with this column, without what stands around it."""
+    """Return the table whose first column this is, without the text around it."""
     lines = output.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(f"{first} "))
     end = next(i for i, line in enumerate(lines) if i > start and not line.strip())

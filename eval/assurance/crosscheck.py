@@ -26,7 +26,7 @@ PLACES = (FLOW, LAYOUT)
 
 @dataclass(frozen=True)
 class Opinion:
-    """Of one point; without a report it says why there is none."""
+    """Result of another tool for one point; without a report, the reason."""
 
     point: Point
     report: FiguresReport | None
@@ -34,7 +34,7 @@ class Opinion:
 
     @property
     def wrong(self) -> list[Compared]:
-        """What differs, and nobody knows why."""
+        """Return the unexplained differences."""
         return self.report.wrong if self.report is not None else []
 
     @property
@@ -44,7 +44,7 @@ class Opinion:
 
 
 def points(space: Space) -> list[Point]:
-    """Those of a space that have a netlist, each once; BadInput if there are none."""
+    """Return the points of a space that have a netlist, without repetition; BadInput if there are none."""
     found = [point for point in dict.fromkeys(space.points()) if point.stage in PLACES]
     if not found:
         raise BadInput(

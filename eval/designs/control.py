@@ -296,7 +296,7 @@ def scaled_shape(nbits: int, values: Values) -> ScaledShape:
 
 
 def scaled_options(values: Values) -> dict[str, int]:
-    """What the domain must know of them."""
+    """Return the options of the domain."""
     return {name: values[name] for name in (DIGIT_NBITS.name, QUOTIENT_DELAY.name) if name in values}
 
 
@@ -409,7 +409,7 @@ def r_mod_n(r_nbits: int, nbits: int) -> Given:
 
 
 def r2_mod_n(r_nbits: int, nbits: int) -> Given:
-    """By which operands become residues."""
+    """Return the operands with which numbers become residues."""
     return Given(
         "square", nbits, lambda mod: (1 << 2 * r_nbits) % mod if mod else 0, f"2^{2 * r_nbits} mod n"
     )

@@ -42,7 +42,7 @@ class Design:
 
     @property
     def params(self) -> tuple[Param, ...]:
-        """All that it leaves open, the schedule first."""
+        """Return its parameters, the schedule first."""
         control = self.control
         return (control.schedule, *control.first, *self.multiplier.params, *control.last)
 
@@ -91,7 +91,7 @@ class Design:
 
     @property
     def identity(self) -> str:
-        """What tells it from all others: the name, as the sources are told by digests of their own."""
+        """Return its name, which identifies it; sources have digests of their own."""
         return self.name
 
     @property

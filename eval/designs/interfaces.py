@@ -50,7 +50,7 @@ class Interface(ABC):
 
     @property
     def behind(self) -> str:
-        """What a sentence says of a machine with this interface."""
+        """Return the phrase that describes a machine with this interface."""
         return f", {self.title}"
 
     def protocol(self, component: Component, shape: Shape) -> list[str]:

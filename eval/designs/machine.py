@@ -129,7 +129,7 @@ class Machine(Runnable):
         return tuple(given.of(mod) for given in self.given)
 
     def carried(self, base: int, exp: int, mod: int) -> Carried:
-        """All that a request holds."""
+        """Return all fields of a request."""
         if self.keyed:
             return self._with_key(base, exp, mod)
         return (base, exp, mod, *self.given_of(mod))

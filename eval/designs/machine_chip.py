@@ -57,7 +57,7 @@ BEHIND_PROCESSOR = ", behind the processor"
 
 @dataclass(frozen=True)
 class Chip(AcceleratorChip):
-    """What goes through the flow: a machine at a width, bare, behind registers, or behind a processor.
+    """A machine at a width as the flow needs it: bare, behind registers, or behind a processor.
 
     Without a design it is the processor alone, which does the work in software, by `kernel`.
     """
@@ -96,7 +96,7 @@ class Chip(AcceleratorChip):
 
     @property
     def name(self) -> str:
-        """Of the design, or of the system in software as `modexlab systems` has it."""
+        """Return the name of the design, or of the system in software as `modexlab systems` has it."""
         return f"{SOFTWARE}{self.kernel}" if self.design is None else self.design.name
 
     @property
@@ -110,7 +110,7 @@ class Chip(AcceleratorChip):
 
     @property
     def place(self) -> str:
-        """What a sentence says of where it is."""
+        """Return the phrase that describes its place."""
         return BEHIND_PROCESSOR if self.system else self.carrier.behind
 
     @property
@@ -164,7 +164,7 @@ class Chip(AcceleratorChip):
 
     @property
     def note(self) -> str:
-        """What must be known of those operations."""
+        """Return the caveats of those operations."""
         if self.design is not None and self.machine.modulus_nbits < self.nbits:
             return (
                 f"the machine takes moduli of up to {self.machine.modulus_nbits} bits: encrypt and decrypt "
@@ -182,7 +182,7 @@ class Chip(AcceleratorChip):
 
     @property
     def limits(self) -> str:
-        """What is not known of its netlist."""
+        """Return the limits of its netlist's verification."""
         if not self._too_long:
             return ""
         return (
@@ -269,7 +269,7 @@ class Chip(AcceleratorChip):
         return [*((name, self.machine.carried(*each)) for name, each in self.rows()), *self._bad_keys()]
 
     def _all_rows(self) -> list[tuple[str, Operands]]:
-        """Those that there would be if all machines were quick."""
+        """Return the rows for a machine of any speed."""
         if self.design is not None and self.machine.keyed:
             return self._private_rows()
         nbits, generator = self.nbits, random.Random(self.nbits)
@@ -319,7 +319,7 @@ class Chip(AcceleratorChip):
         return cycles * FULL_NBITS**2 // max(self.nbits, FULL_NBITS) ** 2
 
     def _window(self, work: Workload) -> tuple[Operands, int]:
-        """What of an operation is simulated as gates, and the cycles of the whole if that is not all."""
+        """Return the operation that is simulated as gates, and the cycles of the whole if that is a part."""
         base, exp, mod = work.operands
         whole = self.machine.counted(base, exp, mod)
         most = self._affordable(MOST_ENERGY_CYCLES)
@@ -346,7 +346,7 @@ class Chip(AcceleratorChip):
         return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
 
     def _private_answer(self, request: Carried) -> tuple[Status, int]:
-        """What the program says of the numbers of a key; a result must be that of `pow`."""
+        """Return the program's answer to the numbers of a key; a result must be that of `pow`."""
         status, result = self.machine.programmed.fl(request)
         base, mod = request[0], request[2]
         if status == Status.OK:

@@ -128,7 +128,7 @@ MEANINGS = {
 def recipe_of(
     nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: Values, scaled: ScaledEntry | None = None
 ) -> Recipe:
-    """What the settings ask for."""
+    """Return the recipe of these settings."""
     fits = values.get(FIT.name) == "modulus"
     blind = values[BLIND.name]
     if values[WINDOW.name] and not SCHEDULES[plan.schedule].windows:
@@ -151,9 +151,7 @@ def recipe_of(
 
 @dataclass(frozen=True)
 class Programmed:
-    """What a machine's program says of an operation: the oracle's answer, and its cycles by words and by
-    formula.
-    """
+    """Answers of a machine's program to an operation, and its cycles by microinstructions and by formula."""
 
     recipe: Recipe
     plan: Plan
@@ -374,7 +372,7 @@ class Costs:
         return figures | self.promises.as_json()
 
     def sentence(self) -> str:
-        """In words."""
+        """Describe it in words."""
         formula = "" if self.formula is None else f" (by formula {self.formula:,})"
         loading = (
             f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
@@ -419,7 +417,7 @@ def costs(machine: Machine) -> Costs:
 
 
 def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int, int, int, int]]:
-    """Numbers as long as those of a key: all that cycles hang on, without a search for primes."""
+    """Return numbers as long as those of a key: cycles depend on nothing else, so no primes are searched."""
     nbits, half = recipe.nbits, recipe.half_nbits
     e = 65537 if nbits > 17 and not (recipe.joins and half < 17) else 17
     # as many ones as zeros, the highest and the lowest bit among them

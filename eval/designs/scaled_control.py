@@ -33,7 +33,7 @@ MOST_DOUBLINGS = 16  # a chain of more is no clock's
 
 
 def shape_of(nbits: int, values: Values) -> ScaledShape:
-    """Of the units of a machine: with CRT they are as wide as a prime."""
+    """Return the shape of a machine's units: with CRT they are as wide as a prime."""
     return ScaledShape(-(-nbits // 2) if values[CRT.name] else nbits, **scaled_options(values))
 
 

@@ -95,7 +95,7 @@ class Xcel:
         return XcelFL(machine.shape, machine.computing())
 
     def bus(self) -> Bus | None:
-        """What is on the bus, as the instruction-set simulator takes it."""
+        """Return the bus for the instruction-set simulator."""
         machine = self.machine
         if machine is None or not self.on_bus:
             return None

@@ -74,12 +74,14 @@ class SystemKind:
 
     @property
     def hardware(self) -> tuple[str, bool, tuple[tuple[str, Any], ...]]:
-        """What it shares with others that differ in their program only."""
+        """Return the hardware that it shares with systems that differ in their program only."""
         name = self.design.name if self.design is not None else ""
         return name, self.on_bus, tuple(self.settings.items())
 
     def xcel(self, nbits: int, mod: int) -> Xcel:
-        """What is behind the port at this width; a machine for one modulus is made for this one."""
+        """Return the accelerator behind the port at this width; a machine with a built-in modulus gets this
+        one.
+        """
         if self.design is None:
             return Xcel()
         own_modulus = any(param.name == "modulus" for param in self.design.params)
@@ -99,8 +101,8 @@ class SystemKind:
         return f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
 
     def own_work(self, nbits: int, work: Workload) -> Workload | None:
-        """What it does of an operation: by the modulus of its machine, or by the key that this takes; None:
-        that only decrypts.
+        """Return its share of an operation, by the modulus of its machine or by its key; None if it only
+        decrypts.
         """
         machine = self.xcel(nbits, work.mod).machine
         if machine is None or not machine.keyed:
@@ -128,7 +130,7 @@ def check_key_width(nbits: int) -> int:
 
 
 def system_names() -> list[str]:
-    """All that can be measured: software kernels, and the catalogue's accelerators."""
+    """Return the names of all systems: software kernels, and the catalogue's accelerators."""
     from ...proc.software.kernels import KERNELS
     from .catalogue import designs
 
@@ -225,8 +227,8 @@ class Row:
 
     @property
     def transfer(self) -> int | None:
-        """All that is neither the call nor the machine's work: operands, start, the wait as far as it is
-        longer, the result.
+        """Return the cycles outside the call and the machine's work: operands, start, the rest of the wait,
+        the result.
         """
         if self.normalised is None or self.work is None:
             return None
@@ -239,7 +241,7 @@ class Row:
 
     @property
     def cycles(self) -> int | None:
-        """Of the stats window."""
+        """Return the cycles of the stats window."""
         return self.outcome.window.cycles if self.outcome is not None else None
 
     @property
@@ -249,7 +251,7 @@ class Row:
 
     @property
     def published(self) -> float | int | None:
-        """What the paper has, in the same terms."""
+        """Return the paper's figure, in the same terms."""
         return PUBLISHED.get(self.system, {}).get(self.operation) if self.nbits == NBITS_001 else None
 
     @property
@@ -261,9 +263,7 @@ class Row:
 
 
 def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
-    """Those behind the accelerator port, and after each the same machine on the bus, in all ways; others as
-    they are.
-    """
+    """Return the systems, with each one behind the accelerator port followed by the same machine on the bus."""
     found = []
     for kind in kinds:
         found.append(kind)

@@ -1,5 +1,5 @@
-"""What the headers of generated Verilog have in common: ports, messages, parameters and registers, as lines
-of text.
+"""Common parts of the headers of generated Verilog: ports, messages, parameters and registers, as lines of
+text.
 
 Whoever has such a file has it alone: nothing in a header is about our own files.
 """
@@ -100,7 +100,7 @@ def without_paths(text: str) -> str:
 
 
 def messages(component: Component) -> list[str]:
-    """What moves on the streams of a component."""
+    """Return the lines about the messages on a component's streams."""
     from ...rtl.sim.ports import Ports
 
     ports = Ports.of(component)

@@ -101,7 +101,7 @@ def takes_keys(machine: Machine) -> bool:
 
 
 def operations(machine: Machine | None) -> tuple[str, ...]:
-    """What a machine does of the operations that are measured wherever there is hardware; None: software."""
+    """Return the measured operations that a machine can do; None: software."""
     return (DECRYPT,) if machine is not None and machine.keyed else OPERATIONS
 
 

@@ -209,7 +209,7 @@ def asic_measurement(
 
 
 def _asic_figures(summary: Summary, stage: str) -> list[Figure]:
-    """What was measured; a netlist without registers has no slack."""
+    """Return the measured figures; a netlist without registers has no slack."""
     counted = (
         summary.core or summary
     )  # a core by a manifest counts without its wrapper, if its instance there is called `core`

@@ -54,7 +54,7 @@ SEARCHES = 4.0  # likewise: where the highest clock is searched
 
 @dataclass(frozen=True, order=True)
 class Work:
-    """What figures must have in common, so that they can be compared."""
+    """Properties that figures must share to be comparable."""
 
     nbits: int
     operation: str
@@ -148,7 +148,7 @@ class Estimate:
 
 
 def kind_of(point: Point) -> tuple[str, str, int, bool]:
-    """What Estimate asks for."""
+    """Return the kind of a point for Estimate."""
     return point.stage, point.subject, point.nbits, bool(dict(point.flow).get("fmax"))
 
 
@@ -165,7 +165,7 @@ def metric_at(name: str, stage: str) -> str:
 
 
 def goals_at(goals: Sequence[pareto.Goal], stage: str) -> tuple[pareto.Goal, ...]:
-    """Those that a stage measures, each once."""
+    """Return the goals that a stage measures, without repetition."""
     names = {goal: metric_at(goal.metric, stage) for goal in goals}
     found = {
         name: pareto.Goal(name, goal.sign) for goal, name in names.items() if stage in METRICS[name].stages
@@ -337,7 +337,7 @@ class Sweep:
             self.fronts.setdefault(work, pareto.Front()).add(vector, Member(measured, values))
 
     def _judged(self, key: str) -> Judged:
-        """What the search is told: of several operations of one run the sum, which respects every front."""
+        """Return the result for the search: the sum over the operations of a run, which respects every front."""
         measured = self.measured.get(key)
         if measured is None:
             return Judged(None)
@@ -380,8 +380,8 @@ class Sweep:
         progress(len(self.measured) + len(self.failed), self.search.count)
 
     def seconds_left(self, workers: int) -> float:
-        """By what points took so far. Of a search: the batch, and what it will still ask for, as if like this
-        batch.
+        """Return the seconds left, from the points so far. For a search: the batch, and the batches to come,
+        as if like this one.
         """
         known = sum(self._left.values())
         seconds = sum(count * self._estimate.seconds(*kind) for kind, count in self._left.items())
@@ -428,7 +428,7 @@ def _asked_to_end() -> Iterator[Callable[[], bool]]:
 
 
 def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
-    """Those of the points, by key, that have been measured, with their newest figures."""
+    """Return the measured points, by key, with their newest figures."""
     from .metrics import Figure
 
     present = _present(ledger, points)

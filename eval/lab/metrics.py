@@ -17,7 +17,7 @@ from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
 @dataclass(frozen=True)
 class Metric:
-    """What is measured. `head` is what the axis of a plot or the head of a column says."""
+    """A measured quantity. `head` is the title of its axis or column."""
 
     name: str
     title: str
@@ -95,7 +95,7 @@ def figure(metric: str, value: float | int, operation: str = "") -> Figure:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What measuring one point gave: its figures, and what one must know to believe and repeat them."""
+    """Result of measuring one point: its figures, and the facts needed to trust and repeat them."""
 
     figures: tuple[Figure, ...]
     seconds: float  # that it took

@@ -67,8 +67,8 @@ def content_in(version: str) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """What is measured. Making one refuses unknown names and settings; `check` says whether there can be such
-    a machine.
+    """One thing to measure. The constructor refuses unknown names and settings; `check` refuses impossible
+    machines.
 
     subject: a design ("mont"), or a system ("proc-naive", "procxcel-mont"). settings: parameters of the
     design. interface: stream, xcel, system or unit; a design with interface system is the system with this
@@ -315,7 +315,7 @@ class Point:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Point:
-        """What `as_json` has made; BadInput if the catalogue has it no more."""
+        """Read the output of `as_json`; BadInput if the catalogue no longer has the point."""
         values = dict(data)
         for name in ("settings", "flow"):
             values[name] = tuple(values.get(name, {}).items())

@@ -126,7 +126,7 @@ class Scheduler(ABC):
 
     @abstractmethod
     def collect(self, timeout: float) -> list[Outcome]:
-        """What has ended, waiting no longer than this for the first."""
+        """Return the tasks that have ended, waiting for the first at most this long."""
 
     @abstractmethod
     def close(self) -> None:
@@ -199,7 +199,7 @@ class _Worker:
             self.pipe.send(task)
 
     def outcome(self) -> Outcome:
-        """What it has sent; if it has ended instead, that."""
+        """Return the worker's outcome; if it died instead, that."""
         try:
             outcome = self.pipe.recv()
         except (EOFError, OSError):  # before a word, or in the middle of one
@@ -422,7 +422,7 @@ def connect(address: str, work: Work = measure_point, timeout: float | None = No
 
 
 async def _identity(address: str, timeout: float) -> dict[str, Any]:
-    """What listens there. (A Client that finds none takes ten seconds more to end, and complains.)"""
+    """Return the identity of the server. (A Client without one takes ten more seconds to end, and complains.)"""
     from distributed.core import rpc
 
     async with rpc(address, timeout=timeout) as there:
@@ -431,7 +431,7 @@ async def _identity(address: str, timeout: float) -> dict[str, Any]:
 
 # the kinds of queue: the class in dask-jobqueue, and the command by which it hands in jobs
 QUEUES = {"slurm": ("SLURMCluster", "sbatch"), "lsf": ("LSFCluster", "bsub"), "pbs": ("PBSCluster", "qsub")}
-# of one job, if nothing else is said: a point needs one core, and the flow at 64 bits 2 GB
+# default of one job: a point needs one core, and the flow at 64 bits 2 GB
 JOB = {"cores": 1, "memory": "4GB", "walltime": "04:00"}
 
 

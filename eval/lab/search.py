@@ -1,5 +1,5 @@
-"""In which order the points of a space are measured: all of them, a random choice, or by a search that learns
-from results.
+"""Order in which the points of a space are measured: all, a random choice, or by a search that learns from
+results.
 
     exhaustive   every point, in the order of the space
     random       points drawn evenly, without repetition
@@ -50,14 +50,14 @@ FUTILE = 50  # draws without a new point, for each that is wanted, after which t
 
 @dataclass(frozen=True)
 class Judged:
-    """What a search learns of a point."""
+    """Result of a point for the search."""
 
     vector: Vector | None  # all to be minimised; None: there are no figures
     violations: int = 0  # of constraints on figures
 
 
 class Search(ABC):
-    """Hands out points in batches, and is told what became of each before the next batch."""
+    """Proposes points in batches, and learns from each batch before the next."""
 
     def __init__(self, count: int) -> None:
         self.count = count  # points that it will hand out, or fewer if there are none left
@@ -70,7 +70,7 @@ class Search(ABC):
         """Points that have not been handed out before; none: it is over."""
 
     def tell(self, results: Mapping[str, Judged]) -> None:  # noqa: B027 (nothing to learn for most)
-        """What became of the batch, by key."""
+        """Learn from the results of the batch, by key."""
 
 
 class Exhaustive(Search):
@@ -317,7 +317,7 @@ def _narrowed(
     workload: str,
     device: Any,
 ) -> Part:
-    """What of a part is this work, without axes that make no difference to it."""
+    """Return the points of a part with this work, without axes that make no difference to it."""
     settings = {name: None for subject in subjects for name in part.settings_of(subject)}
     flow = dict(part.flow_of(stage))
     if device is not None:

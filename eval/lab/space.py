@@ -269,8 +269,8 @@ class Space:
 
     @property
     def parameters(self) -> Mapping[str, tuple[Any, ...]]:
-        """What a search can choose: the values by name. Names are the same for all points, though not all
-        points have them.
+        """Return the values that a search can choose, by name; all points share the names, but not all have
+        the parameters.
         """
         if len(self.parts) == 1:
             return self.parts[0].axes("")
@@ -333,7 +333,7 @@ class Space:
 
 
 def about(point: Point) -> dict[str, Any]:
-    """What is known of a point before it is measured, by the names that constraints have for it."""
+    """Return the facts known about a point before it is measured, by the names that constraints use."""
     design = point.design
     values: dict[str, Any] = {
         "subject": point.label,
@@ -364,7 +364,7 @@ def by_operation(figures: Iterable[Figure]) -> list[dict[str, Any]]:
 
 
 def _metric(name: str) -> str:
-    """Of metric.operation."""
+    """Return the metric of metric.operation."""
     return name.partition(".")[0]
 
 

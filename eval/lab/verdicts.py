@@ -22,7 +22,7 @@ PROC = "proc"  # the processor, by its name
 
 @dataclass(frozen=True)
 class Subject:
-    """What something is proved of; key: of itself, and of all that decides on a verdict."""
+    """Subject of a proof; key: of itself, and of all inputs of a verdict."""
 
     name: str
     family: str
@@ -39,7 +39,7 @@ class Subject:
 
     @classmethod
     def processor(cls) -> Subject:
-        """As it is by default."""
+        """Return the processor in its default configuration."""
         return cls(PROC, "processor", 32, {}, _key([PROC], keys.sources_of_processor_proofs()))
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What the five papers print: every table, cell by cell, transcribed once into eval/papers/*.toml.
+"""Tables of the five papers, cell by cell, transcribed once into eval/papers/*.toml.
 
     for figure in figures():  # all of them, flat: Published
         if figure.comparable and figure.twin == "mont-001": ...
@@ -136,7 +136,7 @@ class Published:
 
     @property
     def subject(self) -> str:
-        """What of ours is measured for this figure: its twin, or else the first that does the same work."""
+        """Return the design measured for this figure: its twin, or else the first that does the same work."""
         return self.twin or (self.ours[0] if self.ours else "")
 
     @property
@@ -298,7 +298,7 @@ def figures() -> Iterator[Published]:
 
 
 def errata(number: str = "") -> tuple[Erratum, ...]:
-    """What is wrong in a paper, or in all."""
+    """Return the errata of a paper, or of all."""
     return tuple(erratum for paper in papers() if number in ("", paper.number) for erratum in paper.errata)
 
 
@@ -329,7 +329,7 @@ class _Part(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Says(_Part):
-    """What can be said of cells (head of this file)."""
+    """Attributes of cells (head of this file)."""
 
     metric: str | Unset = msgspec.UNSET
     unit: str | Unset = msgspec.UNSET
@@ -348,19 +348,19 @@ class Says(_Part):
 
 
 class SaysPart(Says, kw_only=True):
-    """Of one of several numbers in a cell."""
+    """Attributes of one of several numbers in a cell."""
 
     name: str
 
 
 class SaysColumn(Says):
-    """Of a column, whose cells may have several numbers."""
+    """Attributes of a column, whose cells may have several numbers."""
 
     parts: list[SaysPart] | Unset = msgspec.UNSET
 
 
 class SaysCells(_Part):
-    """Of single cells."""
+    """Attributes of single cells."""
 
     rows: list[str]
     columns: list[str]
@@ -480,7 +480,7 @@ class _Reader:
         )
 
     def _check(self, names: Mapping[str, tuple[str, ...]], columns: tuple[str, ...]) -> None:
-        """What is said is said of something that is there."""
+        """Check that attributes refer to existing rows and columns."""
         of_rows = {*names, *(key for keys in names.values() for key in keys)}
         self._there(of_rows, self.read.rows)
         self._there(columns, self.read.columns)
@@ -506,7 +506,9 @@ class _Reader:
             yield label, text, {"technology": self.technology} | general | self._union(row, label, special)
 
     def _row_says(self, row: str, head: list[str], keys: tuple[str, ...]) -> Iterator[Says]:
-        """What a row says: by its name, by its key cells, or (`keys`) a key cell itself, such as a width."""
+        """Return the attributes of a row: by its name, by its key cells, or (`keys`) of a key cell itself,
+        such as a width.
+        """
         for name in dict.fromkeys([*keys, row]):
             yield self.read.rows.get(name, Says())
         for heading, what in self.read.keys.items():
@@ -514,7 +516,7 @@ class _Reader:
             yield msgspec.convert({what: int(text.replace(",", "")) if what == "nbits" else text}, Says)
 
     def _union(self, row: str, column: str, said: Sequence[Says]) -> dict[str, Any]:
-        """All that is said together."""
+        """Merge the attributes of a row and a column."""
         means: dict[str, Any] = {}
         for key, value in (item for says in said for item in msgspec.to_builtins(says).items()):
             if key in ("name", "parts"):

@@ -207,7 +207,7 @@ class _Planner:
         return True
 
     def _below(self, parts: Iterable[Part]) -> Iterable[Part]:
-        """What is left of them below the upper end."""
+        """Return the parts below the upper end."""
         for part in parts:
             if part.lo < self.columns and part.nbits:
                 yield part.cut(part.lo, min(part.hi, self.columns))

@@ -132,7 +132,7 @@ class _Compression:
 
 @dataclass(frozen=True)
 class _Task:
-    """What is to be planned, and the cost above which a plan is of no interest."""
+    """A heap to plan, and the cost above which a plan is of no interest."""
 
     operation: str
     modulus: Modulus

@@ -129,7 +129,7 @@ class Plan:
 
     @cached_property
     def cost(self) -> Cost:
-        """Of the whole unit, final adder included, in gates (cost.py)."""
+        """Return the cost of the whole unit, final adder included, in gates (cost.py)."""
         tree = products_cost(and_gates(self.operation, self.operand_nbits))
         for level in self.levels:
             constant = self._with_constant() if level is self.levels[0] else {}
@@ -157,7 +157,7 @@ class Plan:
 
     @cached_property
     def folds(self) -> tuple[Fold, Fold]:
-        """What the carries of weight 2^columns and twice that become."""
+        """Return the folds of the carries of weight 2^columns and of twice that."""
         return carry_folds(self.modulus)
 
     @cached_property

@@ -24,7 +24,7 @@ class Fold(NamedTuple):
 
     @property
     def value(self) -> int:
-        """Of the digits, without their sign."""
+        """Return the value of the digits, without their sign."""
         return sum(1 << column for column in self.columns)
 
 

@@ -65,7 +65,7 @@ class PowerSearch:
     exact: bool  # None means that there is none, or that t is above the bound if not exact
 
     def remark(self, t: int | None) -> str:
-        """What is known of t (minus or plus) where there is no pseudo-modulus to show."""
+        """Return the known facts about t (minus or plus) if it has no pseudo-modulus to show."""
         if t is not None:
             return f"the least t is {shown(t)}: a number of so many bits is out of reach"
         if self.exact:
@@ -288,7 +288,7 @@ class PseudoModuli:
 
     @property
     def verdict(self) -> str:
-        """What may be said if there is no warning."""
+        """Return the verdict of a modulus without warnings."""
         return f"No factor found by {self.factors.searched}. That does not prove that N is a good modulus."
 
 

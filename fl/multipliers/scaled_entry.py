@@ -99,7 +99,9 @@ class ScaledEntry:
 
     @property
     def leaving_cycles(self) -> int:
-        """The last subtraction has a cycle of its own: a product may be sent ahead of what leaves."""
+        """Return the cycles of leaving; the last subtraction takes one, so that a product may be sent ahead
+        of it.
+        """
         return self.halving_cycles + 1
 
     @property
@@ -109,7 +111,7 @@ class ScaledEntry:
 
     @property
     def lift_nbits(self) -> int:
-        """By which a factor of an integer product is shifted."""
+        """Return the bits by which a factor of an integer product is shifted."""
         return self.shape.wide - self.shape.nbits
 
     @property
@@ -123,7 +125,7 @@ class ScaledEntry:
         return 1 << self.folds * self.shape.nbits - self.shape.scale_nbits
 
     def part(self, whole: int, which: str) -> int:
-        """Of a number: its lower or upper word, or what is above all folds but one."""
+        """Return a part of a number: its lower or upper word, or the bits above all folds but one."""
         nbits = self.shape.nbits
         if which == "low":
             return whole & (1 << nbits) - 1

@@ -75,7 +75,7 @@ class ScaledSerialShape:
 
     @property
     def doublings(self) -> int:
-        """Of 1, to R * 2^t."""
+        """Return the doublings from 1 to R * 2^t."""
         return self.scaled.wide + (self.scaled.wide >> self.squarings)
 
     @property

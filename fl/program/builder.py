@@ -122,7 +122,7 @@ class Recipe:
 
     @property
     def random_nbits(self) -> int:
-        """Of the factor that blinds an exponent."""
+        """Return the bits of the factor that blinds an exponent."""
         words = self.half_nbits if self.joins else self.nbits
         return min(RANDOM_NBITS, words) if self.blind_exponent else 0
 
@@ -150,12 +150,12 @@ class Recipe:
         )
 
     def _window_cycles(self, k: int, product: int) -> int:
-        """What hangs on the bits of a digit."""
+        """Return the cycles that depend on the bits of a digit."""
         return ((1 << k) - 2 + (-(-self.exponent_nbits // k) - 1) * (k + 1)) * product + (2 << k)
 
     @property
     def word_nbits(self) -> int:
-        """Of registers and memory."""
+        """Return the width of registers and memory."""
         return self.nbits if self.scaled is None else self.scaled.word_nbits
 
     @property
@@ -175,12 +175,12 @@ class Recipe:
 
     @property
     def ndigits(self) -> int:
-        """Of the exponent, from the top; of sliding windows its bits."""
+        """Return the digits of the exponent, counted from the top; with sliding windows, its bits."""
         return self.exponent_nbits if self.shape.sliding else -(-self.exponent_nbits // self.digit_nbits)
 
     @property
     def entries(self) -> int:
-        """Of the table."""
+        """Return the entries of the table."""
         if self.shape.sliding:
             return 1 << self.digit_nbits - 1
         return 1 << self.digit_nbits if self.shape.digit else 0
@@ -474,8 +474,8 @@ class _Keyed(Pieces):
         self.act(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def end(self) -> Item:
-        """All that is secret is overwritten, in registers, memory and units; then the answer. The word for
-        what fails.
+        """Return the microinstructions that overwrite all secrets in registers, memory and units and send the
+        answer.
 
         The result waits in registers while the memory is cleared; who comes here without one has 0 in r. Of a
         checked one a 1 is left in place of the second result and of the second modulus, and not the 0 that is

@@ -57,7 +57,7 @@ class Pieces:
         self.items += shape.items(recipe.digit_nbits, False, False)
 
     def fields(self) -> tuple[tuple[str, int], ...]:
-        """Those of the request behind base, exp and mod."""
+        """Return the fields of the request after base, exp and mod."""
         recipe = self.recipe
         half = recipe.half_nbits
         key: list[tuple[str, int]] = []

@@ -170,7 +170,7 @@ class _State:
             self.m_prime = self.scaled.ones
 
     def set_up(self, action: Setup) -> Value:
-        """What a conversion makes."""
+        """Return the result of a conversion."""
         value, scaled = self.one(action.src), self.scaled
         if self.arithmetic is None:
             return None
@@ -201,7 +201,7 @@ class _State:
         return made
 
     def known(self, name: str) -> int:
-        """The same where the program's course hangs on it: never a product."""
+        """Return a value on which the program's course depends: never a product."""
         value = self.value(name)
         if value is None:
             raise BadInput(f"{name} is computed, and an exponent is made of it: give the run an Arithmetic")
@@ -217,7 +217,7 @@ class _State:
         return nbits - zeros, top >> zeros
 
     def entry(self) -> int:
-        """Of the table, for the digit or the window at hand."""
+        """Return the entry of the table for the current digit or window."""
         return self.window()[1] >> 1 if self.program.sliding else self.digit()
 
     def skips(self) -> bool:
@@ -296,7 +296,7 @@ class _State:
                 self.checked = True
 
     def answer(self) -> Outcome:
-        """What is offered at the end."""
+        """Return the answer that is offered at the end."""
         result = self.registers["r"]
         agree = result == self.registers["b"]
         if self.program.joins:

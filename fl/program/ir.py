@@ -332,7 +332,7 @@ class Word:
     flow_at_zero: Flow | None = None  # where the exponent's bit decides
 
     def flow_at(self, bit: int) -> Flow:
-        """What comes next where this is the exponent's bit."""
+        """Return the microinstruction that follows if the exponent's bit is this one."""
         return self.flow if bit or self.flow_at_zero is None else self.flow_at_zero
 
     def made(self, bit: int) -> list[tuple[Product, str, str, str]]:
@@ -452,7 +452,7 @@ class Program:
         return self.table + len(self.slots)
 
     def address(self, slot: str) -> int:
-        """Of a slot in the memory."""
+        """Return the address of a slot in the memory."""
         return self.table + self.slots.index(slot)
 
     @cached_property
@@ -522,7 +522,7 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
         return replace(item, flow=Flow("next", to)) if item.flow.kind != "answer" else item
 
     def digit(parts: Sequence[Word | Repeat], body: int, out: int) -> list[Word]:
-        """The words of a digit; words that are empty where its bit is 0 are passed over."""
+        """Return the microinstructions of a digit; those that are empty where its bit is 0 are skipped."""
         made = []
         first = len(words)
         for at, part in enumerate(parts):
@@ -569,7 +569,7 @@ def _empty_at_zero(item: Word | Repeat) -> bool:
 
 
 def check(program: Program) -> None:
-    """What the hardware takes for granted; a mistake in a program is told when it is made."""
+    """Check the assumptions of the hardware, so that a mistake in a program is reported when it is built."""
     for pc, word in enumerate(program.words):
         slots: list[Action] = [action for action in word.actions if isinstance(action, Fetch | Pick)]
         slots += [set_modulus for set_modulus in word.find(SetModulus) if set_modulus.slot]

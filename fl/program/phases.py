@@ -1,5 +1,4 @@
-"""What the words of a program are at, by what they do: where its secrets come in as they are, and where they
-are hidden.
+"""Phases of a program: where its secrets enter unprotected, and where they are masked.
 
 A part begins where a number is fetched or stored that marks it, and ends with the word that stores what it
 has made. What is in none is the exponentiation itself, with its conversions and what puts its parts together.
@@ -26,7 +25,7 @@ class Part(Enum):
 
 
 def parts(program: Program) -> list[Part]:
-    """Of each word."""
+    """Return the phase of each microinstruction."""
     words = program.words
     checked = any(check.status is Status.FAULT for word in words for check in word.find(Check))
     # a message comes in as it is until it is blinded

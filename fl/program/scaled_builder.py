@@ -272,8 +272,8 @@ class ScaledKeyed(Pieces):
         self.act(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def end(self) -> Item:
-        """All that is secret is overwritten, in registers, memory and units; then the answer. The word for
-        what fails.
+        """Return the microinstructions that overwrite all secrets in registers, memory and units and send the
+        answer.
 
         The result waits in registers while the memory is cleared; who comes here without one has 0 in its
         place. Of a checked one a 1 is left in place of its twin and of that of the modulus, not the 0 of the

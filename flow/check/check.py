@@ -143,7 +143,7 @@ class _Run:
         return found + connections.compare(gds, layout, netlist, self.kit)
 
     def _asked(self, file: str) -> Constraints | None:
-        """What the run asked of the netlist."""
+        """Return the constraints under which the run analysed the netlist."""
         if file not in self.files:
             self.left_out[timing.CHECK] = self.left_out[power.CHECK] = f"the run has no {file}"
             return None

@@ -42,7 +42,7 @@ def compare(gds: Path, layout_def: Path, netlist: Netlist, kit: Kit) -> list[Com
 
 
 def faults(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> tuple[list[str], list[str], list[str], int]:
-    """In words: open nets, shorts, pins without metal; and how many pins were probed."""
+    """Return open nets, shorts and pins without metal in words, and how many pins were probed."""
     import klayout.db as db  # not at the top: not everyone has it
 
     lef = kit.geometry

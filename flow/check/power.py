@@ -231,7 +231,7 @@ class Powered:
         return moved / (self.activity.cycles * self.asked.clock_ns)
 
     def _traced(self, trace: Iterable[str], printed: float) -> Theirs:
-        """What the trace adds up to, put right."""
+        """Return the sums over the trace, corrected."""
         found = Theirs(printed)
         parts, causes = found.parts, found.causes
         name, pin, switched = "", "", (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""What comes out when figures are held against those of another tool: figures.json."""
+"""The result of a comparison with another tool: figures.json."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ class FiguresReport(Product):
 
     @property
     def wrong(self) -> list[Compared]:
-        """What must be looked at."""
+        """Return the comparisons that need a look."""
         return [compared for compared in self.compared if compared.wrong]

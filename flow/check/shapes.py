@@ -1,5 +1,5 @@
-"""What is drawn, by KLayout's design-rule checks: width and spacing of wires and cuts in the GDS, by the
-rules of the kit's LEF.
+"""KLayout's design-rule checks of the GDS: width and spacing of wires and cuts, by the rules of the kit's
+LEF.
 
 All of the GDS is looked at, the kit's cells with the wires over them. What a cell has by itself is the kit's
 own matter, and is told apart: each kind is checked alone, and faults at just these places of its instances

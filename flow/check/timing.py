@@ -149,8 +149,8 @@ def _compared(
 
 
 def _cause(timed: Timed, end: str, hold: bool) -> str:
-    """What has to be taken away until the engines agree, with what each of it makes; nothing if they never
-    do.
+    """Return the modelling differences to remove until the engines agree, with the effect of each; empty if
+    they never do.
     """
     parts: list[str] = []
     now = _slacks(timed, end, hold)

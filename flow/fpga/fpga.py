@@ -1,5 +1,5 @@
-"""What a design takes of an FPGA: LUT, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone
-V, ECP5 and Virtex-E.
+"""FPGA resources of a design: LUTs, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone V,
+ECP5 and Virtex-E.
 
 The papers count on these: 002 on the Artix-7 XC7A100T, 003 on a Virtex-E XCV2000E, 000 on the Cyclone V
 5CGXFC5C6, 004 on a Cyclone V. `measure` reads a design once (read_slang), then runs yosys' own synthesis for
@@ -271,8 +271,8 @@ def measure(
     report: Report = lambda _: None,
     limit: float | None = None,
 ) -> FpgaReport:
-    """What module `top` takes; with `pnr`, routed frequencies too; BadInput where a synthesis takes more
-    seconds of a processor.
+    """Count the resources of module `top`, with `pnr` also its routed frequencies; BadInput if a synthesis
+    exceeds its CPU time.
     """
     from . import fpga_route
 

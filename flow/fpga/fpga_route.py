@@ -397,7 +397,7 @@ def _figures(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(net: str) -> str:
-    """A clock net without what the tool hangs on it."""
+    """Return the name of a clock net without the suffixes of the tool."""
     return re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
 
 

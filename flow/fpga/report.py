@@ -1,4 +1,4 @@
-"""What a design takes of FPGAs, and how fast it is there when it is routed: fpga.json."""
+"""FPGA resources of a design, and its routed frequency: fpga.json."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LongestPath(msgspec.Struct):
 
 
 class Used(msgspec.Struct):
-    """Of one kind of site, as the router counts."""
+    """Use of one kind of site, as counted by the router."""
 
     used: int
     available: int
@@ -55,7 +55,7 @@ class Routed(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class DeviceReport(msgspec.Struct, omit_defaults=True):
-    """Of one family: counts.json, and where it was routed that."""
+    """Figures of one family: counts.json, and the routed ones."""
 
     family: str
     part: str
@@ -78,7 +78,7 @@ class DeviceReport(msgspec.Struct, omit_defaults=True):
     pnr_note: str | None = None  # why it was not routed
 
     def count(self, resource: str) -> Number | None:
-        """Of a resource by its name; None of one that the family has not."""
+        """Return the count of a resource by its name; None if the family lacks it."""
         found: Number | None = getattr(self, resource)
         return found
 
@@ -94,7 +94,7 @@ class FpgaReport(Product):
 
 
 class FpgaRun(msgspec.Struct):
-    """Of a design or of Verilog from elsewhere, with what it is."""
+    """Figures of a design, or of Verilog from elsewhere, with its identity."""
 
     name: str
     top: str

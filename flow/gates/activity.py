@@ -46,7 +46,7 @@ ALL: list[Mode] = [ZERO_DELAY, TIMED, INERTIAL]
 
 
 class Found(NamedTuple):
-    """What moved in an operation of a workload."""
+    """Activity of one operation of a workload."""
 
     name: str
     mode: Mode
@@ -129,7 +129,7 @@ def kernel(
     timed: bool = False,
     checked: bool = False,
 ) -> Counts:
-    """What moves while a machine does the requests of a row: from the first one's handshake to the last
+    """Count transitions while a machine serves the requests of a row, from its first handshake to its last
     answer's.
 
     checked: the answers must be those of the row; else who asks has looked.
@@ -183,7 +183,7 @@ def _programs(
 
 
 def activity(tables: GateTables, counts: Counts, name: str, mode: Mode, clock_ns: float) -> Activity:
-    """What an activity file says."""
+    """Return the content of an activity file."""
     toggles = {ZERO_DELAY: counts.toggles, TIMED: counts.timed, INERTIAL: counts.swings}[mode]
     assert toggles is not None
     toggles = toggles.round(SWING_DIGITS)

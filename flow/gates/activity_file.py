@@ -1,4 +1,4 @@
-"""What moved in a netlist while it did one energy workload: activity/NAME.json."""
+"""Activity of a netlist during one energy workload: activity/NAME.json."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Activity(Product, omit_defaults=True, kw_only=True):
         workload: str = "",
         mode: Mode = ZERO_DELAY,
     ) -> Activity:
-        """From what was counted."""
+        """Build the activity from counters."""
         return cls(workload=workload, mode=mode, clock_ns=clock_ns, window=Window(cycles), nets=dict(nets))
 
     @property
     def cycles(self) -> int | float:
-        """Of the window."""
+        """Return the cycles of the window."""
         return self.window.cycles
 
     @property

@@ -74,7 +74,7 @@ class _Counts(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Counts:
-    """What moved in a window; arrays by net."""
+    """Transitions in a window; arrays by net."""
 
     cycles: int
     toggles: np.ndarray  # functional: at most one a cycle, but of the clock's nets
@@ -283,7 +283,7 @@ class _Ticks(NamedTuple):
     first: dict[str, int]
 
     def of(self, name: str, count: int) -> list[int]:
-        """Those of an instance."""
+        """Return the nets of an instance."""
         return self.every[self.first[name] : self.first[name] + count].tolist()
 
 
@@ -432,7 +432,7 @@ class Engine:
         self._lib.gates_window(self._handle, first, end, net, ticks, round(clock_ns / TICK_NS))
 
     def counts(self) -> Counts:
-        """What the window holds; ends it."""
+        """End the window and return its counts."""
         c = _Counts()
         self._lib.gates_counts(self._handle, ctypes.byref(c))
         assert not c.mismatches, "the simulation with delays settled elsewhere"

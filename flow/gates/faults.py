@@ -28,7 +28,7 @@ from .gates import GateModel, GateSimulation
 
 
 class Stuck(Enum):
-    """What is wrong with a net."""
+    """Fault of a net."""
 
     AT_0 = "stuck at 0"
     AT_1 = "stuck at 1"
@@ -98,7 +98,7 @@ class _FlippedModel(GateModel):
         return [net]
 
     def _driven(self, net: int) -> int | None:
-        """What the cell behind a net says; None of a flip-flop."""
+        """Return the value that the cell drives onto a net; None for a flip-flop."""
         tables, lib, gates = self._tables, self.engine._lib, self.engine._handle
         for cell, output in zip(*(tables._cells["out"] == net).nonzero(), strict=True):
             row = tables._cells[cell]
@@ -125,7 +125,7 @@ class FaultyNetlist:
 
     @cached_property
     def nets(self) -> list[int]:
-        """Those that a cell drives and the clock does not reach."""
+        """Return the nets that a cell drives and the clock does not reach."""
         with GateSimulation(self.tables, self.ports) as simulation:
             clocked = simulation.engine.counts().clocked
         driven = {int(net) for net in self.tables._cells["out"].flat if net >= 0}
@@ -133,7 +133,7 @@ class FaultyNetlist:
         return sorted(net for net in driven if not clocked[net])
 
     def name(self, net: int) -> str:
-        """Of a net, as in the netlist."""
+        """Return the name of a net, as in the netlist."""
         return self.tables.netlist.nets[net]
 
     def module(self, net: int) -> str:

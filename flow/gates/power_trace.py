@@ -1,5 +1,5 @@
-"""What a netlist does cycle by cycle: how many nets move, glitches among them, in each cycle of each
-operation, by module.
+"""Activity of a netlist cycle by cycle: transitions of nets, glitches among them, of each operation, by
+module.
 
 The engine sums up what moves in a cycle (gates_follow in gates.cpp) while a driver runs operations, one after
 the other and with a pause between them, so that none begins before the answer of the one before. Nets of the

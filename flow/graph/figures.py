@@ -32,7 +32,7 @@ class WorstPath(msgspec.Struct):
 
 
 class Core(msgspec.Struct):
-    """Of the instance whose figures count, where the rest of the top module only drives it."""
+    """Figures of the measured instance, where the rest of the top module only drives it."""
 
     instance: str
     area_um2: float
@@ -45,7 +45,7 @@ class Core(msgspec.Struct):
 
 
 class Figures(msgspec.Struct, omit_defaults=True):
-    """Of one netlist, before layout or after it; what was not measured is left out."""
+    """Figures of one netlist, before or after layout; figures that were not measured are left out."""
 
     area_um2: float | None = None
     wns_ns: float | None = None
@@ -102,7 +102,7 @@ class Step(StepRun):
 
 
 class Verdict(msgspec.Struct):
-    """Of the proof."""
+    """Result of the proof."""
 
     equivalent: bool
     refuted: bool
@@ -154,7 +154,7 @@ class Summary(Product):
     caveats: list[str]
     core: Core | None = None
     # pulses that gates swallow are left out, and those cut short count in part: what "energy" means where
-    # nothing else is said
+    # no other attributes
     energy_inertial_nj: dict[str, float] | None = None
     energy_spread_nj: dict[str, Spread] | None = None  # over drawn operands
     # the clock was searched: the shortest period that is met, after layout where there is one, and what was

@@ -241,7 +241,7 @@ def left_out(names: Collection[str], vectors: bool = True) -> dict[str, str]:
 
 
 def defaults() -> dict[str, Any]:
-    """All parameters of the steps; those of one name are one. What is said of the design is not among them."""
+    """Return all parameters of the steps, those of one name as one, without the design's own."""
     steps = [name for name in ORDER if name != source.STEP]
     return {key: value for name in steps for key, value in declaration(name).parameters.items()}
 
@@ -276,8 +276,8 @@ def _typed(name: str, value: Any, default: Any) -> Any:
 
 
 def mflowgen_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """What a graph of mflowgen is told, for these parameters of the steps and of the design; and whether
-    there are vectors.
+    """Return the parameters of an mflowgen graph for these parameters of steps and design, and whether it has
+    vectors.
 
     mflowgen exports parameters to bash as they stand. The step rtl is the product's own command, whose words
     are in `export`.

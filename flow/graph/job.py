@@ -20,9 +20,7 @@ STYLE = "style"  # the value of an option that is left to the style
 
 @dataclass(frozen=True)
 class Job:
-    """What a step works on: files by the names that its code knows; `out` is an empty directory, of which the
-    declared outputs are kept.
-    """
+    """Input files of a step by the names in its code, and its empty output directory `out`."""
 
     inputs: Mapping[str, Path]
     parameters: Mapping[str, Any]
@@ -30,7 +28,7 @@ class Job:
 
     @functools.cached_property
     def design(self) -> Description:
-        """What is known of the design."""
+        """Return the description of the design."""
         return description.load(self.inputs["design.json"])
 
     @property

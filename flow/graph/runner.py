@@ -29,7 +29,7 @@ from . import graph, step
 from .job import ADK
 
 JOBS = 2
-LAST = ("equivalence",)  # begun when nothing else can be: it takes both processors, and nobody waits for it
+LAST = ("equivalence",)  # it uses all cores, and no other step depends on it
 # a step refused or failed: what comes after is left out, but without these there is nothing to report
 INDISPENSABLE = ("rtl", "synthesis")
 
@@ -40,7 +40,7 @@ class FlowError(RuntimeError):
 
 @dataclass
 class Outcome:
-    """What a run made."""
+    """Result of a run."""
 
     entries: dict[str, Path] = field(default_factory=dict)  # directory of the outputs by step
     fresh: set[str] = field(default_factory=set)  # steps that ran now
@@ -235,7 +235,7 @@ class _Run:
         return process.returncode, printed, "".join(lines)
 
     def _listen(self, name: str, errors: IO[str], lines: list[str]) -> None:
-        """What a step says on stderr: how far it is, and all else."""
+        """Read a step's stderr: its progress, and other messages."""
         remaining = progress.Remaining()
         for line in errors:
             if (told := progress.heard(line)) is not None:

@@ -89,7 +89,7 @@ def summarize(
     seconds: float | None = None,
     searched: HighestClocks | None = None,
 ) -> Summary:
-    """What the outputs of the steps say together; written to `out` if there is one.
+    """Combine the outputs of the steps into one summary; write it to `out` if given.
 
     fresh: steps that ran now; seconds: of the whole run; searched: how the clock was found.
     """

@@ -131,7 +131,7 @@ def _slack(before: Figures, after: Figures) -> str:
 
 
 def _energy(report: Summary, name: str) -> str:
-    """Of an operation: with glitches as far as they go, its spread, and the bounds."""
+    """Describe the energy of an operation: with partial-swing glitches, its spread, and the bounds."""
     without = (report.energy_nj or {}).get(name)
     if without is None:
         return ""

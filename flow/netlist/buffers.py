@@ -31,7 +31,7 @@ class Buffers:
         self._numbers: dict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
 
     def module(self, net: int, readers: Iterable[Terminal]) -> str:
-        """That of a net's driver; of a port's net, that of the first of these readers which is a cell."""
+        """Return the module of a net's driver; for a port's net, that of the first reader that is a cell."""
         driver = self.netlist.driver[net]
         assert driver is not None
         of = next((name for name, _ in (driver, *readers) if name != PORT), PORT)

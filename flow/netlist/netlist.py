@@ -78,7 +78,7 @@ def read(path: str | Path, library: Library | None = None, top: str | None = Non
 def of_module(
     name: str, module: Module, library: Library | None, path: Path | str = "the netlist"
 ) -> Netlist:
-    """That of a module of yosys' JSON; `path` is where it is from."""
+    """Read a module of yosys' JSON; `path` is the file that it comes from."""
     try:
         return _Builder(name, module, path, library).netlist()
     except (KeyError, TypeError, AttributeError) as error:

@@ -39,7 +39,7 @@ OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
 @dataclass(frozen=True)
 class Run:
-    """What a script printed and took."""
+    """Output and duration of a script."""
 
     log: str
     seconds: float

@@ -1,5 +1,5 @@
-"""What the instances of one kind of cell pay: the tables of the library's internal power and leakage, weighed
-by activity.
+"""Energy of all instances of one kind of cell: the library's internal power and leakage tables, weighted by
+activity.
 
 An output's table belongs to an input that moves it and to a condition on the others. How often each of them
 is paid is not recorded, only how often the output moves: the transitions are shared out in proportion to
@@ -87,7 +87,7 @@ class KindEnergy:
     # ---------------------------------------------------------------------------------------------------
 
     def _values(self, point: Mapping[str, int]) -> dict[str, int]:
-        """What every name that a condition may have stands for."""
+        """Return the value of every name that may occur in a condition."""
         values = {name: value for name, value in point.items() if name != STATE}
         if STATE in point:
             cell, state = self.cell, point[STATE]

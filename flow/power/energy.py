@@ -17,7 +17,7 @@ DUMMY = "dummy"
 
 
 def energy_nj(power_mw: float, cycles: float, clock_ns: float) -> float:
-    """Of so many cycles; 1 mW x 1 ns = 1 pJ."""
+    """Return the energy of so many cycles; 1 mW x 1 ns = 1 pJ."""
     return power_mw * cycles * clock_ns * 1e-3
 
 

@@ -68,7 +68,7 @@ class Parts(msgspec.Struct, kw_only=True):
 
 
 class ModulePower(Parts, kw_only=True):
-    """Of a module with all that is below it, and `own_mw` without."""
+    """Power of a module with its submodules, and `own_mw` without them."""
 
     path: str
     module: str
@@ -101,7 +101,7 @@ class Estimate:
 
     @property
     def energy_nj(self) -> float:
-        """Of the window."""
+        """Return the energy of the window."""
         return energy.energy_nj(self.total_mw, self.cycles, self.clock_ns)
 
     def by_group(self) -> dict[str, Parts]:
@@ -310,7 +310,7 @@ class Estimator:
             )
 
     def energies(self, kind: str, term: Term, places: np.ndarray) -> np.ndarray:
-        """Of one transition, in fJ, by instance."""
+        """Return the energy of one transition in fJ, by instance."""
         nets = self.nets[kind]
         slews = self.slews[nets[term.slew_pin][places], term.slew_edge] if term.slew_pin in nets else 0.0
         loads = self.loads[nets[term.pin][places]] if term.loaded else 0.0

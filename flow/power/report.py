@@ -1,4 +1,4 @@
-"""What is told of the power of a netlist: power.json, of one or several workloads."""
+"""Power of a netlist under one or several workloads: power.json."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class WithGlitches(msgspec.Struct):
 
 
 class Spread(msgspec.Struct):
-    """Of the energy of one operation on drawn operands."""
+    """Spread of the energy of one operation over drawn operands."""
 
     operations: int
     mean_nj: float
@@ -115,9 +115,7 @@ class PowerReport(Product):
 
 
 def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
-    """Of a netlist in the windows of its activities: energies by workload, powers as the mean over the cycles
-    of all.
-    """
+    """Report the power of a netlist: energies by workload, powers as the mean over the cycles of all."""
     if not found:
         raise BadInput("no activity is recorded: the workload has no energy rows")
     spread = _spread(found)

@@ -1,5 +1,5 @@
-"""Assertions of one text of SystemVerilog decided: proved, refuted with the inputs that break one, or
-undecided in the seconds given.
+"""Decides the assertions of a SystemVerilog text: proved, disproved with an input, or undecided in the given
+seconds.
 
 read_slang elaborates the text, as synthesis does; what comes after, and the circuit, is that of
 properties.py. abc decides:
@@ -62,7 +62,7 @@ Cycle = dict[str, int]  # the inputs of the text, by their names
 
 
 class Attempt(NamedTuple):
-    """What abc does, what it is in words, and its share of the seconds.
+    """A script of abc, its description, and its share of the time.
 
     cycles: where nothing breaks in so many, all is proved; only_proves: what breaks is left to the next,
     which tells the inputs.
@@ -77,9 +77,7 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found, by what means, in how many seconds of a processor; of what breaks an assertion the
-    inputs, cycle by cycle.
-    """
+    """Verdict on an assertion, the method, its CPU time, and the inputs that break it, cycle by cycle."""
 
     verdict: Result
     how: str
@@ -159,7 +157,7 @@ def _attempts(work: Path, cycles: int | None, large: bool) -> Sequence[Attempt]:
 
 
 def _abc(command: str, work: Path, seconds: float) -> str:
-    """What abc prints; less of it where it has taken all its seconds."""
+    """Return the output of abc, truncated if it runs out of time."""
     (work / CEX_FILE).unlink(missing_ok=True)
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(seconds)))]
     done = subprocess.run(

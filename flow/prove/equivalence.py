@@ -81,7 +81,7 @@ SECONDS_A_PART = 60
 QUICK = (
     2  # seconds in which the fast engine proves what it is good at; 8-bit products take it 9, the other one 4
 )
-PATIENCE = 20  # times these seconds of a processor may take, where others want it
+PATIENCE = 20  # elapsed seconds for each second of CPU time, on a busy machine
 GRACE = 2  # seconds that abc gets beyond that
 CONFLICTS = 100_000  # of SAT at a node; with many more abc stays at the hard ones
 MAX_BITS = 48  # of a part; wider registers are cut
@@ -186,7 +186,7 @@ def check_equivalence(
 
 
 class _Proved(NamedTuple):
-    """What was found of a design that is one part, or the rest and a tile of one."""
+    """Result for a design that is one part, or for the rest and a tile of one."""
 
     results: list[Part]
     steps: list[str]
@@ -266,7 +266,7 @@ class _Proofs:
         return proof
 
     def zeros(self, logic: Logic, bits: Mapping[Bit, Bit]) -> set[Bit]:
-        """Those keys whose nets are 0 whatever the registers and inputs are."""
+        """Return the keys whose nets are 0 for any state and inputs."""
         proof = _Proof(logic, logic)
         words = logic.simulate()
         maybe = {key: bit for key, bit in bits.items() if not words[bit]}
@@ -448,7 +448,9 @@ class _Proof:
             self.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
 
     def correspondence(self) -> dict[tuple[str, int], tuple[Bit, bool] | None]:
-        """What each register of the design is in the netlist, by name; None for those that are free."""
+        """Match each register of the design with its net in the netlist, by name; None for registers that are
+        free.
+        """
         return {
             name: None if state.outputs[0][0] in self.free else self.same[state.outputs[0][0]]
             for state in self.gold.states
@@ -769,8 +771,8 @@ def _blif(
 
 
 def _cec(gold: Path, gate: Path, seconds: float) -> Result:
-    """What abc says of two networks: its fast engine, if that decides nothing soon the one that finds
-    differences, then it again.
+    """Return abc's verdict on two networks: its fast engine, then the one that finds differences, then the
+    first again.
     """
     read_both = [f"read_blif {each.name}; strash; &get; &w {each.stem}.aig" for each in (gold, gate)]
     fast = "; ".join([*read_both, f"&cec -x -C {CONFLICTS} -T @ {gold.stem}.aig {gate.stem}.aig"])
@@ -784,8 +786,8 @@ def _cec(gold: Path, gate: Path, seconds: float) -> Result:
 
 
 def _asked(commands: str, directory: Path, seconds: float) -> Result:
-    """What abc answers to commands in so many seconds of a processor: how busy the machine is does not matter
-    to it.
+    """Return abc's answer to commands within a limit of CPU time, which does not depend on the load of the
+    machine.
     """
     patience = math.ceil(PATIENCE * seconds)
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds))]

@@ -1,4 +1,4 @@
-"""Faults planted in SystemVerilog: one operator of a module changed, as a check of what proves it."""
+"""Mutants of SystemVerilog: one operator of a module changed, to check the prover."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class _Comparison:
             if self.origin.get(self._root(self.after, nets[bit])) != self._root(self.before, net):
                 yield f"the port {bit} is on another net"
 
-    # -- what stands for what
+    # -- correspondence of names
     # -----------------------------------------------------------------------------------------
 
     def _twins(self) -> dict[str, Instance]:
@@ -116,7 +116,7 @@ class _Comparison:
         return net
 
     def _gate(self, netlist: Netlist, name: str) -> Gated:
-        """What a clock gate gates by what."""
+        """Return the nets that a clock gate connects."""
         pins = netlist.cells[name].pins
         roles = self.library.cells[netlist.cells[name].kind].clock_gate
         if roles is None:

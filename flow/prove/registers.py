@@ -104,7 +104,7 @@ def read(verilog: str, top: str, work: Path) -> Registers:
 
 
 def resets(verilog: str, top: str, work: Path) -> dict[str, tuple[int, int]]:
-    """Those that a reset sets, by one of their names: to what, and their bits."""
+    """Return the registers that a reset sets, by one of their names: the value, and the bits."""
     module = _module(verilog, top, work, RESETS)
     values: dict[Any, str] = {}
     for cell in module["cells"].values():

@@ -1,4 +1,4 @@
-"""What the proof of a netlist against its design found: equivalence.json."""
+"""Result of the proof of a netlist against its design: equivalence.json."""
 
 from __future__ import annotations
 

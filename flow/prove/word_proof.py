@@ -39,7 +39,7 @@ VALUES = {"0": 0, "1": 1}
 
 
 class NotShownError(Exception):
-    """What differs and is not known to be equal."""
+    """Raised with the difference that is not known to be zero."""
 
 
 def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
@@ -373,7 +373,7 @@ def _operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
 
 
 def _function(name: str, cell: Cell, place: int) -> Polynomial:
-    """What a bit of a cell's Y is."""
+    """Return the polynomial of a bit of a cell's Y."""
     pins = cell["connections"]
     if any(len(bits) != (1 if pin == "S" else len(pins["Y"])) for pin, bits in pins.items()):
         raise NotShownError(f"{name}, whose operands are of other widths than its result")

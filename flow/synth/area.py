@@ -42,7 +42,7 @@ class Area(Product):
 
 
 def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], library: Library) -> Area:
-    """Of a mapped netlist whose cells belong to the modules of these paths."""
+    """Return the area of a mapped netlist whose cells belong to the modules of these paths."""
     area: defaultdict[str, float] = defaultdict(float)
     count: Counter[str] = Counter()
     flops: Counter[str] = Counter()

@@ -28,7 +28,7 @@ PER_PRODUCT = {"$mul": 3.0, "$div": 7.0, "$mod": 7.0, "$divfloor": 7.0, "$modflo
 
 
 def cells(design: Document) -> int:
-    """Of all modules of a design in yosys' JSON, which has a module for each instance."""
+    """Count the cells of all modules in yosys' JSON, which has a module for each instance."""
     total = 0.0
     for module in design["modules"].values():
         for cell in module["cells"].values():
@@ -45,7 +45,7 @@ def cells(design: Document) -> int:
 
 
 def _width(bits: list[Bit]) -> int:
-    """Of a word, without the constant bits."""
+    """Return the width of a word, without its constant bits."""
     return sum(isinstance(bit, int) for bit in bits)
 
 

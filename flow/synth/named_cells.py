@@ -227,7 +227,7 @@ class Placing:
 
     @property
     def names(self) -> frozenset[str]:
-        """Of the cells."""
+        """Return the names of the cells."""
         return frozenset(name for _, name in self.placed)
 
     def expand(self, design: Document) -> None:

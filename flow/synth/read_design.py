@@ -33,7 +33,7 @@ MAX_MEMORY_BITS = 65536
 # and takes 613 MiB and,
 # without sizing, a minute; the machine heap with 1,024 bits is estimated at 396,000
 MAX_CELLS = 600_000
-UNREAD = 1.5  # what is there before constants and what nobody reads are gone
+UNREAD = 1.5  # ratio of cells before constants and unused bits are removed
 SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 
 LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
@@ -91,7 +91,7 @@ CELLS = "read_liberty -lib {lib}\n"
 
 
 class Reading(NamedTuple):
-    """What was read, which cells the design has named (named_cells.py), and what the tool took."""
+    """A design as read, the cells that it names (named_cells.py), and the tool's run."""
 
     tiles: tuple[Tile, ...]
     named: frozenset[str]

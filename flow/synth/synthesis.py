@@ -84,7 +84,7 @@ PS_PER_NS = 1000
 
 @dataclass(frozen=True)
 class Options:
-    """What a style leaves open."""
+    """Parameters of a style."""
 
     adders: str = "auto"
     booth: bool = True
@@ -125,9 +125,8 @@ class SynthesisReport(Product, kw_only=True):
     peak_memory_mib: float
 
 
-# What abc chooses gates from, in the place of @structure@ in a style's NAME.abc: gates for area; and those of
-# a network balanced for
-# depth first, by which a mapping that is LATE is made again. At 3 ns, after sizing: mont 11,120 um^2 and
+# The structures from which abc chooses gates, in the place of @structure@ in a style's NAME.abc: the area
+# network, and one balanced for depth, with which a mapping that is LATE is repeated. At 3 ns, after sizing: mont 11,120 um^2 and
 # 10,689 (a sixth late at first),
 # mont with the processor -0.06 ns and +0.17 (a quarter late); but mont-001 at 3.25 ns 53,355 and 56,504 (a
 # tenth late).
@@ -238,7 +237,7 @@ def synthesize(
 
 
 class _Setting(NamedTuple):
-    """What all parts of a design have in common."""
+    """Settings shared by all parts of a design."""
 
     style: str
     clock_ns: float
@@ -375,8 +374,7 @@ def _script(top: str, work: Path, options: Options, setting: _Setting) -> str:
     return re.sub(r"@(\w+)@", lambda match: values[match[1]], script)
 
 
-# What cells that the design names wait for, such as the adder of a quotient's digit, before all other gates
-# and for depth: abc knows
+# The inputs of named cells, such as the adder of a quotient's digit, are mapped first and for depth: abc sees
 # no path through such cells, and would make it as slow as the slowest of the others, such as the adder of a
 # result.
 EARLY = """\

@@ -46,7 +46,7 @@ class Tile(msgspec.Struct, frozen=True):
 
     @property
     def module(self) -> str:
-        """Of the first instance, which stands for all."""
+        """Return the module of the first instance, which stands for all."""
         return self.modules[0]
 
     @property
@@ -56,7 +56,7 @@ class Tile(msgspec.Struct, frozen=True):
 
 
 class Tiles(Product):
-    """Those of a netlist, each mapped: tiles.json."""
+    """Tiles of a netlist, each mapped: tiles.json."""
 
     FILE: ClassVar[str] = "tiles.json"
     STEP: ClassVar[str] = "synthesis"
@@ -126,7 +126,7 @@ def inside(path: str, tiles: Sequence[Tile]) -> bool:
 
 
 class Forms:
-    """What a module is, whatever its nets are numbered and its instance is called."""
+    """Canonical form of modules, independent of net numbers and instance names."""
 
     def __init__(self, design: Document) -> None:
         self.modules = design["modules"]
@@ -238,7 +238,7 @@ def placed(tile: Tile, owners: Mapping[str, str]) -> dict[str, str]:
 
 
 def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
-    """What is left of a joined netlist without its tiles, with their ports."""
+    """Return a joined netlist without its tiles, but with their ports."""
     paths = {path for tile in tiles for path in tile.paths}
     ports, names = dict(whole["ports"]), {}
     for name, net in whole["netnames"].items():

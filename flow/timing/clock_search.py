@@ -24,7 +24,7 @@ MHZ = 1000.0
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """What became of a clock: the slack with the wires that are known there, and the area."""
+    """Result for a clock: the slack with the wires known so far, and the area."""
 
     clock_ns: float
     slack_ns: float | None  # None: nothing in it has a clock
@@ -66,9 +66,9 @@ class HighestClocks(msgspec.Struct):
 
 
 class ClockSearch:
-    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, which two
-    trials then may be enough for, and with just that clock, on the grid or not, of which there may be a
-    netlist.
+    """Search for the shortest clock: proposes periods and accepts their results. With `near` it starts close
+    to the answer, which two trials may then confirm, and with exactly that period, on the grid or not, of
+    which there may be a netlist.
     """
 
     def __init__(self, start_ns: float, *, near: bool = False) -> None:
@@ -99,7 +99,7 @@ class ClockSearch:
         return self._after_met(last) if last.met else self._after_missed(last)
 
     def tell(self, trial: Trial) -> None:
-        """What became of the period that was asked for."""
+        """Record the result for the proposed period."""
         self.trials.append(trial)
         if trial.met:
             self._met = min(self._met, trial.clock_ns)

@@ -285,7 +285,7 @@ def run(
 
 
 def _word(text: str | Path) -> str:
-    """What can stand between braces in Tcl."""
+    """Quote a text for braces in Tcl."""
     if set(str(text)) & set("{}\\\n"):
         raise BadInput(
             f"OpenSTA cannot be given the name {str(text)!r}, with a brace or a backslash in it: rename it"

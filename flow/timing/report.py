@@ -1,4 +1,4 @@
-"""What timing analysis says of a netlist: timing.json."""
+"""Timing analysis of a netlist: timing.json."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PathPoint(msgspec.Struct, kw_only=True):
 
 
 class TimedPath(msgspec.Struct, kw_only=True):
-    """A path from a register or port to another; the worst ones are told."""
+    """One of the worst paths, from a register or port to another."""
 
     start: str = ""
     end: str = ""
@@ -68,7 +68,7 @@ def told(start: str, end: str, cells: int, modules: Sequence[str], most: int = T
 
 
 class Bin(msgspec.Struct):
-    """Of the histogram of slacks."""
+    """Bin of the histogram of slacks."""
 
     from_ns: float
     to_ns: float

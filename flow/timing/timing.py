@@ -57,7 +57,7 @@ def version(engine: str) -> str:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is analysed: a netlist, what is asked of it, and its wires."""
+    """Subject of an analysis: a netlist, its constraints, and its wires."""
 
     netlist_v: Path
     netlist_json: Path
@@ -166,7 +166,7 @@ def analyze(
     owners = hierarchy_file.load(hierarchy).cells if hierarchy else {}
     for path in (*result.paths, *result.hold_paths):
         for point in path.points:
-            # without a hierarchy.json what stands before the last dot
+            # without a hierarchy.json the module is the name up to the last dot
             point.module = owners.get(point.cell, point.cell.rpartition(".")[0])
         path.modules = list(dict.fromkeys(point.module for point in path.points if point.cell))
     caveats += [*result.caveats, *_outside(result, asked)]
@@ -201,7 +201,7 @@ def _outside(result: Result, asked: Constraints) -> list[str]:
 def _report(
     subject: Subject, engine: str, asked: Constraints, result: Result, caveats: list[str]
 ) -> TimingReport:
-    """What timing.json says."""
+    """Return the content of timing.json."""
     wns, hold_wns, loaded = (
         min(slacks.values(), default=None) for slacks in (result.setup, result.hold, result.loaded)
     )

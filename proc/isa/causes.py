@@ -26,9 +26,7 @@ MEANING = {
     EXTERNAL_INTERRUPT: "external interrupt",
 }
 
-# Of memory. A refusal on the bus is known in X, and goes to mtvec like every trap; its cause is one of these
-# two as well.
-# No handler is entered: the memory's answer says so in M, when the instruction behind it may already be in
-# the multiplier or
-# divider, which cannot be flushed, and minstret has counted the access, which counts what leaves X.
+# Memory faults. A bus refuses an access in X, which traps to mtvec with one of these causes. A memory refuses it
+# in M, too late for a handler: the next instruction may already be in the multiplier or divider, which cannot
+# be flushed, and minstret has counted the access.
 ALWAYS_HALT = (LOAD_FAULT, STORE_FAULT)

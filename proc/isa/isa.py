@@ -170,5 +170,5 @@ def disassemble(word: int, pc: int | None = None) -> str:
 
 
 def _devices(bits: int) -> str:
-    """What a fence orders: of input, output, read and write."""
+    """Return the accesses that a fence orders: input, output, read and write."""
     return "".join(letter for i, letter in enumerate("iorw") if bits >> 3 - i & 1) or "0"

@@ -49,7 +49,7 @@ CONSTANTS = {csrs.MSTATUS: csrs.MSTATUS_VALUE, csrs.MISA: csrs.MISA_VALUE, csrs.
 
 
 class Accelerator(Protocol):
-    """What is behind the accelerator registers: modexlab.fl.xcel.XcelFL is one."""
+    """Protocol of the accelerator behind its registers, for example modexlab.fl.xcel.XcelFL."""
 
     def write(self, addr: int, data: int) -> None:
         """A write access."""

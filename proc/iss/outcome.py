@@ -1,4 +1,4 @@
-"""What a run of a program is, at every level and stage: how it ended, what it did, and where the cycles went."""
+"""Result of a program at every level and stage: its end, its effects, and its cycles by cause."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from ..isa.isa import REGISTERS, decode, disassemble, imm
 if TYPE_CHECKING:
     from ..software.elf import Program
 
-# What a cycle was spent on, in the words of the table: an instruction retires or traps (issue), or a bubble
-# leaves
-# the pipeline in its place, and this is why. BUBBLES are in the order of the commit port's field `bubble`.
+# Causes of cycles, in the words of the table: an instruction retires or traps (issue), or a bubble leaves the
+# pipeline for one of these reasons. BUBBLES are in the order of the commit port's field `bubble`.
 CAUSES_OF_CYCLES = (
     "issue",
     "load_use",
@@ -74,7 +73,7 @@ class Stuck(NamedTuple):
 
 @dataclass(frozen=True)
 class Window:
-    """What was inside the stats window; the functional level has no cycles."""
+    """Content of the stats window; the functional level has no cycles."""
 
     instructions: int
     cycles: int | None = None

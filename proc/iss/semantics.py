@@ -1,4 +1,4 @@
-"""What each instruction computes, at the functional level: one row an instruction, from which Python compiles
+"""Semantics of every instruction at the functional level: one row an instruction, compiled to Python
 functions.
 
     x     the registers, x[32] in place of x0 where one is written    a, b  numbers of rs1 and rs2

@@ -1,4 +1,4 @@
-"""What a run of a program on a processor is at every stage, and what its testbenches have in common.
+"""Result of a program on a processor at every stage, and the common parts of its testbenches.
 
 One testbench, written twice (`pybench.py` and `native.cpp`) and compared by the tests, so that outcomes are
 equal at all stages, cycle for cycle. Cycle 0 is the first after the cycles of reset. Per cycle: drive the
@@ -35,8 +35,7 @@ from ..iss.outcome import (
 from ..software.elf import Program
 from .timing import MemoryTiming
 
-# A run is given up after so many cycles in which no instruction retired, whatever max_cycles is. Waiting for
-# an
+# A run times out after so many cycles without a retired instruction, whatever max_cycles is. Waiting for an
 # accelerator, or in wfi for its interrupt, does not count: it may take that long, and has the limit of
 # `rtl.sim.protocol.hang_cycles`.
 HANG_CYCLES = 1_000_000
@@ -92,9 +91,7 @@ class Job:
 
 @dataclass
 class Tally:
-    """What a testbench has counted at the end of a run. `where` has a count for each code of bubble, and at
-    ISSUE.
-    """
+    """Counters of a testbench at the end of a run. `where` has a count for each code of bubble, and at ISSUE."""
 
     end: str  # "halt", "tohost", "limit", "starved", or a reason of outcome.Stuck
     cycles: int

@@ -79,7 +79,7 @@ class _MemoryPort:
         self._resp.msg @= _response(answers[0][1] if there else 0)
 
     def request(self, cycle: int) -> None:
-        """What the processor asks for in this cycle."""
+        """Return the processor's request in this cycle."""
         req = self._req
         self._promise.check(req, self._fired, cycle)
         if req.val & req.rdy:
@@ -142,7 +142,7 @@ class _Manager:
 
 
 class _Observer:
-    """Counts what stands at the commit port, and knows the end of a run."""
+    """Observes the commit port, and detects the end of a run."""
 
     def __init__(self, top: Component, job: Job, manager: _Manager, stage: str) -> None:
         self._port, self._job, self._manager = top.commit, job, manager
@@ -223,7 +223,7 @@ class _Observer:
         return "starved" if self._starved >= STARVED_CYCLES else None
 
     def tally(self, end: str) -> Tally:
-        """All that was counted."""
+        """Return all counters."""
         return Tally(
             end=end,
             cycles=self._cycles,

@@ -1,4 +1,4 @@
-"""What all stages have in common: what a simulation is made with, and `run`.
+"""Common parts of all stages: the options of a simulation, and `run`.
 
 `Model` is what a testbench of any kind needs; `Simulation` is the one for streams.
 """
@@ -25,7 +25,7 @@ _simulated: WeakSet[Component] = WeakSet()  # the passes of PyMTL3 change a comp
 
 @dataclass(frozen=True)
 class Options:
-    """What `simulate` was asked for beside the stage."""
+    """Options of `simulate` other than the stage."""
 
     vcd: Path | None = None  # waveform file; its suffix says the format
     trace: Trace | None = None  # called with (cycle, text) in every cycle

@@ -36,9 +36,8 @@ COMPILE = [
     "-ftree-vectorize",
     "-DVL_TIME_CONTEXT",
 ]
-# What all sources begin with, in one file. Verilator marks as cold what runs only when a simulation begins,
-# which is
-# half of the text of a design: to optimise that, too, would take a third of the time of the compiler.
+# The common head of all sources, in one file. Verilator marks code that runs only at the start as cold: half of
+# a design's text, whose optimisation would take a third of the compiler's time.
 HEADERS = "headers.h"
 SHARED_HEADERS = """\
 #include "verilated.h"

@@ -130,7 +130,7 @@ def digests_of(entry: Path) -> dict[str, str]:
 
 
 def file_digest(path: Path) -> str:
-    """Of a file's contents."""
+    """Return the digest of a file's contents."""
     digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
     with path.open("rb") as file:
         while block := file.read(1 << 20):

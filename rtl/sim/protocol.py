@@ -1,4 +1,4 @@
-"""What a run is at every stage: the requests, when they are offered, when responses are taken.
+"""Protocol of a run at every stage: the requests, and when requests are offered and responses accepted.
 
 One driver protocol, written twice (`pydriver.py` and `native.cpp`) and compared by the tests, so that cycle
 stamps are equal at all stages. Cycle 0 is the first after two cycles of reset. Per cycle: drive the inputs,
@@ -16,9 +16,8 @@ from .ports import Ports, Value
 
 RESET_CYCLES = 2
 DRAIN_CYCLES = 4  # after the last response, in which no other may come; they are in no stamp
-# Cycles without a handshake after which a run is given up when the caller sets no limit: minutes of
-# simulation,
-# and, at the stage that long runs are for, more than the 33 million cycles of one 4096-bit exponentiation.
+# Default number of cycles without a handshake after which a run times out: minutes of simulation, and, at the
+# stage for long runs, more than the 33 million cycles of one 4096-bit exponentiation.
 HANG_CYCLES = {"native": 2_000_000_000}
 HANG_CYCLES_ELSEWHERE = 10_000_000
 

@@ -1,6 +1,5 @@
-"""What a result depends on of this package's own sources: the modules that are imported, from those that one
-names, and the files beside them. Keys of caches and of the ledger have this digest, so that nobody keeps a
-list by hand.
+"""Source files on which a result depends: the named modules, their imports, and the files beside them. Keys
+of caches and of the ledger contain this digest, so that nobody keeps a list by hand.
 
 A module stands for its text, for the packages around it, for all that it imports from this package (inside
 functions too, but not for type checkers alone), for modules that it runs (a string "modexlab.room.module"),
@@ -28,8 +27,8 @@ NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
 
 @functools.cache
 def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
-    """Of these modules ("flow.synth.synthesis") and all that they import; `without`: rooms and modules that
-    do not count.
+    """Return the digest of these modules ("flow.synth.synthesis") and all their imports; `without`: rooms and
+    modules to leave out.
     """
     files = sorted(files_of(*modules, without=without))
     return cache.key(*(f"{path.relative_to(ROOT)} {cache.file_digest(path)}" for path in files))

@@ -86,7 +86,7 @@ class PrefixLevel(Component):
         def generate_carries():
             s.g_out @= s.g | (s.p & s.g_below)
 
-        s.is_last = level == len(network) - 1  # nobody reads what the last level would propagate
+        s.is_last = level == len(network) - 1  # the propagate bits of the last level are unused
         if not s.is_last:
             s.p_out = OutPort(nbits)
             s.p_below = Wire(nbits)

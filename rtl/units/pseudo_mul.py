@@ -43,7 +43,7 @@ def modulus_of(modulus, shape, nbits):
 
 
 class PseudoUnit(Component):
-    """A tree behind a register; what it computes is said by its subclasses."""
+    """A tree and a register; the subclass defines the function."""
 
     UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
     OPERATION = ""

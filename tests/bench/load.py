@@ -130,9 +130,7 @@ class Load:
 
 
 def judged(sweep: SweepProcess, draw: random.Random, again: int = AGAIN) -> dict[str, Any]:
-    """What is in the ledger; AssertionError if anything is missing, there twice, or not what is computed
-    again.
-    """
+    """Check the ledger; AssertionError if a row is missing, there twice, or different when computed again."""
     points = {point.version: point for point in Space.load(sweep.space).points()}
     assert set(sweep.keys()) <= points.keys(), (
         "not of these sources: they were changed meanwhile; begin again"

@@ -391,8 +391,8 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_points_of_a_sweep(tmp_path: Path) -> None:
-    """A core in a ledger, beside ours: its figures have the mark of the rows that it fails, and are told by
-    its files.
+    """A foreign core in a ledger: its figures carry the mark of the rows that it fails, and its files
+    identify it.
     """
     reference = by_manifest(START_DONE).reference
     point = Point(reference, 16, stage="native")

@@ -239,7 +239,7 @@ def test_two_rows_of_ones() -> None:
 
 
 def test_cells_take_every_bit_once() -> None:
-    """What `cells` tells about single compressors, against what the levels count."""
+    """The counts of `cells` for single compressors equal those of the levels."""
     plan = make_plan("multiply", parse("2^8+85"), None, "five-full-half")
     for number, level in enumerate(plan.levels):
         taken = set()

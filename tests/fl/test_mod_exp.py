@@ -231,7 +231,7 @@ def test_nothing_is_recorded_for_bad_input():
 @pytest.mark.parametrize("mod", range(9))
 @pytest.mark.parametrize("base", range(9))
 def test_status_and_bad_input_are_one(base, mod, domain):
-    """What the hardware answers with a status, the functional level refuses, and the other way round."""
+    """The functional level refuses exactly the operands that the hardware answers with a status."""
     name = {Identity: "identity", MontgomeryDomain: "montgomery"}[domain]
     status = operand_status(base, mod, odd_only=domain.odd_only, reduced_only=domain.reduced_only)
     if status == Status.OK:

@@ -136,7 +136,7 @@ def test_any_private_operation(domain: str) -> None:
 
 
 def answered(recipe: Recipe, **wrong: int) -> list[tuple[Status, int]]:
-    """What a program answers with a key some of whose numbers are wrong, for a few messages."""
+    """Return a program's answers to a few messages under a key some of whose numbers are wrong."""
     rng = random.Random(1)
     key = seeded_key(recipe.nbits, 3)
     program = recipe.program()
@@ -232,7 +232,7 @@ START = Word(actions=(SetExponent("in.exp"),), takes=True, accepts=True)
 
 
 def test_two_reads_of_the_memory_in_a_word_are_refused() -> None:
-    """Of two slots, or of a slot and the modulus; two stores as well."""
+    """Reads of two slots, or of a slot and the modulus, are refused in one word; so are two stores."""
     for actions in (
         (Fetch("r", "m"), Fetch("b", "n")),
         (Fetch("r", "m"), SetModulus("n")),

@@ -123,9 +123,7 @@ def test_private_numbers_do_not_show():
 @pytest.mark.parametrize("nbits", one_now([16, 20, 32, 64, 256, 1024], 16, 20, 32, 64, 256))
 @pytest.mark.parametrize("e", [3, 17, E])
 def test_primes_from_d_and_e(nbits, e):
-    """Of a key that came without them; with d modulo (p - 1)(q - 1) as well as modulo their least common
-    multiple.
-    """
+    """A key without its primes: d modulo (p - 1)(q - 1), and modulo their least common multiple."""
     p, q = primes_for(nbits, e)
     for order in ((p - 1) * (q - 1), math.lcm(p - 1, q - 1)):
         key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
@@ -254,7 +252,7 @@ def test_against_signatures_of_openssl(nbits):
 
 
 def test_against_encryption_of_openssl():
-    """What OpenSSL encrypted opens to its padded message (RFC 8017, 7.2.1), and it opens what we encrypt."""
+    """OpenSSL's encryptions open to their padded messages (RFC 8017, 7.2.1), and OpenSSL opens ours."""
     key = RSAKey.from_cryptography(OPENSSL_KEY)
     cipher = OPENSSL_KEY.public_key().encrypt(b"modexlab", padding.PKCS1v15())
     padded = key.decrypt(int.from_bytes(cipher, "big")).to_bytes(128, "big")

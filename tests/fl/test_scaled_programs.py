@@ -25,7 +25,7 @@ from tests.programs import PROTECTIONS, SECRET, messages, numbers, private_field
 
 
 def form_of(nbits: int, digit: int, delay: int = 0, doublings: int = 1, halvings: int = 1) -> ScaledEntry:
-    """Of units whose products follow one another as those of HeapMont do."""
+    """Return the form of units whose products follow one another as those of HeapMont do."""
     shape = ScaledShape(nbits, digit, delay)
     return ScaledEntry(shape, shape.nsteps + 1, doublings, halvings)
 

@@ -47,7 +47,7 @@ def run(search: ClockSearch, design: Callable[[float], Trial]) -> list[Trial]:
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("start_ns", [1.0, 3.0, 7.3])
 def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
-    """Of designs whose netlists all reach the same period: the first on the grid above it, or two percent
+    """For designs whose netlists all reach the same period: the first on the grid above it, or two percent
     more.
     """
     counts = []
@@ -64,7 +64,7 @@ def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
 
 
 def test_from_a_period_that_is_nearly_the_answer() -> None:
-    """Where it is the answer, one more trial says so; where it is far from it, steps grow until it is passed."""
+    """One more trial confirms the answer; far from it, steps grow until it is passed."""
     for period, most in ((1.68, 2), (1.63, 4), (1.78, 3), (1.2, 7)):
         search = ClockSearch(1.7, near=True)
         trials = run(search, made_up(lambda _, period=period: period, random.Random(1)))
@@ -83,7 +83,7 @@ def test_it_begins_with_the_very_clock_that_is_known() -> None:
 
 
 def test_netlists_that_differ_from_clock_to_clock() -> None:
-    """What each reaches is within three percent: so is what is found."""
+    """Netlists reach periods within three percent of each other, and so does the result."""
     for seed in range(200):
         generator = random.Random(seed)
         period = generator.uniform(0.3, 9)

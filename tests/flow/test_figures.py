@@ -158,7 +158,7 @@ def powered(circuit: Circuit, directory: Path) -> power.Powered:
 
 @pytest.mark.parametrize("make", [adder, gated])
 def test_power_agrees(make: Any, tmp_path: Path) -> None:
-    """What OpenSTA prints is far off, and every part of that is accounted for."""
+    """OpenSTA's power is far off, and every part of the difference is explained."""
     found = powered(make(), tmp_path)
     rows = by_name(power.compare(found, "here"))
     assert not [row for row in rows.values() if row.wrong]
@@ -182,9 +182,7 @@ def test_a_wrong_power_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("part", [power.CLOCKS, power.INPUTS])
 def test_intention_does_not_excuse(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What clock pins and inputs of registers cost may differ by what OpenSTA knows of registers, and by no
-    more.
-    """
+    """Clock pins and inputs of registers may differ by OpenSTA's model of registers, and by no more."""
     ours = power.Powered.ours
     monkeypatch.setattr(
         power.Powered,

@@ -165,7 +165,7 @@ def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
 
 
 class Reference:
-    """What the cells of the zoo show, message by message; written from the meaning of the cells."""
+    """Expected outputs of the cells of the zoo, message by message, from the meaning of the cells."""
 
     def __init__(self) -> None:
         self.state: Counter[str] = Counter()
@@ -320,7 +320,7 @@ def compare(nets: netlist.Netlist, counts: engine.Counts, toggles: Counter, name
 
 
 def test_tie_cells_and_constants(tmp_path: Path) -> None:
-    """What has no input has its value from the beginning."""
+    """Cells without inputs have their value from the start."""
     nets = netlist_of_verilog(
         tmp_path,
         "module tie (input a, output [3:0] z); wire one; LOGIC1_X1 t (.Z(one)); LOGIC0_X1 u (.Z(z[1]));\n"

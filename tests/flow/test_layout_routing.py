@@ -1,6 +1,4 @@
-"""The routers: ways within the tracks that there are, what is told where there are none, and how far they
-are.
-"""
+"""The routers: paths within the available tracks, the report of overflow, and progress."""
 
 import itertools
 from collections import Counter, defaultdict

@@ -175,7 +175,7 @@ def test_interpolation_is_bilinear_also_outside() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "at", "reason"),  # at: what stands on the line that is named
+    ("old", "new", "at", "reason"),  # at: the text of the reported line
     [
         ("nom_voltage : 1.5;", "nom_voltage : high;", "nom_voltage", "high"),
         ('"7, 9"', '"7, 9, 1"', "cell_rise", "7 numbers where there should be 6"),

@@ -27,7 +27,7 @@ from modexlab.rtl.sim.translation.translate import translate
 
 TOP, WIDTH = "dut", 6
 
-# bit 0 of `first` has a constant, and its last carry nobody reads; `FullAddersOdd` is none, whatever it is
+# bit 0 of `first` is constant, and its last carry is unused; `FullAddersOdd` is no adder, whatever its
 # called; ports have any names
 DESIGN = f"""
 module FullAdders__count_{WIDTH} (input logic [{WIDTH - 1}:0] p, q, r, output logic [{WIDTH - 1}:0] total, up);

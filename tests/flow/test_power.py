@@ -67,7 +67,7 @@ def instance(found: Estimate, name: str) -> Parts:
 
 
 def fj(found: Estimate, milliwatts: float) -> float:
-    """Of the whole window."""
+    """Return the energy of the whole window."""
     return milliwatts * found.cycles * found.clock_ns * 1e3
 
 
@@ -105,7 +105,7 @@ def test_an_inverter_by_hand(tmp_path: Path) -> None:
 def paid(
     arcs: tuple[PowerArc, ...], edge: int, slew: float, load: float, at: Mapping[str, int], related: str = ""
 ) -> float:
-    """What one transition costs where the values of all pins are known."""
+    """Return the energy of one transition with known values at all pins."""
     for arc in arcs:
         holds = not arc.when or functions.parse(arc.when).value(**at)
         if holds and arc.related == related:
@@ -342,7 +342,7 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
     circuit = make()
     theirs = opensta(circuit, tmp_path, 0.5, 0.5)
     made = estimator(circuit, tmp_path)
-    activity = everywhere(circuit, 50, ties=50)  # OpenSTA is told one activity for all
+    activity = everywhere(circuit, 50, ties=50)  # OpenSTA accepts one activity for all
     found = made.estimate(activity)
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for name, kind, _ in circuit.cells:
@@ -470,7 +470,9 @@ def recorded(directory: Path, name: str, toggles: float, mode: str, cycles: int 
 
 
 def test_energy_of_a_window_is_scaled(tmp_path: Path) -> None:
-    """By the exact count of the operation, of which it is a part; power is that of the window. It is said."""
+    """Energy is scaled by the exact count of the operation, of which the window is a part; power is that of
+    the window.
+    """
     adder().write(tmp_path)
     activity = tmp_path / "activity"
     recorded(activity, "decrypt", 40, "zero-delay")

@@ -86,7 +86,7 @@ def test_a_long_net_is_cut(lef: Lef, library: Library) -> None:
 
 
 def test_a_port_stays_on_its_net(lef: Lef, library: Library) -> None:
-    """At the end of all of it: only what hangs beside the way to it could go."""
+    """A port stays on its net although it is last: only branches off its path may be cut."""
     netlist, placement = column(library, to_a_port=True)
     after, _ = repeaters.with_repeaters(
         netlist, Rows(placement, lef), library, library.constraints(3.0, None), {}

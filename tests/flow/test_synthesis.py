@@ -1,4 +1,4 @@
-"""Synthesis: netlists that are their design, what is said of their cells, and designs that make no circuit."""
+"""Synthesis: netlists equal their designs, reports on their cells, and texts that are no circuit."""
 
 import json
 from collections.abc import Callable

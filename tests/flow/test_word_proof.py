@@ -87,7 +87,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> Stages:
 
 
 def test_each_rewriting_is_shown(stages: Stages) -> None:
-    """Sums that are shared, what nobody reads, and chains with the differences at their ends."""
+    """Shared sums, unused bits, and chains that differ at their ends."""
     steps = [len(chain) for chain in stages.chains]
     assert steps == [8, 8] and stages.shared == 16
     assert show(stages[0], stages[1]) == 16

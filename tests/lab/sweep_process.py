@@ -42,7 +42,7 @@ class SweepProcess:
         )
 
     def keys(self) -> list[str]:
-        """Of all measurements that were ever recorded."""
+        """Return the keys of all recorded measurements."""
         if not self.ledger.exists():
             return []
         connection = sqlite3.connect(self.ledger, timeout=SECONDS)

@@ -1,4 +1,4 @@
-"""`modexlab compare`: which published figures are held against which of ours, how, and what is said of it.
+"""`modexlab compare`: which published figures are compared with which of ours, how, and the remarks.
 
 Figures of ours are made up here, but for those of paper 003, which are formulas and measured: the arithmetic
 is what is tested.
@@ -387,7 +387,7 @@ def test_what_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.usefixtures("real_content")
 def test_measures_what_is_missing(cli: Cli, ledger: Ledger) -> None:
-    """Paper 003: the formulas of its machines, once; what takes long is told."""
+    """The formulas of paper 003's machines, computed once; slow points are announced."""
     message = cli.fails("compare", "paper-003")
     assert message.endswith("; add --measure") and str(ledger.path) in message
     result = cli("compare", "paper-003", "--measure")

@@ -212,7 +212,7 @@ def test_all_that_the_ledger_has_of_the_kind(ledger: Ledger) -> None:
 
 
 def test_answers_that_come_later_than_the_next_product_begins(ledger: Ledger) -> None:
-    """What counts is the time from product to product; a note has the other."""
+    """The time from product to product counts; a note has the latency."""
     record(ledger, "systolic-002", 32, of_flow(9_000.0, 2.0, product=(13, 0.1)), **UNIT)
     core = only(cores(ledger, [32]), name="systolic-002", part="unit")
     assert core.product_cycles == 11 and "13 cycles from request to answer" in core.note
@@ -493,7 +493,7 @@ def test_refused(arguments: tuple[str, ...], message: str, cli: Cli, ledger: Led
 
 
 def test_what_is_left_counts_what_is_under_way(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a point under way has taken is gone; one that takes longer than the rule says speaks for the
+    """Time already spent on a point in progress is subtracted; a point slower than estimated corrects the
     others.
     """
     points = [Point(name, 32, stage="flow") for name in ("mont", "heap", "scaled")]

@@ -103,7 +103,7 @@ def measured(figures: Iterable[Figure], marks: tuple[str, ...] = (), tests: str 
 
 
 def made_up(point: Point) -> Measurement:
-    """Of a flow: time and area from what is chained and what stands side by side."""
+    """Invent a measurement of the flow: time and area from the chained and the parallel parts."""
     settings, flow = point.resolved, dict(point.flow)
     rounds = point.nbits // settings["steps_per_stage"]
     cycles = {"encrypt": 20 * rounds, "decrypt": 35 * rounds + settings["nstages"]}
@@ -271,7 +271,7 @@ def test_a_stage_that_lacks_objectives(explore: Explore) -> None:
 
 
 def test_one_table_of_fronts_over_different_objectives(explore: Explore) -> None:
-    """What a stage does not measure is a dash."""
+    """A quantity that a stage does not measure is a dash."""
     text = FLOWS.replace('["flow"]', '["flow", "formula"]').replace("[32]", "[16, 32]")
     cycles = Figure("cycles", 90, "cycles", "encrypt")
     explore.work = lambda point: good(point) if point.stage == "flow" else Outcome(point, measured([cycles]))
@@ -350,7 +350,7 @@ def test_largest_is_best_where_it_is_said(explore: Explore) -> None:
 
 
 def some_fail(point: Point) -> Outcome:
-    """Those of two stages."""
+    """Fail the points of two stages."""
     if point.resolved["nstages"] == 2:
         return Outcome(point, None, "the netlist is not equal", 0.3)
     return good(point)
@@ -420,7 +420,9 @@ def test_figures_without_a_functional_run_are_a_failure(explore: Explore) -> Non
 
 
 def test_the_newest_figures_count(explore: Explore) -> None:
-    """Of a point that was measured twice, whatever the ledger has of it with other sources."""
+    """The newest figures of a point that was measured twice count, whatever the ledger has from other
+    sources.
+    """
     point = points_of(FORMULAS)[0]
     for cycles in (11, 12):
         explore.ledger.record(point, measured([Figure("cycles", cycles, "cycles", "encrypt")]))
@@ -773,7 +775,7 @@ def test_what_works_are_called() -> None:
     "example", [line.strip() for line in explore_command.EXAMPLES.splitlines() if line.strip()]
 )
 def test_examples_are_understood(example: str) -> None:
-    """What they do takes minutes, or a cluster; see above for the like."""
+    """Examples are parsed only: running them takes minutes, or a cluster; similar ones run above."""
     explore_command._check(cli_module.build_parser().parse_args(shlex.split(example)[1:]))
 
 

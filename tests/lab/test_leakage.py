@@ -50,7 +50,7 @@ def assessed(machine: Machine, traces: int, **more: str) -> Assessment:
 
 
 def register(top: Component, path: str) -> int:
-    """What is in one of a model in Python, by its path in the Verilog; the elements of an array side by side."""
+    """Return the value of a register of a Python model by its path in the Verilog; arrays side by side."""
     at = top
     for part in path.replace("[", "__").replace("]", "").split("."):
         name, *places = part.split("__")
@@ -217,9 +217,7 @@ def test_constant_time_is_not_enough() -> None:
 
 @pytest.mark.regress
 def test_a_secret_that_is_left_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it was before this test was written: the exponent stayed in s beside its blinded form, until the
-    table's first entry.
-    """
+    """Regression: the exponent stayed in s next to its blinded form until the first entry of the table."""
     machine = machine_of("mont", 32, **BLINDED, crt=True, verify=True, fit="modulus")
     program = machine.programmed.program
     assert any(

@@ -42,7 +42,7 @@ MODULUS = (1 << 4000) - 1  # no reader of JSON with doubles has it exactly
 
 @dataclass(frozen=True)
 class StandIn:
-    """What the ledger asks of a point, at no cost: points themselves have tests of their own."""
+    """A cheap substitute for a point, with the attributes that the ledger reads."""
 
     key: str = "k"
     subject: str = "proc-naive"
@@ -162,7 +162,7 @@ def test_the_newest_counts_and_the_history_stays(ledger: Ledger) -> None:
 
 
 def test_a_clock_that_jumps_back(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was measured last counts, whatever the date says."""
+    """The last measurement recorded counts, whatever its date is."""
     ledger.record(point(), WHOLE)
     monkeypatch.setattr(ledger_file, "_now", lambda: "1999-12-31T23:59:59.000+00:00")
     last = ledger.record(point(), WHOLE)
@@ -531,14 +531,14 @@ def python(code: str) -> subprocess.Popen[str]:
 
 
 def write(path: Path, name: str, count: int) -> None:
-    """What a writer process does."""
+    """Record measurements, as a writer process."""
     with Ledger(path) as ledger:
         for index in range(count):
             ledger.record(point(f"{name}{index}"), WHOLE)
 
 
 def watch(path: Path, count: int) -> None:
-    """What a reader process does: it sees whole measurements only, and never fewer than before."""
+    """Read as a reader process does: only whole measurements, and never fewer than before."""
     seen = 0
     end = time.monotonic() + 240
     with Ledger(path) as ledger:
@@ -654,7 +654,7 @@ def write_and_say(path: Path, first: int) -> None:
 
 
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """What was said to be recorded is there, whole, and no half of the one in progress."""
+    """Measurements reported as recorded are there, whole, and the one in progress leaves no half."""
     path, generator = tmp_path / "ledger.sqlite", random.Random(6)
     recorded: list[int] = []
     for kill in range(4):

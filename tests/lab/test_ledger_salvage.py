@@ -102,9 +102,7 @@ def test_a_figure_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> 
 
 
 def test_a_note_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> None:
-    """What was refuted is not proved by that; all others are carried over, and carried over again they are
-    there once.
-    """
+    """A damaged note does not count; all others are copied, and copied again they are there once."""
     path, new = tmp_path / "changed.sqlite", tmp_path / "new.sqlite"
     path.write_bytes(content)
     connection = sqlite3.connect(path)

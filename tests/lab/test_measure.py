@@ -74,7 +74,7 @@ def test_programs_count_alike(name: str, settings: dict[str, Any]) -> None:
 
 
 def test_paper_operands_at_32_bits() -> None:
-    """What paper 001 gives for its own machine."""
+    """The figures that paper 001 prints for its own machine."""
     published = papers.by_name("001", "RTL")["mont-001"]
     for workload, expected in published.items():
         assert cycles(measure.measure(Point("mont-001", 32, workload=workload))) == expected

@@ -132,7 +132,7 @@ def test_key_changes_with_the_operands(constant: str, point: Point, monkeypatch:
 
 
 def test_key_is_of_all_sources_that_figures_come_from() -> None:
-    """What is imported counts, by whatever way; what only keeps or shows figures does not."""
+    """Every import counts, direct or not; modules that only store or show figures do not."""
     machine = sources.closure(*keys._MACHINES, without=keys._NO_FIGURES)
     assert {
         "fl.multipliers.montgomery",

@@ -1,4 +1,4 @@
-"""Proofs of units and machines: what holds is proved, and a fault in it is refuted with inputs that show it."""
+"""Proofs of units and machines: true properties are proved, and faults come with inputs that show them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_contract_and_a_mutant(make: Callable[[], Component]) -> None:
 
 
 def test_inputs_that_refute_do() -> None:
-    """A subtraction that is one too much: the inputs that are told, in Python."""
+    """A subtraction too many: the counterexample's inputs, in Python."""
     unit = CondSub(4)
     unit.elaborate()
     text = translate(unit).replace("6'(value) - 6'(n)", "6'(value) - 6'(n) - 1")
@@ -403,7 +403,9 @@ def test_handshakes_of_a_mutant() -> None:
 
 
 def test_conditions_are_those_of_both_languages() -> None:
-    """What is asked natively is what a proof assumes: counted by the circuit that SystemVerilog makes of it."""
+    """Native checks and proofs assume the same: counted by the circuit that SystemVerilog makes of the
+    conditions.
+    """
     unit = MontMulRem(2, 2, 1, "textbook", False)
     unit.elaborate()
     said = ANSWERS[MontMulRem](unit)
@@ -439,7 +441,7 @@ def test_each_unit_has_a_contract(units: dict[str, Check]) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("name", sorted(classes()))
 def test_a_mutant_of_each_unit(name: str, units: dict[str, Check]) -> None:
-    """It holds, and one of its mutants is refuted."""
+    """The unit is proved, and one of its mutants is killed."""
     assert run(units[name]) == PROVED
     assert first_refuted(units[name], SECONDS).refuted
 
@@ -456,7 +458,7 @@ def planting(monkeypatch: pytest.MonkeyPatch, changes: dict[str, tuple[str, str]
 
 
 def test_what_a_fault_is_told_as(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No hardware, the same unit, one that differs where nothing is said, and one that is refuted."""
+    """Mutants that are no hardware, equivalent, different outside the contract, and killed."""
     planting(
         monkeypatch,
         {
@@ -649,7 +651,7 @@ endmodule
     ],
 )
 def test_units_in_a_row(joined: str, ready: str, expected: bool) -> None:
-    """Each keeps its handshakes, and what leaves one is what the next one takes."""
+    """Units in series keep their handshakes, and each accepts the output of the one before."""
     unit = planted(ready=ready)
     design = replace(unit, verilog=unit.verilog + ROW.replace("JOINED", joined), top="row")
     parts = [(name, replace(design, top="planted")) for name in ("one", "two")]
@@ -728,7 +730,7 @@ def test_mutants_are_of_the_module_alone() -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["mont", "mont-ct", "ssmm-ct", "mm-m-000", "scaled"])
 def test_all_of_a_machine(name: str) -> None:
-    """Of 8 bits nothing is refuted."""
+    """No check of a machine with 8 bits finds a counterexample."""
     found = [check for check in checks(catalogue.find(name).at(8)) if check.kind != NETLIST]
     assert not [each.name for each in found if run(each) == REFUTED]
 

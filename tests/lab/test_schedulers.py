@@ -204,7 +204,7 @@ def test_closing_ends_the_tools_of_a_worker(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_tools_of_a_worker_that_is_killed_end_with_it(tmp_path: Path) -> None:
-    """One that runs out of memory leaves a compiler behind, which nobody waits for."""
+    """A worker that is killed, for example without memory, leaves no compiler behind."""
     place = tmp_path / "pids"
     with Local(1, use_place(place)) as local:
         local.submit(points(1)[0])

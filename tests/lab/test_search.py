@@ -1,4 +1,4 @@
-"""The order in which points are measured: all, at random, and by a search that is told what became of them."""
+"""Order of measurements: all points, a random choice, and a search that learns from results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def with_two_objectives(space: Space) -> Space:
 
 
 def cost(point: Point) -> tuple[float, float]:
-    """Cycles, and something like an area: what is chained in a cycle, times what stands side by side."""
+    """Return the cycles, and an area: the part chained in a cycle times the parallel part."""
     design = point.design
     assert design is not None
     (part,) = point.parts()
@@ -71,7 +71,7 @@ def cost(point: Point) -> tuple[float, float]:
 def walk(
     one: Search, judge: Callable[[Point], Judged], backwards: bool = False
 ) -> list[tuple[Point, Judged]]:
-    """All that a search hands out, with what it was told."""
+    """Return all proposals of a search, with the results that it received."""
     found = []
     while batch := one.ask():
         results = [(point, judge(point)) for point in batch]
@@ -213,7 +213,7 @@ def test_failed_points_have_no_children() -> None:
 
 
 def test_points_that_break_a_constraint_lose() -> None:
-    """Those of one unit are forbidden, 3 in 5 by chance: the search goes away from them."""
+    """Points of one unit are forbidden, 3 in 5 by chance: the search avoids them."""
 
     def forbid(point: Point) -> Judged:
         judged = judge(point)

@@ -446,7 +446,7 @@ def test_ready_made_spaces(ready_made: Space) -> None:
 
 @pytest.mark.parametrize("number", ["000", "001", "004"])
 def test_a_papers_space_has_what_its_comparison_asks_for(number: str, tmp_path: Path) -> None:
-    """Whoever measures the space finds no figure missing that could have been had in a minute or two."""
+    """After measuring a paper's space, no figure is missing that takes a minute or two."""
     asked = missing(compare(paper(number).figures(), Ledger(tmp_path / "empty.sqlite"))).quick
     assert asked
     assert set(asked) <= set(Space.load(f"paper-{number}").points())

@@ -131,7 +131,7 @@ def test_it_passes_in_icarus(small: Path) -> None:
 
 
 def test_a_wrong_answer_is_found(small: Path, tmp_path: Path) -> None:
-    """Of the hardware: who it is."""
+    """A wrong answer of the hardware, here of register ID, fails the testbench."""
     before, after, words = "32'd1297632322", "32'd1297632323", "data 4d584c43, refused 0"
     folder = tmp_path / "ip"
     shutil.copytree(small, folder)

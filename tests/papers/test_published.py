@@ -1,4 +1,4 @@
-"""What the papers print (eval/papers), against its own arithmetic.
+"""Tables of the papers (eval/papers) against the papers' own arithmetic.
 
 Where the paper is consistent the printed figure follows from other printed ones; where it is not there is an
 erratum, and the corrected figure follows. Printed figures are rounded or cut off, and so are those that they

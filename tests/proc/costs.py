@@ -1,4 +1,4 @@
-"""What instructions cost, measured on the RTL: the tables of proc/README.md.
+"""Cycles of instructions, measured on the RTL: the tables of proc/README.md.
 
 The cost of a piece of program is what each further repetition of it adds to the cycles of the whole.
 """
@@ -84,7 +84,7 @@ def simulation(stage: str = "native", mul_latency: int = 1, div_bits: int = 2) -
 
 
 def cost(sim: ProcSimulation, case: Case, timing: MemoryTiming | None = None) -> Cost:
-    """What the case costs each time."""
+    """Return the cycles of each repetition of the case."""
     whole, baseline = added(sim, case.text, timing), added(sim, case.without, timing)
     causes = {name: whole[name] - baseline[name] for name in whole}
     cycles = sum(causes.values())
@@ -130,7 +130,7 @@ def members(name: str) -> str:
 
 
 def parameter_table() -> str:
-    """What the parameters of Proc change."""
+    """Return the table of Proc's parameters."""
     rows = []
     for mul_latency, div_bits in zip(MUL_LATENCIES, DIV_BITS, strict=True):
         sim = simulation("python", mul_latency, div_bits)
@@ -140,7 +140,7 @@ def parameter_table() -> str:
 
 
 def memory_table() -> str:
-    """What a slower memory costs."""
+    """Return the table of slower memories."""
     cases = {
         "ALU instruction": CASES["alu", ""],
         "load and an instruction that takes its value": Case("lw t1, 0(gp)\naddi t2, t1, 1"),

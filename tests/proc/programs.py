@@ -171,7 +171,7 @@ class Assembler:
             )
 
     def program(self, name: str = "program") -> Program:
-        """What has been written, with its data."""
+        """Return the program written so far, with its data."""
         for index, what, rd, rs1, rs2, place in self._open:
             addr = self.labels[place.split()[-1]]
             if place.startswith("%hi"):
@@ -219,7 +219,7 @@ def check(expected: Outcome, outcome: Outcome, where: str) -> None:
 
 
 def golden(program: Program, manager: Sequence[int] = (), limit: int = 200_000) -> Outcome:
-    """What the simulator of instructions says; the program must end by itself."""
+    """Run the instruction-set simulator; the program must end by itself."""
     outcome = ISS(program, NullXcelFL(), manager).run(limit, record=True)
     assert outcome.reason != "limit", outcome.explain(program)
     return outcome

@@ -427,12 +427,12 @@ class BusProgram(RandomProgram):
         return 1
 
     def csr(self) -> int:
-        """What an interrupt does not change."""
+        """Return a CSR that an interrupt does not change."""
         self.asm.emit(self.random.choice(["csrrw", "csrrs"]), self.target(), self.source(), imm=csrs.MSCRATCH)
         return 1
 
     def trap(self) -> int:
-        """What the handler skips by four bytes."""
+        """Return an instruction that the handler skips by four bytes."""
         self.asm.emit(self.random.choice(["ecall", "ebreak"]))
         return 1
 
@@ -576,8 +576,8 @@ KEYED = [
 def test_a_private_key_goes_through_the_processor(
     nbits: int, settings: dict[str, object], interface: str
 ) -> None:
-    """From memory to the machine, in all ways at both levels; a wrong number is told by the status; rsa.c
-    decrypts by it.
+    """A key goes from memory to the machine, by all ways at both levels; wrong numbers give a status; rsa.c
+    decrypts.
     """
     xcel = Xcel(find("mont"), nbits, settings, interface)
     machine = xcel.machine

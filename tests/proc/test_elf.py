@@ -133,7 +133,7 @@ def test_files_that_are_no_programs(tmp_path: Path) -> None:
 
 
 def linked(directory: Path, text: str, start: int) -> Path:
-    """What the cross tools make of a text in assembly."""
+    """Assemble and link a text with the cross tools."""
     (directory / "program.s").write_text(text)
     for command in (
         "as -march=rv32im_zicsr_zifencei -mabi=ilp32 program.s -o program.o",

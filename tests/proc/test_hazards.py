@@ -431,7 +431,7 @@ def test_squash(jump: str) -> None:
 
 @pytest.mark.parametrize("jump", JUMPS)
 def test_before_and_back_to_back(jump: str) -> None:
-    """What is before a jump is done; jumps that go to jumps, and to themselves."""
+    """Instructions before a jump complete; jumps to jumps, and to themselves."""
     asm = start()
     for harm, distance in itertools.product(HARMFUL[:7], range(3)):
         if jump == "fetch fault" and harm is HARMFUL[2]:  # it needs the handler

@@ -560,7 +560,7 @@ def test_a_branch_that_is_not_taken_has_any_target() -> None:
 
 
 def test_a_handler_that_cannot_run() -> None:
-    """Nothing retires any more: the run is given up at once."""
+    """Nothing can retire any more: the run ends at once."""
     for target in (0x10, 0x8000_0000):  # not mapped, and zeros
         words = [*li(T0, target), encode("csrrw", rs1=T0, imm=csrs.MTVEC), encode("ecall")]
         program = Program.of_words(words)
@@ -608,7 +608,7 @@ def test_limit() -> None:
 
 
 def test_outcome_of_a_level_with_cycles() -> None:
-    """What the simulations of the RTL report is explained, and divided, in the same way."""
+    """Results of RTL simulations are explained and divided in the same way."""
     fl = ISS(Program.of_words(finish(1))).run()
     assert fl.explain(Program.of_words([])) == "the program ended with exit code 1"
     window = Window(instructions=4, cycles=10)

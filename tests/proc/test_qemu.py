@@ -106,7 +106,7 @@ def words(raw: bytes) -> list[int]:
 
 
 def run_qemu(path: Path) -> list[int]:
-    """What the program writes."""
+    """Return the output of the program."""
     done = subprocess.run([qemu(), str(path)], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b""), path
     return words(done.stdout)

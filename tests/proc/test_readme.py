@@ -64,7 +64,7 @@ def fenced(text: str) -> str:
 
 
 def executed(command: str) -> str:
-    """What a command prints; of a traced run, the trace."""
+    """Return the output of a command; of a traced run, the trace."""
     with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(shlex.split(command.removeprefix("modexlab "))) == 0, command
     lines = output.getvalue().splitlines()
@@ -107,7 +107,7 @@ SOURCES: dict[str, Callable[[], str]] = {
 
 
 def present(kind: str, source: str) -> str:
-    """What the page has to quote."""
+    """Return the text that the page has to quote."""
     return executed(source) if kind == "executed" else SOURCES[source]()
 
 

@@ -403,7 +403,7 @@ def test_traces() -> None:
         )
         cycles = sim.run(program).cycles
         assert [cycle for cycle, _ in seen] == list(range(cycles))
-    # the component's own line at stage python, what leaves the pipeline at stage verilog
+    # the component's own line at stage python, retiring instructions at stage verilog
     assert lines["python"][-1][1].split("|")[0].strip().endswith("!ecall")
     assert [text for _, text in lines["verilog"][-4:]] == [
         "(start)",

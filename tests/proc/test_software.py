@@ -525,7 +525,7 @@ def test_refused_sources(tmp_path: Path) -> None:
 
 @pytest.fixture
 def no_compiler_known() -> Iterator[None]:
-    """What is remembered of the compiler is forgotten, before and after."""
+    """Forget the compiler that was found, before and after."""
     known = (compiler.compiler, compiler.fingerprint)
     for each in known:
         each.cache_clear()
@@ -598,7 +598,7 @@ def test_files_that_the_assembler_reads_are_inputs(
 
 
 def test_warnings_are_the_callers(tmp_path: Path) -> None:
-    """Of each source, in every call; the library's own are tested above."""
+    """Warnings about each source, in every call; the library's own are tested above."""
     texts: list[str] = []
     for name in ("a.c", "b.c"):
         (tmp_path / name).write_text(f"int {name[0]}(void) {{ int unused; return 0; }}\nint main(void);\n")

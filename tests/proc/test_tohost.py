@@ -220,9 +220,7 @@ def test_traps(system: ProcSimulation, tmp_path: Path) -> None:
 def test_misaligned_accesses_fail_by_design(
     text: str, mcause: int, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """What the community's `ma_data` does: accesses that have to work there trap here, and the report names
-    the trap.
-    """
+    """The community's `ma_data` needs misaligned accesses, which trap here; the report names the trap."""
     program = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path)
     said = said.format(pc=program.symbols["access"])
     for level in ("fl", "rtl"):

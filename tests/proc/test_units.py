@@ -254,7 +254,7 @@ SAMPLE = {"I": "addi", "S": "sw", "B": "beq", "U": "lui", "J": "jal"}
 @example(31, 31, 31, 2**21 - 1)
 @example(0, 31, 0, 2**20)
 def test_immediates(rd: int, rs1: int, rs2: int, bits: int) -> None:
-    """What was encoded comes back, in all formats and whatever the registers are."""
+    """Decoding inverts encoding, in all formats and for any registers."""
     for fmt, name in SAMPLE.items():
         low = bits % 2 ** WIDTH_OF[fmt] >> UNITS_OF.get(fmt, 0) << UNITS_OF.get(fmt, 0)
         value = low if fmt == "U" else signed(low, WIDTH_OF[fmt])
@@ -505,7 +505,7 @@ CSR_CONSTANTS = {"mvendorid": 0, "marchid": 0, "mimpid": 0, "mhartid": 5, "numco
 
 
 def test_csr_values(system: ProcSimulation) -> None:
-    """What registers read as at first, after a write, after bits were set and cleared; the constants."""
+    """Values of CSRs after reset, after writes, and after setting and clearing bits; constants."""
     lines, expected = ["li t0, -1; li t1, 0x0F0F0F0F"], []
     for name, ones in CSR_VALUES.items():
         fixed = name in ("mstatus", "misa", "mie", "mip")

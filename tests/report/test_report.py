@@ -1,6 +1,4 @@
-"""What the report is made of: views of the ledger, tables, charts, and how they are written;
-test_report_page.py has the browser.
-"""
+"""The report's views of the ledger, tables, charts and writers; test_report_page.py has the browser."""
 
 from __future__ import annotations
 

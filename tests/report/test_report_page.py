@@ -100,7 +100,7 @@ def report(browser: Any, path: Path) -> Iterator[Opened]:
 
 
 def first_points(content: Content, **more: Any) -> list[dict[str, Any]]:
-    """What the first chart shows when the page is opened."""
+    """Return the points of the first chart of a freshly opened page."""
     wanted = {**content.opening._asdict(), **more}
     return [
         record

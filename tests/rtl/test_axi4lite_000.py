@@ -110,7 +110,7 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles() -> None:
     outcomes = [outcome(NBITS, found[size * i : size * (i + 1)]) for i in range(len(accesses))]
     assert outcomes[0] == (0, 4, int.from_bytes(b"mess", "big"))
     assert set(outcomes[1:]) == {(WRONG_PADDING, 0, 0)}
-    # the exponent is the same, but mont's cycles hang on the base not at all
+    # the exponent is the same, and mont's cycles do not depend on the base
     first = len(push_key(NBITS, (N, E, D)))
     waits = [place for place, access in enumerate(accesses[0]) if access[1]]
     cycles = {timed.latencies[first + size * i + waits[0]] for i in range(len(accesses))}
@@ -285,7 +285,7 @@ def test_codes_are_beside_those_of_machines() -> None:
 
 @pytest.mark.parametrize("nbits", one_now((8, 64, 96), 64, 96))
 def test_verilog_is_clean(nbits: int) -> None:
-    """What others take: the slave, its key at ports."""
+    """Other tools accept the Verilog of the slave with its key at ports."""
     text = translate(find("mont").at(nbits).exported(AXI4LITE_000))
     lint(text)
     assert "key_modulus" in text and ("random__msg" in text) == (nbits > 64)

@@ -210,7 +210,7 @@ ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "sca
 
 
 def moduli(case: Case, rng: random.Random) -> list[int]:
-    """Of every length: the least, the largest, and one that is drawn."""
+    """Return moduli of every length: the least, the largest, and a random one."""
     found = []
     for length in range(1, case.nbits + 1):
         top = 1 << (length - 1)

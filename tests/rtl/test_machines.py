@@ -372,7 +372,7 @@ def test_any_exponentiation(design: Design, how: dict) -> None:
 
 
 def test_status_is_what_require_refuses() -> None:
-    """What the hardware answers with a status, `require` answers with words."""
+    """`require` refuses in words the operands that the hardware answers with a status."""
     design = catalogue.find("mont")
     for row in mod_exp.corners(16, 16):
         status = row.golden(design, 16)[0]

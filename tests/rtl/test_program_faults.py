@@ -1,4 +1,4 @@
-"""Single-bit faults in machines that check their results: what leaves is right, or it does not leave.
+"""Single-bit faults in machines that verify their results: no wrong result is released.
 
 A fault flips one bit once, in a register, in a memory or in what a unit answers, or one bit of a ROM for
 good. Without the check the same faults let wrong results out. A machine may hang: nothing leaves then, and it
@@ -110,7 +110,7 @@ class Attacked:
 
 
 def _place(site: Site) -> int:
-    """Of a word in its memory or ROM."""
+    """Return the index of a word in its memory or ROM."""
     return int(site.path.split("[")[1][:-1]) if "[" in site.path else 0
 
 

@@ -1,4 +1,4 @@
-"""Pseudo-moduli and the search for factors: everything that is said of a modulus is multiplied out."""
+"""Pseudo-moduli and the search for factors: every claim about a modulus is multiplied out."""
 
 import random
 from math import prod
@@ -178,7 +178,7 @@ def test_repeated_factors(primes: list[int]) -> None:
 
 
 def test_no_more_is_claimed_than_was_found() -> None:
-    """A product of two strong primes stays one composite factor, and nothing is said against it."""
+    """A product of two strong primes stays one composite factor, without a claim against it."""
     key = RSAKey.generate(512)
     moduli = PseudoModuli(key.n)
     (rest,) = moduli.factors.factors

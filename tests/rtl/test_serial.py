@@ -94,7 +94,7 @@ def test_serial_numbers_are_as_long_as_said() -> None:
 @settings(max_examples=examples(100))
 @given(nbits=st.integers(8, 4096), digit=st.integers(2, 1024))
 def test_serial_widths(nbits: int, digit: int) -> None:
-    """What can be has three digits; what cannot names the nearest, which can."""
+    """Valid widths have three digits; the error for others names the nearest valid one."""
     if digit <= widest_digit(nbits):
         assert SerialShape(nbits, digit).ndigits >= 3
         return
@@ -172,8 +172,8 @@ def test_serial_of_ours_with_words_of_all_kinds(nbits: int, digit: int, step: in
 @settings(max_examples=examples(60))
 @given(data=st.data())
 def test_serial_way_out(data: st.DataObject) -> None:
-    """Hypothesis, the mathematics of fl/multipliers/scaled_serial.py: what leaves is at most twice the
-    modulus, and the right residue.
+    """Hypothesis on fl/multipliers/scaled_serial.py: the result is at most twice the modulus, and the right
+    residue.
     """
     nbits, k = data.draw(st.integers(1, 70)), data.draw(st.integers(4, 32))
     n = data.draw(st.integers(0, (1 << nbits - 1) - 1)) * 2 + 1 if nbits > 1 else 1

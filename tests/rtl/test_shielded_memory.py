@@ -15,7 +15,7 @@ from tests.programs import machine_of
 
 @pytest.mark.parametrize("depth", [1, 5, 8])
 def test_reads_and_writes_as_the_plain_one(depth: int) -> None:
-    """What is written is read from the next cycle on; what is not read is 0."""
+    """A word is read from the cycle after its write; a memory that is not read shows 0."""
     draw = random.Random(depth)
     shielded, plain = both = (ShieldedMemory(depth, 7), ResidueMemory(depth, 7))
     for side in both:

@@ -97,7 +97,7 @@ PUBLISHED = {512: (32, 34, 98), 1024: (64, 66, 194), 2048: (128, 130, 386)}
     "nbits", [pytest.param(nbits, marks=regress_if(nbits != 1024)) for nbits in PUBLISHED]
 )
 def test_systolic_counts_of_the_paper(nbits: int) -> None:
-    """Of the Verilog, not of the shape: instances, and the multiplications in their modules."""
+    """Instances in the Verilog, not the shape, and the multiplications in their modules."""
     elements, multipliers, cycles = PUBLISHED[nbits]
     machine = DESIGN.at(nbits)
     text = translate(machine.multiplier(), "dut")

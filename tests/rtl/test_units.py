@@ -46,7 +46,7 @@ def candidates(param: Param) -> list[Any]:
 
 
 def unit_of(design: Design, nbits: int, how: dict[str, Any]) -> str:
-    """What makes a unit different from another: its class and parameters."""
+    """Return the key of a unit: its class and parameters."""
     machine = design.at(nbits, **how)
     form = [machine.parameters.get(name) for name in ("add_red", "gated")]
     return f"{design.family} {machine.timing} {form}"

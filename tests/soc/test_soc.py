@@ -44,7 +44,7 @@ def bench_that_prints(directory: Path, monkeypatch: pytest.MonkeyPatch, lines: s
 
 
 def lines_of(results: list[int], code: int) -> Iterator[str]:
-    """What a chip of 16 bits would put out."""
+    """Return the lines that a chip with 16 bits would print."""
     for i, result in enumerate(results):
         yield from (f"mark {mark} {100 * i + 10 * mark}\n" for mark in range(1, 6))
         yield f"word {20 + i}\nword 0\nword {result}\n"

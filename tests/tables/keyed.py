@@ -23,6 +23,6 @@ def wrong(machine: Machine, name: str) -> tuple[int, ...]:
 
 
 def result(machine: Machine, base: int = 3) -> int:
-    """What is right."""
+    """Return the right result."""
     assert machine.key.d is not None
     return pow(base, machine.key.d, machine.key.n)

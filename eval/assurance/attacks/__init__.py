@@ -1,1 +1,1 @@
-"""What a machine gives away, and what a fault in it does."""
+"""Leakage of a machine, and the effect of faults in it."""

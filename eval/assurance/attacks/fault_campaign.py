@@ -109,7 +109,7 @@ class Campaign:
 
     @property
     def nbits(self) -> int:
-        """Of all flip-flops."""
+        """Return the bits of all flip-flops."""
         return sum(register.nbits for register in self.model.registers)
 
     @property
@@ -124,7 +124,7 @@ class Campaign:
             every = faults_of(self.model.registers, lambda _: range(self.cycles))
             self._draw.shuffle(
                 every
-            )  # so that the operations meet all of them alike, and the time left is told well
+            )  # spreads the faults evenly over the operations, for a good estimate of the time left
             return every
         bits = [(site, bit) for site in self.model.registers for bit in range(site.nbits)]
         chosen = self._draw.choices(bits, k=SAMPLES if samples is None else samples)
@@ -171,7 +171,7 @@ class Campaign:
         return max(LEAST_OF_PART, min(MOST_OF_PART, PART // self.possible))
 
     def _named(self, part: Sequence[Any]) -> list[Any]:
-        """All that these outcomes follow from."""
+        """Return all inputs on which these outcomes depend."""
         machine = self.machine
         return [
             [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
@@ -196,10 +196,10 @@ class Campaign:
                 if found is not None:
                     yield found
 
-    # ---- what is told
+    # ---- report
 
     def named(self, fault: Any) -> str:
-        """In words."""
+        """Describe a fault in words."""
         return str(fault)
 
     @property
@@ -213,9 +213,7 @@ class Campaign:
         return len(self.outcomes) / self.seconds if self.seconds else 0.0
 
     def most_wrong(self) -> float:
-        """Of all faults that there are, so large a part may let a wrong result out, of those that were drawn
-        (Wilson, 95 %).
-        """
+        """Return the upper bound of the fraction of all faults that release a wrong result (Wilson, 95 %)."""
         total, wrong = len(self.outcomes), self.counts[Effect.WRONG]
         if self.exhaustive or not total:
             return wrong / total if total else 0.0

@@ -18,7 +18,7 @@ from ....rtl.sim.ports import Value
 
 
 class Came(NamedTuple):
-    """What a fault came to; without an answer `response` is None."""
+    """Effect of a fault; without an answer `response` is None."""
 
     effect: Effect
     response: Value | None

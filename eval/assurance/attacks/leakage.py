@@ -497,7 +497,7 @@ def _span(lengths: Sequence[int]) -> list[int]:
 
 
 def _strength(point: Point) -> float:
-    """What leaks is before what does not."""
+    """Sort key: leaks before points that do not leak."""
     return abs(point.both) + (1e9 if point.leaks else 0.0)
 
 
@@ -583,7 +583,9 @@ def assess(
 def _placed(
     compared: Comparison, request: tuple[int, ...], campaign: Campaign
 ) -> tuple[list[Part], list[str]]:
-    """What each cycle is at: the part of the program and its word, where all operations take the same time."""
+    """Name the part of the program and the microinstruction of each cycle, if all operations take the same
+    time.
+    """
     cycles = campaign.cycles
     same = len(set().union(*campaign.lengths)) == 1
     programmed = compared.programmed

@@ -79,7 +79,7 @@ class NetlistCampaign:
 
     @property
     def cycles(self) -> int:
-        """Of the longest operation."""
+        """Return the cycles of the longest operation."""
         return len(self._counts)
 
     def curve(self, group: str | None = None) -> list[list[Moments]]:

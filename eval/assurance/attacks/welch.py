@@ -55,13 +55,13 @@ def welch(one: Moments, other: Moments) -> float:
 
 
 def _variance(moments: Moments) -> float:
-    """Of a sample; the difference is of whole numbers, so that nothing is lost."""
+    """Return the variance of a sample, as a difference of integers, without loss of precision."""
     number, total, squares = moments
     return (number * squares - total * total) / (number * (number - 1))
 
 
 def point_of(kinds: list[Moments]) -> Point:
-    """Of a point's moments, by kind."""
+    """Build a point from its moments, by kind."""
     sums = [
         Moments(*(sum(each) for each in zip(*(kinds[kind_of(which, half)] for half in HALVES), strict=True)))
         for which in CLASSES

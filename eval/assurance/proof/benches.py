@@ -141,7 +141,7 @@ def _place(message: Message, name: str) -> tuple[int, int]:
 
 
 def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
-    """A unit and what is said of it; `old_NAME` is what a port or a register was in the cycle before."""
+    """Bench of a unit and its contract; `old_NAME` is the value of a port or register in the cycle before."""
     number = _range(said.nbits or default_nbits(unit))
     inputs, body, pins = [], [], {}
     for name, nbits, is_input in ports(unit):
@@ -898,12 +898,12 @@ def _range(nbits: int) -> str:
 
 
 def instance(top: str, name: str, pins: dict[str, str]) -> str:
-    """Of a module, with what its pins are on."""
+    """Instantiate a module, with its pins connected."""
     return INSTANCE.format(top=top, name=name, pins=", ".join(f".{pin}({net})" for pin, net in pins.items()))
 
 
 def always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
-    """What is assumed of each cycle, and what must hold in it."""
+    """Assume conditions in each cycle, and assert others."""
     return [
         "  always @* begin",
         *(f"    assume ({each});" for each in given),

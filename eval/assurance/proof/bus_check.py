@@ -55,7 +55,7 @@ def bus_check(accelerator: Runnable) -> Check:
 
 
 def decide(channels: str, nbits: int, seconds: float) -> Outcome:
-    """Of a text of the channels, with addresses of so many bits."""
+    """Decide a text of the channels, with addresses of so many bits."""
     began = spent()
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         verdict = prove(_files(Path(directory), channels, nbits), "proof", Path(directory), limit=seconds)

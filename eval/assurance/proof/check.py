@@ -22,7 +22,7 @@ PROCESSOR = "processor"  # all of a processor
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict, by what means, what is said, seconds of a processor, and what breaks it."""
+    """Verdict of a check, its method, its CPU time, and the inputs that break it."""
 
     verdict: Result
     how: str
@@ -31,7 +31,7 @@ class Outcome:
 
     @classmethod
     def of(cls, answer: Answer, how: str = "") -> Outcome:
-        """What flow/prove found, with more words on it."""
+        """Convert an answer of flow/prove, with an addition to its method."""
         told = f"{answer.how}; {how}" if how else answer.how
         return cls(answer.verdict, told, answer.seconds, answer.inputs)
 
@@ -59,7 +59,7 @@ class Planted:
 
 @dataclass(frozen=True)
 class Check:
-    """Its name, what kind it is, what it says, and how it is decided in so many seconds of a processor.
+    """Name, kind and description of a check, and the function that decides it within a CPU time.
 
     `mutants`: faults, one at a time. `identity`: of two checks that have the same one, one run is enough.
     """

@@ -18,7 +18,7 @@ SPARE = 4  # bits above the widest port
 
 @dataclass(frozen=True)
 class Contract:
-    """What is said of a unit, what is assumed for it, and what must hold."""
+    """Contract of a unit: its assumptions and its assertions."""
 
     says: str
     holds: tuple[str, ...]
@@ -66,5 +66,5 @@ def sum_of_rows(plan: HeapPlan) -> str:
 
 
 def word(register: str) -> str:
-    """What a register is called in a contract: words[2] is words_2."""
+    """Return the name of a register in a contract: words[2] is words_2."""
     return re.sub(r"\W+", "_", register).strip("_")

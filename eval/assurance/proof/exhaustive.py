@@ -1,4 +1,4 @@
-"""What units with streams answer: the operands that they take, all of them, and what is right.
+"""Answers of units with streams: all operands that they accept, and the right results.
 
 ANSWERS has an entry for each class; a unit of few bits is run on every one of its operands
 (stream_checks.py). What is right is said by multiplications and remainders of numpy, by no model of the unit.
@@ -71,8 +71,8 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Answers:
-    """What is right, and what is assumed of requests and static ports: conditions that are the same in Python
-    and in SystemVerilog.
+    """The right answer, and assumptions about requests and static ports: conditions with the same text in
+    Python and in SystemVerilog.
 
     below: of some of them, what they are less than. parts: units in a row that it is made of, by name.
     stand_in: a unit of few bits, or one with streams around it, that is asked in its place; `inner` is where
@@ -102,7 +102,7 @@ class Answers:
 
     @property
     def names(self) -> frozenset[str]:
-        """What conditions speak of."""
+        """Return the names in the conditions."""
         told = (compile(condition, "condition", "eval").co_names for condition in self.conditions)
         return frozenset(itertools.chain.from_iterable(told))
 
@@ -111,7 +111,7 @@ class Answers:
         return math.prod(len(words) for words in (*self._words(fields(ports)), *self._words(ports.statics)))
 
     def sweeps(self, ports: Ports) -> Iterator[Sweep]:
-        """All that meets the conditions, of ports that are read."""
+        """Return all values of the ports that meet the conditions."""
         names = [name for name, _ in fields(ports)]
         first, *others = self._words(fields(ports))
         step = max(1, AT_ONCE // math.prod(len(other) for other in others))
@@ -136,7 +136,7 @@ class Answers:
 
 
 def fields(ports: Ports) -> list[tuple[str, Message]]:
-    """Of a request."""
+    """Return the fields of a request."""
     return [(name, Message(nbits)) for name, nbits in ports.request.fields] or [(ALONE, ports.request)]
 
 
@@ -263,7 +263,7 @@ def _square_of_r(unit: Component) -> Answers:
 
 
 def _fixed(unit: Component) -> Answers:
-    """Of one modulus, which the hardware has in it."""
+    """Return the answers of a unit with a built-in modulus."""
     m = arguments(unit)["modulus"]
     operation = getattr(unit, "OPERATION", "multiply" if isinstance(unit, DirectMul) else "reduce")
 
@@ -299,7 +299,7 @@ def _scaled(nbits: int, v: int, wide: int) -> Answers:
 
 
 def _small(delay: int) -> ScaledShape:
-    """Of which all operands are asked."""
+    """Return the shape of which all operands are tried."""
     ones = SMALL_DIGIT * (delay + 1)
     return ScaledShape((SMALL_NBITS - 2 * ones) // 3, SMALL_DIGIT, delay)
 

@@ -36,7 +36,7 @@ def product_pair(unit: Any) -> Contract:
 
 
 def _pair(first: str, second: str, nbits: int) -> str:
-    """What a pair of complements stands for, modulo 2^nbits."""
+    """Return the value of a pair of complements, modulo 2^nbits."""
     return f"{nbits}'(~{first}) + {nbits}'(~{second})"
 
 
@@ -81,7 +81,7 @@ def adder_front(unit: Component) -> Contract:
 
 
 def adder_back(unit: Component) -> Contract:
-    """Of what the front makes."""
+    """Contract of the adder's back half, on outputs of its front half."""
     given = arguments(unit)
     most = number(unit, (1 << given["nbits"]) - 1)
     return Contract(
@@ -93,7 +93,7 @@ def adder_back(unit: Component) -> Contract:
 
 
 def _spans(nbits: int, nlevels: int) -> list[str]:
-    """What g and q are at each place; what passes a carry on from the lowest place is not asked for."""
+    """Return g and q of each place; the carry passed on by the lowest place is not needed."""
     said = []
     for place in range(nbits):
         low = place >> nlevels << nlevels

@@ -64,7 +64,7 @@ class Heap:
     complements: bool
 
     def value(self, bit: Bit) -> int | None:
-        """What a constant stands for."""
+        """Return the value of a constant bit."""
         return int(bit) ^ self.complements if bit in ("0", "1") else None
 
     def weighted(self, words: Iterator[tuple[int, tuple[Bit, ...]]]) -> Counter[Bit]:
@@ -81,7 +81,7 @@ class Heap:
         total[key] = (total[key] + factor * weight) % (1 << self.columns)
 
     def rest(self) -> Counter[Bit]:
-        """What the pair stands for less what the rows do."""
+        """Return the difference between the sums of the output pair and of the rows."""
         total = self.weighted((0, word) for word in self.pair)
         for adder in self.adders:
             weight = total.pop(adder.sum, 0)
@@ -113,7 +113,7 @@ class Heap:
 
 
 def heap_check(name: str, unit: Component) -> Check | None:
-    """Of a bit heap; None for any other unit."""
+    """Return the check of a bit heap; None for any other unit."""
     if not isinstance(unit, BitHeap):
         return None
     given = arguments(unit)

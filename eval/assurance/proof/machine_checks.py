@@ -49,7 +49,7 @@ DRAWN, VARIED = 32, 32  # of longer ones: requests that are drawn, and values of
 TOGETHER = 1024  # requests of a run
 STALLED = 4  # requests that are offered while the first answer waits; or two more than fit
 PLACE = "place"  # the step of the flow
-SHOWN = 3  # differences of a placed netlist that are told
+SHOWN = 3  # differences of a placed netlist that are reported
 
 
 @dataclass(frozen=True)
@@ -372,7 +372,7 @@ def _placed(accelerator: Runnable) -> Outcome:
 
 
 def placed_outcome(before: Path, after: Path) -> Outcome:
-    """Of the two netlists in these files."""
+    """Return the outcome of comparing the netlists in these files."""
     from ....flow.kit import kit
     from ....flow.netlist import netlist
     from ....flow.prove.placed import prove_same
@@ -392,7 +392,7 @@ def placed_outcome(before: Path, after: Path) -> Outcome:
 
 
 def _flow(accelerator: Runnable, step: str) -> Mapping[str, Path]:
-    """What the steps of the flow left, up to this one, at the clock that it has by default."""
+    """Return the outputs of the flow's steps up to this one, at its default clock."""
     from ...designs.unit_chip import chip
     from ...lab.asic_run import run_asic
     from ...lab.flow_settings import CLOCK_NS, check_flow

@@ -58,7 +58,7 @@ def _same(verilog: str, changed: str, top: str, seconds: float) -> Outcome:
 
 @dataclass
 class Search:
-    """Faults in a unit up to the first that its check refutes: how it is refuted, and what became of those
+    """Mutants of a unit up to the first that its check kills: how it is killed, and the results of those
     before.
     """
 
@@ -84,9 +84,7 @@ class Search:
 
 
 def first_refuted(check: Check, seconds: float, report: Callable[[str], None] = lambda _: None) -> Search:
-    """Of the first faults in what a check is about, each in so many seconds of a processor; `report` is told
-    which is under way.
-    """
+    """Find the first mutant that a check kills, each within a CPU time; `report` receives the progress."""
     found = Search(check)
     for fault in itertools.islice(check.mutants(), MOST):
         report(fault.what)

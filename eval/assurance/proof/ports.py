@@ -1,4 +1,4 @@
-"""What a proof asks of a component of PyMTL3: its ports, its parameters, and all that is inside it."""
+"""Ports, parameters and subcomponents of a PyMTL3 component, as proofs need them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CLOCKING = ("clk", "reset")
 
 
 def ports(unit: Component) -> list[tuple[str, int, bool]]:
-    """Of an elaborated unit without streams: name, bits, and whether it is an input; a list of them is one,
-    the first lowest.
+    """Return name, bits and direction (input?) of the ports of an elaborated unit without streams; a list of
+    ports counts as one, the first lowest.
     """
     found = []
     for name, port in vars(unit).items():
@@ -36,7 +36,7 @@ def width(port: Any) -> int:
 
 
 def arguments(unit: Component) -> dict[str, Any]:
-    """What the unit was made with, by the names of its parameters, defaults too."""
+    """Return the arguments of a unit's constructor by name, defaults included."""
     signature = inspect.signature(type(unit).construct)
     bound = signature.bind(unit, *unit._dsl.args, **unit._dsl.kwargs)
     bound.apply_defaults()

@@ -71,7 +71,7 @@ def checks(accelerator: Runnable, wanted: Sequence[str] = (), *, all_of_them: bo
 
 
 def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> list[Check]:
-    """Those that are wanted, or all; with a subject BadInput if it lacks one."""
+    """Select checks by name, or all; with a subject, BadInput if it lacks one."""
     for each in wanted:
         if subject and not any(_is(check, each) for check in found):
             kinds = [kind for kind in KINDS if any(check.kind == kind for check in found)]
@@ -81,7 +81,7 @@ def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> 
 
 
 def classes() -> set[str]:
-    """Names of those units of which something is said."""
+    """Return the names of the units that have a contract."""
     return {kind.__name__ for kind in (*CONTRACTS, *ANSWERS, BitHeap)}
 
 
@@ -143,7 +143,7 @@ def prove(
     report: Callable[[Check], Report],
     known: dict[str, Outcome] | None = None,
 ) -> Iterator[Proof]:
-    """One after the other, each in so many seconds of a processor; `report` is told what is under way.
+    """Run checks one after the other, each within a CPU time; `report` receives the progress.
 
     What the tools refuse is undecided, and says why; the others go on.
     known: outcomes by identity, of units that other machines have too; what is found here is put there.

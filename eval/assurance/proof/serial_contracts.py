@@ -23,7 +23,7 @@ def _read(words: Sequence[str], at: str) -> str:
 
 
 def residue_memory(unit: Component) -> Contract:
-    """Of an address that has a word."""
+    """Contract of a memory, for addresses that have a word."""
     depth = arguments(unit)["depth"]
     registers = [f"words[{i}]" for i in range(depth)]
     words = [word(register) for register in registers]
@@ -38,7 +38,7 @@ def residue_memory(unit: Component) -> Contract:
 
 
 def shielded_memory(unit: Component) -> Contract:
-    """What a word holds is what arrived, if it is about to take that."""
+    """Contract of a shielded memory: a word that is being written holds the value that arrived."""
     depth = arguments(unit)["depth"]
     registers = ("words", "taking", "opened")
     words, taking, opened = ([word(f"{register}[{i}]") for i in range(depth)] for register in registers)
@@ -107,7 +107,7 @@ def digit_inverse(unit: Component) -> Contract:
 
 
 def _inverse(names: tuple[str, ...], bits: str, top: int) -> tuple[str, ...]:
-    """What holds when so many bits are there."""
+    """Return the condition that holds once so many bits are known."""
     shifted, rest, place, c = names
     return (
         f"{shifted} == ((odd << {bits}) & {top - 1})",

@@ -105,7 +105,7 @@ class StreamUnit:
 
     @property
     def parts(self) -> list[tuple[str, benches.Stream]]:
-        """The units in a row, each as it is in this text."""
+        """Return the units in series, each as an instance in this text."""
         return parts_of(self.unit, self.verilog, self.said.parts)
 
     @property
@@ -121,7 +121,7 @@ class StreamUnit:
 
     @functools.cached_property
     def count(self) -> int:
-        """Of the operands."""
+        """Return the number of operands."""
         return sum(len(sweep) for sweep in self.said.sweeps(self.asked))
 
     def measured(self) -> tuple[int, int]:
@@ -184,7 +184,7 @@ def _unpacked(answers: NDArray[np.uint32], kind: Message) -> tuple[Words, ...]:
 
 
 def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
-    """Of a unit, or of the one that stands for it."""
+    """Return the checks of a unit, or of the unit that represents it."""
 
     @functools.cache
     def own() -> StreamUnit:
@@ -307,7 +307,7 @@ def _determined(design: benches.Stream, seconds: float) -> bool:
 def in_a_row(
     design: benches.Stream, parts: Sequence[tuple[str, benches.Stream]], cycles: int, seconds: float
 ) -> Outcome | None:
-    """Of units in a row, each with one request under way at a time; None where that is not proved.
+    """Prove units in series, each with one request in flight; None if that cannot be proved.
 
     Static ports of a unit in a row change while it is at work: they may have nothing to do with what its
     streams say.
@@ -334,8 +334,8 @@ def in_a_row(
 
 @dataclass(frozen=True)
 class OneByOne:
-    """Of a stream with one request under way at a time: from where a request can be taken to where one can be
-    again, without the data.
+    """Control state of a stream with one request in flight, from accepting one request to accepting the next,
+    without the data.
 
     The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a
     request can be taken, are where it begins, and all others have any value; and as an answer waits until it
@@ -499,7 +499,9 @@ def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
 
 
 def behind_handshakes(design: benches.Stream) -> dict[str, int]:
-    """The registers that they hang on, with their bits; none if one of them has no name to be spoken of."""
+    """Return the registers that handshakes depend on, with their bits; empty if one of them has no usable
+    name.
+    """
     try:
         return behind(design, PACE, through=True)[0]
     except BadInput:
@@ -515,7 +517,9 @@ def _reset(design: benches.Stream) -> dict[str, tuple[int, int]]:
 def _settled(
     design: benches.Stream, values: Mapping[str, tuple[int, int]], seconds: float, looks: bool = False
 ) -> list[str]:
-    """Those that have the value of the reset whenever a request can be taken, or is not looked at yet."""
+    """Return the registers that hold their reset value whenever a request can be accepted and is not read
+    yet.
+    """
     if not values or decided(benches.idle(design, values, looks=looks), seconds / 2).verdict == PROVED:
         return list(values)
     share = seconds / 2 / len(values)
@@ -552,8 +556,8 @@ def decided(
     initial: Mapping[str, int] = MappingProxyType({}),
     free: Sequence[str] = (),
 ) -> Outcome:
-    """What flow/prove finds of a bench; it holds of all that nets which are free may be, and breaks perhaps
-    for what they never are.
+    """Decide a bench with flow/prove; a proof holds for any value of free nets, a counterexample may use
+    values that never occur.
     """
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         work = Path(directory)

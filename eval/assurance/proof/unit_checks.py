@@ -26,7 +26,7 @@ from .unit_contracts import CONTRACTS, DualHalfAdders, FullAdders, HalfAdders
 if TYPE_CHECKING:
     from ...designs.multipliers.multiplier import Unit
 
-PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # what stands elsewhere is control around them
+PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # other registers are control around them
 NO_CONTRACT = Outcome(UNDECIDED, "there is no contract for it; units inside it have their own", 0.0)
 LATENCY = "product-latency"  # the check of a promise that no unit of the machine can be asked for
 BITWISE = (FullAdders, HalfAdders, DualHalfAdders)  # all of their bits are alike: the widest stands for all
@@ -82,7 +82,7 @@ def _identity(unit: Component) -> str:
 
 
 def _checks(name: str, unit: Component, cycles: int | None) -> Iterator[Check]:
-    """Of a unit by its class."""
+    """Return the checks of a unit by its class."""
     kind = type(unit)
     if kind in CONTRACTS:
         yield _contract_check(name, unit)
@@ -94,7 +94,7 @@ def _checks(name: str, unit: Component, cycles: int | None) -> Iterator[Check]:
 
 
 def _around(unit: Component) -> Iterator[Component]:
-    """What it is inside."""
+    """Return the components that contain a unit."""
     while (parent := unit.get_parent_object()) is not None:
         yield parent
         unit = parent

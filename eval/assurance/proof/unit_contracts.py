@@ -276,7 +276,7 @@ def _heap_step(unit: Component) -> Contract:
 
 
 def _row_of_step(rows: str, product: str, place: int) -> str:
-    """What a row of the heap is to be: a word times the digits at its place."""
+    """Return the expected row of a heap: a word times the digits at its place."""
     word, thrice, digits = ("b", "b_thrice", "digit") if product == "digit" else ("m_prime", "m_thrice", "q")
     once = f"({digits}[{place}] ? {word} : 0)"
     if rows == "joint":

@@ -81,7 +81,7 @@ def corners(
 
 
 def _one_by_one(machine: ForeignMachine, asked: list[tuple[str, Operands]], found: dict[str, Corner]) -> None:
-    """Each row from reset, so that those that are answered are told from those that are not."""
+    """Run each row from reset, to tell those that are answered from those that are not."""
     some = False
     for name, each in asked:
         try:

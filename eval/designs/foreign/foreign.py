@@ -191,7 +191,7 @@ class ForeignMachine(Core, Machine):
         return tuple((name, number.nbits) for name, number in self.prepared.items())
 
     def expected(self, base: int, exp: int, mod: int) -> int:
-        """What the core should answer."""
+        """Return the answer that the core should give."""
         stated = self.manifest.of.answer
         if stated is None:
             return pow(base, exp, mod)

@@ -122,7 +122,7 @@ class ForeignChip(CoreChip, Chip):
         return [*dict(rows).items()]
 
     def _expected(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
-        """What the core should answer."""
+        """Return the answer that the core should give."""
         return Status.OK, self.core.expected(base, exp, mod)
 
     def _window(self, work: Workload) -> tuple[Operands, int]:

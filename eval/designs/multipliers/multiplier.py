@@ -28,7 +28,7 @@ class Unit:
 
 
 def within_machine(why: str, timing: UnitTiming) -> Unit:
-    """Of a family whose products are made by parts of the machine: BadInput, with the reason, for who asks
+    """Return a unit for a family whose products are made by parts of the machine: BadInput, with the reason,
     for a unit alone.
     """
 

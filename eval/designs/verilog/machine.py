@@ -97,7 +97,7 @@ def _machine(machine: Machine, interface: Interface) -> str:
 
 
 def computes(machine: Machine) -> str:
-    """In words: of which operands."""
+    """Describe the operands in words."""
     if machine.keyed:
         return _private(machine)
     promises = machine.promises
@@ -148,7 +148,7 @@ def _cycles(machine: Machine, interface: Interface) -> str:
 
 
 def _private_cycles(machine: Machine, interface: Interface) -> str:
-    """Of an operation, and how long its request waits."""
+    """Describe the cycles of an operation, and of waiting for its request."""
     from ..protection import costs
 
     try:
@@ -165,7 +165,7 @@ def _private_cycles(machine: Machine, interface: Interface) -> str:
 
 
 def _given(machine: Machine, interface: Interface) -> Iterator[str]:
-    """What has to come with an operation, made from the modulus, or of a key."""
+    """Describe the precomputed fields of a request, from the modulus or from a key."""
     if machine.keyed:
         yield ""
         yield (
@@ -182,8 +182,8 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
 
 
 def statuses(machine: Machine, interface: Interface) -> list[Status]:
-    """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it; and by
-    its program.
+    """Return the possible statuses: for good operands, modulus 0, an even one, and a base not below it; and
+    its program's.
     """
     more = interface.more_statuses(machine.shape)
     if machine.keyed:
@@ -196,7 +196,7 @@ def statuses(machine: Machine, interface: Interface) -> list[Status]:
 
 
 def _of_program(machine: Machine) -> set[Status]:
-    """What a request with a key is refused with, and what its program finds."""
+    """Return the statuses with which a request with a key is refused, and those that its program finds."""
     made = machine.programmed
     good = dict.fromkeys(made.names, 1) | {"base": 0}
     samples = [{}, {"mod": 0}, {"mod": 2}, {"base": 1}, *([{"p": 2}] if "p" in good else [])]

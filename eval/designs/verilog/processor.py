@@ -120,7 +120,7 @@ def _bus(xcel: Xcel) -> list[str]:
 
 
 def _registers(xcel: Xcel) -> list[str]:
-    """Those of the machine."""
+    """Return the lines about the machine's registers."""
     if not xcel.on_bus or xcel.machine is None:
         return list(registers())
     _, _, *lines = bus(xcel.machine.shape)  # without the protocol, which is inside

@@ -155,7 +155,7 @@ def _port(declaration: str) -> tuple[str, str, str]:
 
 
 def _protocol(facts: Facts) -> Iterator[str]:
-    """What the header of the Verilog says, without the registers, which have a table."""
+    """Return the header of the Verilog without the registers, which have a table."""
     from ....rtl.sim.base import elaborate
 
     subject = facts.subject

@@ -52,7 +52,7 @@ class Package:
 
     @property
     def name(self) -> str:
-        """Of the top module, and of the core."""
+        """Return the name of the top module and of the core."""
         return self.machine.top(self.interface)
 
     @property
@@ -175,7 +175,7 @@ class Package:
         return groups
 
     def _more(self, hardware: str) -> dict[str, str]:
-        """What an interface has that others have not: a map of registers, a driver, a proof."""
+        """Return the files of one interface only: a map of registers, a driver, a proof."""
         if not self.on_bus:
             return {}
         name = self.name

@@ -88,7 +88,7 @@ def diagrams(interface: Interface, machine: Runnable, request: Message) -> list[
 
 
 def _number(port: Any) -> int:
-    """What is on a port; a message as one number."""
+    """Return the value on a port; a message as one number."""
     return int(port.to_bits()) if hasattr(port, "to_bits") else int(port)
 
 

@@ -53,7 +53,7 @@ CHANNELS = {
 
 @dataclass(frozen=True)
 class Board:
-    """What LiteX has made of it."""
+    """Output of LiteX."""
 
     verilog: str
     memories: dict[str, str]  # files that the Verilog reads when a simulation begins

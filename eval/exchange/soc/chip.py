@@ -62,7 +62,7 @@ class ChipError(RuntimeError):
 
 @dataclass
 class Output:
-    """What came out of the port."""
+    """Output of the serial port."""
 
     text: list[str] = field(default_factory=list)
     words: list[int] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Chip:
 
     @functools.cached_property
     def board(self) -> Board:
-        """What is around it."""
+        """Return the board around it."""
         from .board import make_board
 
         return make_board(self.top, self.cpu, address_nbits(self.machine.shape))
@@ -236,7 +236,7 @@ def round_trip_software(chip: Chip, interrupt: bool) -> Software:
 
 
 def expected_cycles(machine: Machine) -> int:
-    """Of the machine in a round trip."""
+    """Return the cycles of the machine in a round trip."""
     return sum(machine.cycles(*work.operands) for work in works(machine))
 
 

@@ -11,7 +11,7 @@ from ....fl.input_file import read_bytes
 from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
 from .items import Item
 
-MOST_DIGITS = 4000  # of an integer in JSON: Python itself converts 4300, unless it is told otherwise
+MOST_DIGITS = 4000  # digits of an integer in JSON: Python converts 4300 by default
 
 _JSON = (wycheproof, eip198)
 _TEXT = (bn_text, pkcs1_text, cavp)

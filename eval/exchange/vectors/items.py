@@ -1,4 +1,4 @@
-"""What a vector file comes down to: exponentiations, products, and vectors that say nothing about either.
+"""Items of a vector file: exponentiations, products, and vectors that are neither.
 
 A reader turns every vector of its file into exactly one of these: counts add up and nothing is dropped.
 """

@@ -34,9 +34,7 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one item: passed, failed, skipped, or beyond the limit; `reason` says why it failed or
-    was skipped.
-    """
+    """Result of one item: passed, failed, skipped, or beyond the limit; `reason` explains a failure or skip."""
 
     item: Item
     kind: str
@@ -59,7 +57,7 @@ class _Job:
 
     @property
     def power(self) -> tuple[int, tuple[int, int, int]]:
-        """Of an exponentiation: width and operands."""
+        """Return width and operands of an exponentiation."""
         return self.nbits, (self.operands["base"], self.operands["exp"], self.operands["mod"])
 
 
@@ -223,9 +221,7 @@ class Judge:
         return self._unmakeable[nbits]
 
     def _unpadded(self, jobs: Sequence[_Job]) -> dict[_Job, Opened]:
-        """What the unit for unpadding finds in the results that are encodings of PKCS#1 v1.5, by the level of
-        the judge.
-        """
+        """Return the results of the unpadding unit for PKCS#1 v1.5 encodings, at the judge's level."""
         framed: dict[int, list[tuple[_Job, Kind, int]]] = {}
         for job in jobs:
             status, result = self.answers.known[job.power]

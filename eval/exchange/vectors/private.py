@@ -24,22 +24,22 @@ MOST_KEYS = 4096  # that are kept with their primes
 
 @dataclass(frozen=True)
 class Protection:
-    """What is asked for beside a private exponentiation; the check of the result is always there, unless a
-    setting says otherwise.
+    """Requested protections of a private exponentiation; the check of the result is on unless a setting says
+    otherwise.
     """
 
     crt: bool = False
     blind: str = "no"
 
     def settings(self, design: Design, nbits: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Of the machine of this width."""
+        """Return the settings of the machine of this width."""
         from ...designs.protection import private_settings
 
         return private_settings(design, nbits, settings, crt=self.crt, blind=self.blind)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], crt: bool, blind: str, verify: bool) -> Protection | None:
-        """What options ask for, and settings, which have the last word; None: nothing."""
+        """Combine options and settings, which take precedence; None without any."""
         made = cls(settings.get("crt", crt), settings.get("blind", blind))
         return made if made.crt or made.blind != "no" or settings.get("verify", verify) else None
 

@@ -81,7 +81,7 @@ class Answers:
     _file: TextIO | None = None
 
     def settings_at(self, nbits: int) -> dict[str, Any]:
-        """Those of the machine of a width."""
+        """Return the settings of the machine of a width."""
         if self.protection is None:
             return dict(self.settings)
         return self.protection.settings(self.design, nbits, self.settings)

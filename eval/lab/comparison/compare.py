@@ -1,4 +1,4 @@
-"""The papers' figures beside ours: which may be held against each other, in which way, and what comes of it.
+"""Published figures next to ours: which are comparable, in which way, and the verdict.
 
     for each in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in the order of the paper
 
@@ -130,7 +130,7 @@ class Side:
 
     @property
     def missing(self) -> tuple[Point, ...]:
-        """What has to be measured for it; a formula does not stand for the hardware, where that is asked for."""
+        """Return the points to measure; if hardware is asked for, a formula does not count."""
         modelled = (
             self.row is not None and self.row.stage in NO_HARDWARE and self.row.stage != self.point.stage
         )
@@ -159,14 +159,14 @@ class Comparison:
         return tuple(side for side in (self.twin, self.ours) if side is not None)
 
     def ratio(self, side: Side | None) -> float | None:
-        """Of ours to the published figure; None if it is not measured, or kept out."""
+        """Return the ratio of ours to the published figure; None if it is not measured, or excluded."""
         if side is None or side.value is None or side.marks:
             return None
         return side.value / self.value if self.value else None
 
     @property
     def verdict(self) -> str:
-        """What may be said of it in a few words."""
+        """Return the verdict in a few words."""
         side = next((each for each in (self.ours, self.twin) if self.ratio(each) is not None), None)
         if side is None:
             marks = [mark for each in self.sides for mark in each.marks]
@@ -216,9 +216,7 @@ def _judged(ratio: float, figure: Published) -> str:
 
 
 def _between(published: float, lower: float, upper: float | None) -> str:
-    """Of an energy, which ours is known of to lie between two bounds; None: without the upper one it may be
-    anything above.
-    """
+    """Return the verdict on an energy of ours between two bounds; None: without the upper bound."""
     if lower > published:
         return "more, also without glitches"
     if upper is None:
@@ -229,9 +227,7 @@ def _between(published: float, lower: float, upper: float | None) -> str:
 
 
 def _of_row(side: Side) -> Iterator[str]:
-    """What there is to know of the run: that no hardware ran, or the settings of the flow that are not the
-    usual ones.
-    """
+    """Describe the run: that no hardware ran, or which settings of the flow are unusual."""
     if side.row is None:
         return
     stage, flow = side.row.stage, side.row.flow
@@ -267,7 +263,7 @@ def label(figure: Published, of: Table) -> str:
 
 
 def notes(number: str) -> list[str]:
-    """What has to be said of a paper as a whole."""
+    """Return the remarks on a paper as a whole."""
     return [_NOTES[number]] if number in _NOTES else []
 
 
@@ -471,7 +467,9 @@ def _amount(figure: Published) -> float:
 
 
 def _settings(figure: Published, name: str) -> tuple[tuple[str, Any], ...]:
-    """Those that the paper's machine has are its twin's, and of those of ours that have the same."""
+    """Return the settings of the paper's machine for its twin, and for designs of ours that have the same
+    parameters.
+    """
     return tuple(figure.settings.items()) if name in (figure.twin, *figure.alike) else ()
 
 
@@ -506,8 +504,8 @@ class LedgerRows:
             self._rows.setdefault((*machine, row.metric, row.operation), []).append(row)
 
     def best(self, point: Point, metric: str, operation: str, fits: Callable[[Row], bool]) -> Row | None:
-        """Of the rows of this machine that fit: of the present sources, without marks, of the stage that says
-        most, the newest.
+        """Return the best matching row of this machine: of the present sources, without marks, of the highest
+        stage, the newest.
         """
         rows = self._rows.get((*machine_of(point.as_json()), metric, operation), ())
         return max(filter(self._counts, filter(fits, rows)), key=_worth, default=None)
@@ -566,9 +564,7 @@ class Missing:
 
 
 def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
-    """What has to be measured for these comparisons to be whole; stale: also what was measured with other
-    sources.
-    """
+    """Return the points to measure for complete comparisons; stale: also those measured with other sources."""
     found: dict[str, Point] = {}
     for each in compared:
         if isinstance(each, LeftOut):

@@ -145,7 +145,7 @@ class Core:
 
     @property
     def area_time(self) -> float | None:
-        """Of a product, in mm2 ns."""
+        """Return the area-time product of one modular product, in mm2 ns."""
         return _times(self.area_um2, self.product_ns, MM2) if self.of_product else None
 
     @property
@@ -178,7 +178,7 @@ def _space() -> Space:
 
 
 def widths() -> tuple[int, ...]:
-    """Those that the space has."""
+    """Return the widths of the space."""
     return tuple(sorted({nbits for part in _space().parts for nbits in part.nbits}))
 
 
@@ -304,8 +304,8 @@ def cores(
 
 
 def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -> list[Point]:
-    """What is to be measured, so that every row has its figures; stale: what was measured with other sources
-    as well; given: what was at a clock that was given, which is searched now.
+    """Return the points to measure for complete rows; stale: also those measured with other sources; given:
+    also those at a given clock, which is searched now.
     """
 
     def wants(core: Core) -> bool:
@@ -391,7 +391,7 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
 
 
 def _limits(point: Point) -> str:
-    """What its products are of, where that is not any modulus of its width."""
+    """Describe the limits of its products, if they do not accept any modulus of its width."""
     machine = point.machine
     if has_known_factors(machine.modulus, point.nbits):
         return "one modulus, of known factors: arithmetic, no RSA"
@@ -512,7 +512,7 @@ def _technology() -> str:
 
 
 def published_cores(nbits: Collection[int]) -> list[Core]:
-    """Of the five papers, and of others (published_data.toml), at these widths."""
+    """Return the cores of the five papers and of others (published_data.toml), at these widths."""
     return [paper for paper in (*_of_papers(), *_of_field()) if paper.nbits in nbits]
 
 

@@ -18,7 +18,7 @@ FIELD = "published_data.toml"
 
 
 class Figure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True):
-    """What a source says of one design at one width; published_data.toml says what the names mean."""
+    """Figures of one design at one width from one source; published_data.toml explains the names."""
 
     design: str
     nbits: int

@@ -1,1 +1,1 @@
-"""What was measured, proved and refused, kept in one file: written, joined, exported, checked and salvaged."""
+"""Measurements, proofs and failures in one file: written, joined, exported, checked and salvaged."""

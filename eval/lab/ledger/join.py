@@ -44,7 +44,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison of two ledgers found."""
+    """Result of comparing two ledgers."""
 
     compared: int  # figures that are in both
     differences: tuple[Difference, ...]
@@ -80,7 +80,7 @@ def _alike(difference: Difference, tolerance: float) -> bool:
 
 @dataclass(frozen=True)
 class Joined:
-    """What became of the measurements of one ledger."""
+    """Counts of the measurements of one ledger, by their fate."""
 
     path: Path
     added: int
@@ -96,9 +96,7 @@ def join(into: Ledger, source: Ledger) -> Joined:
 
 
 def add_all(into: Ledger, path: Path, measurements: Iterable[Whole], notes: Iterable[Note]) -> Joined:
-    """What comes from the ledger at `path`, in one transaction: this one has it all then, or nothing, and
-    nothing twice.
-    """
+    """Copy the ledger at `path` in one transaction: all of it, or nothing, and nothing twice."""
     added = there = older = conflicts = 0
     with into.joining() as joining:
         for measurement in measurements:

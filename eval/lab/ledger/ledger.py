@@ -61,7 +61,7 @@ FILTERS = {
 
 @dataclass(frozen=True)
 class Identity:
-    """What makes two measurements one and the same."""
+    """Properties that identify a measurement."""
 
     at: str
     point: str
@@ -82,7 +82,7 @@ class Whole(Digested):
 
     @property
     def digest(self) -> str:
-        """Of all of it, as it was measured."""
+        """Return the digest of the measurement as recorded."""
         columns = [self.columns[name] for name in _COPIED]
         artifacts = [(name, hashlib.blake2b(content).hexdigest()) for name, content in self.artifacts]
         return digest_of([columns, self.figures, artifacts])
@@ -218,7 +218,7 @@ class Ledger:
             _insert_note(connection, Note(FAILURE, columns))
 
     def note(self, verdict: Verdict) -> None:
-        """What a proof came to."""
+        """Record the verdict of a proof."""
         columns = {**vars(verdict), "settings": _json(dict(verdict.settings)), "at": verdict.at or _now()}
         columns["seconds"] = float(verdict.seconds)
         with self._writing() as connection:
@@ -227,7 +227,7 @@ class Ledger:
     # ---- reading
 
     def verdicts(self) -> list[Verdict]:
-        """Of each check of a machine the newest, in the order in which they were asked for."""
+        """Return the newest verdict on each check of a machine, in the order of the requests."""
         found = self._select(
             "SELECT id FROM verdict WHERE id IN "
             "(SELECT max(id) FROM verdict GROUP BY subject, nbits, settings, name) ORDER BY id"
@@ -383,7 +383,7 @@ class Ledger:
             yield self._checked(found, f"measurement {number}")
 
     def notes(self, table: str) -> Iterator[Note]:
-        """All that was noted in FAILURE or VERDICT, in the same order."""
+        """Return all rows of FAILURE or VERDICT, in order."""
         for (number,) in self._select(f"SELECT id FROM {table} ORDER BY id"):
             yield self._note(table, number)
 
@@ -528,7 +528,7 @@ class Ledger:
 
     @contextmanager
     def _explained(self, verb: str) -> Iterator[None]:
-        """What SQLite says, with the remedy."""
+        """Add the remedy to errors of SQLite."""
         try:
             yield
         except sqlite3.Error as error:
@@ -581,7 +581,7 @@ def family_of(subject: str) -> str:
 
 
 def _whole(point: Point, measurement: Measurement) -> Whole:
-    """As it is written; NoMeasurement if its figures are to be refused."""
+    """Convert a measurement to rows; NoMeasurement if its figures are refused."""
     if not measurement.tests:
         raise NoMeasurement(
             f"{' '.join(point.command)}: no functional run of this hardware passed; its figures are refused"
@@ -661,7 +661,7 @@ def _insert(connection: sqlite3.Connection, table: str, columns: Mapping[str, An
 
 
 def _of_measurement(columns: Sequence[Any]) -> dict[str, Any]:
-    """What the figures of a measurement have in common."""
+    """Return the columns that the figures of a measurement share."""
     read = dict(zip(_OF_MEASUREMENT, columns, strict=True))
     for name in ("parameters", "flow", "tools", "point"):
         read[name] = json.loads(read[name])

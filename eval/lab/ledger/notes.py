@@ -1,5 +1,4 @@
-"""What a ledger notes beside its measurements: points that failed, and what proofs came to; as it is copied
-to another ledger.
+"""Notes next to measurements in a ledger: failed points and verdicts, and their copying to another ledger.
 
 Like a measurement each has a digest of all that was written, by which a bit that has changed on the disk is
 found. Of several notes about the same the newest counts.
@@ -21,7 +20,7 @@ Kept = TypeVar("Kept", bound="Digested")
 
 
 class Digested:
-    """What is written with a digest of all of it."""
+    """A record with a digest of its content."""
 
     @property
     def digest(self) -> str:
@@ -39,7 +38,7 @@ class Stored(Generic[Kept]):
 
     @property
     def intact(self) -> bool:
-        """As it was written, as far as that is known."""
+        """Return whether it is as it was written, if that is known."""
         return self.digest is None or self.digest == self.whole.digest
 
 
@@ -85,5 +84,5 @@ def note_of(select: Select, table: str, number: int) -> Stored[Note] | None:
 
 
 def digest_of(content: Any) -> str:
-    """Of anything that JSON can say."""
+    """Return the digest of any JSON value."""
     return hashlib.blake2b(json.dumps(content).encode(), digest_size=DIGEST_SIZE).hexdigest()

@@ -38,7 +38,7 @@ MEASUREMENT = "measurement"
 
 @dataclass(frozen=True)
 class Found:
-    """What can be read of a file."""
+    """Readable content of a file."""
 
     path: Path
     intact: int
@@ -55,7 +55,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Salvaged:
-    """What was taken out, and where the file is now."""
+    """Counts of salvaged rows, and the present name of the file."""
 
     found: Found
     joined: Joined
@@ -71,7 +71,7 @@ def verify(path: Path, progress: Callable[[int, int], None] | None = None) -> Fo
 
 
 def salvage(path: Path, into: Ledger, progress: Callable[[int, int], None] | None = None) -> Salvaged:
-    """What is whole goes into another ledger; if that is to be the same file, it is given another name first."""
+    """Copy intact rows to another ledger; if that is the same file, rename the damaged one first."""
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a ledger")
     kept = path
@@ -193,7 +193,7 @@ class _copy:
             return True
 
     def measurements(self, progress: Callable[[int, int], None] | None) -> Iterator[Whole]:
-        """Those that are whole."""
+        """Return the intact measurements."""
         yield from self._each(MEASUREMENT, lambda number: whole_of(self._select, number), progress)
 
     def notes(self) -> Iterator[Note]:
@@ -207,7 +207,7 @@ class _copy:
         read: Callable[[int], Stored[Kept] | None],
         progress: Callable[[int, int], None] | None = None,
     ) -> Iterator[Kept]:
-        """What is whole of a table, number by number."""
+        """Return the intact rows of a table, by number."""
         last, number, missing = self._last(table), 0, 0
         damaged = self._damaged.setdefault(table, [])
         guessed = last == 0 and self._may_have_some(table)

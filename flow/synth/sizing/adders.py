@@ -41,7 +41,7 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
 
 
 def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.Adder]:
-    """Those adders whose cells are in time, each with all before it exchanged; in topological order.
+    """Return the adders that meet timing with all earlier ones exchanged, in topological order.
 
     Arrivals go from level to level as in an analysis, and past an adder that is chosen by its cell's tables;
     required times stay.

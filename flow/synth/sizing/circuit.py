@@ -13,7 +13,7 @@ from ...timing.wire_table import WireTable
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the other parts of a design are to one of them, for nodes (2 * net + edge) of its ports."""
+    """Timing environment of a part of a design, for the nodes (2 * net + edge) of its ports."""
 
     inputs: np.ndarray
     arrival: np.ndarray  # at the inputs, under `load_ff` in all

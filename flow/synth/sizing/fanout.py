@@ -94,7 +94,7 @@ def _spread(
 
 
 class Tree(NamedTuple):
-    """What a tree takes, and its levels."""
+    """Cost of a tree, and its levels."""
 
     late_ns: float
     area_um2: float

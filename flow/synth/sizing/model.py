@@ -141,7 +141,7 @@ class Model(TimingGraph):
         np.minimum.at(self.sink_slack, (self.check_sink, self.check_edge), checked)
 
     def figures(self) -> Figures:
-        """What a report says."""
+        """Return the figures of a report."""
         return Figures(
             area_um2=round(self.area, 3),
             cells=len(self.names),
@@ -157,9 +157,7 @@ class Model(TimingGraph):
     # ----------------------------------------------------------------------------------------------------
 
     def derive(self) -> None:
-        """What load costs at each node, what slew costs at each node, and the slack of each net without one
-        of its sinks.
-        """
+        """Derive the cost of load and slew at each node, and the slack of each net without one of its sinks."""
         count = len(self.base)
         self.by_slew, self.by_load = np.zeros(count), np.zeros(count)
         kernel.call(

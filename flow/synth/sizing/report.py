@@ -1,4 +1,4 @@
-"""What sizing did to a netlist: sizing.json."""
+"""Changes that sizing made to a netlist: sizing.json."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def effort_for(cells: int) -> Effort:
 
 
 class Result(NamedTuple):
-    """What was done, and the slack and area before and after."""
+    """Changes, and slack and area before and after."""
 
     circuit: Circuit
     sizing: Round

@@ -145,12 +145,12 @@ def _clock(netlist: Netlist, part: Part, whole: Model) -> str | None:
 
 
 def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
-    """What the analysis of the whole, with its derivatives, found at the ports of a part, at the worst of its
-    instances.
+    """Return the environment of a part: the worst values at its ports over its instances in the analysed
+    whole.
     """
 
     def nodes(direction: str) -> tuple[np.ndarray, np.ndarray]:
-        """Of the bits of its ports: its own, and of the whole by instance."""
+        """Return the nodes of the bits of the ports: the part's own, and the whole's by instance."""
         own: list[int] = []
         there: list[list[int]] = [[] for _ in part.paths]
         for bit, net in alone.netlist.port_bits(direction):

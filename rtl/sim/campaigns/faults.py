@@ -52,7 +52,7 @@ class Fault(NamedTuple):
 
 
 class Effect(Enum):
-    """What a fault came to."""
+    """Effect of a fault."""
 
     NONE = "no effect"
     CAUGHT = "caught"

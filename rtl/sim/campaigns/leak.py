@@ -1,5 +1,4 @@
-"""What a machine's registers give away: the moments of their activity, cycle by cycle, natively and without
-keeping traces.
+"""Leakage of a machine's registers: moments of their activity, cycle by cycle, natively and without traces.
 
     model = Watched(machine.rtl())
     with model.campaign() as campaign:
@@ -41,7 +40,7 @@ SLICE = 1 << 18  # cycles between two looks at Ctrl-C
 
 
 class Moments(NamedTuple):
-    """Of whole numbers: how many, their sum, the sum of their squares."""
+    """Moments of integers: their count, their sum, and the sum of their squares."""
 
     number: int
     total: int
@@ -139,8 +138,8 @@ class Campaign:
         return answers, lengths.tolist()
 
     def traces(self, requests: Sequence[Value], max_cycles: int) -> list[list[int]]:
-        """What all registers do, cycle by cycle: for each request a list, which is as long as its operation.
-        Nothing is counted.
+        """Return the activity of all registers, cycle by cycle: for each request a list as long as its
+        operation.
         """
         kept = array("i", bytes(4 * max_cycles * len(requests)))
         self._lib.sim_traces(self._sim, kept.buffer_info()[0], max_cycles)
@@ -154,7 +153,7 @@ class Campaign:
 
     @property
     def cycles(self) -> int:
-        """Of the longest operation."""
+        """Return the cycles of the longest operation."""
         return max((length for each in self.lengths for length in each), default=0)
 
     @property

@@ -35,7 +35,7 @@ POWER_UP_SEED = 1
 
 
 class Kind(Enum):
-    """What a site is; the value is how long a flip stays there, as in faults.cpp."""
+    """Kind of a site; the value is how long a flip stays there, as in faults.cpp."""
 
     REGISTER = 1
     ANSWER = 2
@@ -81,7 +81,7 @@ class SiteModel:
 
     @property
     def answers(self) -> list[Site]:
-        """What units answer."""
+        """Return the sites at the outputs of units."""
         return self._of(Kind.ANSWER)
 
     def site(self, path: str) -> Site:
@@ -139,7 +139,7 @@ _ANSWER = re.compile(r"\.ostream__msg\( (\w+) \)")
 
 @dataclass(frozen=True)
 class Module:
-    """What matters of a module: instances (their modules by name), and signals that may flip."""
+    """Instances of a module (their modules by name), and its signals that may flip."""
 
     instances: dict[str, str]
     sites: dict[str, Kind]

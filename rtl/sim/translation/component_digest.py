@@ -1,5 +1,4 @@
-"""What a component will be made of, before PyMTL3 makes it: its class and arguments, and the code that they
-lead to.
+"""Digest of a component before PyMTL3 builds it: its class and arguments, and the code that they lead to.
 
 Components of one recipe are alike. A recipe follows names: from the class and from the makers among the
 arguments to the functions, classes and constants of this package that their code names, as they stand in
@@ -41,8 +40,8 @@ class _Unknown(Exception):
 
 
 def recipe(component: Component, *more: Any) -> Recipe | None:
-    """Of a component and what else decides; None if there is none, or if it is elaborated or configured
-    already.
+    """Return the recipe of a component with its settings; None if it has none, or if it is elaborated or
+    configured already.
     """
     dsl = component._dsl
     if dsl.constructed or dsl.param_tree is not None or component._metadata:
@@ -206,7 +205,7 @@ class _Writer:
                 self._named(name, function.__globals__[name], names)
 
     def _named(self, name: str, value: Any, names: tuple[str, ...]) -> None:
-        """What code names; of a module that it has as a whole, whatever else it names there."""
+        """Collect the names in code; for a module that it uses as a whole, all of them."""
         if not isinstance(value, ModuleType):
             self.text.append(name)
             self.write(value)

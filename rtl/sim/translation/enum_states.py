@@ -1,5 +1,4 @@
-"""States in update blocks (rtl/states.py): what is said of states that cannot be is left out, and a choice by
-state is found.
+"""States in update blocks (rtl/states.py): drops branches on impossible states, and finds choices by state.
 
 PyMTL3 has neither enumerations nor case statements: in its tree of an update block a state is a constant, a
 choice by state a chain of comparisons.
@@ -56,7 +55,7 @@ def without_unreached(statements: Sequence[Any], states: States) -> list[Any]:
 
 
 def _of_if(node: Any, states: States) -> list[Any]:
-    """What is left of it."""
+    """Return the branches that remain."""
     node.cond = _simplified(node.cond, states)
     never = _truth(node.cond) == 0 or (len(node.body) == 1 and _enters_unreached(node.body[0], states))
     if never:

@@ -19,12 +19,12 @@ Identity = tuple[type, str]
 
 
 def identity(kind: rt.Component) -> Identity:
-    """What makes a module: the class, and the long name that PyMTL3 makes of it and its parameters."""
+    """Return the identity of a module: the class, and PyMTL3's long name of it with its parameters."""
     return type(kind.obj), get_component_full_name(kind)
 
 
 def prefix_of(top: str) -> str:
-    """What sets the names inside a design apart from those of others: its top name, shortened if it is long."""
+    """Return the prefix of the names inside a design: its top name, shortened if it is long."""
     if len(top) >= MAX_PREFIX:
         digest = hashlib.blake2b(top.encode(), digest_size=3).hexdigest()
         top = f"{top[: MAX_PREFIX - 8]}_{digest}"

@@ -242,7 +242,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return lines
 
     def _branch(self, label: str, body: list[Any]) -> list[str]:
-        """Of a case."""
+        """Return the branch of a case."""
         lines = [line for each in body for line in self.visit(each)]
         if len(lines) < 2:
             return [f"  {label}: {''.join(lines) or ';'}"]

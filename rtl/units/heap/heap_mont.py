@@ -170,7 +170,9 @@ class HeapMont(Component):
                     s.quotient <<= s.step.next_quotient
 
     def multiples(s, shape, rows, loads):
-        """What the rows want beside b and M': made as b comes, or in a cycle of its own."""
+        """Add the multiples that the rows need besides b and M', computed as b arrives or in a cycle of their
+        own.
+        """
         operand, nbits = shape.operand_nbits, shape.nbits
         if rows == "and":
             return

@@ -175,8 +175,8 @@ class ScaledSetup(Component):
             elif s.now == CLEAR:
                 s.halve.last @= 0
 
-        # what leaves is below twice the modulus; subtracted behind the register of the halvings, of which one
-        # more is not looked at
+        # the result is below twice the modulus; the subtraction is after the register of the halvings, whose top
+        # bit is not read
         s.below = CondSub(nbits)
         s.below.value //= s.halve.held[0 : nbits + 1]
         s.below.n //= s.modulus

@@ -1,1 +1,1 @@
-"""What cocotb runs inside a simulator: masters that we did not write, on the slaves that we did."""
+"""Tests that cocotb runs inside a simulator: third-party masters on our slaves."""

@@ -74,8 +74,8 @@ NAMES = (*RESULTS, *TAKEN, *LOADS, *STORES)
 
 @dataclass(frozen=True)
 class Effect:
-    """What one instruction does, as expressions: its result, if it writes one; the next pc; what traps; an
-    access to memory.
+    """Effect of one instruction as expressions: its result, if any; the next pc; its traps; its memory
+    access.
     """
 
     result: str = ""
@@ -89,7 +89,7 @@ class Effect:
 
 
 def effect(name: str) -> Effect:
-    """Of an instruction by its name."""
+    """Return the effect of an instruction by its name."""
     if name in LOADS or name in STORES:
         nbytes = LOADS[name][0] if name in LOADS else STORES[name]
         address = f"(rs1 + {'imm_s' if name in STORES else 'imm_i'})"

@@ -38,13 +38,13 @@ from .units import UNITS, UnitCheck
 CYCLES = 8  # from any state: an instruction that is fetched at once may wait for three
 REDIRECTED = 10  # and the one that it jumps to for two
 FROM_RESET = 16
-LONGEST = 8  # cycles from one instruction to the next where nobody waits for a memory
+LONGEST = 8  # cycles from one instruction to the next with zero-wait memories
 ANYTHING = ("csrs.", "registers.")  # registers that may be any after a reset: a program may have set them
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What is to hold, by whatever is assumed. module: where faults are planted, which it then refutes."""
+    """Assertions and assumptions of a bench. module: where mutants are planted, which it then kills."""
 
     says: str
     holds: Sequence[str]
@@ -56,7 +56,7 @@ class Bench:
     prompt: bool = False
 
     def decide(self, text: str, seconds: float) -> Outcome:
-        """Of the text of a processor."""
+        """Decide the text of a processor."""
         bench = rvfi.bench(text, self.lines, self.holds, self.given, self.prompt)
         cycles = FROM_RESET if self.from_reset else self.cycles
         with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
@@ -195,7 +195,7 @@ def _instruction(name: str) -> Bench:
 
 
 def _access(effect: Effect) -> list[str]:
-    """Of an aligned word, in which the bytes stand at their places."""
+    """Describe the access to an aligned word, whose bytes are at their places."""
     ones = (1 << effect.nbytes) - 1
     return [
         f"  wire [31:0] at = {effect.address};",
@@ -253,7 +253,7 @@ def _pc_fwd() -> Bench:
 
 
 def _imem() -> Bench:
-    """Of any address, at which the memory has any word, or none."""
+    """Bench of an instruction memory with any word, or none, at any address."""
     return Bench(
         "what retires or traps at an address is the word that the memory has there; where it has none, that "
         "traps",

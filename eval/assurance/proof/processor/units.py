@@ -80,7 +80,7 @@ DIVISION = f"""\
 
 @dataclass(frozen=True)
 class UnitCheck:
-    """A unit, what is said of it, and the bench around its text, in so many cycles from any state."""
+    """Check of a unit: the bench around its text, for so many cycles from any state."""
 
     name: str
     says: str
