@@ -172,7 +172,7 @@ def as_accesses(
     """One operation as accesses {write, wait, address, data, strobes}; ends with status, output length, and
     all words of the output.
     """
-    at = {name: each.address for name, each in register_map().items()}
+    at = {name: register.address for name, register in register_map().items()}
     count = words_of(nbits)
     raw_bit = register_map(True)["STATUS"].field("raw").low
     command = int(decrypt) | 1 << 2 | int(raw) << raw_bit

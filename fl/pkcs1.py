@@ -76,7 +76,7 @@ def pad(
         return Padded.TOO_LONG, 0
     em = message & (1 << 8 * length) - 1
     for place in range(length + 1, nbytes - 2):
-        byte = 0xFF if kind is Kind.SIGN else next((each for each in random or () if each), None)
+        byte = 0xFF if kind is Kind.SIGN else next((value for value in random or () if value), None)
         if byte is None:
             return Padded.NO_RANDOM, 0
         em |= byte << 8 * place

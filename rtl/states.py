@@ -25,7 +25,7 @@ class States:
 
     def name(self, code: int) -> str | None:
         """None for a state that cannot be."""
-        return next((name for name, each in self.codes.items() if each == code), None)
+        return next((name for name, value in self.codes.items() if value == code), None)
 
 
 STATES: MetadataKey = MetadataKey(States)

@@ -52,9 +52,9 @@ def imported(file: Path) -> set[str]:
 def test_all_that_is_imported_is_declared() -> None:
     core = {name_of(dependency) for dependency in PROJECT["dependencies"]}
     extras = {
-        name_of(each)
+        name_of(item)
         for extra in ("flow", "report", "soc")
-        for each in PROJECT["optional-dependencies"][extra]
+        for item in PROJECT["optional-dependencies"][extra]
     }
     for room in ROOMS:
         for file in (ROOT / room).rglob("*.py"):
@@ -74,7 +74,7 @@ def test_pins_have_all_that_is_declared() -> None:
     }
     wanted = [
         *PROJECT["dependencies"],
-        *(each for extra in PROJECT["optional-dependencies"].values() for each in extra),
+        *(item for extra in PROJECT["optional-dependencies"].values() for item in extra),
     ]
     assert {name_of(dependency) for dependency in wanted} - OURS <= pinned
 

@@ -424,7 +424,7 @@ def systolic_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Va
         r2_mod_n(shape.wide, nbits),
         Given("n_prime", k, shape.inverse, f"-n^-1 mod 2^{k}"),
     )
-    fields = tuple((each.name, each.nbits) for each in given)
+    fields = tuple((item.name, item.nbits) for item in given)
     return Build(
         plan,
         unit,
@@ -446,7 +446,7 @@ def serial_mod_exp(processors: int, nbits: int, domain: str, plan: Plan, unit: U
     """A SerialModExp of so many processors."""
     shape = digit_serial.shape_of(nbits, values)
     given = (r2_mod_n(nbits + 2, nbits),)
-    fields = tuple((each.name, each.nbits) for each in given)
+    fields = tuple((item.name, item.nbits) for item in given)
     return Build(
         plan,
         unit,

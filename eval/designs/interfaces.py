@@ -347,7 +347,7 @@ AXI4LITE_000 = _PaperBus(
     counts_accesses=True,
     request_cycles=BUS_CYCLES,
 )
-INTERFACES: dict[str, Interface] = {each.name: each for each in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
+INTERFACES: dict[str, Interface] = {stream.name: stream for stream in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
 DEFAULT = STREAM
 PROCESSOR_PORT = XCEL  # what a machine has behind the processor
 SYSTEM = "system"  # in the place of an interface: the machine with the processor in front

@@ -266,7 +266,7 @@ class Chip(AcceleratorChip):
 
     def requests(self) -> list[tuple[str, Carried]]:
         """Rows with all that a request holds."""
-        return [*((name, self.machine.carried(*each)) for name, each in self.rows()), *self._bad_keys()]
+        return [*((name, self.machine.carried(*row)) for name, row in self.rows()), *self._bad_keys()]
 
     def _all_rows(self) -> list[tuple[str, Operands]]:
         """Return the rows for a machine of any speed."""
@@ -417,7 +417,7 @@ class Chip(AcceleratorChip):
             return {"program": program_json(made)}
 
         energy = self.energy()
-        accepted = [(name, each) for name, each in self.rows() if self._expected(*each)[0] == Status.OK]
+        accepted = [(name, row) for name, row in self.rows() if self._expected(*row)[0] == Status.OK]
         rows = [{"name": DUMMY, **program(DUMMY, energy[0].operands)}]
         rows += [{"name": name, **program(self.kernel, operands)} for name, operands in accepted]
         return {

@@ -208,7 +208,7 @@ class Sweep:
     @property
     def new(self) -> int:
         """Points measured now."""
-        return sum(not each.reused for each in self.measured.values())
+        return sum(not point.reused for point in self.measured.values())
 
     # ---- the run
 
@@ -395,7 +395,7 @@ class Sweep:
         seconds = slower * seconds - sum(min(passed, slower * expected) for expected, passed in under_way)
         more = self.search.count - len(self.measured) - len(self.failed) - known
         if more > 0 and self.measured:
-            seconds += more * sum(each.seconds for each in self.measured.values()) / len(self.measured)
+            seconds += more * sum(item.seconds for item in self.measured.values()) / len(self.measured)
         return seconds / max(workers, 1)
 
 

@@ -145,7 +145,7 @@ def _system(point: Point, start: float) -> Measurement:
     (part,) = point.parts()
     details = {
         "parameters": point.resolved,
-        "caveats": [each for each in (point.chip().note, kind.caveat) if each],
+        "caveats": [name for name in (point.chip().note, kind.caveat) if name],
         "exponentiations": [
             {"name": part.work.name, "times": 1, "cycles": row.normalised, **part.work.as_json()}
         ],

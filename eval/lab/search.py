@@ -252,16 +252,16 @@ def _by_generations(space: Space, count: int, seed: int) -> Search:
     """A search for each kind of work; those of small spaces leave what they do not need to the others."""
     refused: dict[str, str] = {}
     works = [
-        (each, points) for each in by_work(space) if (points := _points_at_most(each, seed, refused)) > 0
+        (item, points) for item in by_work(space) if (points := _points_at_most(item, seed, refused)) > 0
     ]
     if not works:
         raise _nothing_found(refused)
     searches: list[Search] = []
     works.sort(key=lambda work: work[1])
-    for number, (each, points) in enumerate(works):
+    for number, (item, points) in enumerate(works):
         share = min(points, math.ceil(count / (len(works) - number)))
         if share > 0:
-            searches.append(Nsga2(each, share, seed))
+            searches.append(Nsga2(item, share, seed))
         count -= share
     return Several(searches)
 

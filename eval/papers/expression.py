@@ -189,11 +189,11 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
 
 def _bounded(op: ast.operator, left: Any, right: Any) -> Any:
     """An operation on two numbers, whose result fits in a computer; words and lists only compare."""
-    if not all(isinstance(each, (int, float)) for each in (left, right)):
+    if not all(isinstance(item, (int, float)) for item in (left, right)):
         raise TypeError("words and lists can only be compared")
     if isinstance(op, ast.Pow) and abs(right) > MOST_EXPONENT:
         raise ValueError(f"an exponent of {right}; give at most {MOST_EXPONENT}")
-    sizes = [each.bit_length() for each in (left, right) if isinstance(each, int)]
+    sizes = [value.bit_length() for value in (left, right) if isinstance(value, int)]
     if isinstance(op, ast.Pow) and isinstance(left, int) and left.bit_length() * right > MOST_BITS:
         raise ValueError(f"a number of more than {MOST_BITS} bits")
     if isinstance(op, ast.Mult) and sum(sizes) > MOST_BITS:

@@ -307,10 +307,10 @@ def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[s
     twins, then their rivals.
     """
     compared = [
-        each for each in paper(number).table(table).figures() if each.comparable and each.metric == metric
+        item for item in paper(number).table(table).figures() if item.comparable and item.metric == metric
     ]
     found: dict[str, dict[str, float | int]] = {}
-    for names in ([(each.twin,) for each in compared], [each.ours for each in compared]):
+    for names in ([(item.twin,) for item in compared], [item.ours for item in compared]):
         for figure, group in zip(compared, names, strict=True):
             for name in filter(None, group):
                 if figure.amount is not None:
@@ -408,7 +408,7 @@ def _load(path: Path) -> Paper:
         read = typed_toml.parse(path.read_text(encoding="utf-8"), PaperFile)
     except BadInput as error:
         raise BadInput(f"{path.name}: {error}") from None
-    wrong = tuple(Erratum(read.paper, **each) for each in read.erratum)
+    wrong = tuple(Erratum(read.paper, **entry) for entry in read.erratum)
     return Paper(
         read.paper,
         read.title,
@@ -417,7 +417,7 @@ def _load(path: Path) -> Paper:
         read.venue,
         read.technology,
         tuple(_Reader(read.paper, read.technology, table_file).table(wrong) for table_file in read.table),
-        tuple(Formula(read.paper, **each) for each in read.formula),
+        tuple(Formula(read.paper, **entry) for entry in read.formula),
         wrong,
     )
 
@@ -498,7 +498,11 @@ class _Reader:
         """Column, text and meaning of a cell, or of its parts."""
         of_column = self.read.columns.get(column, SaysColumn())
         said: list[Says] = [self.read.says, *self._row_says(row, head, keys), of_column]
-        special = [each.says for each in self.read.cells if row in each.rows and column in each.columns]
+        special = [
+            says_cells.says
+            for says_cells in self.read.cells
+            if row in says_cells.rows and column in says_cells.columns
+        ]
         parts: Any = of_column.parts or []
         for text, part in zip(cell.split(" / "), parts, strict=True) if parts else [(cell, None)]:
             label = f"{column}: {part.name}" if part else column

@@ -46,17 +46,17 @@ def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
     result = Compared()
     tables = {(paper.number, table.number): table for paper in papers() for table in paper.tables}
     figures = (figure for table in tables.values() for figure in table.figures())
-    found = [each for each in compare(figures, ledger) if isinstance(each, Comparison)]
+    found = [comparison for comparison in compare(figures, ledger) if isinstance(comparison, Comparison)]
     if asked:
-        found = [each for each in found if any(_name(side) in asked for side in each.sides)]
+        found = [comparison for comparison in found if any(_name(side) in asked for side in comparison.sides)]
     left = missing(found, stale=False)
     result.wanted = len(left.quick) + len(left.long)
     for paper in papers():
-        own = [each for each in found if each.figure.paper == paper.number]
+        own = [comparison for comparison in found if comparison.figure.paper == paper.number]
         lines = [
-            _line(each, tables[paper.number, each.figure.table], result)
-            for each in own
-            if any(side.row is not None for side in each.sides)
+            _line(comparison, tables[paper.number, comparison.figure.table], result)
+            for comparison in own
+            if any(side.row is not None for side in comparison.sides)
         ]
         if lines:
             result.tables.append(_table(paper, lines, len(own)))

@@ -121,8 +121,8 @@ def grown(entries: Iterable[Entry]) -> list[Record]:
             values = {name: entry.value(name) for name in GROWING}
             line = (entry.label, entry.interface, entry.stage, entry.operation)
             records[line].append({**basics(entry), "row": entry.first.id, **values})
-    several = (each for each in records.values() if len({record["nbits"] for record in each}) > 1)
-    return sorted((record for each in several for record in each), key=lambda record: record["nbits"])
+    several = (row for row in records.values() if len({record["nbits"] for record in row}) > 1)
+    return sorted((record for row in several for record in row), key=lambda record: record["nbits"])
 
 
 # ---- bars: a line for each measurement
@@ -262,10 +262,10 @@ def paths(entries: Sequence[Entry], details: Details) -> list[Record]:
 def through(path: Mapping[str, Any]) -> str:
     """The modules that a path goes through, without their own parts; of a row of the same kind only its name."""
     modules = [module for module in path.get("modules", []) if module]
-    outer = [each for each in modules if not any(each.startswith(f"{other}.") for other in modules)]
+    outer = [item for item in modules if not any(item.startswith(f"{other}.") for other in modules)]
     rows: dict[str, list[str]] = {}
-    for each in outer:
-        rows.setdefault(INDEX.sub("", each), []).append(each)
+    for item in outer:
+        rows.setdefault(INDEX.sub("", item), []).append(item)
     return ", ".join(f"{name}__*" if len(set(found)) > 1 else found[0] for name, found in rows.items())
 
 

@@ -251,8 +251,8 @@ def _details(details: Mapping[str, Any]) -> dict[str, Any]:
     if modules := details.get("area_by_module"):
         largest = sorted(modules, key=lambda module: -module["area_um2"])[:MOST_MODULES]
         made["modules"] = [
-            {"path": each["path"] or "all", "area_um2": each["area_um2"]}
-            for each in sorted(largest, key=lambda each: each["path"])
+            {"path": item["path"] or "all", "area_um2": item["area_um2"]}
+            for item in sorted(largest, key=lambda item: item["path"])
         ]
     if path := details.get("worst_path"):
         names = ("start", "end", "cells")
@@ -326,7 +326,7 @@ def _filters(content: Content) -> list[Filter]:
         Filter("stage", "Stage", chips("stage", {name: name for name in STAGES if name in stages})),
         Filter("metric", "Metric", chips("metric", {name: METRICS[name].title for name in axes})),
     ]
-    return [Filter("family", "Family", families), *(each for each in made if len(each.chips) > 1)]
+    return [Filter("family", "Family", families), *(item for item in made if len(item.chips) > 1)]
 
 
 def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
@@ -340,7 +340,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         if name in content.tables:
             yield TABLE, content.tables[name]
 
-    compared = [(TABLE, each) for each in content.compared.tables]
+    compared = [(TABLE, item) for item in content.compared.tables]
     layouts = [(PICTURES, (content.pictures, _left_out(content)))] if content.pictures else []
     trees = [(PICTURES, (content.trees, TREES))] if content.trees else []
     figures = [(PART, "figures.html")] if content.comparable else []

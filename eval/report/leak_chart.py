@@ -114,6 +114,6 @@ def _points(assessment: Assessment) -> list[dict[str, Any]]:
     for half in HALVES:
         for start in range(0, len(curve), stretch):
             values = [(curve[at][1 + half], at) for at in range(start, min(start + stretch, len(curve)))]
-            for t, at in sorted({min(values), max(values)}, key=lambda each: each[1]):
+            for t, at in sorted({min(values), max(values)}, key=lambda item: item[1]):
                 found.append({"cycle": at, "t": round(t, 3), "half": HALF_NAMES[half]})
     return found

@@ -22,7 +22,7 @@ def write(content: Content, directory: Path) -> Path:
         blocks.append(text(content))
     else:
         marks = {True: "✓", False: "**!**", None: "·"}
-        blocks.append("\n".join(f"- {marks[each.good]} {each.text}" for each in content.trust))
+        blocks.append("\n".join(f"- {marks[item.good]} {item.text}" for item in content.trust))
         tables = [of_table(table) for table in content.tables_in_order]
         blocks += tables[:2]
         for chart in content.charts(light):
@@ -30,9 +30,9 @@ def write(content: Content, directory: Path) -> Path:
                 pictures.append((f"{chart.name}.png", drawn(chart, content, "png")))
                 blocks.append(f"## {chart.title}\n\n![{chart.title}]({chart.name}.png)\n\n{chart.caption}")
         blocks += tables[2:]
-        for each in [*content.pictures, *content.trees]:
-            pictures.append((each.file, each.content))
-            blocks.append(f"![{escaped(each.title)}]({each.file})\n\n{escaped(each.title)}. {each.caption}")
+        for item in [*content.pictures, *content.trees]:
+            pictures.append((item.file, item.content))
+            blocks.append(f"![{escaped(item.title)}]({item.file})\n\n{escaped(item.title)}. {item.caption}")
         blocks.append(
             "Every figure has a row in the ledger (in brackets): `modexlab reproduce ROW` makes it again."
         )

@@ -18,11 +18,11 @@ TITLES = {
     "energy_with_glitches_nj": "Energy with all glitches",
     "energy_inertial_nj": "Energy",
 }
-METRICS = {name: replace(each, title=TITLES.get(name, each.title)) for name, each in metrics.METRICS.items()}
+METRICS = {name: replace(item, title=TITLES.get(name, item.title)) for name, item in metrics.METRICS.items()}
 DIGITS = 3  # that a measured number is shown with; those that were counted are shown whole
 # what a chart may have on an axis: less is better in all of them, as the fronts have it; the time first
 AXES = tuple(
-    sorted((name for name, each in METRICS.items() if each.axis), key=lambda name: name != "time_ns")
+    sorted((name for name, item in METRICS.items() if item.axis), key=lambda name: name != "time_ns")
 )
 
 

@@ -50,7 +50,7 @@ def layouts(ledger: Ledger, entries: Iterable[Entry], names: dict[int, str]) -> 
     """
     chips = list(
         {
-            each.measurement: each for each in entries if each.stage == "layout" and each.measurement in names
+            item.measurement: item for item in entries if item.stage == "layout" and item.measurement in names
         }.values()
     )
     artifacts = {entry.measurement: ledger.measurement(entry.measurement).artifacts for entry in chips}

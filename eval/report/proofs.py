@@ -15,7 +15,7 @@ from .metrics import shown
 from .tables import MISSING, SIGN, Cell, Column, Table, line
 
 ALONE = tuple(
-    each for each in KINDS if each != UNITS
+    item for item in KINDS if item != UNITS
 )  # checks of which a machine has one, but for time one a schedule
 TITLES = {AXI: "AXI4-Lite"}
 MOST_OPEN = 3  # checks that are not proved, by name
@@ -49,10 +49,10 @@ class Proven:
 def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
     """Machines of which something was to be proved."""
     machines: dict[tuple[str, int, str], list[Verdict]] = {}
-    for each in ledger.verdicts():
-        if not asked or {each.subject, each.subject.partition("@")[0]} & set(asked):
-            settings = json.dumps(each.settings, sort_keys=True)
-            machines.setdefault((each.subject, each.nbits, settings), []).append(each)
+    for item in ledger.verdicts():
+        if not asked or {item.subject, item.subject.partition("@")[0]} & set(asked):
+            settings = json.dumps(item.settings, sort_keys=True)
+            machines.setdefault((item.subject, item.nbits, settings), []).append(item)
     return [
         Proven(tuple(machine), any(verdict.stale for verdict in machine)) for machine in machines.values()
     ]
@@ -77,7 +77,7 @@ def _alone(machine: Proven, kind: str) -> Cell:
     own = next((verdict for verdict in found if verdict.name == kind), found[0])
     others = [verdict for verdict in found if verdict is not own]
     tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if own.by_nature else "bad", UNDECIDED: ""}
-    tone = tones[own.verdict] if all(each.verdict != REFUTED for each in others) else "bad"
+    tone = tones[own.verdict] if all(item.verdict != REFUTED for item in others) else "bad"
     which = "other schedules" if any(OTHER_SCHEDULE in other.name for other in others) else "further promises"
     proved = sum(other.verdict == PROVED for other in others)
     more = f"; {which} {proved} of {len(others)}" if others else ""
@@ -94,12 +94,12 @@ def _open(machine: Proven) -> Cell:
 
 COLUMNS: tuple[Column[Proven], ...] = (
     Column("Design", lambda machine: f"{machine.name}{SIGN if machine.stale else ''}"),
-    Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), "", True),
+    Column("Bits", lambda proof: Cell(str(proof.first.nbits), proof.first.nbits), "", True),
     Column("Units", _units),
     *(Column(TITLES.get(kind, kind.capitalize()), functools.partial(_alone, kind=kind)) for kind in ALONE),
     Column(
         "All",
-        lambda each: Cell(shown(round(sum(one.seconds for one in each.verdicts), 1))),
+        lambda proof: Cell(shown(round(sum(one.seconds for one in proof.verdicts), 1))),
         "s",
         True,
     ),

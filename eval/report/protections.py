@@ -87,10 +87,10 @@ def programs(entries: Iterable[Entry]) -> list[Program]:
     for name in counted:
         settings = fitted(design, SILICON_NBITS, PROGRAMS[name], bool(PROGRAMS[name].get("crt")))
         wanted = dict(Point(DESIGN, SILICON_NBITS, tuple(settings.items())).settings)
-        alike = [each for each in made if each.settings == wanted]
+        alike = [item for item in made if item.settings == wanted]
         if alike:
             chips[name] = min(
-                alike, key=lambda each: (each.stale, SILICON.index(each.stage), each.value(AREA))
+                alike, key=lambda item: (item.stale, SILICON.index(item.stage), item.value(AREA))
             )
     return [
         Program(name, cycles, counted[_without(name)][0], constant_time, chips.get(name))

@@ -106,7 +106,7 @@ def gathered(figures: Iterable[Published]) -> list[Machine]:
         if str(key[2]).startswith(SOFTWARE):  # all software runs on the same processor
             shared = {**processors.get(key[:2], {}), **shared}
         for operation, own in (by_operation or {"": {}}).items():
-            together = {**own, **{name: each for name, each in shared.items() if name not in own}}
+            together = {**own, **{name: item for name, item in shared.items() if name not in own}}
             made.append(Machine(f"m{len(made)}", together, operation, _derived(together)))
     return made
 

@@ -253,8 +253,8 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collectio
                 and product(paper, names) is not None
             ]
             if names != ("cycles",):
-                rivals = [each for each in rivals if each.same_library]
-            rival = min(rivals, key=lambda each: product(each, names) or 0) if rivals else None
+                rivals = [item for item in rivals if item.same_library]
+            rival = min(rivals, key=lambda item: product(item, names) or 0) if rivals else None
             of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
             of["stage"] = winner.stage if names != ("cycles",) else ""  # cycles are the same at all
             group = f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}"
@@ -286,7 +286,7 @@ def _stage(entry: Entry) -> str:
 
 def _in_turn() -> Iterable[tuple[str, tuple[str, ...], Collection[str]]]:
     """The criteria, those of silicon for one stage after the other."""
-    yield from (each for each in CRITERIA if each[2] != SILICON)
+    yield from (row for row in CRITERIA if row[2] != SILICON)
     for stage in reversed(SILICON):
         yield from ((words, names, (stage,)) for words, names, stages in CRITERIA if stages == SILICON)
 
@@ -435,7 +435,7 @@ def _place(item: tuple[tuple[Any, ...], list[Entry]]) -> tuple[Any, ...]:
 
 def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
     """The entry that counts the cycles of an operation."""
-    able = [each for each in entries if each.operation == operation and each.value("cycles") is not None]
+    able = [item for item in entries if item.operation == operation and item.value("cycles") is not None]
     return min(able, key=lambda entry: (entry.stale, COUNTED.index(entry.stage)), default=None)
 
 
@@ -549,11 +549,11 @@ def marked(entries: Iterable[Entry]) -> Table:
     )
 
 
-def _of_failure(each: Failure) -> str:
+def _of_failure(member: Failure) -> str:
     """The machine, in words."""
-    settings = [f"{name}={value}" for name, value in dict(each.point.get("settings") or {}).items()]
-    subject = str(each.point.get("subject")).partition("@")[0]
-    return f"{' '.join([subject, *settings])}, {each.point.get('nbits')} bits"
+    settings = [f"{name}={value}" for name, value in dict(member.point.get("settings") or {}).items()]
+    subject = str(member.point.get("subject")).partition("@")[0]
+    return f"{' '.join([subject, *settings])}, {member.point.get('nbits')} bits"
 
 
 FAILED: tuple[Column[Failure], ...] = (

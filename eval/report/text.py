@@ -29,13 +29,13 @@ def trust(content: Content) -> str:
     signs = {True: "ok", False: "!", None: "-"}
     return "\n".join(
         textwrap.fill(
-            each.text,
+            trust.text,
             LINE,
-            initial_indent=f"{signs[each.good]:<3}",
+            initial_indent=f"{signs[trust.good]:<3}",
             subsequent_indent="   ",
             break_on_hyphens=False,
         )
-        for each in content.trust
+        for trust in content.trust
     )
 
 

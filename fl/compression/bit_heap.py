@@ -141,15 +141,15 @@ class _Planner:
                 if row:
                     self.queue.append(_Waiting(arrival, row[-1].hi, made, row))
                     made += 1
-        first, second = (*(each.row for each in sorted(self.queue)), (), ())[:2]
-        last = max((each.arrival for each in self.queue), default=0.0)
+        first, second = (*(waiting.row for waiting in sorted(self.queue)), (), ())[:2]
+        last = max((waiting.arrival for waiting in self.queue), default=0.0)
         return HeapPlan(self.columns, self.lines, tuple(self.adders), (first, second), last)
 
     def _share(self) -> None:
         """The rows of the input; one that has no column in common with another, not earlier one lies beside
         it.
         """
-        for number, line in sorted(enumerate(self.lines), key=lambda each: (-each[1].arrival, each[1].lo)):
+        for number, line in sorted(enumerate(self.lines), key=lambda item: (-item[1].arrival, item[1].lo)):
             part = Part(line.lo, min(line.hi, self.columns), "row", number, 0)
             if part.nbits <= 0:
                 continue
@@ -163,7 +163,7 @@ class _Planner:
     def _add(self, three: Sequence[_Waiting]) -> tuple[Row, Row]:
         """The adders of three rows, and the rows that they make: sums and carries."""
         number = len(self.adders)
-        rows = [each.row for each in three]
+        rows = [waiting.row for waiting in three]
         ends = sorted({end for row in rows for part in row for end in (part.lo, part.hi)})
         full: tuple[list[Part], ...] = ([], [], [])
         half: tuple[list[Part], ...] = ([], [])
@@ -199,7 +199,9 @@ class _Planner:
     def _laid_off(self, bit: Part, three: Sequence[_Waiting]) -> bool:
         """A carry of these rows goes to the latest row that has place for it; False if there is none."""
         there = _carry_arrival(three)
-        hosts = [each for each in self.queue if each.arrival >= there and each.free(bit.lo, bit.hi)]
+        hosts = [
+            waiting for waiting in self.queue if waiting.arrival >= there and waiting.free(bit.lo, bit.hi)
+        ]
         if not hosts:
             return False
         host = max(hosts)

@@ -106,9 +106,9 @@ class _Compression:
             heights[column] += count
         elif count:
             columns, inverted = self.folds[beyond]
-            for each in columns:
-                heights[each] += count
-                self.folded[each] += count
+            for value in columns:
+                heights[value] += count
+                self.folded[value] += count
             if inverted:
                 self.inverted += count * self.folds[beyond].value
 

@@ -236,7 +236,7 @@ class PseudoModuli:
         return [
             ("2^t - 1", self.power_minus_one, "" if self.power_minus_one else powers.remark(powers.minus)),
             ("2^t + 1", self.power_plus_one, "" if self.power_plus_one else powers.remark(powers.plus)),
-            *((each.shape, each, "") for each in (self.low_end, self.high_end, self.both_ends)),
+            *((modulus.shape, modulus, "") for modulus in (self.low_end, self.high_end, self.both_ends)),
         ]
 
     # ---- what it means for a key

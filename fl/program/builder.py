@@ -300,7 +300,7 @@ def _into(recipe: Recipe) -> list[Item]:
         square = Word(actions=(Setup("square", "r", "1", 0),), note="R^2 by shift-sub")
         enters = Product("b", "r", "b"), Product("r", "r", "1")
         dependent = recipe.nunits == 1 and not shape.right
-        return [square, *((Word((each,)) for each in enters) if dependent else (Word(enters),))]
+        return [square, *((Word((product,)) for product in enters) if dependent else (Word(enters),))]
     enter = Product("b", "r", "b", wide=recipe.fits)
     if recipe.starts_plain:
         last = Word((enter,), (Move("r", "1"),), note="the base into the domain")

@@ -358,7 +358,7 @@ def run(
             trace.append(Executed(pc, word, bit, tuple(made), state.modulus, index, state.entry()))
         flow = word.flow_at(bit)
         refused = word.accepts and status is not Status.OK
-        failed = state.status is not Status.OK and any(isinstance(each, Check) for each in word.actions)
+        failed = state.status is not Status.OK and any(isinstance(move, Check) for move in word.actions)
         if refused:
             state.status = status
         if refused or failed:

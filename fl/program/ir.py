@@ -360,7 +360,7 @@ class Word:
         """It reads s, so it waits for a scan under way."""
         operands = [operand for product in self.products for operand in (product.x, product.y)]
         sources = [action.src for action in self.actions if isinstance(action, Move | Setup | Keep)]
-        return any("s" in (at_bit(each, 0), at_bit(each, 1)) for each in (*operands, *sources))
+        return any("s" in (at_bit(choice, 0), at_bit(choice, 1)) for choice in (*operands, *sources))
 
     @property
     def settles(self) -> bool:
@@ -533,7 +533,7 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
                 assert word.flow.kind == "next", "a digit ends with a word that is made once"
                 word = replace(word, flow=Flow("back", body, out))
             following = parts[at + 1 :]
-            if following and all(_empty_at_zero(each) for each in following):
+            if following and all(_empty_at_zero(member) for member in following):
                 word = replace(word, flow_at_zero=Flow("back", body, out))
             made.append(word)
         return made

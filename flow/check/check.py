@@ -60,7 +60,7 @@ def figures(files: Files, say: Say = lambda _: None, *, adk: Path | None = None)
 
 def _digest(path: Path) -> str:
     if path.is_dir():
-        return cache.key(*(cache.file_digest(each) for each in sorted(path.rglob("*.json"))))
+        return cache.key(*(cache.file_digest(item) for item in sorted(path.rglob("*.json"))))
     return cache.file_digest(path)
 
 
@@ -174,7 +174,7 @@ class _Run:
         if not chosen:
             self.left_out[power.CHECK] = "no activity was recorded"
             return []
-        longest = max(chosen, key=lambda each: each.cycles)
+        longest = max(chosen, key=lambda item: item.cycles)
         self.say(f"power of {longest.workload}{SUFFIXES[mode]}")
         powered = power.Powered(
             self.files[netlist_v], netlist, self.design.top, self.kit, asked, longest, **wires

@@ -86,7 +86,7 @@ def faults(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> tuple[list[str
 
 def _probes(layout: Def, netlist: Netlist, lef: Lef) -> Iterator[Probe]:
     """One on each pin of the netlist, on each port, and on each rail."""
-    placed = {each.name: each for each in layout.components}
+    placed = {item.name: item for item in layout.components}
     for name, cell in netlist.cells.items():
         component = placed[name]
         for pin, net in cell.pins.items():

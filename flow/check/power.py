@@ -321,7 +321,7 @@ def compare(powered: Powered, where: str) -> list[Compared]:
         for part in (SWITCHING, LEAKAGE, *PARTS)
     ]
     # the cause of the whole is that of its parts, if without them it agrees
-    apart = {each.what: each.difference for each in rows if each.cause}
+    apart = {compared.what: compared.difference for compared in rows if compared.cause}
     rest = near(whole - sum(apart.values()), right)
     told = ", ".join(f"{what} {value:+.3g} mW" for what, value in apart.items()) if rest else ""
     total = row("all of it, put right", whole, right, told)

@@ -54,7 +54,7 @@ def _own(top: db.Cell, index: int, rule: str, least: float, dbu: float) -> set[d
         kind = instance.cell_index
         if kind not in alone:
             alone[kind] = _faults(_alone(instance.cell, index), rule, least, dbu)
-        found |= {each.transformed(instance.cplx_trans).bbox() for each in alone[kind]}
+        found |= {edge_pair.transformed(instance.cplx_trans).bbox() for edge_pair in alone[kind]}
     return found
 
 

@@ -292,7 +292,7 @@ def measure(
     with ThreadPoolExecutor(JOBS) as pool:
         # the one that is routed takes longest: it goes first
         order = sorted(chosen, key=lambda device: device.name not in routers)
-        results = dict(zip([each.name for each in order], pool.map(one, order), strict=True))
+        results = dict(zip([item.name for item in order], pool.map(one, order), strict=True))
     return FpgaReport(top, {device.name: results[device.name] for device in chosen})
 
 

@@ -371,9 +371,7 @@ class Engine:
         ports = self.tables.netlist.ports
         for port, value in values.items():
             if port not in ports or ports[port][0] != "input":
-                raise unknown(
-                    "input port", port, [name for name, each in ports.items() if each[0] == "input"]
-                )
+                raise unknown("input port", port, [name for name, row in ports.items() if row[0] == "input"])
             for bit, net in enumerate(ports[port][1]):
                 self._lib.gates_set(self._handle, net, value >> bit & 1)
 

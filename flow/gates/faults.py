@@ -80,8 +80,8 @@ class _FlippedModel(GateModel):
         if cycle and (outcome := self.lib.sim_advance(self.handle, cycle)) != RUNNING:
             return outcome
         lib, gates = self.engine._lib, self.engine._handle
-        for each in self._beside(net):
-            lib.gates_set(gates, each, 1 - lib.gates_get(gates, each))
+        for item in self._beside(net):
+            lib.gates_set(gates, item, 1 - lib.gates_get(gates, item))
         lib.gates_settle(gates)
         if (outcome := self.lib.sim_advance(self.handle, 1)) != RUNNING:
             return outcome
@@ -94,7 +94,7 @@ class _FlippedModel(GateModel):
         """The net, and the other one of a flip-flop that shows its state twice."""
         for state in self._tables._states:
             if net in (pair := [int(state["q"]), int(state["qn"])]):
-                return [each for each in pair if each >= 0]
+                return [value for value in pair if value >= 0]
         return [net]
 
     def _driven(self, net: int) -> int | None:
@@ -103,7 +103,7 @@ class _FlippedModel(GateModel):
         for cell, output in zip(*(tables._cells["out"] == net).nonzero(), strict=True):
             row = tables._cells[cell]
             at = sum(
-                lib.gates_get(gates, int(each)) << pin for pin, each in enumerate(row["in"]) if each >= 0
+                lib.gates_get(gates, int(item)) << pin for pin, item in enumerate(row["in"]) if item >= 0
             )
             return int(tables._kinds[row["kind"]]["table"][output]) >> at & 1
         return None

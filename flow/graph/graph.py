@@ -265,7 +265,7 @@ def _typed(name: str, value: Any, default: Any) -> Any:
             return dict(value)
         raise BadInput(f"{name} = {value}: give a dictionary, such as {{'nstages': 2}}")
     if isinstance(default, list):
-        return [str(each) for each in ([value] if isinstance(value, str) else value)]
+        return [str(item) for item in ([value] if isinstance(value, str) else value)]
     try:
         return type(default)(value)
     except (TypeError, ValueError):
@@ -286,12 +286,12 @@ def mflowgen_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], 
     design = checked({name: value for name, value in parameters.items() if name in known}, known)
     values = checked({name: value for name, value in parameters.items() if name not in known})
     if design["verilog"]:  # the steps run elsewhere
-        words = [each for path in design["verilog"] for each in ("--verilog", str(Path(path).absolute()))]
+        words = [item for path in design["verilog"] for item in ("--verilog", str(Path(path).absolute()))]
         words += ["--top", design["top"], "--clock-port", design["clock_port"]]
         words += ["--vectors", str(Path(design["vectors"]).absolute())] if design["vectors"] else []
     else:
         words = [design["design"], "--nbits", str(design["nbits"]), "--interface", design["interface"]]
-        words += [each for name, value in design["settings"].items() for each in ("--set", f"{name}={value}")]
+        words += [item for name, value in design["settings"].items() for item in ("--set", f"{name}={value}")]
         words += ["--system"] if design["system"] else []
     exported = {
         name: value if isinstance(value, (bool, int, float)) else shlex.quote(str(value))

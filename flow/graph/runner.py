@@ -99,7 +99,7 @@ def run_flow(
                 lost = graph.without(names, {**outcome.left_out, **outcome.failed})
                 outcome.left_out = {name: why for name, why in lost.items() if name not in outcome.failed}
                 waiting = [name for name in waiting if name not in lost]
-                for name in sorted(waiting, key=lambda each: each in LAST):
+                for name in sorted(waiting, key=lambda item: item in LAST):
                     if len(running) < jobs and all(
                         source in outcome.entries for source in graph.sources(name)
                     ):
@@ -107,9 +107,9 @@ def run_flow(
                         running[pool.submit(run.step, name)] = name
                 if running:
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for each in done:
-                        name = running.pop(each)
-                        each.result()
+                    for future in done:
+                        name = running.pop(future)
+                        future.result()
                         if name in outcome.failed and name in INDISPENSABLE:
                             raise run.error(name)
         except BaseException:

@@ -44,7 +44,7 @@ ALONE_SECONDS = 0.5  # between looks at whether the run is still there
 def digest(path: Path) -> str:
     """Return the digest of a file, or of a directory with all its files."""
     if path.is_dir():
-        files = sorted(each for each in path.rglob("*") if each.is_file())
+        files = sorted(item for item in path.rglob("*") if item.is_file())
         return cache.key(*(f"{file.relative_to(path)} {cache.file_digest(file)}" for file in files))
     return cache.file_digest(path)
 

@@ -74,7 +74,7 @@ class Read:
         self.wires = found(WiresSummary)
         self.proof = found(Equivalence)
         every = {name: found(Simulated, file) for name, file in SIMULATED.items()}
-        self.simulated = {name: each for name, each in every.items() if each is not None}
+        self.simulated = {name: result for name, result in every.items() if result is not None}
         runs = (found(StepRun, graph.declaration(name).run_file) for name in graph.ORDER)
         self.runs = [run for run in runs if run is not None]
 
@@ -104,8 +104,8 @@ def summarize(
         _take(after, searched.after_layout)
     laid_out = read.placed is not None or after.verdict is not None
     best = after if laid_out else before  # of one netlist: layout changes cells
-    tests = {name: Ran(each.tests_passed, each.tests_failed) for name, each in read.simulated.items()}
-    cycles = next((each.cycles for each in reversed(read.simulated.values())), {})
+    tests = {name: Ran(result.tests_passed, result.tests_failed) for name, result in read.simulated.items()}
+    cycles = next((result.cycles for result in reversed(read.simulated.values())), {})
     proof = read.proof
     report = Summary(
         design=design.name,
@@ -237,10 +237,17 @@ def _layout(read: Read, figures: Figures) -> Figures:
 
 def _core(instance: str, area: Area | None, figures: Figures) -> Core | None:
     """Area of an instance; power and energies by its share of the power."""
-    own = next((each for each in area.by_module if each.path == instance), None) if area else None
+    own = (
+        next((module_area for module_area in area.by_module if module_area.path == instance), None)
+        if area
+        else None
+    )
     if not instance or own is None:
         return None
-    power = next((each for each in figures.power_by_module or () if each.path == instance), None)
+    power = next(
+        (module_power for module_power in figures.power_by_module or () if module_power.path == instance),
+        None,
+    )
 
     def shared(values: Mapping[str, float] | None) -> dict[str, float] | None:
         return (

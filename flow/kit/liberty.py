@@ -498,7 +498,7 @@ class _Reader:
             cells[cell.name] = cell
         if not cells:
             self.refuse(library.offset, "a library without cells")
-        wire_loads = {each.name: each for each in map(self.wire_load, library.of("wire_load"))}
+        wire_loads = {wire_load.name: wire_load for wire_load in map(self.wire_load, library.of("wire_load"))}
         # a slew is the time between two thresholds; Liberty's own are 80 and 20 %
         upper = self.number(library, "slew_upper_threshold_pct_rise", 80.0)
         lower = self.number(library, "slew_lower_threshold_pct_rise", 20.0)
@@ -538,8 +538,8 @@ class _Reader:
                 if related and related not in pins:
                     self.refuse(group.offset, f"{group.arguments}/{pin.name} relates to no pin {related}")
         states = tuple(
-            (self.word(each, "when"), self.number(each, "value") * self.leakage)
-            for each in group.of("leakage_power")
+            (self.word(item, "when"), self.number(item, "value") * self.leakage)
+            for item in group.of("leakage_power")
         )
         leakage = self.number(group, "cell_leakage_power", default_leakage) * self.leakage
         return Cell(
@@ -569,8 +569,8 @@ class _Reader:
             function=self.word(group, "function") or self.word(group, "state_function"),
             three_state=self.word(group, "three_state"),
             clock="true" in (self.word(group, "clock"), self.word(group, "clock_gate_clock_pin")),
-            timing=tuple(arc for each in group.of("timing") for arc in self.arcs(each)),
-            power=tuple(arc for each in group.of("internal_power") for arc in self.power_arcs(each)),
+            timing=tuple(arc for item in group.of("timing") for arc in self.arcs(item)),
+            power=tuple(arc for item in group.of("internal_power") for arc in self.power_arcs(item)),
         )
 
     def arcs(self, group: _Group) -> Iterator[Arc]:
@@ -627,7 +627,7 @@ class _Reader:
             return None
 
         def role(attribute: str) -> str:
-            pins = (each for each in cell.of("pin") if self.word(each, attribute) == "true")
+            pins = (group for group in cell.of("pin") if self.word(group, attribute) == "true")
             return next((pin.arguments.strip('"') for pin in pins), "")
 
         return ClockGate(

@@ -105,11 +105,11 @@ def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
             else:
                 sinks.append(terminal)
                 following = [below]
-            for each in (below, *following):
-                if each is not None and each not in seen:
-                    seen.add(each)
-                    if each in following:
-                        todo.append(each)
+            for value in (below, *following):
+                if value is not None and value not in seen:
+                    seen.add(value)
+                    if value in following:
+                        todo.append(value)
         found += [Domain(net, sinks, ""), *gated]
     return found
 
@@ -209,16 +209,19 @@ class Builder:
             drivers = []
             for group in groups:
                 drivers.append(Driver(_middle(point for point, _ in group), self.library.roles.clock_branch))
-                drivers[-1].below = [each for _, each in group]
+                drivers[-1].below = [item for _, item in group]
         return drivers[0]
 
     def _name(self, roots: list[tuple[int, Driver]]) -> None:
         front, level = [root for _, root in roots], 0
         while front:
-            for index, each in enumerate(front):
-                each.name, each.level = each.gate if each.original else f"{TREE}.{level}_{index}", level
-                self.drivers.append(each)
-            front, level = [below for each in front for below in each.below], level + 1
+            for index, driver in enumerate(front):
+                driver.name, driver.level = (
+                    driver.gate if driver.original else f"{TREE}.{level}_{index}",
+                    level,
+                )
+                self.drivers.append(driver)
+            front, level = [below for driver in front for below in driver.below], level + 1
         self.levels = level
 
     def _connected(self, roots: list[tuple[int, Driver]]) -> Netlist:
@@ -259,17 +262,17 @@ class Builder:
         arrivals, by_net = self._arrivals()
         options: dict[int, list[tuple[float, float, str]]] = {}
         leaves = [(index, driver) for index, driver in enumerate(self.drivers) if driver.sinks]
-        for index, each in leaves:
-            instance = self.netlist.cells[each.name]
+        for index, item in leaves:
+            instance = self.netlist.cells[item.name]
             cell = self.library.cells[instance.kind]
             pin = cell.clock_gate.clock if cell.clock_gate else cell.inputs[0]
             output = cell.clock_gate.output if cell.clock_gate else cell.outputs[0]
-            start = arrivals[each.name, pin]
+            start = arrivals[item.name, pin]
             wire = by_net[instance.pins[output]]
             loads = [wires.pin_cap(self.netlist, self.library, end) for end in wire.terminals]
             delays = wire.delays_ps(loads)[1:]
             load, after = wire.cap_ff + sum(loads[1:]), (min(delays) + max(delays)) / 2
-            kinds = strengths(self.library, each.kind) if each.gate else self.library.roles.clock_leaves
+            kinds = strengths(self.library, item.kind) if item.gate else self.library.roles.clock_leaves
             for kind in kinds:
                 arc = wires.clock_arc(self.library.cells[kind], pin, output)
                 if arc is None or arc.cell_rise is None or arc.rise_transition is None:
@@ -279,10 +282,10 @@ class Builder:
                 slew = arc.rise_transition.at(start.slew_ns, load)
                 at = start.at_ps + 1000 * arc.cell_rise.at(start.slew_ns, load) + after
                 options.setdefault(index, []).append((at, slew, kind))
-        goal = max(min(each)[0] for each in options.values())
-        for index, each in leaves:
+        goal = max(min(row)[0] for row in options.values())
+        for index, item in leaves:
             fit = [option for option in options[index] if option[1] <= WORST_SLEW_NS] or [min(options[index])]
-            self._resize(each, min(fit, key=lambda option: abs(option[0] - goal))[2])
+            self._resize(item, min(fit, key=lambda option: abs(option[0] - goal))[2])
 
     def _arrivals(self) -> tuple[dict[Terminal, wires.Arrival], dict[int, wires.Wire]]:
         nets = {self.root, *self._outputs()}
@@ -309,7 +312,7 @@ class Builder:
         return TreeSummary(
             root=self.before.nets[self.root],
             levels=self.levels,
-            buffers=sum(not each.gate for each in added),
-            gates_copied=sum(bool(each.gate) for each in added),
+            buffers=sum(not item.gate for item in added),
+            gates_copied=sum(bool(item.gate) for item in added),
             sinks=sum(len(domain.sinks) for domain in self.domains),
         )

@@ -230,7 +230,7 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit) -> Def:
             path = db.DPath(ends, *um(width, beyond, beyond))
             top.shapes(index[wire.layer]).insert(path.polygon())
     used = {top.cell_index(), *top.called_cells()}
-    for cell in [each for each in gds.each_cell() if each.cell_index() not in used]:
+    for cell in [item for item in gds.each_cell() if item.cell_index() not in used]:
         gds.delete_cell(cell.cell_index())
     options = db.SaveLayoutOptions()
     options.format = "GDS2"

@@ -78,14 +78,14 @@ def groups(placement: Placement, hierarchy: Hierarchy, lef: Lef) -> list[Group]:
         start = f"{module}." if module else ""
         depth = start.count(".") + 1
         return {
-            ".".join(each.split(".")[:depth])
-            for each in area
-            if each and each.startswith(start) and each != module
+            ".".join(item.split(".")[:depth])
+            for item in area
+            if item and item.startswith(start) and item != module
         }
 
     total = _area(placement, lef)
     refused: set[str] = set()
-    while candidates := [each for each in tops - refused if area[each] > SPLIT_SHARE * total]:
+    while candidates := [item for item in tops - refused if area[item] > SPLIT_SHARE * total]:
         module = max(candidates, key=lambda candidate: (area[candidate], candidate))
         parts = children(module)
         if not parts or len(tops) + len(parts) > GROUPS:
@@ -324,7 +324,7 @@ def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, flo
         wanted.append((sum(places) / len(places), text, letter * (len(text) + 1)))
     wanted.sort()
     while sum(size for *_, size in wanted) > (1 - 2 * CORNER) * length:
-        wanted.remove(max(wanted, key=lambda each: each[2]))
+        wanted.remove(max(wanted, key=lambda item: item[2]))
     limit = (1 - CORNER) * length - sum(size for *_, size in wanted)  # where the gaps have all been used up
     found, free = [], CORNER * length
     taken = 0.0
@@ -523,7 +523,7 @@ def layer_properties(gds: Path, lef: Lef, out: Path) -> None:
 
     rules = lef.kit
     numbers = {number: name for name, number in rules.layers.gds.items()}
-    known = {each.gds: each for each in rules.picture}
+    known = {item.gds: item for item in rules.picture}
     view = lay.LayoutView()
     view.load_layout(str(gds), True)
     view.clear_layers()

@@ -357,12 +357,12 @@ def _unclocked(netlist: Netlist, library: Library, clock_port: str | None) -> It
             passes = library.cells[cell.kind].ff is None and library.cells[cell.kind].latch is None
             front += [
                 cell.pins[pin]
-                for pin, each in library.cells[cell.kind].pins.items()
-                if passes and each.direction == "output" and pin in cell.pins
+                for pin, item in library.cells[cell.kind].pins.items()
+                if passes and item.direction == "output" and pin in cell.pins
             ]
     for name, cell in netlist.cells.items():
-        for pin, each in library.cells[cell.kind].pins.items():
-            if each.clock and cell.pins.get(pin) not in reached:
+        for pin, item in library.cells[cell.kind].pins.items():
+            if item.clock and cell.pins.get(pin) not in reached:
                 yield f"the clock does not reach {name}/{pin}"
 
 

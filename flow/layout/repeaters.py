@@ -61,7 +61,7 @@ def with_repeaters(
             (name, _), output = buffers.insert(buffer.name, net, module)
             rows.insert(name, buffer.name, *piece.at)
             buffers.hang(piece.readers, output)
-            uncut += [(each, output) for each in piece.behind]
+            uncut += [(item, output) for item in piece.behind]
     return buffers.connected(), buffers.owners
 
 

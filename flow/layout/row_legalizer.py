@@ -29,11 +29,11 @@ class Rows:
         self.free = [row.sites for row in placement.rows]
         self.row_of: dict[str, int] = {}
         self.width: dict[str, int] = {}
-        for name, each in sorted(placement.instances.items(), key=lambda item: item[1].x_um):
-            row = round((each.y_um - self.low) / lef.row_height)
+        for name, place in sorted(placement.instances.items(), key=lambda item: item[1].x_um):
+            row = round((place.y_um - self.low) / lef.row_height)
             self.names[row].append(name)
-            self.starts[row].append(round((each.x_um - placement.rows[row].x_um) / lef.site_width))
-            self._takes(name, each.kind, row)
+            self.starts[row].append(round((place.x_um - placement.rows[row].x_um) / lef.site_width))
+            self._takes(name, place.kind, row)
 
     def _sites(self, kind: str) -> int:
         return round(self.lef.macro(kind).width / self.lef.site_width)

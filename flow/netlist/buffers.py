@@ -41,7 +41,7 @@ class Buffers:
         """A buffer of this kind on a net: its input, and the net behind it."""
         prefix = f"{module}{ownership.SEPARATOR}" if module else ""
         names = (f"{prefix}{self.stem}_{number}" for number in self._numbers[prefix])
-        name = next(each for each in names if not self._taken & {each, f"{each}_z"})
+        name = next(item for item in names if not self._taken & {item, f"{item}_z"})
         self._taken |= {name, f"{name}_z"}
         self.nets.append(f"{name}_z")
         behind = len(self.nets) - 1

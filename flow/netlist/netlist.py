@@ -169,7 +169,7 @@ class _Builder:
                     f"{self.path}: {name} is a {kind}, which is no cell of {self.library.name}: map the "
                     "netlist to it"
                 )
-            directions = {pin: each.direction for pin, each in self.library.cells[kind].pins.items()}
+            directions = {pin: item.direction for pin, item in self.library.cells[kind].pins.items()}
         if directions is None:
             raise BadInput(
                 f"{self.path}: which pins of {kind} are outputs? Read it with the library of its cells"

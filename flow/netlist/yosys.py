@@ -70,7 +70,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     version()
     # what a run before has named, this one must not name again: a script that reads its JSON would stumble
     # over two of one name
-    runs = sum(len(list(each.glob(f"*{USED}"))) for each in (directory, directory.parent))
+    runs = sum(len(list(path.glob(f"*{USED}"))) for path in (directory, directory.parent))
     begin = directory / f"{name}.begin.il"
     begin.write_text(f"autoidx {1 + runs * NAMES_A_RUN}\n")
     (directory / f"{name}.ys").write_text(f"read_rtlil {begin.name}\n{script}")
@@ -139,7 +139,7 @@ def main() -> None:
             libyosys.run_pass(command, design)
     taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     told = {
-        "peak_memory_mib": round(sum(each.ru_maxrss for each in taken) / 1024, 1),
-        "cpu_seconds": round(sum(each.ru_utime + each.ru_stime for each in taken), 2),
+        "peak_memory_mib": round(sum(usage.ru_maxrss for usage in taken) / 1024, 1),
+        "cpu_seconds": round(sum(usage.ru_utime + usage.ru_stime for usage in taken), 2),
     }
     Path(used).write_text(json.dumps(told) + "\n")

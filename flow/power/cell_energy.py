@@ -174,7 +174,7 @@ class KindEnergy:
         neither = np.clip(1 - both - only_data - only_state, 0, None)
         total = neither + both + only_data + only_state
         return np.concatenate(
-            [found * (each / total)[:, None] for each in (neither, only_data, only_state, both)], axis=1
+            [found * (item / total)[:, None] for item in (neither, only_data, only_state, both)], axis=1
         )
 
     def _register(self, members: Members) -> tuple[np.ndarray, np.ndarray]:

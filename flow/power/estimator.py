@@ -303,9 +303,9 @@ class Estimator:
                 Members(
                     size=len(places),
                     cycles=cycles,
-                    toggles={pin: toggles[each] for pin, each in pins.items()},
-                    ones={pin: ones[each] for pin, each in pins.items()},
-                    settled={pin: self._settled[each] for pin, each in pins.items()},
+                    toggles={pin: toggles[array] for pin, array in pins.items()},
+                    ones={pin: ones[array] for pin, array in pins.items()},
+                    settled={pin: self._settled[array] for pin, array in pins.items()},
                 ),
             )
 
@@ -341,10 +341,10 @@ class Estimator:
             own = slice(start, start + len(members))
             start += len(members)
             group[own] = self._groups(kind)
-            for places, each in self.in_use(kind, toggles, ones, activity.cycles):
+            for places, item in self.in_use(kind, toggles, ones, activity.cycles):
                 at = own.start + places
                 outputs: dict[str, np.ndarray] = {}
-                for term in model.terms(each):
+                for term in model.terms(item):
                     paid = term.counts * self.energies(kind, term, places)
                     internal[at] += paid
                     if cell.pins[term.pin].clock and not term.loaded:
@@ -355,10 +355,10 @@ class Estimator:
                     stacked = np.stack(list(outputs.values()))
                     twice += float((stacked.sum(axis=0) - stacked.max(axis=0)).sum())
                 for pin in cell.outputs:
-                    if pin in each.toggles:
+                    if pin in item.toggles:
                         nets = self.nets[kind][pin][places]
                         switching[at] += half_v2 * self.loads[nets] * toggles[nets]
-                leakage[at] = model.leakage_nw(each)
+                leakage[at] = model.leakage_nw(item)
         to_mw = FJ_PER_NS_TO_MW / (activity.cycles * self.clock_ns)
         ports = {"clock": 0.0, "others": 0.0}
         for bit, net in netlist.port_bits("input"):

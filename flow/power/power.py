@@ -86,7 +86,7 @@ def analyze(
         wire_load=wire_load,
         propagated=propagated,
     )
-    found = report([(each, estimator.estimate(each)) for each in activities], places)
+    found = report([(item, estimator.estimate(item)) for item in activities], places)
     found.wires, found.wire_load, found.corner = source, wire_load, library.corner
     found.write(out_dir)
     return found

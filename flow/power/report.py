@@ -119,8 +119,8 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     if not found:
         raise BadInput("no activity is recorded: the workload has no energy rows")
     spread = _spread(found)
-    found = [(activity, each) for activity, each in found if not activity.drawn]
-    workloads = [WorkloadPower.of(activity, each) for activity, each in found]
+    found = [(activity, estimate) for activity, estimate in found if not activity.drawn]
+    workloads = [WorkloadPower.of(activity, estimate) for activity, estimate in found]
     recorded = {
         mode: {workload.workload for workload in workloads if workload.mode == mode}
         for mode in (ZERO_DELAY, TIMED, INERTIAL)
@@ -137,9 +137,9 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         for name in recorded
         if recorded[name]
     }
-    chosen = [(activity, each) for activity, each in found if activity.mode == mode]
-    operations = [each for activity, each in chosen if activity.workload in by_mode[mode]]
-    whole = operations or [each for _, each in chosen]
+    chosen = [(activity, estimate) for activity, estimate in found if activity.mode == mode]
+    operations = [estimate for activity, estimate in chosen if activity.workload in by_mode[mode]]
+    whole = operations or [estimate for _, estimate in chosen]
     weights = _weights(whole)
     by_group = {
         name: _sum(parts.by_group()[name].times(weight) for parts, weight in weights) for name in GROUPS
@@ -151,7 +151,7 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     if mode == ZERO_DELAY and recorded[INERTIAL] == recorded[ZERO_DELAY]:
         energies = by_mode[INERTIAL]
         inertial = Inertial(energies, _mean_mw(found, INERTIAL, energies), spread)
-    twice = sum(each.twice_mw * weight for each, weight in weights)
+    twice = sum(estimate.twice_mw * weight for estimate, weight in weights)
     return PowerReport(
         clock_ns=chosen[0][1].clock_ns,
         mode=mode,
@@ -163,7 +163,7 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         glitch_ratio=_glitch_ratio(by_mode),
         with_glitches=with_glitches,
         inertial=inertial,
-        inputs_mw=sum(each.inputs_mw * weight for each, weight in weights),
+        inputs_mw=sum(estimate.inputs_mw * weight for estimate, weight in weights),
         twice_mw=twice,
         nets_derived=max(len(operation.derived) for operation in whole),
         workloads=workloads,
@@ -182,16 +182,18 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
 def _spread(found: Found) -> dict[str, Spread]:
     """By operation, of those on drawn operands."""
     energies: dict[str, list[float]] = {}
-    for activity, each in found:
+    for activity, estimate in found:
         if activity.drawn:
-            energies.setdefault(activity.workload, []).append(each.energy_nj * activity.scale)
+            energies.setdefault(activity.workload, []).append(estimate.energy_nj * activity.scale)
     return {name: Spread.of(values) for name, values in energies.items() if len(values) > 1}
 
 
 def _mean_mw(found: Found, mode: Mode, operations: Mapping[str, float]) -> float:
     """Over the cycles of all operations."""
-    of_mode = [each for activity, each in found if activity.mode == mode and activity.workload in operations]
-    return sum(each.total_mw * part for each, part in _weights(of_mode))
+    of_mode = [
+        estimate for activity, estimate in found if activity.mode == mode and activity.workload in operations
+    ]
+    return sum(estimate.total_mw * part for estimate, part in _weights(of_mode))
 
 
 def _weights(estimates: Sequence[Estimate]) -> list[tuple[Estimate, float]]:
@@ -211,8 +213,8 @@ def _by_module(
     weights: Sequence[tuple[Estimate, float]], hierarchy: Hierarchy | None, total: float
 ) -> list[ModulePower]:
     found: dict[str, ModulePower] = {}
-    for each, weight in weights:
-        for row in each.by_module(hierarchy):
+    for estimate, weight in weights:
+        for row in estimate.by_module(hierarchy):
             before = found.get(row.path) or ModulePower(path=row.path, module=row.module)
             found[row.path] = before.plus(row.times(weight))
     for row in found.values():

@@ -233,10 +233,10 @@ class _Proofs:
         """The reports of parts."""
         found: list[Part] = []
         proof.number()
-        for each in self.pool.map(
+        for item in self.pool.map(
             lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts
         ):
-            found.append(each)
+            found.append(item)
             say(f"{self.name}, {len(parts)} parts", len(found) / len(parts))
         return found
 
@@ -255,7 +255,7 @@ class _Proofs:
                 if result.result == REFUTED
                 for index, pair in enumerate(constants[part])
             }
-            wrong = [each.part for each in self.prove(proof, bits) if each.result == REFUTED]
+            wrong = [item.part for item in self.prove(proof, bits) if item.result == REFUTED]
             if not wrong:
                 break
             proof.free_registers({bits[part][0].gold for part in wrong})
@@ -387,7 +387,7 @@ class _Proof:
             if len(node.inputs) == 1 and node.function.cubes == ("1",)
         }
         self.gate_driver = {node.out: node for node in gate.nodes}
-        self.clock_gates = {each.out: each for each in gate.gates}
+        self.clock_gates = {item.out: item for item in gate.gates}
         # registers and input ports of the design -> what they are in the netlist
         self.same: dict[Bit, tuple[Bit, bool]] = {}
         # registers of the design that the netlist lacks because nothing depends on them
@@ -402,7 +402,7 @@ class _Proof:
 
     def cut(self, named: Collection[str], library: liberty.Library) -> None:
         """Cut both where they have the same cell of this name."""
-        there = [each.module["cells"] for each in (self.gold, self.gate)]
+        there = [logic.module["cells"] for logic in (self.gold, self.gate)]
         both = sorted(named & there[0].keys() & there[1].keys())
         if not both:
             return
@@ -416,15 +416,15 @@ class _Proof:
                 alike[kinds] = _one_function(library, *kinds)
                 classes[kinds[0]] = _exchangeable(library, kinds[0])
             inputs = library.cells[gold["type"]].inputs
-            pins = [each["connections"] for each in (gold, gate)]
+            pins = [cell["connections"] for cell in (gold, gate)]
             if alike[kinds] and pins[0].keys() == pins[1].keys() and {*inputs} <= pins[0].keys():
                 same.add(name)
                 golds, gates = ([own[pin][0] for pin in inputs] for own in pins)
                 self.cuts.append((name, golds, gates, classes[kinds[0]]))
                 outputs = [pin for pin in library.cells[gold["type"]].outputs if pin in pins[0]]
                 self.shown |= {pins[0][pin][0]: pins[1][pin][0] for pin in outputs}
-        for each in (self.gold, self.gate):
-            each.nodes = [node for node in each.nodes if node.cell not in same]
+        for logic in (self.gold, self.gate):
+            logic.nodes = [node for node in logic.nodes if node.cell not in same]
 
     def match(self) -> None:
         """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
@@ -471,7 +471,7 @@ class _Proof:
         for state in self.gold.states:
             q = state.outputs[0][0]
             if q not in self.free and self.same[q][0] not in CONSTANTS:
-                name, _ = min(self.named.get(q, [(state.cell, 0)]), key=lambda each: (len(each[0]), each))
+                name, _ = min(self.named.get(q, [(state.cell, 0)]), key=lambda item: (len(item[0]), item))
                 pairs.extend(self._state_pairs(name, state, *self.same[q]))
         gate_outputs = dict(self.gate.ports("output"))
         for name, bit in self.gold.ports("output"):
@@ -566,7 +566,7 @@ class _Proof:
 
     def free_registers(self, next_values: Collection[Bit]) -> None:
         """Free the registers, constant in the netlist, that take these nets."""
-        states = [each for each in self.gold.states if each.data in next_values]
+        states = [item for item in self.gold.states if item.data in next_values]
         self._free([q for state in states if self.same[q := state.outputs[0][0]][0] in CONSTANTS])
 
     def _free(self, registers: Iterable[Bit]) -> None:
@@ -774,7 +774,7 @@ def _cec(gold: Path, gate: Path, seconds: float) -> Result:
     """Return abc's verdict on two networks: its fast engine, then the one that finds differences, then the
     first again.
     """
-    read_both = [f"read_blif {each.name}; strash; &get; &w {each.stem}.aig" for each in (gold, gate)]
+    read_both = [f"read_blif {item.name}; strash; &get; &w {item.stem}.aig" for item in (gold, gate)]
     fast = "; ".join([*read_both, f"&cec -x -C {CONFLICTS} -T @ {gold.stem}.aig {gate.stem}.aig"])
     other = f"cec -n -C {CONFLICTS} -T @ {gold.name} {gate.name}"
     result = UNDECIDED

@@ -171,7 +171,7 @@ class _Proof:
         if not made_out or made_out != out[: len(made_out)] or cell["type"] not in (*ARITHMETIC, *BITWISE):
             raise NotShownError(f"{name}, which was {self.old[name]['type']}")
         atoms = {bit for chain in self.halves.values() for monomial in chain for bit in monomial}
-        was, made = (self._result(each) for each in (self.old[name], cell))
+        was, made = (self._result(item) for item in (self.old[name], cell))
         difference = self._expanded(_plus(was, made, -1), atoms)
         modulus = 1 << len(made_out)
         if any(factor % modulus for factor in difference.values()):
@@ -228,7 +228,7 @@ class _Proof:
                 ):
                     found.add(below)
                     todo.append(below)
-        known = (self.new[each] for each in sorted(found, key=self.place.__getitem__))
+        known = (self.new[item] for item in sorted(found, key=self.place.__getitem__))
         return [cell for cell in known if cell["type"] in (*BITWISE, "$add")]
 
     def _behind(self, name: str) -> list[Cell]:
@@ -238,14 +238,14 @@ class _Proof:
         for _ in range(DEPTH):
             pins = [self.before["cells"][item]["connections"] for item in level]
             bits = {
-                bit for each in pins for pin in "AB" for bit in each.get(pin, ()) if bit in self.of_before
+                bit for entry in pins for pin in "AB" for bit in entry.get(pin, ()) if bit in self.of_before
             }
             cells = {
                 name: self.before["cells"][name] for name in sorted({self.of_before[bit] for bit in bits})
             }
             level = [
-                each
-                for each, cell in cells.items()
+                member
+                for member, cell in cells.items()
                 if cell["type"] in (*BITWISE, "$add")
                 and len(cell["connections"]["Y"]) > 1
                 and cell["connections"]["Y"][0] in bits  # and no half of it
@@ -253,7 +253,7 @@ class _Proof:
             for item in level:
                 found.pop(item, None)
                 found[item] = None
-        return [self.before["cells"][each] for each in found]
+        return [self.before["cells"][member] for member in found]
 
     def _result(self, cell: Cell) -> Polynomial:
         if cell["type"] in BITWISE:

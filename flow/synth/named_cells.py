@@ -276,7 +276,7 @@ class Placing:
             read = {*port_bits(module, "output")}
             for cell in module["cells"].values():
                 read.update(cell_bits(cell, "input"))
-            for name in [each for each in module["cells"] if (own, each) in self.placed]:
+            for name in [item for item in module["cells"] if (own, item) in self.placed]:
                 form, bits = self.placed[own, name]
                 pins = {pin: nets[0] for pin, nets in module["cells"][name]["connections"].items() if nets}
                 inputs = [pins[pin] for pin in bits.inputs]

@@ -204,12 +204,12 @@ def synthesize(
 
     made = Tiles(
         tiles=reading.tiles,
-        netlists={tile.module: each.module for tile, each in zip(reading.tiles, tiled, strict=True)},
+        netlists={tile.module: part.module for tile, part in zip(reading.tiles, tiled, strict=True)},
     )
     module = tiles.join(rest.module, made.tiles, made.netlists)
     cells = dict(rest.owners)
-    for tile, each in zip(reading.tiles, tiled, strict=True):
-        cells |= tiles.placed(tile, each.owners)
+    for tile, part in zip(reading.tiles, tiled, strict=True):
+        cells |= tiles.placed(tile, part.owners)
     modules = ownership.module_names(setting.hierarchy, top)
 
     made.write(out)
@@ -222,17 +222,17 @@ def synthesize(
         style=style,
         clock_ns=clock_ns,
         options=asdict(rest.options),
-        shared_adders=sum(each.shared_adders for each in every),
-        squarers=sum(each.squarers for each in every),
-        carry_save_rows=sum(each.carry_save_rows for each in every),
+        shared_adders=sum(part.shared_adders for part in every),
+        squarers=sum(part.squarers for part in every),
+        carry_save_rows=sum(part.carry_save_rows for part in every),
         tiles={tile.name: len(tile.paths) for tile in reading.tiles},
         named_cells=dict(
             Counter(module["cells"][name]["type"] for name in reading.named & module["cells"].keys())
         ),
-        caveats=[FORM] if any(each.shared_adders or each.carry_save_rows for each in every) else [],
+        caveats=[FORM] if any(part.shared_adders or part.carry_save_rows for part in every) else [],
         structure=rest.structure,
         seconds=round(time.perf_counter() - start, 1),
-        peak_memory_mib=max(reading.peak_memory_mib, *(each.peak_memory_mib for each in every)),
+        peak_memory_mib=max(reading.peak_memory_mib, *(part.peak_memory_mib for part in every)),
     ).write(out)
 
 
@@ -330,7 +330,7 @@ def _map(style: str, work: Path, clock_ns: float, structures: Mapping[str, str])
     def run(structure: str, script: str) -> tuple[float, yosys.Run]:
         (work / f"{style}.abc").write_text(template.replace("@structure@", structures[structure]))
         done = yosys.run("map", script, work)
-        return max((float(each) for each in ABC_DELAY.findall(done.log)), default=0.0), done
+        return max((float(item) for item in ABC_DELAY.findall(done.log)), default=0.0), done
 
     first, second = structures
     delay, done = run(first, f"{before}write_rtlil {BEFORE_ABC}\n{by_abc}")

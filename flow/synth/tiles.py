@@ -121,8 +121,8 @@ def _cells(design: Document, name: str) -> int:
 
 def inside(path: str, tiles: Sequence[Tile]) -> bool:
     """Whether an instance is a tile or in one."""
-    every = (each for tile in tiles for each in tile.paths)
-    return any(path == each or path.startswith(each + SEPARATOR) for each in every)
+    every = (name for tile in tiles for name in tile.paths)
+    return any(path == name or path.startswith(name + SEPARATOR) for name in every)
 
 
 class Forms:

@@ -171,8 +171,8 @@ class CellTables:
         for arcs in self.compiled.values() if worst else ():
             self._prepend_worst(arcs)
         count = len(self.kinds)
-        width = max((len(each.rows) for each in self.compiled.values()), default=0)
-        checks = max((len(each.checks) for each in self.compiled.values()), default=0)
+        width = max((len(cell_arcs.rows) for cell_arcs in self.compiled.values()), default=0)
+        checks = max((len(cell_arcs.checks) for cell_arcs in self.compiled.values()), default=0)
         self.delay = np.zeros((count, width), int)  # numbers of tables, by row
         self.slew = np.zeros((count, width), int)
         self.check = np.zeros((count, checks), int)
@@ -180,8 +180,8 @@ class CellTables:
         self.pins = {kind: sorted(library.cells[kind].pins) for kind in self.kinds}
         self.cap = np.zeros((count, max(map(len, self.pins.values()), default=0), 2))
         for number, kind in enumerate(self.kinds):
-            for row, each in enumerate(self.compiled[kind].rows):
-                self.delay[number, row], self.slew[number, row] = each.delay, each.slew
+            for row, item in enumerate(self.compiled[kind].rows):
+                self.delay[number, row], self.slew[number, row] = item.delay, item.slew
             for row, check in enumerate(self.compiled[kind].checks):
                 self.check[number, row] = check.table
             for place, name in enumerate(self.pins[kind]):

@@ -45,7 +45,7 @@ class Tables:
         out = np.empty(len(numbers))
         if not len(out):
             return out
-        points = (np.ascontiguousarray(each, float) for each in (first, second))
+        points = (np.ascontiguousarray(array, float) for array in (first, second))
         kernel.call("look_up", self.stack, len(out), np.ascontiguousarray(numbers, np.int64), *points, out)
         return out
 

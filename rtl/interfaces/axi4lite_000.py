@@ -52,7 +52,7 @@ class Axi4Lite000(Component):
         LENGTH_NBITS = clog2(nbytes + 1)
         MOST = longest(nbytes) if padded else nbytes  # bytes to encrypt
         STATUS, INPUT_LENGTH, OUTPUT_LENGTH, WRITE_ADDRESS, READ_ADDRESS, INPUT_FIFO, OUTPUT_FIFO = (
-            each.address >> 2 for each in MAP.values()
+            register.address >> 2 for register in MAP.values()
         )
         DECRYPT, BUSY, START, RAW, CODE = (
             MAP["STATUS"].field(name).low for name in ("decrypt", "busy", "start", "raw", "code")

@@ -34,13 +34,13 @@ class MicroRom(Component):
 
         def unpack(names, word):
             place = 0
-            for each in names:
-                connect(getattr(s, each.name), word[place : place + each.nbits])
-                place += each.nbits
+            for item in names:
+                connect(getattr(s, item.name), word[place : place + item.nbits])
+                place += item.nbits
 
         if common:
-            nbits = sum(each.nbits for each in common)
-            rows = zip(*(each.one for each in common), strict=True)
+            nbits = sum(item.nbits for item in common)
+            rows = zip(*(item.one for item in common), strict=True)
             tabulate("words", [packed(common, row) for row in rows], nbits)
             s.word = Wire(nbits)
 
@@ -52,9 +52,9 @@ class MicroRom(Component):
 
         if split:
             s.exponent_bit = InPort()
-            nbits = sum(each.nbits for each in split)
-            at_one = zip(*(each.one for each in split), strict=True)
-            at_zero = zip(*(each.zero for each in split), strict=True)
+            nbits = sum(item.nbits for item in split)
+            at_one = zip(*(item.one for item in split), strict=True)
+            at_zero = zip(*(item.zero for item in split), strict=True)
             tabulate("words_at_one", [packed(split, row) for row in at_one], nbits)
             tabulate("words_at_zero", [packed(split, row) for row in at_zero], nbits)
             s.word_by_bit = Wire(nbits)

@@ -97,7 +97,7 @@ class Microcode:
         # a conversion starts from what its source has or moves in, never from a product that arrives
         for word, bit in itertools.product(self.words, (0, 1)):
             flow = word.flow_at(bit)
-            made = {name for each, dst, *_ in word.made(bit) for name in (dst, each.also)}
+            made = {name for product, dst, *_ in word.made(bit) for name in (dst, product.also)}
             again = [word] if flow.kind == "repeat" else []
             for after in (self.words[flow.to], self.words[flow.out], *again):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
@@ -448,7 +448,7 @@ class Microcode:
     def named(self, kind: type, attribute: str) -> tuple[str, ...]:
         """The sources of actions of a kind."""
         found = (action for action in self.program.all_actions if isinstance(action, kind))
-        return tuple(dict.fromkeys(getattr(each, attribute) for each in found))
+        return tuple(dict.fromkeys(getattr(move, attribute) for move in found))
 
     @cached_property
     def modulus_sources(self) -> tuple[str, ...]:
@@ -688,20 +688,23 @@ class Microcode:
         def at_top(word: Word) -> Value:
             if not self.places:
                 return None
-            return 1 if word.find(Stretch) else of(word, lambda each: int(each.top))
+            return 1 if word.find(Stretch) else of(word, lambda action: int(action.top))
 
         def source(word: Word) -> Value:
             found = (action for action in word.actions if isinstance(action, SetExponent | Stretch))
-            return next((sources.index(each.src) for each in found), None)
+            return next((sources.index(set_exponent.src) for set_exponent in found), None)
 
         return [
             self._flag("sets_exponent", lambda word: word.find(SetExponent)),
             self._each("exponent_from", source),
             self._each("at_top", at_top),
             self._each(
-                "even", lambda word: of(word, lambda each: int(each.even)) if not word.find(Stretch) else 1
+                "even",
+                lambda word: (
+                    of(word, lambda action: int(action.even)) if not word.find(Stretch) else 1
+                ),
             ),
-            self._each("adds", lambda word: of(word, lambda each: int(each.add))),
+            self._each("adds", lambda word: of(word, lambda action: int(action.add))),
             self._flag("stretches", lambda word: word.find(Stretch)),
             self._flag("sets_random", lambda word: word.find(Random)),
         ]
@@ -729,8 +732,8 @@ class Microcode:
 
         return [
             self._flag("compares", lambda word: word.find(Check)),
-            self._each("compare_with", lambda word: of(word, lambda each: others.index(each.y))),
-            self._each("reason", lambda word: of(word, lambda each: int(each.status)), STATUS_NBITS),
+            self._each("compare_with", lambda word: of(word, lambda check: others.index(check.y))),
+            self._each("reason", lambda word: of(word, lambda check: int(check.status)), STATUS_NBITS),
             self._flag(
                 "releases",
                 lambda word: any(isinstance(action, Check) and action.final for action in word.actions),

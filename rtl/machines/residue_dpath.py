@@ -355,12 +355,12 @@ class ResidueDpath(Component):
             if late:
                 connect(register.late, told(f"{name}_late"))
                 register.late_source //= choose(
-                    s, f"{name}_come_late", [source(each) for each in late], told(f"{name}_late_from"), nbits
+                    s, f"{name}_come_late", [source(item) for item in late], told(f"{name}_late_from"), nbits
                 )
             if moved:
                 connect(register.moves, told(f"{name}_moves"))
                 chosen = choose(
-                    s, f"{name}_move", [source(each) for each in moved], told(f"{name}_from"), nbits
+                    s, f"{name}_move", [source(item) for item in moved], told(f"{name}_from"), nbits
                 )
                 register.source //= chosen
 
@@ -370,7 +370,7 @@ class ResidueDpath(Component):
             choose(
                 s,
                 f"{which}_of_{at}",
-                [source(each, "next" if forward else "now", True) for each in code.factors(at, which)],
+                [source(item, "next" if forward else "now", True) for item in code.factors(at, which)],
                 told(f"{which}{at}"),
                 nbits,
             )
@@ -521,7 +521,7 @@ class ResidueDpath(Component):
             s.memory.data //= s.data
             s.memory.write //= s.store
             s.memory.in_data //= choose(
-                s, "stored", [source(each) for each in code.written], told("store_from"), nbits
+                s, "stored", [source(item) for item in code.written], told("store_from"), nbits
             )
             s.by_slot = Wire(address)
             connect(s.by_slot, told("write_at"))

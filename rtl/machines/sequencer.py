@@ -65,7 +65,7 @@ class Sequencer(Component):
                     s.ahead_pc @= s.meant_pc
 
         for name in code.handed:
-            rom = next(each for each in roms if hasattr(each, name))
+            rom = next(micro_rom for micro_rom in roms if hasattr(micro_rom, name))
             setattr(s, name, OutPort(code.fields[name].nbits))
             connect(getattr(s, name), getattr(rom, name))
 

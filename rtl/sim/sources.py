@@ -62,7 +62,7 @@ def closure(*modules: str, without: Collection[str] = ()) -> set[str]:
             raise ValueError(f"there is no module {module} in this package")
     while ahead:
         module = ahead.pop()
-        if module in seen or any(f"{module}.".startswith(f"{each}.") for each in without):
+        if module in seen or any(f"{module}.".startswith(f"{item}.") for item in without):
             continue
         seen.add(module)
         ahead += imports(module)
@@ -103,7 +103,7 @@ def imports(module: str) -> tuple[str, ...]:
         for alias in node.names:
             inner = f"{whole}.{alias.name}".lstrip(".")
             found.append(inner if _path(inner) else whole)
-    return tuple(dict.fromkeys(each for each in found if each))
+    return tuple(dict.fromkeys(item for item in found if item))
 
 
 def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -135,10 +135,10 @@ def _path(module: str) -> Path | None:
 def _data(path: Path) -> Iterator[Path]:
     """Files that are no Python, in the folder of a module and in those below that it names."""
     text = path.read_text(encoding="utf-8")
-    for each in path.parent.iterdir():
-        if each.suffix in NOT_SOURCES:
+    for item in path.parent.iterdir():
+        if item.suffix in NOT_SOURCES:
             continue
-        if each.is_file():
-            yield each
-        elif each.is_dir() and f'"{each.name}' in text and not (each / "__init__.py").exists():
-            yield from (file for file in each.rglob("*") if file.is_file() and file.suffix != ".pyc")
+        if item.is_file():
+            yield item
+        elif item.is_dir() and f'"{item.name}' in text and not (item / "__init__.py").exists():
+            yield from (file for file in item.rglob("*") if file.is_file() and file.suffix != ".pyc")

@@ -91,7 +91,7 @@ class CompressionTree(Component):
     def connect_products(s, plan, runs):
         """The AND gates of each weight, and the bits that they make."""
         n, operation = plan.operand_nbits, plan.operation
-        used = {run.column: run for each in runs for run in each if run.kind == "product"}
+        used = {run.column: run for item in runs for run in item if run.kind == "product"}
         if operation == "reduce":
             return {("product", 0, weight): s.a[weight : weight + 1] for weight in used}
         # with one factor backward, the pairs of a weight lie side by side
@@ -133,11 +133,11 @@ class CompressionTree(Component):
                     continue
                 bits = getattr(s, f"bits_{number}_{column}")
                 place = level.first(kind, column)
-                for each in inputs:
-                    each[at : at + count] //= bits[place : place + count]
+                for item in inputs:
+                    item[at : at + count] //= bits[place : place + count]
                     place += count
-                for output, each in enumerate(outputs):
-                    sources[kind, output, column] = each[at : at + count]
+                for output, item in enumerate(outputs):
+                    sources[kind, output, column] = item[at : at + count]
                 at += count
         for column in range(plan.columns):
             if level.passing(column):

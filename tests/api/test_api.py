@@ -84,7 +84,7 @@ def test_explore_and_front(tmp_path: Path) -> None:
     assert modexlab.explore(space, ledger).new == 0
     ((values, row),) = modexlab.front(ledger.rows(), ("cycles",), "encrypt")
     assert row.parameters["steps_per_stage"] == 8
-    assert values == (min(each.value for each in ledger.rows()),)
+    assert values == (min(item.value for item in ledger.rows()),)
 
 
 def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

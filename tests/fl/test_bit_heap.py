@@ -83,7 +83,7 @@ def evaluate(plan: HeapPlan, values: Sequence[int]) -> tuple[int, int]:
 
 LINES = st.lists(
     st.tuples(st.integers(0, 12), st.integers(0, 40), st.integers(0, 40)).map(
-        lambda each: Line(each[0] / 8, each[1], each[1] + each[2])
+        lambda item: Line(item[0] / 8, item[1], item[1] + item[2])
     ),
     max_size=14,
 )

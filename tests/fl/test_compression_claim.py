@@ -91,7 +91,7 @@ def test_shapes_rank_as_in_figures_13_and_14(n: int) -> None:
         for k in (0, -1, 1, -3, 3, -5, 5, -21, 21, -85, 85)
     }
     others = [cost[k] for k in cost if abs(k) > 1]
-    for measure in (lambda each: each.delay, lambda each: each.area):
+    for measure in (lambda item: item.delay, lambda item: item.area):
         assert measure(cost[0]) < min(measure(cost[-1]), measure(cost[1]))
         assert max(measure(cost[-1]), measure(cost[1])) < min(map(measure, others))
         assert max(map(measure, others)) == max(measure(cost[k]) for k in (-85, -21, 21, 85))
@@ -119,7 +119,7 @@ def test_reduction_operators(n: int) -> None:
     """
     modulus, pseudo = family(n)
     width = 2 * pseudo.operand_nbits
-    costs = [make_plan("reduce", each, width).cost for each in (modulus, pseudo)]
+    costs = [make_plan("reduce", item, width).cost for item in (modulus, pseudo)]
     assert costs[1].delay < costs[0].delay
     assert costs[1].area < costs[0].area
 

@@ -163,7 +163,7 @@ def test_primes_that_are_not_of_the_modulus(recipe: Recipe) -> None:
     assert answered(recipe, n=other.n) == [(Status.BAD_KEY, 0)] * 3
 
 
-@pytest.mark.parametrize("recipe", [each for each in KEYED if each.nbits == 32][::7], ids=label)
+@pytest.mark.parametrize("recipe", [item for item in KEYED if item.nbits == 32][::7], ids=label)
 def test_exponents_that_are_not_of_the_key(recipe: Recipe) -> None:
     """A private exponent that is wrong: FAULT where the result is checked; where it is not, a wrong result."""
     key = numbers(seeded_key(recipe.nbits, 3))
@@ -194,7 +194,7 @@ def test_products_are_those_of_the_plan(name: str, exp: int) -> None:
         fields = {"base": base, "exp": exp, "mod": mod}
         outcome = run(recipe.program(), fields, arithmetic, trace=trace)
         assert outcome == (Status.OK, pow(base, exp, mod))
-        made = [each for executed in trace for each in executed.made]
+        made = [item for executed in trace for item in executed.made]
         if recipe.entries:
             assert (made[-1].a, made.pop().b) == (0, 0), "the unit is wiped"
         if not recipe.shape.plain_result:
@@ -206,10 +206,10 @@ def test_products_are_those_of_the_plan(name: str, exp: int) -> None:
         one = 1 if recipe.shape.plain_result else (1 << 16) % mod
         steps: list = []
         schedule(entered, exp, lambda a, b: arithmetic.product(a, b, mod, False), one, trace=steps, **options)
-        planned = [each for step in steps for each in step]
+        planned = [item for step in steps for item in step]
         if exp == 0 and name == "sliding-window":
             planned = made  # a plan for exponent 0 has no table
-        assert [sorted(each[3:5]) for each in made] == [sorted(each[3:5]) for each in planned]
+        assert [sorted(item[3:5]) for item in made] == [sorted(item[3:5]) for item in planned]
 
 
 # ---- text and checks of programs

@@ -106,8 +106,8 @@ def test_cycles_to_r_squared() -> None:
     """
     full = (1 << 2048) - 1
     found = [
-        form_of(2048, digit, doublings=each).constant_cycles(full)
-        for digit, each in ((66, 1), (66, 2), (70, 1))
+        form_of(2048, digit, doublings=value).constant_cycles(full)
+        for digit, value in ((66, 1), (66, 2), (70, 1))
     ]
     assert found == [311, 246, 292]
     # zeros above a modulus leave a digit at a time

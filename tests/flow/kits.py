@@ -83,7 +83,7 @@ def _described(text: str, names: Mapping[str, str], dropped: set[str]) -> str:
     if dropped:
         text = re.sub(
             r"(?m)^(full_adder|half_adder|selector) = .*\n",
-            lambda m: "" if any(each in m[0] for each in dropped) else m[0],
+            lambda m: "" if any(name in m[0] for name in dropped) else m[0],
             text,
         )
         for kind in dropped:

@@ -163,7 +163,7 @@ def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -
     assert found.before_layout.fmax_by == "trials" and found.wns_ns >= 0
     assert min(trial.clock_ns for trial in found.trials if trial.met) == found.period_ns
     missed = [trial for trial in found.trials if not trial.met]
-    assert missed and max(each.clock_ns for each in missed) < found.period_ns < 3.0
+    assert missed and max(item.clock_ns for item in missed) < found.period_ns < 3.0
     assert all((trial.slack_ns >= 0) == trial.met and trial.area_um2 > 0 for trial in found.trials)
     assert f"{found.period_ns:g} ns, searched" in summary_text.text(found)
     again, _ = run_asic(["timing"], made, {"clock_period": found.period_ns}, lambda _: None)

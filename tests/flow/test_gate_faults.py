@@ -46,7 +46,7 @@ def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty: FaultyNetlist) -> No
 
     found = {name: (nets[name], fault) for name, fault in bits() if name in nets}
     held = [net for net, _ in found.values()]
-    alone = {name: each for name, each in found.items() if held.count(each[0]) == 1}
+    alone = {name: row for name, row in found.items() if held.count(row[0]) == 1}
     assert len(alone) > 50
     wrong = 0
     for name, (net, fault) in alone.items():
@@ -105,7 +105,7 @@ def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty: Faulty
 def test_what_leaks_is_found_on_the_netlist() -> None:
     found = assess(Compared(MACHINE), 600, TOGGLES)
     assert found.power_leaks and not found.time_leaks
-    assert "ctrl" in [each.name for each in found.alone()]
+    assert "ctrl" in [finding.name for finding in found.alone()]
 
 
 @pytest.mark.regress

@@ -778,7 +778,7 @@ def test_long_operations_are_given_by_a_window(tmp_path: Path, monkeypatch: pyte
     """
     monkeypatch.setattr("modexlab.eval.designs.machine_chip.MOST_ENERGY_CYCLES", 600)
     monkeypatch.setattr("modexlab.eval.designs.machine_chip.MOST_ROW_CYCLES", 1000)
-    design = next(each for each in DESIGNS if each.name == "serial-003")
+    design = next(item for item in DESIGNS if item.name == "serial-003")
     chip = Chip(design, 16)
     encrypt, decrypt = chip.energy()
     machine = chip.machine

@@ -136,8 +136,8 @@ def nets_with_wires(placed: Placed) -> list[str]:
     return [placed.after.nets[net] for net, sinks in enumerate(placed.after.sinks) if sinks]
 
 
-def violations(each: Placed, found: placement.Placement, lef: Lef, library: Library) -> list[str]:
-    return place.violations(found, each.after, lef, library)
+def violations(item: Placed, found: placement.Placement, lef: Lef, library: Library) -> list[str]:
+    return place.violations(found, item.after, lef, library)
 
 
 def faults(gds: Path, subject: netlist.Netlist) -> list[str]:
@@ -274,7 +274,7 @@ class TestPlace:
         pins["CK"] = pins["D"]
         wrong = place.violations(placed.placement, broken, lef, library)
         assert wrong == [f"the clock does not reach {name}/CK"]
-        assert any(name in each for each in prove_same(placed.before, broken, library))
+        assert any(name in item for item in prove_same(placed.before, broken, library))
 
     def test_a_gate_exchanged_is_found(self, placed: Placed, library: Library) -> None:
         other = copy.deepcopy(placed.after)
@@ -367,7 +367,7 @@ class TestInPlace:
         monkeypatch.setattr(post_place_sizing, "improve", improve)
         found = place.place(placed.directory / "netlist.json", None, tmp_path, clock_ns=0.1)
         (first, once), (second, again) = passes
-        assert [any(name.startswith(placement.TREE) for name in each.cells) for each in (first, second)] == [
+        assert [any(name.startswith(placement.TREE) for name in item.cells) for item in (first, second)] == [
             False,
             True,
         ]

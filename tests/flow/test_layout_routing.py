@@ -177,7 +177,7 @@ def test_wires_keep_away_from_a_port_that_nobody_reads() -> None:
             placement, netlist, lef, global_routing.route_globally(placement, netlist, lef)
         )
         assert found.done
-        return [wire for each in found.wires.values() for wire in each if wire.layer == "metal3"]
+        return [wire for row in found.wires.values() for wire in row if wire.layer == "metal3"]
 
     longest = max(wires(), key=lambda wire: wire.x1 - wire.x0)
     x, y = ground.at(*ground.nearest((longest.x0 + longest.x1) // 2, longest.y0))
@@ -210,7 +210,9 @@ def occupied(grid: detailed.Grid, tree: detailed.Found) -> set[detailed.Node]:
             across, along = (grid.xs[column], grid.ys[row])[:: 1 if layer % 2 == 0 else -1]
             assert across in grid.tracks[layer]
             nodes |= {
-                (each, column, row) for each in {layer, other} if along in grid.stops[each] or each != layer
+                (value, column, row)
+                for value in {layer, other}
+                if along in grid.stops[value] or value != layer
             }
     return nodes
 

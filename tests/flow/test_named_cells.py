@@ -189,7 +189,9 @@ def test_a_net_with_many_readers_gets_a_tree() -> None:
     # both the gate's net and the port's are spread, in two levels and more
     assert counts["spread"] == len(after.cells) - len(before.cells) > 2 * 1000 / max(fanout.SPREADS)
     asked = library.constraints(1.0, None)
-    late = [nldm.analyze(each, library, asked, wires=None).setup[0].arrival_ns for each in (before, after)]
+    late = [
+        nldm.analyze(netlist, library, asked, wires=None).setup[0].arrival_ns for netlist in (before, after)
+    ]
     assert late[1] < 0.3 < late[0]
     few = spread_circuit(fanout.MANY)
     assert few[1] is few[0]

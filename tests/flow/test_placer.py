@@ -180,7 +180,7 @@ def test_it_says_how_far_it_is(
 ) -> None:
     monkeypatch.setattr(progress, "_listening", True)
     placer.run(floor, lef)
-    heard = [each for each in map(progress.heard, capsys.readouterr().err.splitlines()) if each]
+    heard = [row for row in map(progress.heard, capsys.readouterr().err.splitlines()) if row]
     spreading = [far for what, far in heard if what.startswith("spreading cells")]
     assert len(spreading) > 3
     assert spreading[0] < 0.1 and spreading[-1] > 0.8

@@ -172,16 +172,16 @@ def test_states_walked_through(
                     continue
                 way = RISE if new else FALL
                 if name == "d":
-                    for each, state, clock in (("state", "q", enabled), ("free", "r", 1)):
+                    for item, state, clock in (("state", "q", enabled), ("free", "r", 1)):
                         at = {"CK": clock, "Q": value[state], "QN": 1 - value[state]}
-                        energies[each] += paid(flop["D"].power, way, slew["d"][way], 0.0, at)
+                        energies[item] += paid(flop["D"].power, way, slew["d"][way], 0.0, at)
                 else:
                     at = {"CK": 1, "GCK": enabled}
                     energies["gate"] += paid(gate["E"].power, way, slew["en"][way], 0.0, at)
                 value[name] = new
                 count[name] += 1
-        for name, each in value.items():
-            high[name] += each
+        for name, item in value.items():
+            high[name] += item
     nets = {name: (count[name], high[name] / cycles) for name in value}
     nets |= {"clk": (2 * cycles, 0.5), "gck": (count["gck"], count["gck"] / cycles / 4)}
     found = made.estimate(Activity.of(nets, cycles, CLOCK_NS))
@@ -217,8 +217,8 @@ def test_a_full_adder_walked_through(tmp_path: Path, library: Library) -> None:
                 slew = made.slews[made.netlist.net(net_of[moves]), edge]
                 way = RISE if new else FALL
                 total += paid(cell.pins[output].power, way, slew, made.loads[net], value, moves)
-        for name, each in value.items():
-            high[name] += each
+        for name, item in value.items():
+            high[name] += item
     nets = {net_of[name]: (count[name], high[name] / steps) for name in value} | {"clk": (2 * steps, 0.5)}
     found = made.estimate(Activity.of(nets, steps, CLOCK_NS))
     row = instance(found, "fa")
@@ -316,7 +316,7 @@ def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> 
         elif match := LEAKAGE.search(line):
             found[name]["leakage"] = float(match[1]) * 1e3
     for (name, pin), rows in tables.items():
-        weight = sum(each for each, _ in rows)
+        weight = sum(item for item, _ in rows)
         found[name][pin] = sum(value for _, value in rows) * 1e3 / 2 / weight if weight else 0.0
     return found
 
@@ -387,8 +387,10 @@ def test_sums_and_monotony(tmp_path: Path) -> None:
     for toggles in (0, 10, 50, 100):
         found = made.estimate(everywhere(circuit, toggles))
         by_group, by_module = found.by_group(), found.by_module(hierarchy)
-        assert sum(each.total_mw for each in by_group.values()) == pytest.approx(found.total_mw, rel=1e-12)
-        assert sum(each.own_mw for each in by_module) == pytest.approx(found.total_mw, rel=1e-12)
+        assert sum(parts.total_mw for parts in by_group.values()) == pytest.approx(found.total_mw, rel=1e-12)
+        assert sum(module_power.own_mw for module_power in by_module) == pytest.approx(
+            found.total_mw, rel=1e-12
+        )
         instances = sum(instance(found, name).total_mw for name in found.names)
         assert instances + found.clock_port_mw == pytest.approx(found.total_mw, rel=1e-12)
         totals.append(found.total_mw)
@@ -500,7 +502,7 @@ def test_power_json(tmp_path: Path) -> None:
     windows = {workload.workload: workload.energy_nj for workload in made.workloads}
     assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
     assert (made.mode, made.wires, made.glitch_ratio) == ("zero-delay", "model", {})
-    assert sum(each.total_mw for each in made.by_group.values()) == pytest.approx(made.total_mw)
+    assert sum(parts.total_mw for parts in made.by_group.values()) == pytest.approx(made.total_mw)
     # both operations take 100 cycles
     assert made.total_mw == pytest.approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
     for name, toggles in (("encrypt", 30), ("decrypt", 70), ("dummy", 5)):

@@ -64,9 +64,9 @@ def test_areas_add_up(unit: Path) -> None:
     total = sum(library.cells[cell.kind].area for cell in cells.values())
     assert report["area_um2"] == pytest.approx(total)
     assert report["cells"] == len(cells) == sum(report["kinds"].values())
-    by_path = {each["path"]: each for each in report["by_module"]}
+    by_path = {item["path"]: item for item in report["by_module"]}
     assert by_path[""]["area_um2"] == report["area_um2"] and by_path[""]["share"] == 1
-    parts = sum(each["area_um2"] for path, each in by_path.items() if path)
+    parts = sum(item["area_um2"] for path, item in by_path.items() if path)
     assert 0.2 * total < parts < total
 
 
@@ -233,7 +233,7 @@ def test_styles_and_options_make_the_same_circuit(tmp_path: Path, options: dict[
     area = loaded(tmp_path / "area.json")
     assert bool(area["clock_gates"]) == options.get("clock_gating", True)
     assert ("FA_X1" in area["kinds"]) == (options.get("adders") == "full-adders")
-    assert {each["path"] for each in area["by_module"]} == {"", "inner"}
+    assert {item["path"] for item in area["by_module"]} == {"", "inner"}
 
 
 @pytest.mark.regress

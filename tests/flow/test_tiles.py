@@ -94,11 +94,14 @@ def test_only_modules_with_registers_at_their_outputs(made: Path) -> None:
 
 def test_every_instance_has_the_same_cells(made: Path) -> None:
     area, owners = product.read(made / Area.FILE, Area), product.read(made / Hierarchy.FILE, Hierarchy)
-    of = {each.path: each for each in area.by_module if each.module == "element"}
-    assert len(of) == COUNT and len({(each.cells, each.area_um2) for each in of.values()}) == 1
+    of = {module_area.path: module_area for module_area in area.by_module if module_area.module == "element"}
+    assert (
+        len(of) == COUNT
+        and len({(module_area.cells, module_area.area_um2) for module_area in of.values()}) == 1
+    )
     assert area.flops == COUNT * 12
     assert {owners.cells[cell] for cell in owners.cells if cell.startswith("row[2].pe.")} == {"row[2].pe"}
-    assert "mixer" in {each.module for each in area.by_module}
+    assert "mixer" in {module_area.module for module_area in area.by_module}
 
 
 @pytest.mark.parametrize("which", [pytest.param(".", marks=pytest.mark.regress), "sized"])
@@ -173,7 +176,7 @@ def test_wrong_netlists_are_refuted(
     (tmp_path / Tiles.FILE).write_text(json.dumps(tiled))
     report = proved(tmp_path, tmp_path, made / "design.sv")
     assert report.refuted
-    wrong = [each.part for each in report.parts if each.result == "refuted"]
+    wrong = [item.part for item in report.parts if item.result == "refuted"]
     assert all("element" in part for part in wrong), wrong
     assert any(part.startswith(where.rstrip(".")) for part in wrong) or where == "row["
 

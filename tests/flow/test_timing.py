@@ -186,8 +186,8 @@ def test_report(tmp_path: Path) -> None:
         f"worst path {path.start} to dp.s_reg[7]/D, 10 cells in dp, dp.add"
     )
     assert report.verdict.startswith(missed)
-    assert sum(each.endpoints for each in report.histogram) == report.endpoints == 32
-    assert sum(each.endpoints for each in report.histogram if each.to_ns <= 0) <= report.setup_violations
+    assert sum(item.endpoints for item in report.histogram) == report.endpoints == 32
+    assert sum(item.endpoints for item in report.histogram if item.to_ns <= 0) <= report.setup_violations
     # the highest clock is met, and a thousandth above it is not
     best = 1000 / report.fmax_mhz
     assert report.met_ns == pytest.approx(best, abs=SAME_NS) and analyze(circuit, tmp_path, clock_ns=best).met
@@ -276,7 +276,7 @@ def test_slews_loads_and_delays_for_other_estimators(tmp_path: Path, library: Li
     )
     assert (result.slews_ns[net] > 0).all()
     delays = list(arc_delays(result))
-    mine = [each for each in delays if each[0] == "g/2"]
+    mine = [row for row in delays if row[0] == "g/2"]
     # each input of an exclusive or has two conditions, and the edges that these allow
     assert {(pin, start, out, end, when) for _, pin, start, out, end, when, _ in mine} == {
         (pin, start, "Z", end, when)
@@ -550,7 +550,7 @@ def test_names_in_spef() -> None:
 def test_histogram_is_without_gaps() -> None:
     assert histogram([]) == []
     bins = histogram([-0.31, 0.0, 0.29, 0.3])
-    assert sum(each.endpoints for each in bins) == 4 and 10 <= len(bins) <= 25
+    assert sum(item.endpoints for item in bins) == 4 and 10 <= len(bins) <= 25
     for left, right in pairwise(bins):
         assert left.to_ns == right.from_ns
     assert histogram([1.0])[0].endpoints == 1

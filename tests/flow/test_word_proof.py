@@ -71,7 +71,7 @@ class Stages:
             for cell in self[2]["cells"].values()
             if cell["type"] == "$add" and tuple(cell["connections"]["Y"]) in sums
         ]
-        return {each[pin][-1] for each in pins for pin in "AB"}
+        return {item[pin][-1] for item in pins for pin in "AB"}
 
 
 def coarse(out: Path, text: str) -> dict[str, Any]:
@@ -145,9 +145,9 @@ def _read(module: dict[str, Any], cell: dict[str, Any]) -> bool:
     """Whether anything reads what a cell drives."""
     read = {
         bit
-        for each in module["cells"].values()
-        for pin, bits in each["connections"].items()
-        if each["port_directions"][pin] == "input"
+        for item in module["cells"].values()
+        for pin, bits in item["connections"].items()
+        if item["port_directions"][pin] == "input"
         for bit in bits
     }
     return any(bit in read for bit in cell["connections"]["Y"])

@@ -56,7 +56,7 @@ def found(ledger: Ledger, number: str, table: str, **fields: Any) -> list[Compar
         for figure in published.paper(number).table(table).figures()
         if all(getattr(figure, name) == value for name, value in fields.items())
     ]
-    return [each for each in compare(figures, ledger) if isinstance(each, Comparison)]
+    return [comparison for comparison in compare(figures, ledger) if isinstance(comparison, Comparison)]
 
 
 # ---- what is compared
@@ -67,9 +67,9 @@ def test_every_figure_is_compared_or_left_out_with_a_reason(number: str, ledger:
     """And what is wanted of ours can be made."""
     figures = list(published.paper(number).figures())
     compared = compare(figures, ledger)
-    assert list(dict.fromkeys(id(each.figure) for each in compared)) == [id(figure) for figure in figures]
-    assert all(each.reason for each in compared if isinstance(each, LeftOut))
-    comparisons = [each for each in compared if isinstance(each, Comparison)]
+    assert list(dict.fromkeys(id(item.figure) for item in compared)) == [id(figure) for figure in figures]
+    assert all(left_out.reason for left_out in compared if isinstance(left_out, LeftOut))
+    comparisons = [item for item in compared if isinstance(item, Comparison)]
     assert comparisons and all(comparison.sides and comparison.value > 0 for comparison in comparisons)
     wanted = missing(compared)
     for point in wanted.quick + wanted.long:
@@ -82,9 +82,9 @@ def test_bases(ledger: Ledger) -> None:
 
     def bases(number: str) -> dict[str, set[str]]:
         by_metric: dict[str, set[str]] = {}
-        for each in compare(published.paper(number).figures(), ledger):
-            if isinstance(each, Comparison):
-                by_metric.setdefault(each.figure.metric, set()).add(each.basis)
+        for comparison in compare(published.paper(number).figures(), ledger):
+            if isinstance(comparison, Comparison):
+                by_metric.setdefault(comparison.figure.metric, set()).add(comparison.basis)
         return by_metric
 
     assert bases("000") == {"le": {RATIO}, "fmax_mhz": {RATIO}}
@@ -97,10 +97,10 @@ def test_bases(ledger: Ledger) -> None:
 
 def test_reasons(ledger: Ledger) -> None:
     left_out = {
-        (each.figure.paper, each.figure.table, each.figure.row, each.figure.column): each.reason
+        (out.figure.paper, out.figure.table, out.figure.row, out.figure.column): out.reason
         for number in published.NUMBERS
-        for each in compare(published.paper(number).figures(), ledger)
-        if isinstance(each, LeftOut)
+        for out in compare(published.paper(number).figures(), ledger)
+        if isinstance(out, LeftOut)
     }
     for cell, reason in {
         ("001", "1", "Encryption (cycles)", "Proc (Naive)"): "holds the call as well",
@@ -183,7 +183,7 @@ def test_what_no_hardware_has_done(ledger: Ledger, stage: str, said: str) -> Non
     cycles(ledger, "mont-001", 32, "encrypt", 162, stage=stage)
     first = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")[0]
     assert first.verdict == f"twin equal: same work; {said}"
-    assert [str(each) for each in missing([first], stale=False).quick] == [
+    assert [str(point) for point in missing([first], stale=False).quick] == [
         "mont-001, 32 bits, encrypt, native",
         "mont, 32 bits, encrypt, native",
     ]
@@ -281,13 +281,13 @@ def test_clock_and_style(ledger: Ledger) -> None:
         return found(ledger, "001", "2a", column="RSAMontXcel")[0]
 
     def wanted() -> list[str]:
-        return [" ".join(each.command) for each in missing([compared()]).quick if each.subject == "mont-001"]
+        return [" ".join(item.command) for item in missing([compared()]).quick if item.subject == "mont-001"]
 
     area(1.0, ("clock_period", 2.0))
     assert compared().verdict == "not measured"
     area(2.0, *FLOW, marks=("3 ns is missed by 0.1 ns: path",))
     assert compared().verdict == "kept out: 3 ns is missed by 0.1 ns"
-    assert ["--style fast" in each for each in wanted()] == [True]
+    assert ["--style fast" in name for name in wanted()] == [True]
     area(2.5, *FLOW, ("style", "fast"), marks=("3 ns is missed by 0.01 ns",))
     assert compared().verdict == "kept out: 3 ns is missed by 0.1 ns" and wanted() == [], "tried once"
     area(3.0, *FLOW, ("style", "fast"))
@@ -369,13 +369,13 @@ def test_what_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Non
     def wanted(stale: bool = True) -> tuple[list[str], list[str]]:
         found = missing(compare(published.paper("004").table("1").figures(), ledger), stale=stale)
         return tuple(
-            [f"{each.subject} {each.nbits} {each.stage}" for each in some]
+            [f"{item.subject} {item.nbits} {item.stage}" for item in some]
             for some in (found.quick, found.long)
         )
 
     quick, long = wanted()
     assert "ssmm-004 64 native" in quick and "ssmm-004 1024 formula" in quick and "ssmm-004 64 fpga" in quick
-    assert "ssmm-004 2048 fpga" in long and not any("native" in each for each in long)
+    assert "ssmm-004 2048 fpga" in long and not any("native" in name for name in long)
     cycles(ledger, "ssmm-004", 64, "decrypt", 4000)
     assert len(wanted()[0]) == len(quick) - 1 and "ssmm-004 64 native" not in wanted()[0]
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
@@ -418,16 +418,16 @@ def test_json_traces_every_figure(cli: Cli, ledger: Ledger) -> None:
     number = cycles(ledger, "mmmul-004", 1024, "encrypt", 20539, stage="formula")
     report = cli("compare", "003", "--json").json()
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
-    each = next(each for each in report if (each["row"], each["column"]) == ("64", "N_CK"))
+    each = next(item for item in report if (item["row"], item["column"]) == ("64", "N_CK"))
     assert (each["published"], each["printed"], each["corrected"]) == (332440, "176016", True)
     assert each["erratum"].startswith("Exchanged") and each["source"].startswith("paper 003, section 17.3")
     ours = each["ours"]
     assert (ours["name"], ours["value"], ours["rows"], ours["missing"]) == ("mmmul-004", 20539, [number], 0)
     assert ours["commands"] == ["modexlab cycles mmmul-004 --nbits 1024 --workload encrypt --json"]
-    other = next(each for each in report if each["column"] == "N_CK" and each["ours"]["name"] == "scaled")
+    other = next(item for item in report if item["column"] == "N_CK" and item["ours"]["name"] == "scaled")
     assert other["ours"]["value"] is other["ours"]["ratio"] is None and other["ours"]["missing"] == 1
     assert other["ours"]["commands"] == ["modexlab cycles scaled --nbits 1024 --workload encrypt --json"]
-    assert all(each["reason"] for each in report if not each["compared"])
+    assert all(item["reason"] for item in report if not item["compared"])
 
 
 def test_text_of_what_is_not_measured_and_stale(
@@ -443,7 +443,7 @@ def test_text_of_what_is_not_measured_and_stale(
     assert "162 mont-001! " in out and "- mont " in out and "twin equal: same work; stale" in out
     assert "!, stale: measured with other sources or tools than the present ones; --measure" in out
     report = cli("compare", "paper-001", "--table", "RTL", "--json").json()
-    sides = [each["twin"] for each in report if each["compared"]]
+    sides = [item["twin"] for item in report if item["compared"]]
     assert {(side["value"], side["stale"]) for side in sides} == {(162, True), (None, False)}
     point = Point("mm-m-000", 32, interface="xcel", stage="fpga", flow=CYCLONE)
     record(ledger, point, Figure("alm", 100, "ALM"))
@@ -488,9 +488,9 @@ def test_markdown(cli: Cli, ledger: Ledger) -> None:
 def test_all_papers_and_widths(cli: Cli, ledger: Ledger) -> None:
     cycles(ledger, "mont-001", 32, "encrypt", 162)
     report = cli("compare", "--json").json()
-    assert {each["paper"] for each in report} == set(published.NUMBERS)
+    assert {item["paper"] for item in report} == set(published.NUMBERS)
     narrow = cli("compare", "all", "--nbits", 32, "--nbits", 64, "--json").json()
-    assert {each["nbits"] for each in narrow} == {32, 64}
+    assert {item["nbits"] for item in narrow} == {32, 64}
 
 
 def test_a_point_that_fails(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -562,7 +562,7 @@ def test_refused(cli: Cli, ledger: Ledger, argv: tuple[object, ...], message: st
 def test_paper_001_measured(cli: Cli, ledger: Ledger) -> None:
     """Twins take the cycles that the paper's own RTL takes."""
     report = cli("compare", "paper-001", "--table", "RTL", "--measure", "--json").json()
-    twins = [each["twin"]["ratio"] for each in report if each["compared"]]
+    twins = [item["twin"]["ratio"] for item in report if item["compared"]]
     assert twins == [1] * 8
     assert json.dumps(report)
 
@@ -572,9 +572,9 @@ def test_products_of_paper_002(cli: Cli, ledger: Ledger) -> None:
     assert cli("compare", "paper-002", "--table", "text", "--measure").code == 0
     report = cli("compare", "paper-002", "--table", "text", "--json").json()
     twins = {
-        each["nbits"]: (each["published"], each["twin"]["value"])
-        for each in report
-        if each["compared"] and each["metric"] == "cycles"
+        item["nbits"]: (item["published"], item["twin"]["value"])
+        for item in report
+        if item["compared"] and item["metric"] == "cycles"
     }
     assert twins == {512: (98, 98), 1024: (194, 194), 2048: (386, 386)}
     with pytest.raises(BadInput, match="workload product is counted by formula"):

@@ -83,7 +83,7 @@ def record(ledger: Ledger, name: str, nbits: int, made: Measurement, **fields: A
 
 def only(found: list[Core], **fields: Any) -> Core:
     """The one with these."""
-    (core,) = [each for each in found if all(getattr(each, name) == value for name, value in fields.items())]
+    (core,) = [item for item in found if all(getattr(item, name) == value for name, value in fields.items())]
     return core
 
 
@@ -133,15 +133,15 @@ def test_without_figures_cycles_are_by_formula(ledger: Ledger) -> None:
         assert core.product_ns is None and core.area_um2 is None and core.operation_us is None
         assert core.tests_passed is None and "modexlab asic" in core.command and "--fmax" in core.command
     asked = missing(found)
-    assert {each.key for each in asked} == {core.point.key for core in own if core.point is not None}
-    assert [each.key for each in asked] == [point.key for point in wanted([32, 1024]).points]
+    assert {item.key for item in asked} == {core.point.key for core in own if core.point is not None}
+    assert [item.key for item in asked] == [point.key for point in wanted([32, 1024]).points]
     assert only(found, name="systolic-002", part="unit", nbits=1024).product_cycles == 194
 
 
 def test_what_is_measured_is_not_missing(ledger: Ledger) -> None:
-    before = {str(each) for each in missing(cores(ledger, [32]))}
+    before = {str(point) for point in missing(cores(ledger, [32]))}
     record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
-    after = {str(each) for each in missing(cores(ledger, [32]))}
+    after = {str(point) for point in missing(cores(ledger, [32]))}
     (gone,) = before - after
     assert gone.startswith("mont, 32 bits, unit, flow") and not after - before
 
@@ -157,11 +157,11 @@ def test_in_which_order_they_are_measured(ledger: Ledger) -> None:
     known = [point for point in points if not dict(point.flow).get("fmax")]
     searched = points[len(known) :]
     assert points[: len(known)] == known == in_steps(found, search=False) and searched == missing(found)
-    assert [each.key for each in known] == [
-        at_once.key for each in searched if (at_once := lab.at_known_clock(each)) is not None
+    assert [item.key for item in known] == [
+        at_once.key for item in searched if (at_once := lab.at_known_clock(item)) is not None
     ]
     assert searched[0].label == design.name
-    first = [(each.subject, each.interface, each.nbits) for each in searched if each.label != design.name]
+    first = [(item.subject, item.interface, item.nbits) for item in searched if item.label != design.name]
     widths = (32, 1024, 2048)
     ours, theirs = ([(name, "unit", nbits) for nbits in widths] for name in ("heap", "systolic-002"))
     assert first[:6] == [*ours, *theirs] and first[6] == ("heap", "stream", 32)
@@ -204,7 +204,7 @@ def test_all_that_the_ledger_has_of_the_kind(ledger: Ledger) -> None:
     layout = {**UNIT, "stage": "layout"}
     record(ledger, "scaled", 32, of_flow(9_500.0, 2.75, product=(5, 0.1)), **layout)
     found = [core for core in cores(ledger, [32]) if core.design == "scaled" and core.measured]
-    assert [(each.name, each.stage, each.product_ns) for each in found] == [
+    assert [(item.name, item.stage, item.product_ns) for item in found] == [
         ("scaled", "flow", 12.5),
         ("scaled", "layout", 13.75),
         ("scaled digit_nbits=8", "flow", 14.0),
@@ -248,10 +248,10 @@ def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger: Ledger)
     given = {"interface": "unit", "stage": "flow", "flow": (("clock_period", 3.0),)}
     record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
     found = cores(ledger, [32], ["mont"])
-    (searched,) = (each for each in missing(found, given=True) if each.interface == "unit")
-    assert dict(searched.flow)["fmax"] and not any(each.interface == "unit" for each in missing(found))
+    (searched,) = (point for point in missing(found, given=True) if point.interface == "unit")
+    assert dict(searched.flow)["fmax"] and not any(point.interface == "unit" for point in missing(found))
     record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
-    assert not any(each.interface == "unit" for each in missing(cores(ledger, [32], ["mont"]), given=True))
+    assert not any(point.interface == "unit" for point in missing(cores(ledger, [32], ["mont"]), given=True))
 
 
 def test_rows_that_are_not_measured_say_why(ledger: Ledger, cli: Cli) -> None:
@@ -448,11 +448,11 @@ def test_measuring_leaves_out_what_takes_long(
     monkeypatch.setattr(lab, "known_clocks", dict)  # none is known
     command = ("compare", "cores", "systolic-002", "--nbits", 32, "--nbits", 1024, "--measure")
     rows = cli(*command, "--json").json()
-    assert [each.nbits for each in asked[0]] == [32, 32]
+    assert [item.nbits for item in asked[0]] == [32, 32]
     assert [row["area_um2"] for row in rows if row["tests_passed"]] == [4_000.0]
     assert "of them long (--full)" in cli("compare", "cores", "systolic-002", *command[3:-1]).out
     cli(*command, "--full")
-    assert [each.nbits for each in asked[1]] == [1024, 32, 1024]
+    assert [item.nbits for item in asked[1]] == [1024, 32, 1024]
 
 
 def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,17 +200,17 @@ def test_fronts_are_those_of_the_figures(explore: Explore) -> None:
             )
         }
         assert 1 < len(expected) < len(points)
-        assert {each["key"] for each in front["points"]} == expected
-        for each in front["points"]:
-            assert (each["values"]["time_ns"], each["values"]["area_um2"]) == values[each["key"]]
-            row = explore.ledger.row(each["row"])
+        assert {item["key"] for item in front["points"]} == expected
+        for item in front["points"]:
+            assert (item["values"]["time_ns"], item["values"]["area_um2"]) == values[item["key"]]
+            row = explore.ledger.row(item["row"])
             assert (key_in(row.key), row.metric, row.value) == (
-                each["key"],
+                item["key"],
                 "time_ns",
-                each["values"]["time_ns"],
+                item["values"]["time_ns"],
             )
             assert row.operation == front["operation"]
-            assert list(row.command) == each["command"]
+            assert list(row.command) == item["command"]
     assert explore.scheduler.closed
 
 
@@ -263,9 +263,9 @@ def test_a_stage_that_lacks_objectives(explore: Explore) -> None:
         "32 bits, encrypt, formula": {"cycles"},
     }
     (formula,) = (front for front in report["fronts"] if front["stage"] == "formula")
-    assert [each["values"] for each in formula["points"]] == [{"cycles": 91}] * 2
-    assert all(explore.ledger.row(each["row"]).metric == "cycles" for each in formula["points"])
-    assert {(each["stage"], *each["reasons"]) for each in report["not_compared"]} == {
+    assert [item["values"] for item in formula["points"]] == [{"cycles": 91}] * 2
+    assert all(explore.ledger.row(item["row"]).metric == "cycles" for item in formula["points"])
+    assert {(item["stage"], *item["reasons"]) for item in report["not_compared"]} == {
         ("fpga", "stage fpga has no time_ns and no area_um2")
     }
 
@@ -296,7 +296,7 @@ def test_a_flow_without_one_of_its_figures_is_on_no_front(explore: Explore) -> N
     explore.work = lambda point: Outcome(point, measured([area]))
     report = explore(FLOWS)
     assert report["fronts"] == []
-    assert {tuple(each["reasons"]) for each in report["not_compared"]} == {("stage flow has no time_ns",)}
+    assert {tuple(item["reasons"]) for item in report["not_compared"]} == {("stage flow has no time_ns",)}
 
 
 def test_exponents_are_no_cost(explore: Explore) -> None:
@@ -305,9 +305,9 @@ def test_exponents_are_no_cost(explore: Explore) -> None:
     explore.work = lambda point: Outcome(point, measured([Figure("cycles", 9, "cycles", point.workload)]))
     report = explore(text)
     assert {front["operation"] for front in report["fronts"]} == {"encrypt"}
-    reasons = {reason for each in report["not_compared"] for reason in each["reasons"]}
+    reasons = {reason for item in report["not_compared"] for reason in item["reasons"]}
     assert reasons == {"workload exponents is no cost: whether the cycles depend on the exponent"}
-    assert {each["workload"] for each in report["not_compared"]} == {"exponents"}
+    assert {item["workload"] for item in report["not_compared"]} == {"exponents"}
 
 
 def test_marks_and_broken_constraints_keep_points_off_the_front(explore: Explore) -> None:
@@ -322,9 +322,9 @@ def test_marks_and_broken_constraints_keep_points_off_the_front(explore: Explore
         report = explore(text)
         for front in report["fronts"]:
             assert front["points"]
-            assert all(each["flow"]["clock_period"] == 3.0 for each in front["points"])
-            assert all(each["values"]["area_um2"] < 1000 for each in front["points"])
-        reasons = Counter(reason for each in report["not_compared"] for reason in each["reasons"])
+            assert all(item["flow"]["clock_period"] == 3.0 for item in front["points"])
+            assert all(item["values"]["area_um2"] < 1000 for item in front["points"])
+        reasons = Counter(reason for item in report["not_compared"] for reason in item["reasons"])
         assert reasons["misses its clock"] == 6
         assert reasons["breaks the constraint area_um2 < 1000"] == 6
     out = explore.text(text).out
@@ -341,7 +341,7 @@ def test_largest_is_best_where_it_is_said(explore: Explore) -> None:
 
     explore.work = work
     (front,) = explore(text)["fronts"]
-    values = {(each["values"]["fmax_mhz"], each["values"]["area_um2"]) for each in front["points"]}
+    values = {(item["values"]["fmax_mhz"], item["values"]["area_um2"]) for item in front["points"]}
     assert values == {(100, 100.0), (200, 200.0), (400, 400.0)}
     assert front["points"][0]["values"]["fmax_mhz"] == 400, "the best of the first objective first"
 
@@ -361,8 +361,8 @@ def test_failures_are_noted_and_not_fatal(explore: Explore) -> None:
     report = explore(FLOWS)
     failed = {point.key for point in points_of(FLOWS) if point.resolved["nstages"] == 2}
     assert len(failed) == 4
-    assert {each["key"] for each in report["failures"]} == failed
-    assert {(each["message"], each["earlier"]) for each in report["failures"]} == {
+    assert {item["key"] for item in report["failures"]} == failed
+    assert {(item["message"], item["earlier"]) for item in report["failures"]} == {
         ("the netlist is not equal", False)
     }
     assert {key_in(failure.key) for failure in explore.ledger.failures()} == failed
@@ -426,10 +426,10 @@ def test_the_newest_figures_count(explore: Explore) -> None:
     point = points_of(FORMULAS)[0]
     for cycles in (11, 12):
         explore.ledger.record(point, measured([Figure("cycles", cycles, "cycles", "encrypt")]))
-    explore.work = lambda each: Outcome(each, measured([Figure("cycles", 10**6, "cycles", each.workload)]))
+    explore.work = lambda item: Outcome(item, measured([Figure("cycles", 10**6, "cycles", item.workload)]))
     report = explore(FORMULAS)
-    found = [each for front in report["fronts"] for each in front["points"] if each["key"] == point.key]
-    assert [each["values"]["cycles"] for each in found] == [12]
+    found = [item for front in report["fronts"] for item in front["points"] if item["key"] == point.key]
+    assert [item["values"]["cycles"] for item in found] == [12]
     assert point not in explore.begun
 
 
@@ -620,10 +620,10 @@ def test_dry_run_of_a_search(explore: Explore) -> None:
 
 def test_ready_made_spaces(cli: Cli) -> None:
     listed = cli("explore", "--list", "--json").json()
-    assert {each["name"] for each in listed} >= {"course", "paper-000", "paper-001", "paper-004", "widths"}
-    assert all(each["points"] > 0 and each["title"] for each in listed)
+    assert {item["name"] for item in listed} >= {"course", "paper-000", "paper-001", "paper-004", "widths"}
+    assert all(item["points"] > 0 and item["title"] for item in listed)
     out = cli("explore", "--list").out
-    assert all(each["title"] in out for each in listed)
+    assert all(item["title"] in out for item in listed)
 
 
 # ---- bad input

@@ -31,8 +31,8 @@ def test_with_and_without_the_check() -> None:
     checked, unchecked = campaign(1500, **CHECKED), campaign(1500, **UNCHECKED)
     assert checked.counts[Effect.WRONG] == 0 < checked.counts[Effect.CAUGHT]
     assert unchecked.counts[Effect.WRONG] > 30
-    for each in (checked, unchecked):
-        told = each.as_json()
+    for item in (checked, unchecked):
+        told = item.as_json()
         assert (
             told["injected"]
             == 1500
@@ -62,9 +62,9 @@ def test_operations_that_share_a_model() -> None:
     faults.append(Fault(model.registers[0], 0, target.cycles + 5))
     most = 3 * target.cycles
     shared = model.campaign([operation.request], faults, [operation.golden], most)
-    assert len({each.effect for each in shared}) == len(Effect)
-    for each in shared:
-        assert (each.response, each.cycles) == model.run(operation.request, most, each.fault), each.fault
+    assert len({item.effect for item in shared}) == len(Effect)
+    for item in shared:
+        assert (item.response, item.cycles) == model.run(operation.request, most, item.fault), item.fault
 
 
 def test_an_interrupted_campaign_goes_on(

@@ -57,7 +57,7 @@ def register(top: Component, path: str) -> int:
         at = getattr(at, name)
         for place in places:
             at = at[int(place)]
-    return sum(int(each) << 64 * place for place, each in enumerate(at if isinstance(at, list) else [at]))
+    return sum(int(item) << 64 * place for place, item in enumerate(at if isinstance(at, list) else [at]))
 
 
 def test_moments_are_those_of_pymtl3s_own_simulator() -> None:
@@ -77,14 +77,14 @@ def test_moments_are_those_of_pymtl3s_own_simulator() -> None:
         top.istream.val @= 1
         while True:
             top.sim_eval_combinational()
-            states.append({each.path: register(top, each.path) for each in model.registers})
+            states.append({site.path: register(top, site.path) for site in model.registers})
             fired, answered = int(top.istream.rdy), int(top.ostream.val)
             top.sim_tick()
             if fired:
                 top.istream.val @= 0
             if answered:
                 break
-    states.append({each.path: register(top, each.path) for each in model.registers})
+    states.append({site.path: register(top, site.path) for site in model.registers})
     for measure in ("distance", "weight"):
         with model.campaign(measure) as campaign:
             campaign.run([first, second, first, second], [IGNORED, 0, IGNORED, 0], 1000)
@@ -125,9 +125,9 @@ def test_secrets_are_alike_in_what_is_public() -> None:
     assert key.p is not None and key.q is not None
     phi = (key.p - 1) * (key.q - 1)
     drawn = [drawn_key(key, draw) for _ in range(20)]
-    assert len({each.d for each in drawn}) > 15
-    assert len({(each.n, each.e.bit_length(), each.e.bit_count()) for each in drawn}) == 1
-    assert len({(each.d or 0) % (phi & -phi) for each in drawn}) == 1
+    assert len({rsakey.d for rsakey in drawn}) > 15
+    assert len({(rsakey.n, rsakey.e.bit_length(), rsakey.e.bit_count()) for rsakey in drawn}) == 1
+    assert len({(rsakey.d or 0) % (phi & -phi) for rsakey in drawn}) == 1
 
 
 @pytest.mark.parametrize("crt", [False, True])
@@ -155,7 +155,7 @@ def test_what_leaks_is_found() -> None:
     found = assessed(catalogue.find("mont").at(8), 2000)
     assert found.leaks and found.power_leaks and not found.time_leaks
     assert found.curve[found.worst].leaks and found.judged(found.worst)
-    assert "dpath.exponent.now" in [each.name for each in found.alone()]
+    assert "dpath.exponent.now" in [finding.name for finding in found.alone()]
     assert found.part_of[0] is Part.LOAD and not found.judged(0)
     assert found.word_of[found.worst].startswith("1 double b, b")  # and then the first bit is looked at
     assert all(abs(point.both) < 4.5 for point in found.registers["dpath.mod"])

@@ -294,7 +294,7 @@ def test_export(format: str, ledger: Ledger, tmp_path: Path) -> None:
     assert READERS[format](path) == [flat(row) for row in ledger.rows()]
     assert ledger.export(format, path, metric="cycles", key="m") == 1
     assert [row["id"] for row in READERS[format](path)] == [3]
-    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["rows"]
+    assert [item.name for item in tmp_path.iterdir() if item.is_file()] == ["rows"]
 
 
 def test_unknown_format(ledger: Ledger, tmp_path: Path) -> None:

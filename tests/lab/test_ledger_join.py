@@ -45,8 +45,8 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         return ledger
 
     yield with_measurements
-    for each in made:
-        each.close()
+    for item in made:
+        item.close()
 
 
 def cycles(ledger: Ledger, **filters: object) -> dict[str, list[float]]:

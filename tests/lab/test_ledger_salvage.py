@@ -130,7 +130,7 @@ def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path: Path) -> None
         second.note(verdict("a", "refuted", day.format(2)))
         second.note(verdict("b", "undecided", day.format(2)))
         assert join(second, first).noted == 1
-        assert {each.name: each.verdict for each in second.verdicts()} == {"a": "refuted", "b": "proved"}
+        assert {item.name: item.verdict for item in second.verdicts()} == {"a": "refuted", "b": "proved"}
         first.fail(point("k"), "here, and not there", 1.0)
         assert join(second, first).noted == 0 and second.failures() == []
 

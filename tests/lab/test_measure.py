@@ -228,7 +228,7 @@ def by_name(figures: tuple[Figure, ...]) -> dict[tuple[str, str], float]:
 def test_layout_has_all_figures(routed: Measurement) -> None:
     found = by_name(routed.figures)
     assert {metric for metric, _ in found} == set(metrics.at("layout"))
-    assert {figure.unit for figure in routed.figures} <= {each.unit for each in METRICS.values()}
+    assert {figure.unit for figure in routed.figures} <= {item.unit for item in METRICS.values()}
     design = catalogue.find("mont")
     for work in SMALL.chip().energy():
         count = design.at(8).cycles(*work.operands)
@@ -263,7 +263,7 @@ def test_command_gives_the_same_figures(routed: Measurement, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "each",
+    "point",
     [
         Point("mont", 16, workload="sign+9verify"),
         Point("mont", 16, stage="formula", workload="crt"),
@@ -272,8 +272,8 @@ def test_command_gives_the_same_figures(routed: Measurement, cli: Cli) -> None:
     ],
     ids=str,
 )
-def test_commands_of_cycles(each: Point, cli: Cli) -> None:
-    assert cli(*each.command[1:]).json()["cycles"] == cycles(measure.measure(each))
+def test_commands_of_cycles(point: Point, cli: Cli) -> None:
+    assert cli(*point.command[1:]).json()["cycles"] == cycles(measure.measure(point))
 
 
 @pytest.mark.regress

@@ -271,7 +271,7 @@ def test_workloads_fit_their_machine(nbits: int) -> None:
     for name in ("mont", "dm-m-000", "naive"):
         where = Point(name, nbits)
         assert where.design is not None
-        (encrypt,), (decrypt,) = (where.at(workload=each).parts() for each in ("encrypt", "decrypt"))
+        (encrypt,), (decrypt,) = (where.at(workload=literal).parts() for literal in ("encrypt", "decrypt"))
         for part in (encrypt, decrypt):
             where.design.at(nbits).require(*part.work.operands)
         assert encrypt.work.exp == (65537 if nbits > 17 else 17)

@@ -418,7 +418,7 @@ def test_conditions_are_those_of_both_languages() -> None:
     }
     assert asked == {(3, a, b) for a in range(4) for b in range(3)}
     listed = " || ".join(f"modulus == {n} && a == {a} && b == {b}" for n, a, b in asked)
-    condition = " && ".join(f"({each})" for each in said.conditions)
+    condition = " && ".join(f"({item})" for item in said.conditions)
     text = (
         f"module proof(input [1:0] modulus, a, b); always @* assert (({condition}) == ({listed})); endmodule"
     )
@@ -540,7 +540,7 @@ def test_heap_adds_up() -> None:
 def test_half_adders_of_bits_do_not_add_complements() -> None:
     hardware = catalogue.find("heap").at(8).rtl()
     hardware.elaborate()
-    (unit,) = [each for each in inside(hardware) if isinstance(each, BitHeap)]
+    (unit,) = [bit_heap for bit_heap in inside(hardware) if isinstance(bit_heap, BitHeap)]
     made = fresh(unit)
     text = (
         translate(made).replace("sum = ~( v ^ w )", "sum = v ^ w").replace("carry = v | w", "carry = v & w")
@@ -568,7 +568,7 @@ def test_a_machine_whose_time_depends_on_the_exponent() -> None:
     assert outcome.verdict == REFUTED
     first, second = outcome.counterexample
     assert first["exp"].bit_length() == second["exp"].bit_length()
-    taken = [machine.cycles(each["base"], each["exp"], each["mod"]) for each in (first, second)]
+    taken = [machine.cycles(entry["base"], entry["exp"], entry["mod"]) for entry in (first, second)]
     assert taken == [first["cycles"], second["cycles"]] and taken[0] != taken[1]
 
 
@@ -684,7 +684,7 @@ def test_a_machine_by_what_its_handshakes_hang_on(name: str, nbits: int) -> None
     """Handshakes and time of machines, of heap also at 32 bits in seconds: the datapath is not examined."""
     machine = catalogue.find(name).at(nbits)
     asked = [check for check in checks(machine, ["time", "protocol"]) if check.name in ("time", "protocol")]
-    found = [each.run(SECONDS, lambda *_: None) for each in asked]
+    found = [item.run(SECONDS, lambda *_: None) for item in asked]
     assert [unit_check.verdict for unit_check in found] == [PROVED, PROVED]
     assert all("behind the handshakes" in unit_check.how for unit_check in found)
 
@@ -732,7 +732,7 @@ def test_mutants_are_of_the_module_alone() -> None:
 def test_all_of_a_machine(name: str) -> None:
     """No check of a machine with 8 bits finds a counterexample."""
     found = [check for check in checks(catalogue.find(name).at(8)) if check.kind != NETLIST]
-    assert not [each.name for each in found if run(each) == REFUTED]
+    assert not [item.name for item in found if run(item) == REFUTED]
 
 
 @pytest.mark.regress

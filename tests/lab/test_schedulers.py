@@ -386,7 +386,7 @@ def test_the_jobs_of_a_queue(kind: str, lines: list[str], monkeypatch: pytest.Mo
     ) as cluster:
         script = cluster.job_script()
     for line in lines:
-        assert any(each.startswith(line) for each in script.splitlines()), script
+        assert any(item.startswith(line) for item in script.splitlines()), script
     assert "--special" in script
     assert {"export MODEXLAB_CACHE=/shared/cache", "export PYTHONSAFEPATH=1"} <= set(script.splitlines())
     worker = script.splitlines()[-1] or script.splitlines()[-2]

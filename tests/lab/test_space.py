@@ -456,8 +456,8 @@ def test_the_course_has_gates_and_the_report_four_accelerators() -> None:
     flow = [point for point in Space.load("course").points() if point.stage == "flow"]
     assert len(flow) > 10
     report = list(Space.load("report").points())
-    assert len({each.subject for each in report if each.stage == "flow"}) >= 4
-    assert {"proc-naive", "procxcel-mont-001"} <= {each.subject for each in report}
+    assert len({item.subject for item in report if item.stage == "flow"}) >= 4
+    assert {"proc-naive", "procxcel-mont-001"} <= {item.subject for item in report}
 
 
 def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws() -> None:

@@ -118,7 +118,7 @@ def test_the_map_is_that_of_the_machine(small: Path) -> None:
 def test_a_cut_leaves_what_changes() -> None:
     rows = [{"a": 0, "v": 0, "d": 7}] * 20 + [{"a": 1, "v": 1, "d": 7}, {"a": 1, "v": 1, "d": 9}]
     drawn = wave(rows, [{"name": "", "of": ["a", ("d", "v")]}])["signal"]
-    assert [each["wave"] for each in drawn] == ["p|...", "0|.1.", "x|.=="]
+    assert [item["wave"] for item in drawn] == ["p|...", "0|.1.", "x|.=="]
     assert drawn[2]["data"] == ["7", "9"]
 
 
@@ -263,8 +263,8 @@ CASES = [
     [
         (16, "axi4lite", EIGHT),
         *(
-            pytest.param(*each, marks=pytest.mark.regress)
-            for each in ((40, "axi4lite", FOUR), (32, "xcel", EIGHT), (16, "stream", FOUR))
+            pytest.param(*row, marks=pytest.mark.regress)
+            for row in ((40, "axi4lite", FOUR), (32, "xcel", EIGHT), (16, "stream", FOUR))
         ),
     ],
 )

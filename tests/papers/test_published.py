@@ -130,7 +130,7 @@ def check(figure: Published, computed: Span, cut: bool = False) -> None:
 
 
 def test_all_tables_are_there() -> None:
-    assert [each.number for each in papers()] == sorted(TABLES) == list(NUMBERS)
+    assert [item.number for item in papers()] == sorted(TABLES) == list(NUMBERS)
     assert sorted(path.stem for path in PAPERS.glob("*.toml")) == sorted(TABLES)
     for number, tables in TABLES.items():
         found = {table.number: table for table in paper(number).tables if table.kind != "Text"}
@@ -261,7 +261,7 @@ def test_errata() -> None:
         assert erratum.where and erratum.printed and erratum.reason
         assert erratum.printed != erratum.corrected
         if erratum.row:
-            (table,) = (each for each in paper(erratum.paper).tables if erratum in each.errata)
+            (table,) = (item for item in paper(erratum.paper).tables if erratum in item.errata)
             figure = table.at(erratum.row, erratum.column)
             assert figure.printed == erratum.printed and figure.erratum == erratum.reason
             assert figure.corrected is not None

@@ -126,7 +126,7 @@ def members(name: str) -> str:
         if name in GROUPS
         else [name]
     )
-    return " ".join(f"`{each}`" for each in names)
+    return " ".join(f"`{item}`" for item in names)
 
 
 def parameter_table() -> str:

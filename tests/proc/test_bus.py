@@ -270,7 +270,7 @@ def test_interrupt_at_other_stages(stage: str) -> None:
     """The same in every cycle."""
     what = program(MIX, "mix")
     for time in (20, 77):
-        found, native = (run(what, time, MEMORIES[0], True, each) for each in (stage, "native"))
+        found, native = (run(what, time, MEMORIES[0], True, name) for name in (stage, "native"))
         assert (found.cycles, found.where, found.commits) == (native.cycles, native.where, native.commits)
 
 
@@ -497,7 +497,7 @@ def test_power_up(seed: int) -> None:
 
 def test_who_has_no_bus_does_not_pay() -> None:
     """No port, no unit, no word of it in the Verilog."""
-    without, with_bus = (translate(each, "top", unique=True) for each in (Proc(), Proc(bus=True)))
+    without, with_bus = (translate(proc, "top", unique=True) for proc in (Proc(), Proc(bus=True)))
     for name in ("bus_req", "irq", "BusUnit", "InterruptUnit", "InterruptCsrFile"):
         assert re.search(rf"\b(top_)?{name}", with_bus) and not re.search(name, without), name
 
@@ -533,7 +533,7 @@ def test_driver(design: str, nbits: int) -> None:
 @pytest.mark.parametrize("level", ["fl", pytest.param("rtl", marks=pytest.mark.regress)])
 def test_driver_with_numbers_that_are_given(level: str) -> None:
     """They go with the key."""
-    design = next(each for each in designs() if each.at(32).given)
+    design = next(item for item in designs() if item.at(32).given)
     xcel = Xcel(design, 32, interface="axi4lite")
     work, _ = workloads(32)
     assert xcel.machine is not None

@@ -107,7 +107,7 @@ class Device(Axi4LiteFL):
         self.refused: list[tuple[str, int]] = []
         self.log: list[tuple[int, int]] = []
         self.left = 0
-        self.named = {each.address: name for name, each in self.map.items()}
+        self.named = {register.address: name for name, register in self.map.items()}
 
     def mod_exp(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
         self.computed = (base, exp, mod, *given)
@@ -157,7 +157,7 @@ class Driver:
 
     def __call__(self, name: str, *arguments: object) -> str:
         code = self.raw(name, *arguments)
-        return next(each for each, value in CODES.items() if value == code)
+        return next(item for item, value in CODES.items() if value == code)
 
     def init(self) -> str:
         return self("init", ctypes.c_size_t(BASE))
@@ -237,8 +237,8 @@ def test_the_header_is_that_of_the_map() -> None:
 def test_every_code_has_its_words(library: Path) -> None:
     driver = Driver(library, Device())
     said = {name: driver.lib.modexlab_message(code).decode() for name, code in CODES.items()}
-    assert {name: said[name] for name in (each.name for each in MEANING)} == {
-        each.name: text for each, text in MEANING.items()
+    assert {name: said[name] for name in (status.name for status in MEANING)} == {
+        status.name: text for status, text in MEANING.items()
     }
     assert len(set(said.values())) == len(CODES) == len(Status) + 11
     assert sorted(CODES.values()) == list(range(-11, len(Status)))
@@ -324,7 +324,7 @@ def test_order_of_a_start(driver: Driver) -> None:
     driver.load()
     driver.device.log.clear()
     driver.start(2)
-    where = {name: each.address for name, each in driver.device.map.items()}
+    where = {name: register.address for name, register in driver.device.map.items()}
     row = [(where["BASE"] + 4 * i, word) for i, word in enumerate(to_words(2, NBITS))]
     assert driver.device.log == [*row, (where["IRQ_STATUS"], 1), (1, 0), (where["CONTROL"], 1), (1, 0)]
 

@@ -390,8 +390,8 @@ def shadow(asm: Assembler, body: list[Callable[[], None]], jump: Jump) -> None:
     asm.li(T0, 0x77)
     asm.nops(2)
     jump(asm, behind)
-    for each in body:
-        each()
+    for function in body:
+        function()
     asm.label(behind)
     asm.text(OBSERVE)
 

@@ -29,7 +29,7 @@ FIELDS = {
     **dict.fromkeys("SB", ("rs1", "rs2")),
     "R": ("rd", "rs1", "rs2"),
 }
-BY_NAME_CASES = [pytest.param(each, id=each.name) for each in INSTRUCTIONS]
+BY_NAME_CASES = [pytest.param(item, id=item.name) for item in INSTRUCTIONS]
 
 
 def operands(instruction: Instruction, draw: random.Random) -> dict[str, int]:

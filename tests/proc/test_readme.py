@@ -148,7 +148,7 @@ def rows_under(title: str) -> list[list[str]]:
 def test_reasons_of_bubbles() -> None:
     rows = rows_under("| reason | in the table | the slot is empty because |")
     assert [(name.strip("`"), shown) for name, shown, _ in rows] == [
-        (each, NAMES[each]) for each in CAUSES_OF_CYCLES
+        (item, NAMES[item]) for item in CAUSES_OF_CYCLES
     ]
 
 

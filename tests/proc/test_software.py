@@ -124,7 +124,7 @@ def words(count: int) -> st.SearchStrategy[int]:
     """Numbers of so many words, many of them at their ends."""
     word = st.sampled_from([0, 1, TOP, TOP - 1, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF]) | st.integers(0, TOP)
     return st.lists(word, min_size=count, max_size=count).map(
-        lambda each: sum(value << 32 * i for i, value in enumerate(each))
+        lambda row: sum(value << 32 * i for i, value in enumerate(row))
     )
 
 
@@ -268,7 +268,7 @@ def test_a_refusing_accelerator_fails_the_program(nbits: int) -> None:
 
 
 @pytest.mark.parametrize("nbits", [32, 96])
-@pytest.mark.parametrize("kernel", [name for name, each in KERNELS.items() if each.bus])
+@pytest.mark.parametrize("kernel", [name for name, item in KERNELS.items() if item.bus])
 def test_on_the_bus(kernel: str, nbits: int) -> None:
     """By the driver, in all ways; what the machine refuses fails the program. At this level the machine
     counts no cycles.
@@ -461,8 +461,8 @@ def test_a_program_of_a_user(tmp_path: Path) -> None:
     first, end = program.symbols["__bss_start"], program.symbols["__bss_end"]
     assert end - first >= 400
     dirty = replace(program, segments=(*program.segments, (first, b"\xff" * (end - first))))
-    for each in (program, dirty):
-        outcome = ISS(each, manager=[7, 13]).run()
+    for item in (program, dirty):
+        outcome = ISS(item, manager=[7, 13]).run()
         assert (outcome.exit_code, outcome.output) == (42, [pow(7, 13, 1000)])
         assert 13 < outcome.window.instructions < outcome.instructions
 
@@ -527,11 +527,11 @@ def test_refused_sources(tmp_path: Path) -> None:
 def no_compiler_known() -> Iterator[None]:
     """Forget the compiler that was found, before and after."""
     known = (compiler.compiler, compiler.fingerprint)
-    for each in known:
-        each.cache_clear()
+    for function in known:
+        function.cache_clear()
     yield
-    for each in known:
-        each.cache_clear()
+    for function in known:
+        function.cache_clear()
 
 
 @pytest.mark.usefixtures("no_compiler_known")

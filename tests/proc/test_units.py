@@ -294,7 +294,7 @@ def test_register_file() -> None:
         registers.waddr @= addresses[2]
         registers.wdata @= value
         registers.sim_eval_combinational()
-        assert [int(each) for each in registers.rdata] == [model[at] for at in addresses[:2]]
+        assert [int(item) for item in registers.rdata] == [model[at] for at in addresses[:2]]
         registers.sim_tick()
         if wen and addresses[2]:
             model[addresses[2]] = value
@@ -388,12 +388,12 @@ def test_muldiv_on_any_operands(kind: str, parameter: int) -> None:
         @given(st.lists(row, min_size=1, max_size=10), st.integers(0, 2**20), st.sampled_from([0.0, 0.5]))
         def verify(rows: list[tuple[int, int, int, int, int]], seed: int, p: float) -> None:
             run = sim.run(
-                [each[:3] for each in rows],
-                source_delays=[each[3] for each in rows],
-                sink_delays=[each[4] for each in rows],
+                [item[:3] for item in rows],
+                source_delays=[item[3] for item in rows],
+                sink_delays=[item[4] for item in rows],
                 stall=Stall(seed, p, p),
             )
-            assert run.responses == [formula(*each[:3]) for each in rows]
+            assert run.responses == [formula(*item[:3]) for item in rows]
 
         verify()
 

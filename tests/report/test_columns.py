@@ -33,7 +33,7 @@ def test_a_new_column_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
     table = content.tables["designs"]
     made = next(line for line in table.lines if line.cells[0].text == "mont" and line.cells[-1].value)
-    entry = next(each for each in content.entries if each.measurement == made.cells[-1].measurement)
+    entry = next(item for item in content.entries if item.measurement == made.cells[-1].measurement)
     assert made.cells[-1].value == entry.value("power_mw")
     assert table.columns[-1].head == "Power"
     for rendered in (in_text(table), in_markdown(table), page(content)):

@@ -112,7 +112,7 @@ def test_only_the_same_work_is_of_one_group(content: Content) -> None:
     encrypt, decrypt = (entry(content, "mont", name, "flow") for name in ("encrypt", "decrypt"))
     system = entry(content, "procxcel-mont", "encrypt", "flow")
     native = entry(content, "mont", "encrypt", "native")
-    assert len({each.group for each in (encrypt, decrypt, system, native)}) == 4
+    assert len({item.group for item in (encrypt, decrypt, system, native)}) == 4
     assert encrypt.group == entry(content, "scaled", "encrypt", "flow").group
 
 
@@ -171,7 +171,7 @@ def test_machines_of_papers_have_all_their_figures() -> None:
 def test_what_is_not_comparable_is_no_machine() -> None:
     figures = list(published.paper("001").figures())
     assert any(figure.window == "gross" for figure in figures)
-    values = {each.value("cycles") for each in gathered(figures)}
+    values = {machine.value("cycles") for machine in gathered(figures)}
     assert 178 not in values and 169 in values
 
 
@@ -249,8 +249,8 @@ def test_energies_are_bounds_and_their_ratios_ranges(content: Content) -> None:
     assert (line.cells[1].text, quotient_of.text) == ("procxcel-mont", "0.49 to 1.10")
     assert (quotient_of.value, quotient_of.upper) == pytest.approx((1.4 / 2.86, 2.25 * 1.4 / 2.86))
     assert quotient_of.tone == "", "1 lies inside"
-    assert any("0.49 to 1.10 × paper 001" in each for each in page_of(content).splitlines())
-    (table,) = [each for each in content.compared.tables if each.name == "paper-001"]
+    assert any("0.49 to 1.10 × paper 001" in item for item in page_of(content).splitlines())
+    (table,) = [item for item in content.compared.tables if item.name == "paper-001"]
     energies = [line for line in table.lines if line.of["metric"] == "energy_nj"]
     assert energies
     for line in energies:
@@ -377,7 +377,7 @@ def test_marked_figures_are_in_no_comparison(content: Content) -> None:
 def test_designs_have_a_line_each(content: Content) -> None:
     names = [name for name, _ in cells(content.tables["designs"], "Design", "Bits", nbits=32)]
     protected = (Point("mont", 32, tuple(settings.items())).settings for settings, *_ in PROTECTED)
-    protected = {" ".join(["mont", *(f"{name}={value}" for name, value in each)]) for each in protected}
+    protected = {" ".join(["mont", *(f"{name}={value}" for name, value in row)]) for row in protected}
     assert sorted(names) == sorted(
         {*CYCLES, *SYSTEMS, "mont steps_per_stage=16", *protected} - {"cm-pm-000"} | {"cm-pm-000 †"}
     )
@@ -401,7 +401,7 @@ def test_every_figure_of_a_table_is_that_of_its_row(content: Content) -> None:
     seen = 0
     for name in ("designs", *(f"paper-{number}" for number in ("001", "003", "004"))):
         table = content.tables.get(name) or next(
-            each for each in content.compared.tables if each.name == name
+            item for item in content.compared.tables if item.name == name
         )
         for line in table.lines:
             for cell in line.cells:
@@ -474,7 +474,7 @@ def test_the_workload_of_many_exponents() -> None:
 
 
 def test_comparisons(content: Content) -> None:
-    table = next(each for each in content.compared.tables if each.name == "paper-001")
+    table = next(item for item in content.compared.tables if item.name == "paper-001")
     line = next(line for line in table.lines if line.cells[0].text == "ProcXcel (Montgomery)")
     assert [cell.text for cell in line.cells[3:9]] == ["169", "169", "1.00", "84", "0.50", "procxcel-mont"]
     citations = {citation["p"]: citation for citation in content.compared.citations}
@@ -488,7 +488,7 @@ def test_comparisons(content: Content) -> None:
 
 def test_trust(content: Content) -> None:
     """Measurements and points by formula are counted apart."""
-    said = {each.text: each.good for each in content.trust}
+    said = {trust.text: trust.good for trust in content.trust}
     counts = Counter({entry.measurement: entry.stage for entry in content.entries}.values())
     silicon, formulas = counts["flow"] + counts["layout"], counts["formula"]
     measured = counts.total() - formulas
@@ -522,10 +522,10 @@ def test_forms_that_synthesis_makes_alike_are_said(hold_form: bool, tmp_path: Pa
     ledger = Ledger(tmp_path / "ledger.sqlite")
     flow = (("clock_period", 3.0), *((("hold_form", True),) if hold_form else ()))
     for form in ("textbook", "koc"):
-        assert not any("nearly the same netlist" in each.text for each in gather(ledger).trust)
+        assert not any("nearly the same netlist" in trust.text for trust in gather(ledger).trust)
         point = Point("mont", 32, (("add_red", form),), stage="flow", flow=flow)
         ledger.record(point, implemented(10_000, 0.05, (1.0, 2.0), (77, 129), 3.0))
-    said = [each.text for each in gather(ledger).trust if "nearly the same netlist" in each.text]
+    said = [trust.text for trust in gather(ledger).trust if "nearly the same netlist" in trust.text]
     assert len(said) == (0 if hold_form else 1)
 
 
@@ -535,7 +535,9 @@ def test_a_formula_that_is_wrong_is_said(tmp_path: Path) -> None:
         ledger.record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
     content = gather(ledger)
     assert content.formulas == (0, ["mont, 32 bits, encrypt"])
-    assert any(each.good is False and "not for mont, 32 bits, encrypt" in each.text for each in content.trust)
+    assert any(
+        trust.good is False and "not for mont, 32 bits, encrypt" in trust.text for trust in content.trust
+    )
 
 
 def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -543,7 +545,7 @@ def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
     again = gather(Ledger(content.path), pictures=False)
     assert again.stale == {entry.measurement for entry in again.entries}
-    assert any("with other sources" in each.text for each in again.trust)
+    assert any("with other sources" in trust.text for trust in again.trust)
     for table in [*again.tables.values(), *again.compared.tables]:
         own = [cell for line in table.lines for cell in line.cells if cell.row is not None]
         if table.name != "marked":
@@ -601,7 +603,7 @@ def test_cycles_by_width_are_of_one_exponentiation(tmp_path: Path) -> None:
     assert own == ["encrypt", "decrypt"]
     layers = charts.widths(content.families, palette.light)["layer"]
     (line,) = [layer for layer in layers if layer["mark"]["type"] == "line"]
-    assert [each["field"] for each in line["encoding"]["detail"]] == ["label", "operation"]
+    assert [item["field"] for item in line["encoding"]["detail"]] == ["label", "operation"]
     listed = {point["operation"] for point in content.data["points"] if "m" in point}
     assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
 
@@ -617,7 +619,8 @@ def test_silicon_by_width_is_of_what_has_several(tmp_path: Path) -> None:
         ledger.record(Point(subject, nbits, stage="flow"), implemented(area, 0.1, (1.0, 2.0), (77, 129)))
     content = gather(ledger)
     found = [
-        (each["label"], each["nbits"], each["area_um2"], each["operation"]) for each in content.data["grown"]
+        (entry["label"], entry["nbits"], entry["area_um2"], entry["operation"])
+        for entry in content.data["grown"]
     ]
     assert sorted(set(found)) == sorted(
         ("mont", nbits, area, operation)
@@ -769,13 +772,13 @@ def test_colours_can_be_read_on_both_papers() -> None:
 
 @pytest.mark.parametrize("format", render_png.FORMATS)
 def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> None:
-    chart = next(each for each in content.charts() if each.name == "area-time")
+    chart = next(item for item in content.charts() if item.name == "area-time")
     content_of = render_png.drawn(chart, content, format)
     if format == "png":
         assert content_of.startswith(b"\x89PNG") and len(content_of) > 10_000
     else:
         root = ElementTree.fromstring(content_of)
-        words = [each.text for each in root.iter() if each.tag.endswith("}text")]
+        words = [element.text for element in root.iter() if element.tag.endswith("}text")]
         assert {
             "Area × time",
             "Time (ns)",
@@ -788,7 +791,7 @@ def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> No
 
 def test_axes_and_legend_are_filled_in(content: Content) -> None:
     """A family of which nothing has both metrics is not in the legend."""
-    (chart,) = (each for each in content.charts() if each.name == "energy-time")
+    (chart,) = (item for item in content.charts() if item.name == "energy-time")
     chart = dataclasses.replace(chart, axes=("cycles", "energy_nj"))
     families = list(content.families)
     records = [{"family": families[1], "cycles": 1, "energy_nj": 2.0}, {"family": families[0], "cycles": 1}]
@@ -812,7 +815,7 @@ def test_the_page_loads_nothing(content: Content) -> None:
         value or "" for name, value in found if name in ("src", "href")
     )
     parser.feed(head)
-    assert len(loaded) > 10 and all(each.startswith(("data:", "#")) for each in loaded)
+    assert len(loaded) > 10 and all(item.startswith(("data:", "#")) for item in loaded)
     assert rest.count("</script>") == 3
 
 
@@ -903,7 +906,7 @@ def test_markdown(content: Content, tmp_path: Path) -> None:
     for name in linked:
         file = path.parent / name
         assert file.stat().st_size > 500, name
-    assert sorted(each.name for each in path.parent.iterdir()) == sorted([*linked, path.name])
+    assert sorted(item.name for item in path.parent.iterdir()) == sorted([*linked, path.name])
     for block in re.findall(r"(?:^\|.*\n)+", said, re.MULTILINE):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
         assert len(widths) == 1, block
@@ -935,7 +938,7 @@ def test_numbers(value: float | None, wanted: str) -> None:
 
 
 def test_ratios_and_heads() -> None:
-    assert [ratio(each) for each in (None, 0.4968, 1.0, 0.0059, 1234.5)] == [
+    assert [ratio(none) for none in (None, 0.4968, 1.0, 0.0059, 1234.5)] == [
         "-",
         "0.50",
         "1.00",
@@ -969,7 +972,9 @@ def test_what_each_protection_costs(content: Content) -> None:
     assert overhead.text == f"{100 * (check / crt - 1):+.1f}"
     (halved,) = [line.cells[index] for line in table.lines if line.cells[0].text == "crt"]
     assert halved.value < -45
-    measured = {name: each["Area"].text for name, each in by_name.items() if each["Area"].value is not None}
+    measured = {
+        name: entry["Area"].text for name, entry in by_name.items() if entry["Area"].value is not None
+    }
     assert measured == {"fixed-window": "9,500", "crt": "14,800", "crt, check, blinded": "18,600"}
     assert (
         by_name["crt"]["Energy without glitches"].row is not None and by_name["crt"]["32 bits"].text == "266"

@@ -52,7 +52,7 @@ def test_table_has_a_line_for_each_core(content: Content) -> None:
 
 def test_chart_has_a_floor_for_each_width(content: Content) -> None:
     """Along its line area x time is that of the shortest clock of the points of its width."""
-    (chart,) = [each for each in content.charts(light) if each.name == "cores"]
+    (chart,) = [item for item in content.charts(light) if item.name == "cores"]
     records = content.data["cores"]
     for nbits, clock in ((32, 2.0), (128, 3.0)):
         ends = [record for record in records if record["kind"] == "floor" and record["nbits"] == nbits]
@@ -86,7 +86,7 @@ def test_a_clock_that_was_searched_is_named(content: Content) -> None:
 
 
 def test_fronts_of_cycles_leave_out_what_has_a_clock(content: Content) -> None:
-    (chart,) = [each for each in content.charts(light) if each.name == "area-time"]
+    (chart,) = [item for item in content.charts(light) if item.name == "area-time"]
     front = chart.spec["layer"][0]["transform"][0]["filter"]
     assert chart.axes == ("time_ns", "area_um2")
     assert "'@x' !== 'cycles'" in front and "!isValid(datum.clock_ns)" in front

@@ -241,8 +241,8 @@ def test_the_line_is_the_pareto_front(report: Opened, content: Content) -> None:
     report.choose("interface", "system")
     report.wait_for_points("area-time", len(shown_points))
     texts = report.page.locator("#chart-area-time .mark-text.role-mark text")
-    data = [each for each in texts.evaluate_all(DATA) if each["kind"] != "published"]
-    shown = [each["label"] for each in data if each["before"] is None or each["area_um2"] < each["before"]]
+    data = [item for item in texts.evaluate_all(DATA) if item["kind"] != "published"]
+    shown = [item["label"] for item in data if item["before"] is None or item["area_um2"] < item["before"]]
     assert sorted(shown) == sorted(wanted)
     assert len(data) > len(shown), "of few points each has its name"
 
@@ -253,7 +253,7 @@ def test_names_do_not_lie_over_each_other(report: Opened) -> None:
     report.page.wait_for_timeout(500)
     for chart in ("area-time", "energy-time"):
         texts = report.page.locator(f"#chart-{chart} .mark-text.role-mark text")
-        boxes = [each.bounding_box() for each in texts.all() if each.get_attribute("opacity") != "0"]
+        boxes = [item.bounding_box() for item in texts.all() if item.get_attribute("opacity") != "0"]
         assert len(boxes) > 5
         for number, one in enumerate(boxes):
             for other in boxes[:number]:
@@ -309,7 +309,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(report: Opened, content: C
         datum = point.evaluate("each => each.__data__.datum")  # what Vega has drawn it from
         if datum["kind"] == "published":
             continue
-        entry = next(each for each in content.entries if each.measurement == datum["m"])
+        entry = next(item for item in content.entries if item.measurement == datum["m"])
         point.click(force=True)
         drawer.wait_for(state="visible")
         assert drawer.locator("h2").inner_text() == f"{entry.label}, {entry.nbits} bits"
@@ -358,7 +358,7 @@ def test_figures_of_tables_lead_to_their_rows(report: Opened, content: Content) 
     figure.click()
     drawer = report.page.locator("#drawer")
     assert f"modexlab reproduce {row}" in drawer.inner_text()
-    (entry,) = [each for each in content.entries if each.measurement == measurement][:1]
+    (entry,) = [item for item in content.entries if item.measurement == measurement][:1]
     assert shlex.join(entry.first.command) in drawer.inner_text()
     assert drawer.locator("tr.chosen").count() == 1
     drawer.locator(".close").click()

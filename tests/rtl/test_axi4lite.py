@@ -43,7 +43,7 @@ NBITS = 40  # a word and a quarter
 MACHINE = find("mont").at(NBITS)
 KEY = (65537, (1 << 40) - 87)  # an odd modulus of full length
 MAP = register_map(MACHINE.shape)
-NAMES = {each.address: each.name for each in MAP.values()}
+NAMES = {item.address: item.name for item in MAP.values()}
 START, ZEROISE = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
 
 
@@ -126,7 +126,7 @@ def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
 def test_every_access_as_the_model_has_it(stage: str, count: int) -> None:
     """Operands of any bits, most of them refused by the machine; delays of requests and answers."""
     rng = random.Random(f"{stage} {count}")
-    accesses = [each for each, _ in zip(drawn(rng), range(count), strict=False)]
+    accesses = [row for row, _ in zip(drawn(rng), range(count), strict=False)]
     expected = AXI4LITE.respond(MACHINE.shape, MACHINE.fl, accesses)
     with simulate(MACHINE.wrapped(AXI4LITE), stage) as sim:
         found = sim.run(accesses, stall=Stall(seed=3, source=0.3, sink=0.4)).responses
@@ -312,7 +312,7 @@ def test_zeroise_forgets_everything(bus: Bus) -> None:
 def registers_of(component: Any) -> dict[str, str]:
     """Every signal of a component and of all that is in it."""
     signals = component.get_all_object_filter(
-        lambda each: isinstance(each, Signal) and each.is_top_level_signal()
+        lambda item: isinstance(item, Signal) and item.is_top_level_signal()
     )
     return {repr(signal): str(eval(repr(signal), {"s": component})) for signal in signals}
 
@@ -388,8 +388,8 @@ def test_nothing_of_a_long_key_is_left(name: str) -> None:
 KEYED = [
     ("mont", 16, EIGHT),
     *(
-        pytest.param(*each, marks=pytest.mark.regress)
-        for each in (("mont", 72, EIGHT), ("mont-ct", 40, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR))
+        pytest.param(*item, marks=pytest.mark.regress)
+        for item in (("mont", 72, EIGHT), ("mont-ct", 40, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR))
     ),
 ]
 

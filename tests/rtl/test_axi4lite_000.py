@@ -39,7 +39,7 @@ MACHINE = find("mont").at(NBITS)
 P, Q = (1 << 64) - 59, (1 << 63) + 29  # primes
 N, E = P * Q, 5
 D = pow(E, -1, (P - 1) * (Q - 1))
-AT = {name: each.address for name, each in register_map().items()}
+AT = {name: register.address for name, register in register_map().items()}
 SHORT = 0x1F1
 Access = tuple[Any, ...]
 
@@ -105,7 +105,7 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles() -> None:
         b"\0" * NBYTES,
     ]
     accesses = [as_accesses(NBITS, encoded(em), NBYTES, decrypt=True) for em in (good, *wrong)]
-    found, timed = run([each for one in accesses for each in one])
+    found, timed = run([row for one in accesses for row in one])
     size = len(accesses[0])
     outcomes = [outcome(NBITS, found[size * i : size * (i + 1)]) for i in range(len(accesses))]
     assert outcomes[0] == (0, 4, int.from_bytes(b"mess", "big"))
@@ -256,7 +256,7 @@ def test_what_the_machine_refuses() -> None:
     """An input that is not below the modulus: no output, and the machine's status as the code."""
     found, _ = run(as_accesses(NBITS, N, NBYTES, decrypt=True))
     assert outcome(NBITS, found) == (Status.BASE_TOO_LARGE, 0, 0)
-    assert [each[2] for each in found[-8:]] == [0, 1] * 4, "places are written, words refused"
+    assert [item[2] for item in found[-8:]] == [0, 1] * 4, "places are written, words refused"
 
 
 @pytest.mark.parametrize("nbits", [72, 88, 129])
@@ -302,8 +302,8 @@ def test_what_padding_takes() -> None:
         as_accesses(NBITS, 5, NBYTES, decrypt=True),
     ]
     with simulate(MACHINE.wrapped(AXI4LITE_000)) as sim:
-        timed = sim.run([*key, *(each for way in ways for each in way)])
-    wait = next(place for place, each in enumerate(ways[0]) if each[1])
+        timed = sim.run([*key, *(row for way in ways for row in way)])
+    wait = next(place for place, row in enumerate(ways[0]) if row[1])
     raw, padded, unpadded = (timed.latencies[len(key) + number * len(ways[0]) + wait] for number in range(3))
     source, drawn = lfsr_not_random(), 0
     zeros = 0

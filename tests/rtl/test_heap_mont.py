@@ -66,7 +66,7 @@ def run_products(
 
 
 def case(nbits: int, w: int, later: bool = True, **how: object) -> object:
-    name = "-".join(str(each) for each in (nbits, w, *(f"{k}={v}" for k, v in how.items())))
+    name = "-".join(str(item) for item in (nbits, w, *(f"{k}={v}" for k, v in how.items())))
     return pytest.param(nbits, w, how, id=name, marks=regress_if(later))
 
 
@@ -242,7 +242,7 @@ def test_the_catalogue_is_among_the_wide_ones() -> None:
     """At each width of the table of cores the digit that the catalogue takes has 10^5 products in `make
     regress`.
     """
-    (mark,) = (each for each in test_wide.pytestmark if each.name == "parametrize")
+    (mark,) = (item for item in test_wide.pytestmark if item.name == "parametrize")
     many = {
         (nbits, w)
         for nbits, w, how, count in (case.values for case in mark.args[1])

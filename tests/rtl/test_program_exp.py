@@ -125,7 +125,7 @@ def test_private_operations(name: str, nbits: int, how: dict) -> None:
     ("nbits", "asked", "taken"), [(2048, 4, 3), (2048, 1, 1), (512, 5, 4), (32, 16, 2)], ids=str
 )
 def test_doublings_that_are_worth_while(nbits: int, asked: int, taken: int) -> None:
-    """Of the doublings allowed, the fewest that reach R^2 first are taken; more may take longer."""
+    """The fewest doublings that reach R^2 first are chosen; more may take longer."""
     machines = [machine_of("heap", nbits, doublings_per_cycle=index) for index in range(1, asked + 1)]
     assert machines[-1].plan.doublings_per_cycle == taken
     cycles = [machine.cycles(2, 3, (1 << nbits) - 1) for machine in machines]

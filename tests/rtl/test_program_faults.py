@@ -99,13 +99,13 @@ class Attacked:
         counts = Counter(outcome.effect for outcome in outcomes)
         said = ", ".join(f"{count} {effect.value}" for effect, count in counts.items())
         print(f"{self.machine.design.name} {self.machine.nbits}, {what}: {len(faults)} faults, {said}")
-        self.wrong = [each for each in outcomes if each.effect is Effect.WRONG]
+        self.wrong = [item for item in outcomes if item.effect is Effect.WRONG]
         return counts
 
     def withstands(self, what: str, faults: list[Fault]) -> None:
         """No wrong result leaves, and not because nothing happened."""
         counts = self.attack(what, faults)
-        assert not self.wrong, "\n".join(f"{each.fault}: {each.response}" for each in self.wrong[:20])
+        assert not self.wrong, "\n".join(f"{item.fault}: {item.response}" for item in self.wrong[:20])
         assert counts[Effect.CAUGHT] > 0
 
 

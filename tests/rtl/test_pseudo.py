@@ -28,9 +28,9 @@ def test_ends(n: int, w: int) -> None:
     moduli, nbits = PseudoModuli(n, w), n.bit_length()
     ones = (1 << w) - 1
     low, high, both = moduli.low_end, moduli.high_end, moduli.both_ends
-    for each in (low, high, both):
-        assert each.value == each.c * n
-        assert each.extra_nbits == (each.c * n).bit_length() - nbits
+    for modulus in (low, high, both):
+        assert modulus.value == modulus.c * n
+        assert modulus.extra_nbits == (modulus.c * n).bit_length() - nbits
     assert low.value & ones == ones
     assert low.c <= ones
     delta = (1 << (nbits + w)) - high.value

@@ -23,7 +23,7 @@ from tests.tables import unsubtracted
 
 DESIGN = catalogue.find("systolic-002")
 SHAPES = [
-    SystolicShape(*each) for each in ((8, 4, 2), (8, 4, 3), (9, 3, 4), (12, 2, 7), (30, 16, 2), (32, 16, 3))
+    SystolicShape(*item) for item in ((8, 4, 2), (8, 4, 3), (9, 3, 4), (12, 2, 7), (30, 16, 2), (32, 16, 3))
 ]
 
 

@@ -109,8 +109,8 @@ def test_any_program() -> None:
     [
         ("mont", 16, EIGHT),
         *(
-            pytest.param(*each, marks=pytest.mark.regress)
-            for each in (("mont", 40, EIGHT), ("mont-ct", 72, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR))
+            pytest.param(*item, marks=pytest.mark.regress)
+            for item in (("mont", 40, EIGHT), ("mont-ct", 72, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR))
         ),
     ],
 )

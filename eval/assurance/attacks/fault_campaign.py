@@ -154,7 +154,7 @@ class Campaign:
                     yield Came(outcome.effect, outcome.response)
 
             kept = fault_parts.kept(self._named(part), found)
-            came = [Outcome(fault, *each) for fault, each in zip(part, kept.came, strict=True)]
+            came = [Outcome(fault, *effect) for fault, effect in zip(part, kept.came, strict=True)]
             self.outcomes += came
             self.factored += self._factors(came)
             self.seconds += kept.seconds

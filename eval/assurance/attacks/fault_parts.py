@@ -40,7 +40,7 @@ def kept(made_of: Any, work: Callable[[], Iterable[Came]]) -> Kept:
     def build(directory: Path) -> Path:
         made.append(True)
         begun = time.process_time()
-        rows = [[each.effect.name, each.response] for each in work()]
+        rows = [[item.effect.name, item.response] for item in work()]
         file = directory / "part"
         file.write_text(json.dumps({"seconds": time.process_time() - begun, "came": rows}))
         return file

@@ -437,13 +437,15 @@ class Assessment:
         """Registers that leak where it is judged, each looked at alone: a probe on it would see that."""
         judged = [cycle for cycle in range(len(self.curve)) if self.judged(cycle)]
         told = [_told(name, curve, judged) for name, curve in self.registers.items()]
-        return sorted((each for each in told if each.over), key=lambda each: -abs(each.point.both))
+        return sorted(
+            (finding for finding in told if finding.over), key=lambda finding: -abs(finding.point.both)
+        )
 
     def parts(self) -> list[Told]:
         """Part by part, in the order of the program; the same part of two exponentiations is one."""
         found = []
         for part in Part:
-            cycles = [cycle for cycle, each in enumerate(self.part_of) if each is part]
+            cycles = [cycle for cycle, item in enumerate(self.part_of) if item is part]
             if cycles:
                 judged = part not in self.compared.excused
                 name = self.compared.named(part)
@@ -553,7 +555,7 @@ def assess(
         start = time.process_time()
         for done in range(0, traces, BATCH):
             batch = [next(operations) for _ in range(min(BATCH, traces - done))]
-            kinds = [kind_of(each.which, 2 * (done + at) // traces) for at, each in enumerate(batch)]
+            kinds = [kind_of(item.which, 2 * (done + at) // traces) for at, item in enumerate(batch)]
             told = None if progress is None else after(progress, done, traces)
             run(batch, kinds, told)
         seconds = time.process_time() - start

@@ -68,8 +68,8 @@ class NetlistCampaign:
         if cycles > len(self._counts):
             more = cycles - len(self._counts)
             self._counts, self._sums, self._squares = (
-                np.concatenate([each, np.zeros((more, *each.shape[1:]), np.int64)])
-                for each in (self._counts, self._sums, self._squares)
+                np.concatenate([array, np.zeros((more, *array.shape[1:]), np.int64)])
+                for array in (self._counts, self._sums, self._squares)
             )
         whole = np.concatenate([rows, rows.sum(axis=1, keepdims=True)], axis=1)
         self._counts[:cycles, kind] += 1

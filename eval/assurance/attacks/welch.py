@@ -63,7 +63,7 @@ def _variance(moments: Moments) -> float:
 def point_of(kinds: list[Moments]) -> Point:
     """Build a point from its moments, by kind."""
     sums = [
-        Moments(*(sum(each) for each in zip(*(kinds[kind_of(which, half)] for half in HALVES), strict=True)))
+        Moments(*(sum(row) for row in zip(*(kinds[kind_of(which, half)] for half in HALVES), strict=True)))
         for which in CLASSES
     ]
     halves = [welch(kinds[kind_of(FIXED, half)], kinds[kind_of(RANDOM, half)]) for half in HALVES]

@@ -86,7 +86,7 @@ class Stream:
             "ostream__msg": f"answer{suffix}",
             "ostream__val": f"answer_val{suffix}",
             "ostream__rdy": f"answer_rdy{given}",
-            **{each: each for each, _ in self.ports.statics},
+            **{item: item for item, _ in self.ports.statics},
         }
         driven = f"  wire request_rdy{suffix}, answer_val{suffix};\n  wire {self.answer} answer{suffix};\n"
         return driven + instance(self.top, name, pins)
@@ -162,7 +162,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
         ]
         body.append("  reg begun = 0;\n  always @(posedge clk) begun <= 1;")
         holds = [f"!begun || ({hold})" for hold in said.holds]
-        given = [f"!begun || ({each})" for each in said.given]
+        given = [f"!begun || ({item})" for item in said.given]
     else:
         body.append(instance(top, "unit", pins))
         holds, given = list(said.holds), list(said.given)
@@ -202,7 +202,7 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
         *always(
             [
                 *([STAYS] if stays else []),
-                *(f"!takes || ({each})" for each in given),
+                *(f"!takes || ({item})" for item in given),
             ],
             [
                 "reset || !answer_val || under_way != 0",
@@ -372,7 +372,7 @@ def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) ->
         "  reg taken = 0;",
         "  always @(posedge clk) taken <= request_val & request_rdy_1 & request_rdy_2;",
         *always(
-            [f"!request_val || ({each})" for each in given],
+            [f"!request_val || ({item})" for item in given],
             [f"!taken || one.{name} == two.{name}" for name in registers],
         ),
     ]
@@ -472,7 +472,7 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
         "    paired <= first ? request_rdy_1 & request_rdy_2 : paired & !answer_val_1;",
         "  end",
         *always(
-            [f"!first || ({each})" for each in given],
+            [f"!first || ({item})" for item in given],
             [
                 "!paired || answer_val_1 == answer_val_2",
                 "!paired || !answer_val_1 || answer_1 == answer_2",
@@ -521,7 +521,7 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
         "    ready <= first ? !request_val : paired & answer_val;",
         "  end",
         *always(
-            ["!answer_val || answer_rdy", *(f"!first || !request_val || ({each})" for each in given)],
+            ["!answer_val || answer_rdy", *(f"!first || !request_val || ({item})" for item in given)],
             [
                 "!first || (request_rdy && !answer_val)",
                 "!ready || (request_rdy && !answer_val)",
@@ -556,7 +556,7 @@ def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
             [
                 "!answer_val || answer_rdy",
                 STAYS,
-                *(f"!(request_val && request_rdy) || ({each})" for each in given),
+                *(f"!(request_val && request_rdy) || ({item})" for item in given),
             ],
             [
                 "over || under_way || !answer_val",
@@ -634,12 +634,12 @@ def same(
     body = ["  reg begun = 0;\n  always @(posedge clk) begun <= 1;"]
     for name, which in (("one", top), ("two", f"{top}{OTHER}")):
         shown = {output: f"{output}_{name}" for output in outputs}
-        body += [f"  wire {_range(outputs[each])} {net};" for each, net in shown.items()]
-        body.append(instance(which, name, {**{each: each for each in inputs}, **shown}))
+        body += [f"  wire {_range(outputs[item])} {net};" for item, net in shown.items()]
+        body.append(instance(which, name, {**{item: item for item in inputs}, **shown}))
     kept = [f"one.{name} == two.{name}" for name in registers]
     body += always(
-        [f"begun || {each}" for each in kept],
-        [*(f"{name}_one == {name}_two" for name in outputs), *(f"!begun || {each}" for each in kept)],
+        [f"begun || {item}" for item in kept],
+        [*(f"{name}_one == {name}_two" for name in outputs), *(f"!begun || {item}" for item in kept)],
     )
     clock = [] if "clk" in inputs else ["input clk"]
     declared = [f"input {_range(nbits)} {name}" for name, nbits in inputs.items()]
@@ -687,11 +687,11 @@ def same_pace(
         *always(
             [
                 *conditions,
-                *(f"begun || {each}" for each in kept.values()),
+                *(f"begun || {item}" for item in kept.values()),
             ],
             [
                 *([] if shown else handshakes),
-                *(f"!begun || {each}" for name, each in kept.items() if shown in ("", name)),
+                *(f"!begun || {item}" for name, item in kept.items() if shown in ("", name)),
             ],
         ),
     ]
@@ -906,7 +906,7 @@ def always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
     """Assume conditions in each cycle, and assert others."""
     return [
         "  always @* begin",
-        *(f"    assume ({each});" for each in given),
+        *(f"    assume ({item});" for item in given),
         *(f"    assert ({hold});" for hold in holds),
         "  end",
     ]

@@ -45,7 +45,7 @@ def bus_check(accelerator: Runnable) -> Check:
 
     def changed() -> Iterator[Planted]:
         text = translate(Axi4LiteChannels(nbits))
-        return planted(text, "Axi4LiteChannels", lambda each: functools.partial(run, channels=each))
+        return planted(text, "Axi4LiteChannels", lambda name: functools.partial(run, channels=name))
 
     says = (
         "behind AXI4-Lite an answer for each access, held until taken, in a bounded time, whatever a "

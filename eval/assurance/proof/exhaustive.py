@@ -116,20 +116,20 @@ class Answers:
         first, *others = self._words(fields(ports))
         step = max(1, AT_ONCE // math.prod(len(other) for other in others))
         told = [(compile(condition, "condition", "eval"), condition) for condition in self.conditions]
-        of_statics = {each for code, each in told if not set(code.co_names) & set(names)}
+        of_statics = {item for code, item in told if not set(code.co_names) & set(names)}
         for values in itertools.product(*self._words(ports.statics)):
             statics = dict(zip((name for name, _ in ports.statics), values, strict=True))
-            if not all(eval(code, {}, statics) for code, each in told if each in of_statics):
+            if not all(eval(code, {}, statics) for code, item in told if item in of_statics):
                 continue
             for at in range(0, len(first), step):
                 grid = np.meshgrid(np.array(first[at : at + step]), *map(np.array, others), indexing="ij")
-                asked = tuple(each.ravel() for each in grid)
+                asked = tuple(item.ravel() for item in grid)
                 meets = np.ones(len(asked[0]), np.bool_)
-                for code, each in told:
-                    if each not in of_statics:
+                for code, item in told:
+                    if item not in of_statics:
                         meets &= eval(code, {}, statics | dict(zip(names, asked, strict=True)))
                 if meets.any():
-                    yield Sweep(statics, tuple(each[meets] for each in asked))
+                    yield Sweep(statics, tuple(item[meets] for item in asked))
 
     def _words(self, of: Sequence[tuple[str, Message]]) -> list[range]:
         return [range(self.below.get(name, 1 << kind.nbits)) for name, kind in of]

@@ -103,11 +103,9 @@ class Heap:
         words = [(0, word) for word in self.pair]
         made, wanted = (
             sum(
-                (nets.get(bit, 0) ^ ones) << place
-                for low, bits in each
-                for place, bit in enumerate(bits, low)
+                (nets.get(bit, 0) ^ ones) << place for low, bits in row for place, bit in enumerate(bits, low)
             )
-            for each in (words, self.rows)
+            for row in (words, self.rows)
         )
         return (made - wanted) % (1 << self.columns) == 0
 

@@ -378,7 +378,7 @@ def placed_outcome(before: Path, after: Path) -> Outcome:
     from ....flow.prove.placed import prove_same
 
     library = kit.find().library
-    mapped, placed = (netlist.read(each, library) for each in (before, after))
+    mapped, placed = (netlist.read(path, library) for path in (before, after))
     began = spent()
     if wrong := prove_same(mapped, placed, library):
         how = "; ".join([*wrong[:SHOWN], *([f"{len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])])

@@ -29,7 +29,7 @@ def width(port: Any) -> int:
     """The bits of a port, that of a message with all its fields."""
     kind = port._dsl.Type
     return (
-        sum(each.nbits for each in kind.__bitstruct_fields__.values())
+        sum(item.nbits for item in kind.__bitstruct_fields__.values())
         if is_bitstruct_class(kind)
         else kind.nbits
     )

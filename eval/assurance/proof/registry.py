@@ -72,12 +72,12 @@ def checks(accelerator: Runnable, wanted: Sequence[str] = (), *, all_of_them: bo
 
 def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> list[Check]:
     """Select checks by name, or all; with a subject, BadInput if it lacks one."""
-    for each in wanted:
-        if subject and not any(_is(check, each) for check in found):
+    for name in wanted:
+        if subject and not any(_is(check, name) for check in found):
             kinds = [kind for kind in KINDS if any(check.kind == kind for check in found)]
             names = dict.fromkeys([*kinds, *(check.name.split()[0] for check in found)])
-            raise BadInput(f"--check {each}: {subject} has no such check; give one of {', '.join(names)}")
-    return [check for check in found if not wanted or any(_is(check, each) for each in wanted)]
+            raise BadInput(f"--check {name}: {subject} has no such check; give one of {', '.join(names)}")
+    return [check for check in found if not wanted or any(_is(check, name) for name in wanted)]
 
 
 def classes() -> set[str]:
@@ -89,14 +89,14 @@ def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tup
     """By class, a check of what a unit answers or does, and the design that has it; a setting that it has
     then is told.
     """
-    missing = {name for name in classes() if not wanted or any(name == each.split()[0] for each in wanted)}
+    missing = {name for name in classes() if not wanted or any(name == item.split()[0] for item in wanted)}
     found: dict[str, tuple[str, Check]] = {}
     for made, told in itertools.chain(_machines(nbits), _alone()):
         if not missing:
             break
         hardware = made()
         hardware.elaborate()
-        if missing.isdisjoint(type(each).__name__ for each in inside(hardware)):
+        if missing.isdisjoint(type(item).__name__ for item in inside(hardware)):
             continue
         for check in unit_checks(hardware):
             name = check.name.split()[0]

@@ -30,7 +30,7 @@ def residue_memory(unit: Component) -> Contract:
     return Contract(
         "data is the word at read_at in the cycle before; a word is what was written there last",
         (
-            f"old_read_at >= {depth} || data == ({_read([f'old_{each}' for each in words], 'old_read_at')})",
+            f"old_read_at >= {depth} || data == ({_read([f'old_{item}' for item in words], 'old_read_at')})",
             *_kept(words, "old_write[0]", "old_write_at", "old_in_data"),
         ),
         registers=tuple(registers),
@@ -43,7 +43,7 @@ def shielded_memory(unit: Component) -> Contract:
     registers = ("words", "taking", "opened")
     words, taking, opened = ([word(f"{register}[{i}]") for i in range(depth)] for register in registers)
     before, after = (
-        [f"({old}{takes} ? {old}arrived : {old}{each})" for each, takes in zip(words, taking, strict=True)]
+        [f"({old}{takes} ? {old}arrived : {old}{item})" for item, takes in zip(words, taking, strict=True)]
         for old in ("old_", "")
     )
     written = [
@@ -52,10 +52,10 @@ def shielded_memory(unit: Component) -> Contract:
     ]
     # ... and no register moves but for the word that is meant
     shut = [
-        f"{each} == (old_{port} && old_{port}_at == {i})"
-        for each, port, i in (
-            *((each, "read", i) for i, each in enumerate(opened)),
-            *((each, "write", i) for i, each in enumerate(taking)),
+        f"{name} == (old_{port} && old_{port}_at == {i})"
+        for name, port, i in (
+            *((name, "read", i) for i, name in enumerate(opened)),
+            *((name, "write", i) for i, name in enumerate(taking)),
         )
     ]
     return Contract(

@@ -146,7 +146,7 @@ class StreamUnit:
                 sink_delays=[STALLED, *[0] * (ROOM_SAMPLE - 1)],
             )
             _, latencies = simulation.answers(last)
-        return max(latest, int(latencies.max())), sum(each < stalled.done[0] for each in stalled.accepted)
+        return max(latest, int(latencies.max())), sum(value < stalled.done[0] for value in stalled.accepted)
 
 
 def parts_of(hardware: Component, verilog: str, names: Sequence[str]) -> list[tuple[str, benches.Stream]]:
@@ -491,11 +491,11 @@ def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
             for value in range(1 << nbits)
             if decided(benches.idle(design, {name: (value, nbits)}, never=True), share).verdict != PROVED
         ]
-    for name in sorted(narrow, key=lambda each: -len(found[each])):
+    for name in sorted(narrow, key=lambda item: -len(found[item])):
         if math.prod(map(len, found.values())) > MOST_STATES:
             del found[name]
-    for each in itertools.product(*found.values()):
-        yield dict(zip(found, each, strict=True))
+    for row in itertools.product(*found.values()):
+        yield dict(zip(found, row, strict=True))
 
 
 def behind_handshakes(design: benches.Stream) -> dict[str, int]:

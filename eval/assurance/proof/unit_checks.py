@@ -160,8 +160,8 @@ def _contract_check(name: str, unit: Component) -> Check:
         if found.verdict == PROVED and said.instead:
             found = replace(found, how=f"{found.how}; of {', '.join(said.instead)} what its own check says")
         inputs = [
-            {name.removesuffix(benches.PIN): value for name, value in each.items()}
-            for each in found.counterexample
+            {name.removesuffix(benches.PIN): value for name, value in entry.items()}
+            for entry in found.counterexample
         ]
         return replace(found, counterexample=inputs)
 

@@ -73,8 +73,8 @@ def corners(
         with machine.session() as session:
             session.run([operands for _, operands in asked[:1]])  # a core that always hangs does so at once
             answers = session.run([operands for _, operands in asked], progress)
-        for (name, each), answer in zip(asked, answers, strict=True):
-            found[name] = Corner(name, each, pow(*each), answer.result, answer.cycles)
+        for (name, row), answer in zip(asked, answers, strict=True):
+            found[name] = Corner(name, row, pow(*row), answer.result, answer.cycles)
     except Unanswered:
         _one_by_one(machine, asked, found)
     return list(found.values())
@@ -83,14 +83,14 @@ def corners(
 def _one_by_one(machine: ForeignMachine, asked: list[tuple[str, Operands]], found: dict[str, Corner]) -> None:
     """Run each row from reset, to tell those that are answered from those that are not."""
     some = False
-    for name, each in asked:
+    for name, row in asked:
         try:
             with machine.session() as session:
-                (answer,) = session.run([each])
+                (answer,) = session.run([row])
         except Unanswered as error:
             if not some and name == asked[min(2, len(asked) - 1)][0]:
                 raise
-            found[name] = Corner(name, each, pow(*each), unanswered=f"no answer ({error})")
+            found[name] = Corner(name, row, pow(*row), unanswered=f"no answer ({error})")
         else:
             some = True
-            found[name] = Corner(name, each, pow(*each), answer.result, answer.cycles)
+            found[name] = Corner(name, row, pow(*row), answer.result, answer.cycles)

@@ -102,7 +102,7 @@ class ForeignChip(CoreChip, Chip):
 
     def rows(self) -> list[tuple[str, Operands]]:
         """Named operands that the core takes by its limits."""
-        return [(name, each) for name, each in self.all_rows() if not self.core.refusal(*each)]
+        return [(name, row) for name, row in self.all_rows() if not self.core.refusal(*row)]
 
     def all_rows(self) -> list[tuple[str, Operands]]:
         """Rows of our own designs, and powers that are 0, at which cores go wrong.

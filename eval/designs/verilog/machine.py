@@ -177,8 +177,8 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
     if machine.given:
         yield ""
         yield "Given with an operation, made from its modulus n once, and not checked:"
-        for number, each in enumerate(machine.given):
-            yield f"  {each.name} = {each.meaning} ({interface.place_of_given(number)})"
+        for number, item in enumerate(machine.given):
+            yield f"  {item.name} = {item.meaning} ({interface.place_of_given(number)})"
 
 
 def statuses(machine: Machine, interface: Interface) -> list[Status]:

@@ -34,7 +34,7 @@ def block_diagram(component: Any, title: str, ports: Sequence[tuple[str, str]]) 
     inner = WIDTH - PORT_WIDTH - 2 * PAD
     wide = (inner - (columns - 1) * GAP) // columns
     placed, bottoms = [], [0] * columns
-    for block in sorted(blocks, key=lambda each: -len(each.parts)):
+    for block in sorted(blocks, key=lambda item: -len(item.parts)):
         column = bottoms.index(min(bottoms))
         high = 2 * PAD + LINE * (1 + len(block.parts))
         placed.append((block, column, bottoms[column], high))

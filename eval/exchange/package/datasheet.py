@@ -124,7 +124,7 @@ def markdown(facts: Facts) -> str:
         f"{subject.golden}. Beside it stand assertions of the protocol (`properties/`). "
         "It tries:",
         "",
-        *(f"- {each}" for each in _tried(facts.tried)),
+        *(f"- {item}" for item in _tried(facts.tried)),
         "",
     ]
     return "\n".join(lines)
@@ -238,7 +238,7 @@ def _figures(facts: Facts) -> Iterator[str]:
         return
     order = {name: place for place, name in enumerate(SHOWN)}
     rows = []
-    for row in sorted(shown, key=lambda each: (each.stage, order[each.metric], each.operation)):
+    for row in sorted(shown, key=lambda item: (item.stage, order[item.metric], item.operation)):
         metric = METRICS[row.metric]
         of = f" ({row.operation})" if row.operation else ""
         marks = "; ".join(row.marks)

@@ -190,10 +190,10 @@ class Package:
 
     def _proof_top(self, declarations: list[str]) -> str:
         bus = [declaration for declaration in declarations if "s_axi_" in declaration]
-        names = [each.split()[-1] for each in bus]
+        names = [item.split()[-1] for item in bus]
         bare = [name.removeprefix("s_axi_") for name in names]
-        inputs = ",\n".join(f"  {each}" for each in bus if each.startswith("input"))
-        outputs = "\n".join(f"  {each.removeprefix('output ')};" for each in bus if each.startswith("output"))
+        inputs = ",\n".join(f"  {item}" for item in bus if item.startswith("input"))
+        outputs = "\n".join(f"  {item.removeprefix('output ')};" for item in bus if item.startswith("output"))
         pins = ",\n".join(f"    .{name}({name})" for name in names)
         rules = ",\n".join(f"    .{short}({name})" for short, name in zip(bare, names, strict=True))
         address_nbits = axi4lite.address_nbits(self.machine.shape)

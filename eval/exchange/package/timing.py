@@ -217,8 +217,8 @@ def wave(rows: Sequence[Mapping[str, int]], lanes: Sequence[Mapping[str, Any]]) 
     signals: list[Any] = [{"name": "clk", "wave": clock}]
     for lane in lanes:
         group: list[Any] = [lane["name"]] if lane["name"] else []
-        for each in lane["of"]:
-            name, valid = each if isinstance(each, tuple) else (each, None)
+        for item in lane["of"]:
+            name, valid = item if isinstance(item, tuple) else (item, None)
             group.append({"name": name.replace("s_axi_", "").replace(".", "__"), **_drawn(kept, name, valid)})
         if lane["name"]:
             signals.append(group)

@@ -104,7 +104,7 @@ def _messages(subject: Subject, defines: dict[str, str]) -> Vectors:
         comments[len(requests)] = name
         sent = interface.requests(shape, request)
         answers = interface.respond(shape, compute, sent)
-        requests += [ports.request.pack(each, "request") for each in sent]
+        requests += [ports.request.pack(row, "request") for row in sent]
         expected += [ports.response.pack(tuple(map(int, answer)), "answer") for answer in answers]
     return Vectors(
         ports.request.nbits, ports.response.nbits, requests, expected, comments, subject.longest, defines
@@ -169,7 +169,7 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
     def part(comment: str, accesses: Sequence[Access]) -> Commented:
         return comment, list(zip(accesses, answers(model, accesses), strict=True))
 
-    yield part("every register that can be read", [_read(each.address) for each in readable])
+    yield part("every register that can be read", [_read(item.address) for item in readable])
     yield part(
         "refused: what cannot be read, what cannot be written, what is no register",
         [
@@ -195,7 +195,7 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
     reuse = subject.reuse
     fields = zip(axi4lite.operand_names(shape), (name for name, _ in shape.request), strict=True)
     kept = [registers[name] for name, field in fields if field not in reuse.rewritten]
-    held = {each.address + BYTES * place for each in kept for place in range(each.count)}
+    held = {item.address + BYTES * place for item in kept for place in range(item.count)}
     whole = axi4lite.as_accesses(shape, reuse.first)
     again = axi4lite.as_accesses(shape, reuse.second)
     first, second, zeros = reuse.comments
@@ -235,7 +235,7 @@ def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
     key = KeyPorts(mod, public, private, machine.given_of(mod))
     random = itertools.islice(lfsr_not_random(), STARTUP, None)  # the first bytes are thrown away
     model = Axi4Lite000FL(nbits, subject.compute(), key, random)
-    at = {name: each.address for name, each in axi4lite_000.register_map().items()}
+    at = {name: register.address for name, register in axi4lite_000.register_map().items()}
 
     def part(comment: str, accesses: Sequence[Access]) -> Commented:
         return comment, list(zip(accesses, answers(model, accesses), strict=True))

@@ -117,7 +117,7 @@ class Answers:
     def of(self, wanted: Sequence[tuple[int, Operands]], progress: Progress) -> None:
         """Fill `known` with the answers to these, each a width and operands."""
         assert self._file is not None, "the answers are a context"
-        missing = [each for each in dict.fromkeys(wanted) if each not in self.known]
+        missing = [row for row in dict.fromkeys(wanted) if row not in self.known]
         count = len(wanted)
         self._done = count - len(missing)
         progress(self._done, count)

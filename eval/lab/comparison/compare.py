@@ -167,9 +167,9 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Return the verdict in a few words."""
-        side = next((each for each in (self.ours, self.twin) if self.ratio(each) is not None), None)
+        side = next((item for item in (self.ours, self.twin) if self.ratio(item) is not None), None)
         if side is None:
-            marks = [mark for each in self.sides for mark in each.marks]
+            marks = [mark for item in self.sides for mark in item.marks]
             return f"kept out: {marks[0].partition(': ')[0]}" if marks else "not measured"
         who = "" if side is self.ours else "twin "
         other = (
@@ -251,8 +251,8 @@ def label(figure: Published, of: Table) -> str:
     """The machine in the paper's words: of columns and rows those which stand for machines."""
     if figure.design:
         return figure.design
-    subjects = {each.subject for each in of.figures() if each.subject}
-    own = {each.subject for each in of.figures() if each.column == figure.column and each.subject}
+    subjects = {item.subject for item in of.figures() if item.subject}
+    own = {item.subject for item in of.figures() if item.column == figure.column and item.subject}
     if len(subjects) > 1 and len(own) == 1:
         return figure.column
     parts = []
@@ -270,7 +270,7 @@ def notes(number: str) -> list[str]:
 def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | LeftOut]:
     """All figures, each beside what the ledger has, or with the reason why it is left out."""
     found = LedgerRows(ledger)
-    return [each for figure in figures for each in _compared(figure, found)]
+    return [comparison for figure in figures for comparison in _compared(figure, found)]
 
 
 def _compared(figure: Published, found: LedgerRows) -> Iterator[Comparison | LeftOut]:
@@ -454,10 +454,10 @@ def _by_fpga(figure: Published) -> _Question | str:
 
 def _base_amount(figure: Published, base: str) -> float | None:
     """The same figure of the paper's base machine."""
-    for each in paper(figure.paper).table(figure.table).figures():
-        alike = (each.metric, each.operation, each.nbits) == (figure.metric, figure.operation, figure.nbits)
-        if alike and each.twin == base and each.amount is not None:
-            return each.amount
+    for item in paper(figure.paper).table(figure.table).figures():
+        alike = (item.metric, item.operation, item.nbits) == (figure.metric, figure.operation, figure.nbits)
+        if alike and item.twin == base and item.amount is not None:
+            return item.amount
     return None
 
 
@@ -527,7 +527,7 @@ class LedgerRows:
         """Another metric of the same measurement, and of the same operation if no other is given."""
         asked = row.operation if operation is None else operation
         rows = self._rows.get((*machine_of(row.point), metric, asked), ())
-        return next((each for each in rows if each.measurement == row.measurement), None)
+        return next((item for item in rows if item.measurement == row.measurement), None)
 
 
 def _name(point: Mapping[str, Any]) -> str:
@@ -566,10 +566,10 @@ class Missing:
 def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
     """Return the points to measure for complete comparisons; stale: also those measured with other sources."""
     found: dict[str, Point] = {}
-    for each in compared:
-        if isinstance(each, LeftOut):
+    for comparison in compared:
+        if isinstance(comparison, LeftOut):
             continue
-        for side in each.sides:
+        for side in comparison.sides:
             points = list(side.missing)
             if stale:
                 points += [Point.from_json(row.point) for row in side.rows if row.stale]

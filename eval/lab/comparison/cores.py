@@ -199,7 +199,7 @@ def wanted(
     they are measured: what was entered by a manifest first, as someone waits for it, then part after part of
     the space, of each the narrow ones first.
     """
-    parts = [part for each in _space().parts if (part := _at(each, nbits, names)) is not None]
+    parts = [part for item in _space().parts if (part := _at(item, nbits, names)) is not None]
     entered = {design.name for design in manifests}
     named = tuple(catalogue.find(name).reference for name in names if name not in entered)
     for interface in (UNIT, DEFAULT.name) if named else ():
@@ -212,7 +212,7 @@ def wanted(
         space = replace(_space(), parts=(part,), impossible=[])
         found.points += sorted(space.possible(), key=lambda point: point.nbits)
         found.impossible += space.impossible
-    found.points = [_begun_near(each) for each in dict.fromkeys(found.points)]
+    found.points = [_begun_near(item) for item in dict.fromkeys(found.points)]
     found.impossible = list(dict.fromkeys(found.impossible))
     return found
 
@@ -298,7 +298,7 @@ def cores(
         core = replace(_of_point(point, rows, ledger), turn=turn)
         made.setdefault((core.name, core.part, core.nbits, core.stage), core)
     # a point without figures says nothing where the same machine has a layout
-    shown = [each for each in made.values() if each.measured or not _has_other(each, made.values())]
+    shown = [item for item in made.values() if item.measured or not _has_other(item, made.values())]
     taken = [*nbits, *(point.nbits for point in asked)]
     return sorted([*shown, *published_cores(taken)], key=_place)
 
@@ -311,8 +311,8 @@ def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -
     def wants(core: Core) -> bool:
         return not core.measured or (stale and core.stale) or (given and not core.searched)
 
-    wanting = [each for each in sorted(found, key=lambda core: core.turn) if wants(each)]
-    return list(dict.fromkeys(each.point for each in wanting if each.point is not None))
+    wanting = [item for item in sorted(found, key=lambda core: core.turn) if wants(item)]
+    return list(dict.fromkeys(item.point for item in wanting if item.point is not None))
 
 
 def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
@@ -544,7 +544,7 @@ def _of_papers() -> tuple[Core, ...]:
             known = found.setdefault((name, figure.nbits, settings), {})
             known.setdefault((figure.metric, figure.operation), figure)
     made = (_of_paper(name, nbits, figures) for (name, nbits, *_), figures in found.items())
-    return (_multiplier_of_001(), *(each for each in made if each is not None))
+    return (_multiplier_of_001(), *(core for core in made if core is not None))
 
 
 def _multiplier_of_001() -> Core:

@@ -101,10 +101,10 @@ def add_all(into: Ledger, path: Path, measurements: Iterable[Whole], notes: Iter
     with into.joining() as joining:
         for measurement in measurements:
             known = joining.same_key(measurement)
-            if any(each == measurement.identity for each in known):
+            if any(identity == measurement.identity for identity in known):
                 there += 1
                 continue
-            conflicts += any(each.figures != measurement.identity.figures for each in known)
+            conflicts += any(identity.figures != measurement.identity.figures for identity in known)
             older += joining.add(measurement)
             added += 1
         noted = sum(joining.note(note) for note in notes)

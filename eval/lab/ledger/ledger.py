@@ -617,7 +617,7 @@ def _whole(point: Point, measurement: Measurement) -> Whole:
         "seconds": float(measurement.seconds),  # as it is read: the digest is of that
         "at": _now(),
     }
-    figures = tuple((each.operation, each.metric, each.value, each.unit) for each in measurement.figures)
+    figures = tuple((item.operation, item.metric, item.value, item.unit) for item in measurement.figures)
     return Whole(columns, figures, tuple(measurement.artifacts.items()))
 
 

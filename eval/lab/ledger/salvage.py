@@ -240,7 +240,7 @@ class _copy:
             self._unsure += table == MEASUREMENT and stored.digest is None
             yield stored.whole
         if guessed:  # behind the last that could be read nothing says that there was another
-            damaged[:] = [each for each in damaged if each <= number - missing]
+            damaged[:] = [value for value in damaged if value <= number - missing]
 
     def found(self, path: Path) -> Found:
         """Behind all measurements and notes."""

@@ -100,9 +100,9 @@ def _behind_adders(
     found = []
     for pin, nets in ((cell.sum, sums), (cell.carry, carries)):
         latest = np.full(len(adders), -np.inf)
-        for row, each in enumerate(model.families.compiled[cell.cell].rows):
-            if each.output == pin:
-                place = cell.inputs.index(each.input)
+        for row, item in enumerate(model.families.compiled[cell.cell].rows):
+            if item.output == pin:
+                place = cell.inputs.index(item.input)
                 tables = np.full(len(adders), model.families.delay[kind, row])
                 delay = model.tables.look_up(tables, slews[:, place], loads[nets])
                 latest = np.maximum(latest, at[:, place] + delay)

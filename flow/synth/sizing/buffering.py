@@ -65,7 +65,7 @@ def _bufferings(model: Model) -> list[Buffering]:
                     best = (score, Buffering(net, kind, sinks[:last].tolist()))
         if best:
             found.append(best)
-    return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
+    return [buffering for _, buffering in sorted(found, key=lambda pair: -pair[0])]
 
 
 def buffered(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -> Model | None:

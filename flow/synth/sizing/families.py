@@ -40,10 +40,10 @@ class Families(CellTables):
     def _alike(self, kind: str, other: str) -> bool:
         a, b = self.library.cells[kind], self.library.cells[other]
         rows = [
-            [(row.input, row.start, row.output, row.end, row.when) for row in self.compiled[each].rows]
-            for each in (kind, other)
+            [(row.input, row.start, row.output, row.end, row.when) for row in self.compiled[name].rows]
+            for name in (kind, other)
         ]
-        checks = [[check[:4] for check in self.compiled[each].checks] for each in (kind, other)]
+        checks = [[check[:4] for check in self.compiled[name].checks] for name in (kind, other)]
         if set(a.pins) != set(b.pins) or rows[0] != rows[1] or checks[0] != checks[1]:
             return False
         if a.sequential or b.sequential:

@@ -227,7 +227,7 @@ def _served(netlist: Netlist, library: Library, outputs: tuple[int, int], leaves
 def _disjoint(adders: Iterable[Adder]) -> list[Adder]:
     taken: set[str] = set()
     chosen = []
-    for adder in sorted(adders, key=lambda each: (-each.gone, each.sum, each.carry)):
+    for adder in sorted(adders, key=lambda item: (-item.gone, item.sum, item.carry)):
         if not adder.cells & taken:
             taken |= adder.cells
             chosen.append(adder)

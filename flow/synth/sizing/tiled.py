@@ -158,8 +158,8 @@ def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
             if whole.clock_nets.isdisjoint(nets) and net not in alone.constants:
                 for edge in (0, 1):
                     own.append(2 * net + edge)
-                    for each, found in zip(there, nets, strict=True):
-                        each.append(2 * found + edge)
+                    for row, found in zip(there, nets, strict=True):
+                        row.append(2 * found + edge)
         return np.array(own, int), np.array(there, int).reshape(len(part.paths), -1)
 
     inside = alone.load - alone.output_load

@@ -199,11 +199,11 @@ class Faulted(SiteModel):
                 outcomes, cycles = array("i", bytes(4 * len(part))), array("Q", bytes(8 * len(part)))
                 at = array(
                     "Q",
-                    [lib.sim_element(sim, *self._places[each.site.path]) + each.bit // 8 for each in part],
+                    [lib.sim_element(sim, *self._places[item.site.path]) + item.bit // 8 for item in part],
                 )
-                bits = bytes(1 << each.bit % 8 for each in part)
+                bits = bytes(1 << item.bit % 8 for item in part)
                 # a flip after the answer comes too late
-                when = array("Q", [min(each.cycle, without[1]) for each in part])
+                when = array("Q", [min(item.cycle, without[1]) for item in part])
                 lib.sim_campaign(
                     sim,
                     len(part),

@@ -77,7 +77,7 @@ class Campaign:
         self.lengths: list[list[int]] = [[] for _ in range(NKINDS)]  # cycles of operations, by kind
         self._model, self._lib = model, model._lib
         self._sim: ctypes.c_void_p | None = model._new()
-        first = {each.path.partition("[")[0]: model._places[each.path] for each in model.registers}
+        first = {site.path.partition("[")[0]: model._places[site.path] for site in model.registers}
         for register, group in group_of.items():
             scope, name, _ = first[register]
             self._lib.sim_watch(self._sim, scope, name, self.groups.index(group))
@@ -154,7 +154,7 @@ class Campaign:
     @property
     def cycles(self) -> int:
         """Return the cycles of the longest operation."""
-        return max((length for each in self.lengths for length in each), default=0)
+        return max((length for row in self.lengths for length in row), default=0)
 
     @property
     def taken(self) -> int:

@@ -86,13 +86,13 @@ class SiteModel:
 
     def site(self, path: str) -> Site:
         """The one of this path; BadInput if there is none."""
-        for each in self._found:
-            if each.path == path:
-                return each
+        for site in self._found:
+            if site.path == path:
+                return site
         raise BadInput(f"no register, table or answer {path!r}; `registers`, `tables` and `answers` have all")
 
     def _of(self, kind: Kind) -> list[Site]:
-        return [each for each in self._found if each.kind is kind]
+        return [site for site in self._found if site.kind is kind]
 
     def _sites(self, modules: dict[str, Module], top: str) -> Iterator[Site]:
         sim = self._new()
@@ -153,7 +153,7 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
 
     def prepared(match: re.Match[str]) -> str:
         text = match[0]
-        instances = {each[2]: each[1] for each in _INSTANCE.finditer(text)}
+        instances = {item[2]: item[1] for item in _INSTANCE.finditer(text)}
         written = {name for block in _CLOCKED.findall(text) for name in _WRITTEN.findall(block)}
         entries: dict[str, list[str]] = {}
         for name, value in _ENTRY.findall(text):

@@ -155,8 +155,8 @@ class _Writer:
             value = [part for pair in value.items() for part in pair]
         elif isinstance(value, set | frozenset):
             value = sorted(value, key=repr)
-        for each in value:
-            self.write(each)
+        for item in value:
+            self.write(item)
 
     def _object(self, value: Any) -> None:
         if isinstance(value, partial):
@@ -212,7 +212,7 @@ class _Writer:
             return
         self.text.append(value.__name__)
         if value.__name__.startswith(f"{PACKAGE}."):
-            inside = [(each, vars(value).get(each)) for each in names]
+            inside = [(item, vars(value).get(item)) for item in names]
             self.write([pair for pair in inside if not isinstance(pair[1], ModuleType)])
 
     def _class(self, made: type) -> None:
@@ -237,4 +237,4 @@ def _code(code: CodeType) -> tuple[str, tuple[str, ...]]:
     ]
     text = [code.co_code.hex(), plain, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
     names = dict.fromkeys((*code.co_names, *(name for _, found in inner for name in found)))
-    return cache.key(repr(text), *(each for each, _ in inner)), tuple(names)
+    return cache.key(repr(text), *(item for item, _ in inner)), tuple(names)

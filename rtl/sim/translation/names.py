@@ -48,14 +48,14 @@ def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[
     for class_name, modules in classes.items():
         keys = {key for module in modules.values() for key in module}
         differing = {key for key in keys if len({module.get(key) for module in modules.values()}) > 1}
-        for number, (each, parameters) in enumerate(modules.items()):
+        for number, (row, parameters) in enumerate(modules.items()):
             words = [value for key, value in parameters.items() if key in differing]
             name = _single("_".join([class_name, *words]))
             if not re.fullmatch(r"\w+", name) or len(name) > MAX_NAME or name in taken:
                 name = _single(f"{class_name[: MAX_NAME - 8]}_{number}")
             while name in taken:
                 name += "x"
-            names[each] = name
+            names[row] = name
             taken.add(name)
     return names
 

@@ -69,7 +69,7 @@ def translate(
         return str(component.text)
     _check_identifiers(component)
     translator = Readable(component, name or top_name(component), unique, unread)
-    translator.translate(component, {each: VerilogTranslationConfigs(each) for each in _hierarchy(component)})
+    translator.translate(component, {item: VerilogTranslationConfigs(item) for item in _hierarchy(component)})
     return translator.hierarchy.src
 
 
@@ -93,11 +93,11 @@ def _hierarchy(component: Component) -> Iterator[Component]:
 
 
 def _check_identifiers(component: Component) -> None:
-    for each in _hierarchy(component):
-        for name, value in vars(each).items():
+    for item in _hierarchy(component):
+        for name, value in vars(item).items():
             if name in verilog_reserved and isinstance(value, Component | Interface | Signal | list):
                 raise BadInput(
-                    f"{type(each).__name__} has an attribute named {name!r}, which is a reserved word of "
+                    f"{type(item).__name__} has an attribute named {name!r}, which is a reserved word of "
                     "SystemVerilog: rename it"
                 )
 
@@ -243,7 +243,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def _branch(self, label: str, body: list[Any]) -> list[str]:
         """Return the branch of a case."""
-        lines = [line for each in body for line in self.visit(each)]
+        lines = [line for item in body for line in self.visit(item)]
         if len(lines) < 2:
             return [f"  {label}: {''.join(lines) or ';'}"]
         return [f"  {label}: begin", *(f"    {line}" for line in lines), "  end"]
@@ -329,7 +329,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                 if left.isdecimal() and right.isdecimal():
                     return str(int(_PLAIN[type(node.op)](int(left), int(right))))
                 if isinstance(node.op, bir.Mult):
-                    left, right = (f"({each})" if " " in each else each for each in (left, right))
+                    left, right = (f"({name})" if " " in name else name for name in (left, right))
                 elif isinstance(node.op, bir.Sub) and " " in right:
                     right = f"({right})"
                 return f"{left} {self.ops[type(node.op)]} {right}"
@@ -363,7 +363,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_For(self, node: Any) -> list[str]:
         """Plain numbers as bounds."""
-        start, end, step = (getattr(each, "_value", None) for each in (node.start, node.end, node.step))
+        start, end, step = (getattr(item, "_value", None) for item in (node.start, node.end, node.step))
         if start is None or end is None or step is None or step < 0:
             return super().visit_For(node)
         src = super().visit_For(node)

@@ -70,7 +70,7 @@ def _constants(text: str) -> str:
     names = {}
     lines = []
     for kind, long, short, value in declared:
-        meanings = {(each[0], each[3]) for each in declared if each[2] == short}
+        meanings = {(item[0], item[3]) for item in declared if item[2] == short}
         names[long] = short if len(meanings) == 1 and short not in words else long
         line = f"  localparam {kind}{names[long]} {value}\n"
         if f"__const__{long}" in words and line not in lines:

@@ -28,7 +28,7 @@ class Pkcs1Pad(Component):
         PLACE_NBITS = clog2(nbytes)
         LONGEST, TYPE_PLACE, LAST_PLACE = longest(nbytes), nbytes - 2, nbytes - 1
         SIGN, ENCRYPT, FILL = int(Kind.SIGN), int(Kind.ENCRYPT), 0xFF
-        OK, TOO_LONG, NO_RANDOM = (int(each) for each in Padded)
+        OK, TOO_LONG, NO_RANDOM = (int(padded) for padded in Padded)
 
         s.st = Wire(2)
         IDLE, BYTES, DONE = states(s, "st", IDLE=0, BYTES=1, DONE=2)

@@ -27,7 +27,11 @@ WATCHED = ("awvalid", "wvalid", "bvalid", "bready", "rvalid", "rready")
 MACHINE = find(os.environ["MODEXLAB_DESIGN"]).at(NBITS)
 PAPER = os.environ["MODEXLAB_INTERFACE"] == "axi4lite-000"
 MAP = paper_map() if PAPER else register_map(MACHINE.shape)
-NAMES = {each.address + BYTES * place: each.name for each in MAP.values() for place in range(each.count)}
+NAMES = {
+    register.address + BYTES * place: register.name
+    for register in MAP.values()
+    for place in range(register.count)
+}
 KEY = KeyPorts(((1 << NBITS) - 87) | 1, 65537, 0x1F1)
 ANSWERS = {AxiResp.OKAY: OKAY, AxiResp.SLVERR: SLVERR}
 LONGEST = 1_000_000  # cycles for one access: a bus that hangs is no slow test

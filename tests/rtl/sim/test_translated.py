@@ -99,7 +99,7 @@ def test_sources_of_a_unit_and_of_what_translates_it_count(
 def test_recipes_tell_all_machines_apart() -> None:
     machines = [design.at(32) for design in designs()]
     machines += [find("mont").at(64), find("mont").at(32, forward=False), find("mont-ct").at(32, crt=True)]
-    names = [name_of(each.rtl()) for each in machines] + [name_of(each.wrapped(XCEL)) for each in machines]
+    names = [name_of(item.rtl()) for item in machines] + [name_of(item.wrapped(XCEL)) for item in machines]
     assert None not in names
     assert len(set(names)) == len(names)
     assert names[len(machines) - 3 : len(machines)] == [name_of(machine.rtl()) for machine in machines[-3:]]

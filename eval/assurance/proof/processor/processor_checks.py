@@ -219,8 +219,8 @@ def _said(name: str, effect: Effect) -> str:
 
 _JUMPS = " | ".join(f"({is_a(name)})" for name in (*JUMPS, *TAKEN))
 _LEGAL = " | ".join(f"({is_a(name)})" for name in BY_NAME)
-_CSR = " | ".join(f"({is_a(name)})" for name, each in BY_NAME.items() if each.group == "csr")
-_MEMORY = " | ".join(f"({is_a(name)})" for name, each in EFFECTS.items() if each.nbytes)
+_CSR = " | ".join(f"({is_a(name)})" for name, instruction in BY_NAME.items() if instruction.group == "csr")
+_MEMORY = " | ".join(f"({is_a(name)})" for name, item in EFFECTS.items() if item.nbytes)
 
 
 def _ill() -> Bench:

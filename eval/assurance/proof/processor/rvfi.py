@@ -121,7 +121,7 @@ def bench(
             body += [f"  {kind} {name};"] if way == "output" else []
     body.append(benches.instance(TOP, "core", pins))
     body += _fields("commit", mk_commit(), {"inst": "insn"})
-    asks, answers = (Message.of(each).nbits - 1 for each in (mk_mem_req(), mk_mem_resp()))
+    asks, answers = (Message.of(item).nbits - 1 for item in (mk_mem_req(), mk_mem_resp()))
     body.append(SIGNALS.format(result=RESULT, asks=asks, answers=answers, followed=FOLLOWED))
     body += [
         *_fields("access", mk_mem_req(), prefix="access_"),
