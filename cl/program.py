@@ -47,9 +47,9 @@ class ProgramTiming:
 
     def product_cycles(self, made: Sequence[Made], modulus: int) -> int:
         """The products of a word, from the first request to the last answer."""
-        each = [self._one(product, modulus) for product in made]
+        costs = [self._one(product, modulus) for product in made]
         if len(made) <= self.nunits:
-            return max(each)
+            return max(costs)
         first, second = ((product.a or 0, product.b or 0) for product in made)
         return self.unit.pair(first, second, self._blocks_by(made[0], modulus))
 

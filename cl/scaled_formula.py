@@ -53,12 +53,12 @@ class ScaledFormula(Formula):
 
     def plain(self, modulus: int, exp: int = 0, plan: Plan | None = None) -> int:
         """A program without a key; by `plan` where the schedule is binary."""
-        recipe, each = self.recipe, self.each
-        enters = each if recipe.starts_plain or recipe.nunits == 2 else 2 * each
+        recipe, product = self.recipe, self.each
+        enters = product if recipe.starts_plain or recipe.nunits == 2 else 2 * product
         into = self.constant(modulus) + enters
         leave = self.halve if recipe.starts_plain else self.leave
         if recipe.shape.digit:
-            wiping = 1 + each + (1 << recipe.digit_nbits) + 1
+            wiping = 1 + product + (1 << recipe.digit_nbits) + 1
             return into + self.loop(exp, modulus) + leave + wiping + 1
         assert plan is not None
         if plan.aligns:
@@ -81,11 +81,21 @@ class ScaledFormula(Formula):
         """From the modulus to the end of the loop, and of the blinding of the message by the public exponent
         e.
         """
-        recipe, each = self.recipe, self.each
-        blinded = 1 + 2 * each + self._public(e & ~1) + 1 + 2 * each + 1 + each if recipe.blind_message else 0
+        recipe, product = self.recipe, self.each
+        blinded = (
+            1 + 2 * product + self._public(e & ~1) + 1 + 2 * product + 1 + product
+            if recipe.blind_message
+            else 0
+        )
         stretched = 2 + recipe.random_nbits if recipe.blind_exponent else 0
         return (
-            self._modulus(modulus) + self._number + blinded + each + stretched + 2 + self.loop(exp, modulus)
+            self._modulus(modulus)
+            + self._number
+            + blinded
+            + product
+            + stretched
+            + 2
+            + self.loop(exp, modulus)
         )
 
     @property

@@ -48,11 +48,11 @@ def systolic_mod_exp_cycles(shape: SystolicShape, base: int, exp: int, mod: int)
     """SystolicModExp."""
     if systolic_status(shape, base, mod) != Status.OK:
         return 1
-    each = systolic_interval(shape)
+    interval = systolic_interval(shape)
     length = exp.bit_length()
     return (
-        max(each, aligns(shape.nbits, shape.digit_nbits, length) + 1)
-        + (2 * length + 1) * each
+        max(interval, aligns(shape.nbits, shape.digit_nbits, length) + 1)
+        + (2 * length + 1) * interval
         + shape.nwords
         - 1
     )

@@ -184,8 +184,8 @@ class MontMulRemTiming(Blocks):
 
     def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """Pipelined, the second product follows a stage behind; otherwise it starts as the first one leaves."""
-        each = self.latency(mod=mod)
-        return each + (1 if self.pipelined and self.nstages > 1 else each)
+        product = self.latency(mod=mod)
+        return product + (1 if self.pipelined and self.nstages > 1 else product)
 
 
 @dataclass(frozen=True)
@@ -316,17 +316,17 @@ def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> 
     if plan.reduces_top:
         top = ov + unit.latency(1 % mod, base, mod)
         base %= mod
-    if (each := unit.fixed) is not None:
+    if (product := unit.fixed) is not None:
         if plan.schedule == "right-to-left-1":
             both = unit.pair((0, 0), (0, 0), mod or 1)
-            return ones * (ov + both) + (length - ones) * (ov + each)
+            return ones * (ov + both) + (length - ones) * (ov + product)
         nsteps = {
             "right-to-left-2": length,
             "ladder": length,
             "always": 2 * length,
             "left-to-right": length + ones - 2,
         }
-        return top + nsteps[plan.schedule] * (ov + each)
+        return top + nsteps[plan.schedule] * (ov + product)
     # the operands decide: one unit that makes both products of a step is given them as a step of two
     name = "right-to-left-2" if plan.right_to_left else plan.schedule
     options = {"nbits": plan.nbits} if plan.full_scan else {}
@@ -353,13 +353,13 @@ def setup_cycles(plan: Plan, unit: UnitTiming, mod: int) -> int:
         start = plan.doublings // plan.doublings_per_cycle
     if plan.conversion == "double":
         return start * (2 if plan.enters_one else 1)
-    each = unit.latency(0, 0, 1)
-    enter = ov + each
+    product = unit.latency(0, 0, 1)
+    enter = ov + product
     if plan.enters_one and plan.nunits == 1:
         # paper 004's machines make one behind the other what others offer together
         apart = plan.dependent and plan.conversion == "shift-sub"
-        enter = 2 * (ov + each) if apart else ov + unit.pair((0, 0), (0, 0), mod)
-    return start + plan.squarings * (ov + each) + enter
+        enter = 2 * (ov + product) if apart else ov + unit.pair((0, 0), (0, 0), mod)
+    return start + plan.squarings * (ov + product) + enter
 
 
 def mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:

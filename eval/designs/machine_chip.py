@@ -302,8 +302,8 @@ class Chip(AcceleratorChip):
             ]
         if longest < nbits:
             rows.append(("modulus too long", (5, 3, 2 * top + 1)))
-        each = 0 if self.design is None else self.machine.product_cycles or 0
-        for index in range(RANDOM_ROWS if each < LONG_PRODUCT else LEAST_RANDOM_ROWS):
+        product_cycles = 0 if self.design is None else self.machine.product_cycles or 0
+        for index in range(RANDOM_ROWS if product_cycles < LONG_PRODUCT else LEAST_RANDOM_ROWS):
             drawn = only or generator.getrandbits(longest) | 1 << (longest - 1) | 1
             operands = (generator.randrange(drawn), generator.getrandbits(exp_nbits), drawn)
             rows.append((f"random {index}", operands))
@@ -311,8 +311,12 @@ class Chip(AcceleratorChip):
 
     def _affordable_nbits(self) -> int:
         """Bits of an exponent whose products take no more than MOST_ROW_CYCLES."""
-        each = None if self.design is None else self.machine.product_cycles
-        return ROW_EXP_NBITS if each is None else max(2, self._affordable(MOST_ROW_CYCLES) // (2 * each))
+        product_cycles = None if self.design is None else self.machine.product_cycles
+        return (
+            ROW_EXP_NBITS
+            if product_cycles is None
+            else max(2, self._affordable(MOST_ROW_CYCLES) // (2 * product_cycles))
+        )
 
     def _affordable(self, cycles: int) -> int:
         """Fewer where each cycle moves more gates, and there are several hundred thousand gates."""

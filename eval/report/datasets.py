@@ -226,11 +226,11 @@ def _pieces(
     found: dict[str, list[float]] = {}
 
     def take(path: str) -> None:
-        each = by_path[path]
+        module = by_path[path]
         # a parameter list may stand behind the name of a class
-        name = each["module"].removeprefix(f"{top}_").partition("__")[0] if path else top_level
+        name = module["module"].removeprefix(f"{top}_").partition("__")[0] if path else top_level
         inside = children.get(path, [])
-        area, count = each["area_um2"], 1
+        area, count = module["area_um2"], 1
         if inside and name != family and (not path or area > PIECE * whole):
             for child in inside:
                 take(child)

@@ -59,12 +59,12 @@ def _counted(design: str, widths: tuple[int, ...]) -> dict[str, tuple[dict[int, 
     found: dict[str, tuple[dict[int, int], bool]] = {}
     for name, settings in PROGRAMS.items():
         if settings["schedule"] == SCHEDULE:
-            each = {
+            priced = {
                 nbits: costs(made.at(nbits, **fitted(made, nbits, settings, bool(settings.get("crt")))))
                 for nbits in widths
             }
-            cycles = {nbits: cost.cycles for nbits, cost in each.items()}
-            found[name] = cycles, all(cost.promises.every_exponent for cost in each.values())
+            cycles = {nbits: cost.cycles for nbits, cost in priced.items()}
+            found[name] = cycles, all(cost.promises.every_exponent for cost in priced.values())
     return found
 
 

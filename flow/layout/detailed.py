@@ -270,10 +270,10 @@ def _nodes(
     if owner == PORT:
         yield _node_of(placement.pins[pin], grid), ""
         return
-    each = placement.instances[owner]
-    for dx, dy, via in access[each.kind][pin]:
-        x, y = lef.macro(each.kind).placed(each.orient, dx / DBU, dy / DBU)
-        yield (0, *grid.nearest(dbu(each.x_um + x), dbu(each.y_um + y))), via
+    instance = placement.instances[owner]
+    for dx, dy, via in access[instance.kind][pin]:
+        x, y = lef.macro(instance.kind).placed(instance.orient, dx / DBU, dy / DBU)
+        yield (0, *grid.nearest(dbu(instance.x_um + x), dbu(instance.y_um + y))), via
 
 
 def _in_order(pins: list[list[Node]], grid: Grid) -> list[list[Node]]:

@@ -226,8 +226,8 @@ def _heading(placement: Placement, lef: Lef) -> str:
 
 
 def _corners(placement: Placement, lef: Lef, name: str) -> list[Point]:
-    each = placement.instances[name]
-    x, y, width = each.x_um, each.y_um, lef.macro(each.kind).width
+    instance = placement.instances[name]
+    x, y, width = instance.x_um, instance.y_um, lef.macro(instance.kind).width
     return [(x, y), (x + width, y), (x + width, y + lef.row_height), (x, y + lef.row_height)]
 
 
@@ -243,8 +243,8 @@ def _worst_path(
                 if name in placement.pins:
                     points.append((placement.pins[name].x_um, placement.pins[name].y_um))
                 continue
-            each = placement.instances[name]
-            middle = (each.x_um + lef.macro(each.kind).width / 2, each.y_um + lef.row_height / 2)
+            instance = placement.instances[name]
+            middle = (instance.x_um + lef.macro(instance.kind).width / 2, instance.y_um + lef.row_height / 2)
             if not points or points[-1] != middle:
                 points.append(middle)
         if len(points) > 1:

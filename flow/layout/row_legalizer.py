@@ -52,13 +52,13 @@ class Rows:
 
     def resize(self, name: str, kind: str) -> None:
         """Make a cell one of another kind, about where it is."""
-        each = self.placement.instances[name]
+        instance = self.placement.instances[name]
         if self._sites(kind) == self.width[name]:
-            self.placement.instances[name] = msgspec.structs.replace(each, kind=kind)
+            self.placement.instances[name] = msgspec.structs.replace(instance, kind=kind)
             return
-        middle = each.x_um + self.lef.macro(each.kind).width / 2
+        middle = instance.x_um + self.lef.macro(instance.kind).width / 2
         self.remove(name)
-        self.insert(name, kind, middle, each.y_um + self.lef.row_height / 2)
+        self.insert(name, kind, middle, instance.y_um + self.lef.row_height / 2)
 
     def insert(self, name: str, kind: str, x_um: float, y_um: float) -> None:
         """Place a new cell with its middle near to a point."""

@@ -161,10 +161,10 @@ def position(placement: Placement, lef: Lef, terminal: Terminal) -> Point:
     if owner == PORT:
         port = placement.pins[pin]
         return port.x_um, port.y_um
-    each = placement.instances[owner]
-    macro = lef.macro(each.kind)
-    x, y = macro.placed(each.orient, *macro.pins[pin].centre)
-    return each.x_um + x, each.y_um + y
+    instance = placement.instances[owner]
+    macro = lef.macro(instance.kind)
+    x, y = macro.placed(instance.orient, *macro.pins[pin].centre)
+    return instance.x_um + x, instance.y_um + y
 
 
 @dataclass

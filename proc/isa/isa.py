@@ -143,10 +143,10 @@ def imm(word: int, fmt: str) -> int:
 
 def disassemble(word: int, pc: int | None = None) -> str:
     """The instruction as an assembler's programmer writes it; with the pc, targets are addresses."""
-    each = decode(word)
-    if each is None:
+    instruction = decode(word)
+    if instruction is None:
         return f".word 0x{word:08x}"
-    name, fmt = each.name, each.fmt
+    name, fmt = instruction.name, instruction.fmt
     d, a, b = REGISTERS[rd(word)], REGISTERS[rs1(word)], REGISTERS[rs2(word)]
     value = imm(word, fmt)
     if fmt in ("B", "J"):
@@ -164,7 +164,7 @@ def disassemble(word: int, pc: int | None = None) -> str:
         return f"{name} {_devices(value >> 4)}, {_devices(value)}"
     if fmt == "N":
         return name
-    if each.group in ("load", "jump"):
+    if instruction.group in ("load", "jump"):
         return f"{name} {d}, {value}({a})"
     return f"{name} {d}, {a}, {value}"
 

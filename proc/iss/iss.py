@@ -442,15 +442,15 @@ class ISS:
         return operation
 
     def _decoded(self, pc: int, word: int) -> _Operation:
-        each = decode(word)
-        if each is None:
+        instruction = decode(word)
+        if instruction is None:
             return self._trapping(pc, word, causes.ILLEGAL, word)
-        name, value = each.name, imm(word, each.fmt)
+        name, value = instruction.name, imm(word, instruction.fmt)
         d, a, b = rd(word), rs1(word), rs2(word)
         x, to = self.x, d or SINK
         if name in VALUES:
             i = value & M
-            if each.fmt == "U":
+            if instruction.fmt == "U":
                 i = (value << 12) + (pc if name == "auipc" else 0) & M
             return _Operation(MAKERS[name](x, to, a, b, i), word, rd=d)
         if name in LOADS:
@@ -461,7 +461,7 @@ class ISS:
             return _Operation(run, word, base=a, offset=value, source=b)
         if name in BRANCHES:
             return self._branch(pc, word, MAKERS[name], pc + value & M)
-        return getattr(self, f"_{each.group}")(pc, word, each)
+        return getattr(self, f"_{instruction.group}")(pc, word, instruction)
 
     def _trapping(self, pc: int, word: int, cause: int, tval: int) -> _Operation:
         """An instruction that always traps."""

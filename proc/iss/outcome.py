@@ -152,7 +152,7 @@ def explained(trap: Trap, program: Program) -> str:
     if cause == FETCH_FAULT:  # there is no word that could not be fetched
         return text
     text += f": {disassemble(inst, pc)}"
-    each = decode(inst)
-    if cause == ILLEGAL and each is not None and each.group == "csr":
-        text += f"; {csrs.refusal(imm(inst, each.fmt))}"
+    instruction = decode(inst)
+    if cause == ILLEGAL and instruction is not None and instruction.group == "csr":
+        text += f"; {csrs.refusal(imm(inst, instruction.fmt))}"
     return text

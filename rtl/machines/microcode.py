@@ -700,9 +700,7 @@ class Microcode:
             self._each("at_top", at_top),
             self._each(
                 "even",
-                lambda word: (
-                    of(word, lambda action: int(action.even)) if not word.find(Stretch) else 1
-                ),
+                lambda word: of(word, lambda action: int(action.even)) if not word.find(Stretch) else 1,
             ),
             self._each("adds", lambda word: of(word, lambda action: int(action.add))),
             self._flag("stretches", lambda word: word.find(Stretch)),

@@ -232,8 +232,8 @@ class ResidueDpath(Component):
 
         def told(name):
             """A field of the word, or what it is in all of them."""
-            each = code.fields[name]
-            return getattr(s, name) if name in code.handed else mk_bits(each.nbits)(each.one[0])
+            field = code.fields[name]
+            return getattr(s, name) if name in code.handed else mk_bits(field.nbits)(field.one[0])
 
         if program.depth:
             s.data = Wire(word)  # out of the memory

@@ -245,9 +245,9 @@ class TestPlace:
         message: str,
     ) -> None:
         moved = copy.deepcopy(placed.placement)
-        name, each = next(iter(moved.instances.items()))
-        turned = {"N": "FS", "FN": "S", "FS": "N", "S": "FN"}[each.orient] if orient else each.orient
-        moved.instances[name] = placement.Place(each.kind, each.x_um + dx, each.y_um + dy, turned)
+        name, instance = next(iter(moved.instances.items()))
+        turned = {"N": "FS", "FN": "S", "FS": "N", "S": "FN"}[instance.orient] if orient else instance.orient
+        moved.instances[name] = placement.Place(instance.kind, instance.x_um + dx, instance.y_um + dy, turned)
         assert any(name in wrong and message in wrong for wrong in violations(placed, moved, lef, library))
 
     def test_two_cells_on_one_another_are_found(self, placed: Placed, lef: Lef, library: Library) -> None:

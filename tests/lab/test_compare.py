@@ -150,8 +150,8 @@ def test_cycles_compare_directly(ledger: Ledger) -> None:
 def test_one_key_stands_for_a_mean(ledger: Ledger, value: int, said: str) -> None:
     """4076 cycles: a key may be off by 5 %, where the same operands would give the same cycles within 2 %."""
     cycles(ledger, "ssmm-004", 64, "decrypt", value)
-    each = found(ledger, "004", "1", row="64, Algo 6", column="Cycles")[0]
-    assert each.verdict == f"twin {said}: same work; one key for a mean over keys"
+    comparison = found(ledger, "004", "1", row="64, Algo 6", column="Cycles")[0]
+    assert comparison.verdict == f"twin {said}: same work; one key for a mean over keys"
 
 
 def test_only_the_same_work_counts(ledger: Ledger) -> None:
@@ -231,11 +231,11 @@ def test_only_the_usual_flow_counts(ledger: Ledger) -> None:
 
     for setting in (("sizing", False), ("wire_load", "5K_hvratio_1_1"), ("booth", "on"), ("glitches", False)):
         assert compared(1.0, "flow", setting).verdict == "not measured", setting
-    each = compared(2.0, "flow", ("sizing", True), ("style", "area"))
-    assert each.verdict == "twin smaller: same cells, other tools; before layout; style area"
-    each = compared(3.0, "layout", ("density", 0.6))
-    assert each.verdict == "twin smaller: same cells, other tools; density 0.6"
-    assert compared(4.0, "layout", ("detailed", False)).twin == each.twin
+    comparison = compared(2.0, "flow", ("sizing", True), ("style", "area"))
+    assert comparison.verdict == "twin smaller: same cells, other tools; before layout; style area"
+    comparison = compared(3.0, "layout", ("density", 0.6))
+    assert comparison.verdict == "twin smaller: same cells, other tools; density 0.6"
+    assert compared(4.0, "layout", ("detailed", False)).twin == comparison.twin
 
 
 def test_area_and_energy_on_the_same_cells(ledger: Ledger) -> None:
@@ -321,16 +321,16 @@ def test_ratios_across_technologies(ledger: Ledger) -> None:
         record(ledger, point, Figure("alm", value, "ALM"), Figure("lut", 2 * value, "LUT"), marks=marks)
 
     def compared() -> Comparison:
-        (each,) = found(ledger, "000", "7", row="16", column="CM (PM)")
-        return each
+        (comparison,) = found(ledger, "000", "7", row="16", column="CM (PM)")
+        return comparison
 
     alms("cm-pm-000", 1600)
     assert compared().verdict == "not measured", "without the base it has no ratio"
     alms("mm-m-000", 100)
-    each = compared()
-    assert each.value == pytest.approx(6816 / 400) and each.base == "mm-m-000"
-    assert each.twin is not None and each.twin.value == 16
-    assert each.verdict == "twin agrees: other technology, ratio only"
+    comparison = compared()
+    assert comparison.value == pytest.approx(6816 / 400) and comparison.base == "mm-m-000"
+    assert comparison.twin is not None and comparison.twin.value == 16
+    assert comparison.verdict == "twin agrees: other technology, ratio only"
     alms("scaled", 150)
     assert compared().verdict == "same order: other technology, ratio only"
     alms("scaled", 50)
@@ -353,16 +353,20 @@ def test_resources_of_the_same_family(ledger: Ledger) -> None:
 def test_corrected_figures_are_compared(ledger: Ledger) -> None:
     """Not those that are printed: two of 003's counts are exchanged."""
     cycles(ledger, "mmmul-004", 1024, "encrypt", 332440, stage="formula")
-    each = found(ledger, "003", "17.4", row="64", column="N_CK")[0]
-    assert (each.figure.value, each.value, each.ratio(each.ours)) == (176016, 332440, 1)
-    assert each.verdict == "equal: same work; by formula"
+    comparison = found(ledger, "003", "17.4", row="64", column="N_CK")[0]
+    assert (comparison.figure.value, comparison.value, comparison.ratio(comparison.ours)) == (
+        176016,
+        332440,
+        1,
+    )
+    assert comparison.verdict == "equal: same work; by formula"
 
 
 def test_machines_that_cannot_be_made(ledger: Ledger) -> None:
     """Our compression trees end before the paper's do; what is left is the other machine of ours."""
-    (each,) = found(ledger, "000", "13", row="512", column="CM (PM)")
-    assert each.twin is None and each.ours is not None and each.ours.name == "scaled"
-    assert each.note == "no twin of this width"
+    (comparison,) = found(ledger, "000", "13", row="512", column="CM (PM)")
+    assert comparison.twin is None and comparison.ours is not None and comparison.ours.name == "scaled"
+    assert comparison.note == "no twin of this width"
 
 
 def test_what_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,10 +422,16 @@ def test_json_traces_every_figure(cli: Cli, ledger: Ledger) -> None:
     number = cycles(ledger, "mmmul-004", 1024, "encrypt", 20539, stage="formula")
     report = cli("compare", "003", "--json").json()
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
-    each = next(item for item in report if (item["row"], item["column"]) == ("64", "N_CK"))
-    assert (each["published"], each["printed"], each["corrected"]) == (332440, "176016", True)
-    assert each["erratum"].startswith("Exchanged") and each["source"].startswith("paper 003, section 17.3")
-    ours = each["ours"]
+    comparison = next(item for item in report if (item["row"], item["column"]) == ("64", "N_CK"))
+    assert (comparison["published"], comparison["printed"], comparison["corrected"]) == (
+        332440,
+        "176016",
+        True,
+    )
+    assert comparison["erratum"].startswith("Exchanged") and comparison["source"].startswith(
+        "paper 003, section 17.3"
+    )
+    ours = comparison["ours"]
     assert (ours["name"], ours["value"], ours["rows"], ours["missing"]) == ("mmmul-004", 20539, [number], 0)
     assert ours["commands"] == ["modexlab cycles mmmul-004 --nbits 1024 --workload encrypt --json"]
     other = next(item for item in report if item["column"] == "N_CK" and item["ours"]["name"] == "scaled")

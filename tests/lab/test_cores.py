@@ -499,13 +499,13 @@ def test_what_is_left_counts_what_is_under_way(ledger: Ledger, monkeypatch: pyte
     points = [Point(name, 32, stage="flow") for name in ("mont", "heap", "scaled")]
     sweep = Sweep(Space("three", "", objectives={}, constraints=(), parts=()), ledger, Exhaustive(points))
     waiting = sweep._look_up({point.key: point for point in points})
-    each, now = STAGES["flow"].seconds, 1000.0
+    core, now = STAGES["flow"].seconds, 1000.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    assert len(waiting) == 3 and sweep.seconds_left(1) == pytest.approx(3 * each)
-    sweep._begun = {points[0].key: (points[0], now - each / 4)}
-    assert sweep.seconds_left(1) == pytest.approx(2.75 * each)
-    sweep._begun = {points[0].key: (points[0], now - 3 * each)}
-    assert sweep.seconds_left(1) == pytest.approx(2 * 3 * each), "the other two take as long, at the least"
+    assert len(waiting) == 3 and sweep.seconds_left(1) == pytest.approx(3 * core)
+    sweep._begun = {points[0].key: (points[0], now - core / 4)}
+    assert sweep.seconds_left(1) == pytest.approx(2.75 * core)
+    sweep._begun = {points[0].key: (points[0], now - 3 * core)}
+    assert sweep.seconds_left(1) == pytest.approx(2 * 3 * core), "the other two take as long, at the least"
 
 
 @pytest.mark.regress

@@ -278,10 +278,10 @@ def test_commands_of_cycles(point: Point, cli: Cli) -> None:
 
 @pytest.mark.regress
 def test_system_with_parameters_and_its_command(cli: Cli) -> None:
-    each = Point("procxcel-mont", 32, (("nstages", 2), ("steps_per_stage", 16)))
-    found = cycles(measure.measure(each))
+    point = Point("procxcel-mont", 32, (("nstages", 2), ("steps_per_stage", 16)))
+    found = cycles(measure.measure(point))
     assert found < cycles(measure.measure(Point("procxcel-mont", 32)))
-    (row,) = cli(*each.command[1:]).json()
+    (row,) = cli(*point.command[1:]).json()
     assert row["normalised"] == found
 
 
@@ -295,12 +295,12 @@ def test_missed_clock_is_a_mark() -> None:
 
 
 def test_fpga_counts_and_its_tests(cli: Cli) -> None:
-    each = Point("naive", 8, stage="fpga", flow=(("device", "ecp5"),))  # test_cli_fpga.py makes it too
-    found = measure.measure(each)
+    point = Point("naive", 8, stage="fpga", flow=(("device", "ecp5"),))  # test_cli_fpga.py makes it too
+    found = measure.measure(point)
     counts = by_name(found.figures)
-    report = cli(*each.command[1:]).json()["devices"]["ecp5"]
+    report = cli(*point.command[1:]).json()["devices"]["ecp5"]
     assert (counts["lut", ""], counts["ff", ""]) == (report["luts"], report["ffs"])
-    assert found.tests.endswith(" rows at RTL") and found.verilog_hash == verilog_digests(each).text
+    assert found.tests.endswith(" rows at RTL") and found.verilog_hash == verilog_digests(point).text
 
 
 def test_skipped_steps_take_those_with_them_that_need_them() -> None:

@@ -160,11 +160,11 @@ class Assembler:
         elif name == "la":
             self.la(NUMBER[operands[0]], operands[1])
         else:
-            each = BY_NAME[name]
+            instruction = BY_NAME[name]
             order = {"R": "rd rs1 rs2", "I": "rd rs1 imm", "H": "rd rs1 imm", "S": "rs2 imm rs1"}
             order |= {"B": "rs1 rs2 imm", "U": "rd imm", "J": "rd imm", "C": "rd imm rs1", "Z": "rd imm rs1"}
-            fields = order.get(each.fmt, "").split()
-            if each.group in ("load", "jump") and each.fmt == "I":
+            fields = order.get(instruction.fmt, "").split()
+            if instruction.group in ("load", "jump") and instruction.fmt == "I":
                 fields = ["rd", "imm", "rs1"]
             self.emit(
                 name, **{field: _operand(text) for field, text in zip(fields, operands, strict=bool(fields))}

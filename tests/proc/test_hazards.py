@@ -85,10 +85,10 @@ def values_for(name: str, taken: bool) -> tuple[int, int]:
     """Operands that make sense: an address in the data, or numbers. jalr needs the address of a label
     instead.
     """
-    each = BY_NAME[name]
-    if each.group in ("load", "store"):
+    instruction = BY_NAME[name]
+    if instruction.group in ("load", "store"):
         return DATA + SLOT, 0x8765_4321
-    if each.group == "branch":
+    if instruction.group == "branch":
         holds = {
             "beq": (7, 7),
             "bne": (7, 8),

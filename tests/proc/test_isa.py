@@ -114,12 +114,12 @@ def test_decoder_agrees_with_objdump(tmp_path: Path) -> None:
     rows = re.findall(r"^ *[0-9a-f]+:\t([0-9a-f]{8}) *\t(\S+)", listing, re.MULTILINE)
     assert [int(row[0], 16) for row in rows] == words
     for word, (_, name) in zip(words, rows, strict=True):
-        each = decode(word)
-        if each is not None and each.group == "fence":
+        decoded = decode(word)
+        if decoded is not None and decoded.group == "fence":
             continue  # it refuses words with reserved fields not 0, which an implementation ignores
         if name in ("slli", "srli", "srai") and word >> 25 & 1:
             name = ".4byte"  # it takes a sixth bit of the amount, which is for 64 bits
-        assert (".4byte" if each is None else each.name) == name, hex(word)
+        assert (".4byte" if decoded is None else decoded.name) == name, hex(word)
 
 
 @pytest.mark.parametrize(

@@ -107,12 +107,12 @@ def check_decoder(decoder: Component, word: int) -> None:
     """One word."""
     decoder.inst @= word
     decoder.sim_eval_combinational()
-    each = decode(word)
-    if each is None:
+    instruction = decode(word)
+    if instruction is None:
         assert decoder.decoded.legal == 0, f"{word:08x}"
         return
-    for field, value in wanted(each).items():
-        assert getattr(decoder.decoded, field) == value, f"{each.name} {word:08x}: {field}"
+    for field, value in wanted(instruction).items():
+        assert getattr(decoder.decoded, field) == value, f"{instruction.name} {word:08x}: {field}"
 
 
 def neighbours(instruction: Instruction) -> list[int]:

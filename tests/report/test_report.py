@@ -103,9 +103,9 @@ def test_labels_have_what_is_not_default(content: Content) -> None:
 
 def test_time_follows_from_cycles_and_clock(ledger: Ledger) -> None:
     rows = [row for row in ledger.rows(subject="mont", stage="flow") if row.metric != "time_ns"]
-    each = entries_of(rows)[0]
-    assert each.value("time_ns") == each.value("cycles") * 3.0
-    assert each.source("time_ns") == each.rows["cycles"].id
+    entry = entries_of(rows)[0]
+    assert entry.value("time_ns") == entry.value("cycles") * 3.0
+    assert entry.source("time_ns") == entry.rows["cycles"].id
 
 
 def test_only_the_same_work_is_of_one_group(content: Content) -> None:

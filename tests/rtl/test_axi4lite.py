@@ -99,14 +99,14 @@ def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
     """Anything, most of it near a register; after a start the interrupt is waited for."""
     yield 1, 0, MAP["IRQ_ENABLE"].address, 1, ALL_BYTES
     while True:
-        each = rng.choice(list(MAP.values()))
-        address = each.address + BYTES * rng.randrange(each.count + 1) + rng.randrange(BYTES)
+        machine = rng.choice(list(MAP.values()))
+        address = machine.address + BYTES * rng.randrange(machine.count + 1) + rng.randrange(BYTES)
         write, data, strobes = (
             rng.random() < 0.6,
             rng.getrandbits(32),
             rng.choice((0, 1, 6, ALL_BYTES, ALL_BYTES)),
         )
-        if write and each.name == "MODULUS" and rng.random() < 0.5:
+        if write and machine.name == "MODULUS" and rng.random() < 0.5:
             data |= 1
         name = NAMES.get(address & ~3, "")
         if name == "IRQ_ENABLE" or (not write and name.startswith("CYCLES")):

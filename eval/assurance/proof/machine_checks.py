@@ -320,9 +320,9 @@ def same_pace(design: benches.Stream, secret: benches.Secret, seconds: float) ->
             return replace(found, how=f"{found.how}; {how}")
         lost = []
         for name in (*equal, *alike) if found.verdict == REFUTED else ():
-            each = asked(name).verdict
-            lost += [name] if each == REFUTED else []
-            if each == UNDECIDED or spent() - began > seconds:
+            verdict = asked(name).verdict
+            lost += [name] if verdict == REFUTED else []
+            if verdict == UNDECIDED or spent() - began > seconds:
                 lost = []
                 break
         if not lost:  # which may be for a state that is never reached

@@ -18,10 +18,10 @@ def ports(unit: Component) -> list[tuple[str, int, bool]]:
     """
     found = []
     for name, port in vars(unit).items():
-        each = port[0] if isinstance(port, list) and port else port
-        if isinstance(each, InPort | OutPort) and name not in CLOCKING:
+        first = port[0] if isinstance(port, list) and port else port
+        if isinstance(first, InPort | OutPort) and name not in CLOCKING:
             count = len(port) if isinstance(port, list) else 1
-            found.append((name, count * width(each), isinstance(each, InPort)))
+            found.append((name, count * width(first), isinstance(first, InPort)))
     return found
 
 

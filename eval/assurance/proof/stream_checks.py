@@ -439,8 +439,8 @@ def _alone(own: StreamUnit, cycles: int, seconds: float) -> Outcome:
     found = decided(benches.row(own.design, parts), seconds, 1, how=f"{len(parts)} units in a row")
     for name, part in parts:
         if found.verdict == PROVED:
-            each = alone(part, (), cycles, seconds)
-            found = found if each.verdict == PROVED else replace(each, how=f"{name}: {each.how}")
+            outcome = alone(part, (), cycles, seconds)
+            found = found if outcome.verdict == PROVED else replace(outcome, how=f"{name}: {outcome.how}")
     return found
 
 

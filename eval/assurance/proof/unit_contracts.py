@@ -196,18 +196,18 @@ def _compression_tree(unit: Component) -> Contract:
 
 
 def _full_adders(unit: Component) -> Contract:
-    each = [f"sum[{i}] + 2 * carry[{i}] == v[{i}] + w[{i}] + x[{i}]" for i in range(width(unit.sum))]
-    return Contract("sum + 2 carry = v + w + x in every bit", tuple(each))
+    sums = [f"sum[{i}] + 2 * carry[{i}] == v[{i}] + w[{i}] + x[{i}]" for i in range(width(unit.sum))]
+    return Contract("sum + 2 carry = v + w + x in every bit", tuple(sums))
 
 
 def _half_adders(unit: Component) -> Contract:
-    each = [f"sum[{i}] + 2 * carry[{i}] == v[{i}] + w[{i}]" for i in range(width(unit.sum))]
-    return Contract("sum + 2 carry = v + w in every bit", tuple(each))
+    sums = [f"sum[{i}] + 2 * carry[{i}] == v[{i}] + w[{i}]" for i in range(width(unit.sum))]
+    return Contract("sum + 2 carry = v + w in every bit", tuple(sums))
 
 
 def _dual_half_adders(unit: Component) -> Contract:
-    each = [f"!sum[{i}] + 2 * !carry[{i}] == !v[{i}] + !w[{i}]" for i in range(width(unit.sum))]
-    return Contract("sum + 2 carry = v + w of the complements, in every bit", tuple(each))
+    sums = [f"!sum[{i}] + 2 * !carry[{i}] == !v[{i}] + !w[{i}]" for i in range(width(unit.sum))]
+    return Contract("sum + 2 carry = v + w of the complements, in every bit", tuple(sums))
 
 
 def _five_three(unit: Component) -> Contract:

@@ -320,7 +320,7 @@ def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
     then the searches, which take that one for their first trial.
     """
     found = list(found)
-    known = [each for point in missing(found) if (each := at_known_clock(point)) is not None]
+    known = [clocked for point in missing(found) if (clocked := at_known_clock(point)) is not None]
     return [*known, *(missing(found, given=True) if search else ())]
 
 

@@ -41,7 +41,7 @@ def _bufferings(model: Model) -> list[Buffering]:
         order = np.argsort(-slacks, kind="stable")
         sinks, slacks = sinks[order], slacks[order]
         caps = model.sink_ff[sinks].mean(axis=1)
-        each = float(model.branch_cap[net])
+        branch = float(model.branch_cap[net])
         resistance = float(model.by_load[2 * net : 2 * net + 2].max())
         outputs = len(model.netlist.sinks[net]) > len(sinks)
         best = None
@@ -49,8 +49,8 @@ def _bufferings(model: Model) -> list[Buffering]:
             tables = families.delay[number, :2]
             own = float(families.cap[number, pins[kind]].mean())
             for last in range(1, len(sinks) + 1):
-                load = float(caps[:last].sum()) + last * each
-                relief = resistance * (load - own - each)
+                load = float(caps[:last].sum()) + last * branch
+                relief = resistance * (load - own - branch)
                 if relief <= 0:
                     continue
                 slew = float(model.slew[0, 2 * net : 2 * net + 2].max())

@@ -129,9 +129,9 @@ class Model(TimingGraph):
         self.required = required
         self.slack = required - arrival
         self.slack[~np.isfinite(arrival)] = np.inf
-        each = np.concatenate((at_check - arrival[nodes], at_output - arrival[self.out_nodes]))
+        slacks = np.concatenate((at_check - arrival[nodes], at_output - arrival[self.out_nodes]))
         ends = np.full(self.end_count, np.inf)
-        np.minimum.at(ends, self.end_of, each)
+        np.minimum.at(ends, self.end_of, slacks)
         self.end_slack = ends
         self.worst = float(ends.min(initial=np.inf))
         missed = np.maximum(0.0, self.target - ends)

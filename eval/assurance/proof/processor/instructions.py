@@ -116,8 +116,8 @@ def effect(name: str) -> Effect:
 
 def is_a(name: str) -> str:
     """Whether `insn` is one, as an expression."""
-    each = BY_NAME[name]
-    return f"(insn & 32'h{each.mask:08x}) == 32'h{each.match:08x}"
+    instruction = BY_NAME[name]
+    return f"(insn & 32'h{instruction.mask:08x}) == 32'h{instruction.match:08x}"
 
 
 EFFECTS: Mapping[str, Effect] = {name: effect(name) for name in NAMES}
