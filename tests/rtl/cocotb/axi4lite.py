@@ -111,8 +111,8 @@ async def compare(bench: Bench, count: int) -> int:
             MAP["IRQ_ENABLE"].address, 1
         )
     for number in range(count):
-        driver = rng.choice(list(MAP.values()))
-        address = (driver.address + BYTES * rng.randrange(driver.count + 1)) % 4096
+        register = rng.choice(list(MAP.values()))
+        address = (register.address + BYTES * rng.randrange(register.count + 1)) % 4096
         name = NAMES.get(address, "")
         if rng.random() < 0.65:
             data, strobes = rng.choice((rng.getrandbits(32), rng.randrange(16))), rng.choice(STROBES)
