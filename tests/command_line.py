@@ -26,7 +26,7 @@ class Result:
 
 
 class Cli:
-    """`cli("designs", "--json")` -> Result."""
+    """`cli("show", "designs", "--json")` -> Result."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys

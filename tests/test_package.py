@@ -105,7 +105,7 @@ def test_a_missing_extra_is_named(
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
     monkeypatch.setattr(command.designs, "execute", execute)
-    assert command.main(["designs"]) == 2
+    assert command.main(["show", "designs"]) == 2
     assert capsys.readouterr().err == f"modexlab: error: {remedy}\n"
 
 
@@ -115,7 +115,7 @@ def test_a_missing_module_of_ours_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(command.designs, "execute", execute)
     with pytest.raises(ModuleNotFoundError):
-        command.main(["designs"])
+        command.main(["show", "designs"])
 
 
 # ---- the wheel
@@ -222,7 +222,7 @@ def test_installed_wheel_runs_a_machine(installed: Path, builds: Path) -> None:
     assert run(installed, builds, "--version") == f"modexlab {PROJECT['version']}\n"
     out = run(installed, builds, "run", "mont", *RSA, "--level", "rtl")
     assert f"result          {pow(5, 3, 63001)} " in out and "ok" in out
-    assert "course" in run(installed, builds, "explore", "--list")
+    assert "course" in run(installed, builds, "show", "spaces")
     assert "12.47" in run(installed, builds, "papers", "001", "--table", "3")
 
 

@@ -30,13 +30,13 @@ COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
 GCC = "12.2.0"  # made the programs whose cycles are quoted
 TABLES = {  # command, first column of its table
     "report mont-001 mont --cycles --text": "Design",
-    "systems": "system",
-    "soc systolic --nbits 1024 --wait interrupt": "operation",
+    "proc systems": "system",
+    "proc soc systolic --nbits 1024 --wait interrupt": "operation",
 }
 LONG = (
-    "soc systolic --nbits 1024 --wait interrupt",
+    "proc soc systolic --nbits 1024 --wait interrupt",
     "report mont-001 mont --cycles --text",
-    "systems",
+    "proc systems",
 )  # in the long regression
 
 

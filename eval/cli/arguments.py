@@ -101,7 +101,7 @@ def real(check: Callable[[float], float], example: str) -> Callable[[str], float
 
 def add_design(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab designs`)"
+        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab show`)"
     )
     add_manifests(parser)
 
@@ -114,8 +114,8 @@ def add_manifests(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         dest="manifests",
-        help="an accelerator of your own: the folder of its accelerator.py (see `modexlab new --help`), "
-        "or a manifest of Verilog, design.toml, or a folder of manifests (see `modexlab design --help`); "
+        help="an accelerator of your own: the folder of its accelerator.py (see `modexlab new accelerator --help`), "
+        "or a manifest of Verilog, design.toml, or a folder of manifests (see `modexlab new manifest --help`); "
         "may be repeated",
     )
 
@@ -141,7 +141,7 @@ def entries_of(args: argparse.Namespace) -> list[Design | OwnDesign]:
     found += catalogue.by_paths(args.manifests)
     if not found:
         raise BadInput(
-            "no design; give one of the catalogue (`modexlab designs`), or --accelerator PATH for your own"
+            "no design; give one of the catalogue (`modexlab show`), or --accelerator PATH for your own"
         )
     return found
 
@@ -218,7 +218,7 @@ def add_settings(parser: argparse._ActionsContainer) -> None:
         default=[],
         metavar="PARAM=VALUE",
         dest="settings",
-        help="set a parameter of the design (see `modexlab designs DESIGN`); may be repeated",
+        help="set a parameter of the design (see `modexlab show DESIGN`); may be repeated",
     )
 
 
@@ -335,7 +335,7 @@ def ledger_of(args: argparse.Namespace, *, read_only: bool = False) -> Ledger:
         check_directory("--ledger", args.ledger)
     ledger = Ledger(args.ledger)
     if read_only and args.ledger is not None and not ledger.exists:
-        raise BadInput(f"--ledger {args.ledger}: there is no such file; `modexlab explore` writes one")
+        raise BadInput(f"--ledger {args.ledger}: there is no such file; `modexlab sweep` writes one")
     return ledger
 
 

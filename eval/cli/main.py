@@ -18,38 +18,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from ...fl.errors import BadInput, unknown
+from ...fl.errors import BadInput
 from .arguments import INTERRUPTED
-from .commands import (
-    asic,
-    check,
-    compare,
-    completion,
-    cycles,
-    design,
-    designs,
-    draw,
-    explore,
-    faults,
-    figures,
-    fpga,
-    leak,
-    ledger,
-    new,
-    package,
-    papers,
-    proc,
-    program,
-    programs,
-    prove,
-    pseudo,
-    report,
-    reproduce,
-    run,
-    soc,
-    systems,
-    verilog,
-)
+from .completion import SHELLS, add_forms, script, values
+from .routes import GROUPS, ROUTES, SUMMARIES, Route, find, forms, words
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
@@ -58,13 +30,13 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
 EXAMPLES = """\
 examples:
-  modexlab designs
+  modexlab show
   modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
-  modexlab cycles mont --nbits 2048 --exp 65537
+  modexlab run mont --level formula --nbits 2048 --exp 65537
   modexlab verilog mont -o mont.sv
   modexlab check rsa_signature_2048_sha256_test.json
   modexlab report
-  modexlab systems
+  modexlab proc systems
   modexlab asic mont --nbits 8
 
 `modexlab COMMAND --help` explains a command."""
@@ -105,12 +77,6 @@ class _Parser(argparse.ArgumentParser):
         nearest = get_close_matches(unrecognized.partition("=")[0].strip("-"), known, n=1)
         return f" (did you mean {known[nearest[0]]}?)" if nearest else ""
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As argparse does it, but an unknown command gets the nearest one as a suggestion."""
-        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            self.error(str(unknown("command", value, action.choices)))
-        super()._check_value(action, value)
-
     def print_help(self, file: Any = None) -> None:
         """As argparse does it, but an output that cannot be written is an error."""
         print(self.format_help(), end="", file=file)
@@ -126,32 +92,99 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def build_parser() -> argparse.ArgumentParser:
+def _top() -> _Parser:
+    """The parser of `modexlab` without a command, whose help lists the commands in groups."""
+    groups = "\n\n".join(
+        f"{title}:\n" + "\n".join(f"    {name:<10}{SUMMARIES[name]}" for name in names)
+        for title, names in GROUPS.items()
+    )
     parser = _Parser(
-        prog="modexlab",
+        prog=PACKAGE,
+        usage=f"{PACKAGE} [-h] [--version] [--completion SHELL] COMMAND ...",
         description=DESCRIPTION,
-        epilog=EXAMPLES,
+        epilog=f"{groups}\n\n{EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version, and exit")
-    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    parser.set_defaults(execute=_help)
-    for command in (
-        *(designs, design, new, run, cycles, program, programs, verilog, check, report),
-        *(proc, systems, soc, package),
-        *(asic, figures, fpga),
-        *(prove, leak, faults),
-        *(explore, ledger, reproduce, compare, papers),
-        *(pseudo, draw, completion),
-    ):
-        command.add(commands)
+    parser.add_argument(
+        "--completion",
+        choices=SHELLS,
+        metavar="SHELL",
+        help=f"print the script for {', '.join(SHELLS)}, and exit",
+    )
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    parser.set_defaults(execute=_bare)
     return parser
 
 
-def _help(args: argparse.Namespace) -> int:
-    """A bare `modexlab`."""
-    args.parser.print_help()
+def _bare(args: argparse.Namespace) -> int:
+    """`modexlab` without a command."""
+    if args.completion:
+        print(script(_tree(), args.completion))
+    else:
+        _top().print_help()
     return 0
+
+
+def parser_of(name: str, route: Route) -> _Parser:
+    """The parser of one form of a command."""
+    module = route.module
+    summary = route.summary or module.SUMMARY
+    told = f"{summary[0].upper()}{summary[1:]}. {getattr(module, 'TEXT', '')}".strip()
+    parser = _Parser(
+        prog=f"{PACKAGE} {name}",
+        description=told + _others(name),
+        epilog=f"examples:\n{module.EXAMPLES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(execute=module.execute, **({"action": route.action} if route.action else {}))
+    module.add(parser)
+    return parser
+
+
+def _others(name: str) -> str:
+    """The other forms of a command, below the text of its first one."""
+    others = [form for form in forms(name) if form != name]
+    if not others:
+        return ""
+    lines = [f"  {form:<22}{ROUTES[form].summary or ROUTES[form].module.SUMMARY}" for form in others]
+    return f"\n\n{'other ' if name in ROUTES else ''}forms, each with its --help:\n" + "\n".join(lines)
+
+
+def _tree() -> argparse.ArgumentParser:
+    """All commands in one parser, each with the options of all its forms, for completion."""
+    tree = argparse.ArgumentParser(prog=PACKAGE)
+    commands = tree.add_subparsers(dest="command")
+    known = values()
+    for name, summary in SUMMARIES.items():
+        command = commands.add_parser(name, help=summary)
+        add_forms(command, [(form.split()[1:], parser_of(form, ROUTES[form])) for form in forms(name)], known)
+    return tree
+
+
+def parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a command line, by the parser of the command that it names."""
+    if not argv or argv[0].startswith("-"):
+        return _top().parse_args(argv)
+    name, rest, notice = find(argv)
+    if notice:
+        _say(notice, "note")
+    if name in ROUTES:
+        return parser_of(name, ROUTES[name]).parse_args(rest)
+    if name == "--completion":
+        return _top().parse_args(rest if {"-h", "--help"} & {*rest} else [name, *rest])
+    if not rest:
+        raise BadInput(
+            f"{name} of which form? Give one of {', '.join(words(name))}; see `modexlab {name} --help`"
+        )
+    parser = _Parser(
+        prog=f"{PACKAGE} {name}",
+        usage=f"{PACKAGE} {name} [-h] {{{','.join(words(name))}}} ...",
+        description=f"{SUMMARIES[name][0].upper()}{SUMMARIES[name][1:]}.{_others(name)}",
+        epilog="examples:\n" + "\n".join(ROUTES[form].module.EXAMPLES for form in forms(name)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser.parse_args(rest)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -163,10 +196,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             )  # names in files may hold what a terminal cannot show
     try:
         try:
-            parser = build_parser()
-            args = parser.parse_args(argv)
-            args.parser = parser  # for completion, which describes all commands
-            args.command = shlex.join([PACKAGE, *(sys.argv[1:] if argv is None else argv)])
+            given = sys.argv[1:] if argv is None else [*argv]
+            args = parsed(given)
+            args.command = shlex.join([PACKAGE, *given])
         except SystemExit as done:  # --help
             code = int(done.code or 0)
         else:
@@ -212,10 +244,10 @@ def _extra_of(distribution: str) -> str:
     return next((match[1] for match in found if match), "")
 
 
-def _say(message: str) -> None:
-    """An error message; where stderr takes none either, the exit code has to do."""
+def _say(message: str, kind: str = "error") -> None:
+    """A message on stderr; where stderr takes none either, the exit code has to do."""
     with contextlib.suppress(OSError):
-        print(f"modexlab: error: {message}", file=sys.stderr, flush=True)
+        print(f"modexlab: {kind}: {message}", file=sys.stderr, flush=True)
 
 
 def _refused(message: str) -> int:

@@ -271,7 +271,7 @@ def no_rsa_machine(design: OwnDesign) -> BadInput:
     """The error of whatever is for RSA machines alone."""
     return BadInput(
         f"{design.name} is no RSA machine, and this is for RSA machines; "
-        "give a design of the catalogue (`modexlab designs`)"
+        "give a design of the catalogue (`modexlab show`)"
     )
 
 

@@ -96,7 +96,7 @@ class Chip(AcceleratorChip):
 
     @property
     def name(self) -> str:
-        """Return the name of the design, or of the system in software as `modexlab systems` has it."""
+        """Return the name of the design, or of the system in software as `modexlab proc systems` has it."""
         return f"{SOFTWARE}{self.kernel}" if self.design is None else self.design.name
 
     @property

@@ -1,4 +1,4 @@
-"""A machine as a chip or on an FPGA: the one way into the flow, for `modexlab asic` and `modexlab fpga` as
+"""A machine as a chip or on an FPGA: the one way into the flow, for `modexlab asic` and `modexlab asic --fpga` as
 for sweeps.
 
 At stages flow and layout the netlist runs the rows of eval/designs/machine_chip.py, an encryption and a decryption in

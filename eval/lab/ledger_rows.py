@@ -34,7 +34,7 @@ class Source:
 class Row:
     """One figure with all that is known of it: what tables, plots and exports are made of."""
 
-    id: int  # of the figure: what `modexlab reproduce` takes
+    id: int  # of the figure: what `modexlab ledger reproduce` takes
     measurement: int
     subject: str
     family: str

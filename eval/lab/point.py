@@ -1,6 +1,6 @@
 """Point: one thing to measure, and the name under which the ledger keeps what came out.
 
-A point is a design of the catalogue, or a system of `modexlab systems`, at a width, with parameters, at a
+A point is a design of the catalogue, or a system of `modexlab proc systems`, at a width, with parameters, at a
 stage, with a workload or with settings of the flow. Equivalent points are equal: parameters with their
 default value are dropped, and settings of the flow that are not given are filled in. `key` is a digest of
 everything that decides on the figures except the hardware, and `version` includes the hardware; `command`
@@ -408,11 +408,11 @@ class Point:
         path = self.subject.partition("@")[2]
         subject = ["--design", path] if path else [self.subject]
         if self.stage in IMPLEMENTED:
-            command = "fpga" if self.stage == FPGA else "asic"
             return [
                 "modexlab",
-                command,
+                "asic",
                 *subject,
+                *(["--fpga"] if self.stage == FPGA else []),
                 *width,
                 *settings,
                 *interface,
@@ -421,10 +421,20 @@ class Point:
             ]
         if self.interface == SYSTEM:
             work = ["--operation", self.workload, "--stage", self.stage, "--full"]
-            return ["modexlab", "systems", "--system", self.subject, *width, *settings, *work, "--json"]
+            return [
+                "modexlab",
+                "proc",
+                "systems",
+                "--system",
+                self.subject,
+                *width,
+                *settings,
+                *work,
+                "--json",
+            ]
         work = [*width, *settings, "--workload", self.workload]
         if self.stage == FORMULA:
-            return ["modexlab", "cycles", *subject, *work, "--json"]
+            return ["modexlab", "run", *subject, "--level", "formula", *work, "--json"]
         level = ["--level", "cl"] if self.stage == CL else ["--stage", self.stage]
         return ["modexlab", "run", *subject, *work, *interface, *level, "--json"]
 

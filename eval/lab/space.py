@@ -566,7 +566,7 @@ def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> tuple[
     ]
     if not found:
         asked = ", ".join(f"{key} = {value!r}" for key, value in selectors.items())
-        raise BadInput(f"no design has {asked}; `modexlab designs` lists them")
+        raise BadInput(f"no design has {asked}; `modexlab show` lists them")
     return tuple(found)
 
 

@@ -34,7 +34,7 @@ def write(content: Content, directory: Path) -> Path:
             pictures.append((item.file, item.content))
             blocks.append(f"![{escaped(item.title)}]({item.file})\n\n{escaped(item.title)}. {item.caption}")
         blocks.append(
-            "Every figure has a row in the ledger (in brackets): `modexlab reproduce ROW` makes it again."
+            "Every figure has a row in the ledger (in brackets): `modexlab ledger reproduce ROW` makes it again."
         )
     for file, picture in pictures:
         with replacing(directory / file) as part:

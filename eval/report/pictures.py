@@ -102,7 +102,7 @@ def trees(names: Sequence[str]) -> list[Picture]:
             continue
         unit = design.at(TREE_NBITS).multiplier()
         unit.elaborate()
-        command = f"modexlab draw {design.name} --nbits {TREE_NBITS} -o {design.name}.svg"
+        command = f"modexlab show {design.name} --tree --nbits {TREE_NBITS} -o {design.name}.svg"
         caption = f"The multiplier at {TREE_NBITS} bits, level by level."
         svg = draw(unit.plan).encode()
         pictures.append(Picture(f"{design.name}-tree.svg", design.name, caption, svg, command=command))

@@ -1,7 +1,7 @@
 """What each protection costs: the programs of one design, with cycles at RSA widths, and what was measured of
 them on silicon.
 
-Cycles are those of modexlab programs, counted word by word, which needs no ledger; areas and energies are the
+Cycles are those of modexlab show --costs, counted word by word, which needs no ledger; areas and energies are the
 ledger's, of machines with the same settings.
 """
 

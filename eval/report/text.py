@@ -11,7 +11,7 @@ from .tables import Line, Table
 LINE = 116
 NOTHING = """\
 Nothing has been measured yet: the ledger {path} has no figures{which}.
-`modexlab report` measures what the report is made of; `modexlab explore SPACE.toml` a space of your own."""
+`modexlab report` measures what the report is made of; `modexlab sweep SPACE.toml` a space of your own."""
 
 
 def text(content: Content) -> str:

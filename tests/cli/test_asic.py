@@ -163,7 +163,10 @@ def test_figures_go_to_the_ledger_and_to_the_data_sheet(
         )
         assert ledger.measurement(1).value("area_um2") == whole["area_um2"]
     made = tmp_path / "package"
-    assert cli("package", "mont", "--nbits", 8, "--interface", "stream", "-o", made, *place).code == 0
+    assert (
+        cli("verilog", "--package", "mont", "--nbits", 8, "--interface", "stream", "-o", made, *place).code
+        == 0
+    )
     sheet = (made / "doc" / "datasheet.md").read_text()
     assert f"{whole['area_um2']:,.5g} µm²" in sheet and "Clock period | 3 ns" in sheet
     assert "Nothing has been measured" not in sheet
@@ -365,7 +368,7 @@ def test_exported_workload(name: str, interface: str, tmp_path: Path) -> None:
 
 @pytest.mark.regress
 def test_exported_system(tmp_path: Path) -> None:
-    """Its cycles are those of `modexlab systems`, normalised alike."""
+    """Its cycles are those of `modexlab proc systems`, normalised alike."""
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)
     with_few_rows = workload_of(chip, tmp_path)
     report = run_text((tmp_path / "design.sv").read_text(), chip.top, with_few_rows)

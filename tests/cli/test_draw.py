@@ -1,4 +1,4 @@
-"""`modexlab draw`: files that are SVG, that show every bit and cell of the plan, and errors that say what to
+"""`modexlab show --tree`: files that are SVG, that show every bit and cell of the plan, and errors that say what to
 do.
 """
 
@@ -83,7 +83,7 @@ def test_legend_counts_add_up() -> None:
 
 def test_file(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "tree.svg"
-    result = cli("draw", "--modulus", "2^8-1", "-o", target)
+    result = cli("show", "--tree", "--modulus", "2^8-1", "-o", target)
     assert result.code == 0
     assert result.out == f"{target}: multiply mod 2^8-1, 4 levels, cells: 48 full\n"
     assert target.read_text() == draw(make_plan("multiply", parse("255")))
@@ -91,7 +91,16 @@ def test_file(cli: Cli, tmp_path: Path) -> None:
 
 def test_stdout(cli: Cli) -> None:
     result = cli(
-        "draw", "--modulus", "2^6+21", "--strategy", "full", "--adder", "sklansky", "--operation", "square"
+        "show",
+        "--tree",
+        "--modulus",
+        "2^6+21",
+        "--strategy",
+        "full",
+        "--adder",
+        "sklansky",
+        "--operation",
+        "square",
     )
     assert result.code == 0
     found, _ = marks(result.out)
@@ -99,7 +108,7 @@ def test_stdout(cli: Cli) -> None:
 
 
 def test_follow(cli: Cli) -> None:
-    result = cli("draw", "--modulus", "2^8+85", "--follow", 7, 3)
+    result = cli("show", "--tree", "--modulus", "2^8+85", "--follow", 7, 3)
     assert result.code == 0
     assert result.out.startswith(
         "a_7 * b_3 has weight 2^10: it goes to column 0 place 7\nlevel 0: from place 7"
@@ -109,7 +118,7 @@ def test_follow(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ((), "draw needs a DESIGN or --modulus SPEC"),
+        ((), "--tree needs a DESIGN or --modulus SPEC"),
         (("mont", "--modulus", "2^8-1"), "one of them"),
         (("mont",), "the multiplier of mont is no compression tree"),
         (("no-such",), "no-such"),
@@ -122,4 +131,4 @@ def test_follow(cli: Cli) -> None:
     ],
 )
 def test_mistakes(cli: Cli, argv: tuple[str, ...], message: str) -> None:
-    assert message in cli.fails("draw", *argv)
+    assert message in cli.fails("show", "--tree", *argv)

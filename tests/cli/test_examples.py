@@ -11,31 +11,7 @@ from typing import Any
 
 import pytest
 from modexlab.eval.cli import main as command_line
-from modexlab.eval.cli.commands import (
-    asic,
-    check,
-    compare,
-    completion,
-    cycles,
-    designs,
-    draw,
-    faults,
-    fpga,
-    leak,
-    ledger,
-    new,
-    package,
-    papers,
-    proc,
-    prove,
-    pseudo,
-    report,
-    reproduce,
-    run,
-    soc,
-    systems,
-    verilog,
-)
+from modexlab.eval.cli.routes import ROUTES
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
@@ -55,12 +31,10 @@ FILES = {  # what the examples call it -> a small file of that kind
     "program.c": "gcd.c",
     "power.c": "power.c",
 }
+ELSEWHERE = ("design", "explore", "figures")  # these have tests of their own, with their files
 TEXTS = [
     command_line.EXAMPLES,
-    *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, new, proc)),
-    *(module.EXAMPLES for module in (papers, pseudo, report, run, soc, package, systems, verilog)),
-    *(module.EXAMPLES for module in (ledger, reproduce, compare)),
-    *(module.EXAMPLES for module in (asic, fpga, prove, leak, faults)),
+    *(route.module.EXAMPLES for route in ROUTES.values() if route.name not in ELSEWHERE),
 ]
 EXAMPLES = {
     line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")
@@ -75,7 +49,7 @@ def marked(example: str) -> Any:
     """All machines in one table, and machines through the flow, take a while: `make test` has one, for the
     README's sake.
     """
-    whole = re.fullmatch(r"modexlab (report.*|soc .*|systems.*)", example)
+    whole = re.fullmatch(r"modexlab (report.*|proc soc .*|proc systems.*)", example)
     whole = (
         whole
         or re.search(r" (2048|1024) .*-o", example)
@@ -83,11 +57,10 @@ def marked(example: str) -> Any:
     )
     # what other tests do with fewer bits
     whole = whole or re.match(
-        r"modexlab (check .* --crt|verilog .* 64 --set|package .* 128 |prove all --check Halve$)", example
+        r"modexlab (check .* --crt|verilog .* 64 --set|verilog .* 128 |prove all --check Halve$)", example
     )
     flow = (
-        re.match(r"modexlab (asic|fpga|leak|faults|prove .*protocol|prove proc)( |$)", example)
-        and example not in QUICK
+        re.match(r"modexlab (asic|attack|prove .*protocol|prove proc)( |$)", example) and example not in QUICK
     )
     return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
 
@@ -103,7 +76,7 @@ def arguments(example: str) -> list[str]:
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
 def test_example_is_understood(example: str) -> None:
     """Those too that only run in the long regression."""
-    assert callable(command_line.build_parser().parse_args(arguments(example)).execute)
+    assert callable(command_line.parsed(arguments(example)).execute)
 
 
 @pytest.fixture(scope="module")
@@ -137,11 +110,9 @@ def test_example(
     cores = tmp_path / "cores" / "mine"
     shutil.copytree(ROOT / "tests" / "foreign", cores)
     (cores / "start_done.toml").rename(cores / "design.toml")
-    if not example.startswith("modexlab new "):
+    if not example.startswith("modexlab new accelerator "):
         for name in ("gcd", "inverse"):
             shutil.copytree(ROOT / "eval" / "examples" / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    found = example.startswith(
-        ("modexlab leak ", "modexlab faults ")
-    )  # exit code 1 if there is a leak, or a wrong result
+    found = example.startswith("modexlab attack ")  # exit code 1 if there is a leak, or a wrong result
     assert Cli(capsys)(*arguments(example)).code in ((0, 1) if found else (0,))

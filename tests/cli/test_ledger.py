@@ -1,4 +1,4 @@
-"""`modexlab ledger` and `modexlab reproduce`: rows of a real measurement as tables, files and commands, and
+"""`modexlab ledger` and `modexlab ledger reproduce`: rows of a real measurement as tables, files and commands, and
 measured again.
 """
 
@@ -169,9 +169,7 @@ def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path = tmp_path / "new.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     out = cli("ledger").out
-    assert (
-        out == f"nothing has been measured yet ({path}); `modexlab explore course` measures a first space\n"
-    )
+    assert out == f"nothing has been measured yet ({path}); `modexlab sweep course` measures a first space\n"
     assert cli("ledger", "--failures").out == "no point has failed\n"
     assert cli("ledger", "--json").json() == [] and not path.exists()
     assert cli("ledger", "path").out == f"{path}\n"
@@ -198,10 +196,10 @@ def test_export(cli: Cli, ledger: Ledger, tmp_path: Path, format: str) -> None:
 
 def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
     number = rows_of(ledger, "cycles")[0]
-    result = cli("reproduce", number)
+    result = cli("ledger", "reproduce", number)
     assert (result.code, result.err) == (0, "")
     assert shlex.split(result.out) == SMALL.command
-    assert cli("reproduce", number, "--json").json() == {
+    assert cli("ledger", "reproduce", number, "--json").json() == {
         "row": number,
         "command": shlex.join(SMALL.command),
         "stale": False,
@@ -209,7 +207,7 @@ def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
 
 
 def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
-    result = cli("reproduce", rows_of(ledger, "cycles")[0], "--run")
+    result = cli("ledger", "reproduce", rows_of(ledger, "cycles")[0], "--run")
     assert result.code == 0
     assert result.err.splitlines()[:2] == [
         f"measuring anew: {SMALL}",
@@ -235,7 +233,7 @@ def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, poin
     """What reproduce prints is no decoration: it measures what the row has."""
     ledger.record(point, measure(point))
     (row,) = ledger.rows(key=point.version)
-    program, *argv = shlex.split(cli("reproduce", row.id).out)
+    program, *argv = shlex.split(cli("ledger", "reproduce", row.id).out)
     assert program == "modexlab"
     assert cli(*argv).json()["cycles"] == row.value > 0
 
@@ -245,7 +243,7 @@ def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> No
     point = Point("naive", 8, interface="xcel", stage="flow")
     ledger.record(point, measure(point))
     rows = ledger.rows(key=point.version)
-    _, *argv = shlex.split(cli("reproduce", rows[0].id).out)
+    _, *argv = shlex.split(cli("ledger", "reproduce", rows[0].id).out)
     report = cli(*argv).json()
     assert {row.metric for row in rows} >= {"area_um2", "energy_nj", "cycles", "fmax_mhz"}
     for row in rows:
@@ -261,14 +259,14 @@ def test_reproduce_finds_a_difference(cli: Cli, ledger: Ledger, measured: Measur
     ]
     ledger.record(SMALL, replace(measured, figures=(*wrong, Figure("dsp", 1, "DSP")), verilog_hash="0" * 64))
     number = rows_of(ledger, "cycles")[-1]
-    result = cli("reproduce", number, "--run")
+    result = cli("ledger", "reproduce", number, "--run")
     assert result.code == 1
     (line,) = (line for line in result.out.splitlines() if " cycles " in line)
     true = next(figure.value for figure in measured.figures if figure.metric == "cycles")
     assert line.endswith(f"differs by -{true} (-50.00%)")
     assert "only then" in result.out
     assert f"The Verilog is not that of row {number}: the hardware has changed since." in result.out
-    report = cli("reproduce", number, "--run", "--json").json()
+    report = cli("ledger", "reproduce", number, "--run", "--json").json()
     assert (report["equal"], report["same_hardware"]) == (False, False)
     assert {
         "metric": "dsp",
@@ -291,13 +289,13 @@ def test_reproduce_fresh(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", noted)
     monkeypatch.setenv("MODEXLAB_CACHE", "mine")
-    assert cli("reproduce", rows_of(ledger, "cycles")[0], "--run", "--fresh").code == 0
+    assert cli("ledger", "reproduce", rows_of(ledger, "cycles")[0], "--run", "--fresh").code == 0
     assert os.environ["MODEXLAB_CACHE"] == "mine" and len(seen) == 1 and not Path(seen[0]).exists()
 
 
 def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    result = cli("reproduce", rows_of(ledger, "cycles")[0])
+    result = cli("ledger", "reproduce", rows_of(ledger, "cycles")[0])
     assert "was measured with other sources or tools than the present ones" in result.err
     assert shlex.split(result.out) == SMALL.command
 
@@ -316,7 +314,7 @@ def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch:
         (("ledger", "export"), "export to which file? give its name"),
         (("ledger", "export", "figures.xls"), "export figures.xls: no format has this suffix"),
         (("ledger", "export", "nowhere/figures.csv"), "there is no such directory"),
-        (("ledger", "--ledger", "nix.sqlite"), "there is no such file; `modexlab explore` writes one"),
+        (("ledger", "--ledger", "nix.sqlite"), "there is no such file; `modexlab sweep` writes one"),
         (("ledger", "--ledger", __file__), "is no ledger, or is damaged"),
         (("ledger", "--nbits", "x"), "'x' is not a number"),
         (("ledger", "--design", "nave"), "unknown design or system 'nave': did you mean 'naive'?"),
@@ -346,9 +344,9 @@ def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch:
         (("ledger", "path", "--failures"), "--failures with path: it is an option of list; drop it"),
         (("ledger", "show", 1, "--design", "mont"), "--design with show: it is an option of list and export"),
         (("ledger", "list", "--format", "csv"), "--format with list: it is an option of export; drop it"),
-        (("reproduce", 99), "has no row 99"),
-        (("reproduce", "-1"), "row -1 is negative; give a number from 0 up"),
-        (("reproduce", 1, "--fresh"), "--fresh without --run: nothing is made; add --run"),
+        (("ledger", "reproduce", 99), "has no row 99"),
+        (("ledger", "reproduce", "-1"), "row -1 is negative; give a number from 0 up"),
+        (("ledger", "reproduce", 1, "--fresh"), "--fresh without --run: nothing is made; add --run"),
     ],
 )
 def test_refused(cli: Cli, argv: tuple[object, ...], message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,32 +13,137 @@ from pathlib import Path
 import pytest
 from modexlab.eval.cli import main as cli
 from modexlab.eval.cli.arguments import writing
+from modexlab.eval.cli.routes import GROUPS, OLD, ROUTES, SUMMARIES, forms, words
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.session import Session
 from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit
+
+from tests.paths import ROOT
 
 from ..command_line import ENCRYPT, Cli
 
-COMMANDS = (
-    *("design", "designs", "new", "run", "cycles", "verilog", "check", "report"),
-    *("proc", "systems", "soc", "asic", "figures", "fpga", "papers", "pseudo", "draw", "completion"),
-    *("ledger", "reproduce", "compare"),
-)
+FOREIGN = ROOT / "tests" / "foreign"
+# A command of each name before 1.0, with its arguments as they were; what goes before them today is in OLD.
+NAMES = {
+    "designs": ("mont", "--json"),
+    "design new": (),
+    "design wrapper": (FOREIGN / "start_done.toml", "--nbits", 16),
+    "design keys": (),
+    "design check": (FOREIGN / "start_done.toml", "--nbits", 16, "--json"),
+    "design": ("--help",),
+    "new": ("gcd", "--field", "a:16", "--result", "g:16", "-o", FOREIGN),
+    "cycles": ("mont", "--nbits", 64, "--exp", 5, "--json"),
+    "program": ("mont", "--json"),
+    "programs": ("--nbits", 32, "--json"),
+    "systems": ("--system", "proc-naive", "--set", "nstages=2"),
+    "soc": ("mont", "--nbits", 5),
+    "package": ("naive", "-o", ""),
+    "figures": ("mont", "--space", "course"),
+    "fpga": ("mont", "--nbits", 5),
+    "leak": ("mont", "--nbits", 5),
+    "faults": ("mont", "--nbits", 5),
+    "explore": ("--list",),
+    "reproduce": ("none",),
+    "papers": ("003", "--errata"),
+    "pseudo": ("0xb5c3", "--w", 4, "--json"),
+    "draw": ("--modulus", "2^8+85", "--follow", 7, 3),
+    "completion": ("bash",),
+}
+SAME = ("run", "verilog", "check", "proc", "asic", "prove", "compare", "report", "ledger")
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli.main"]
 
 
 def test_help(cli: Cli) -> None:
     result = cli("--help")
     assert result.code == 0
-    assert all(f"\n    {command}" in result.out for command in COMMANDS)
+    assert re.findall(r"^    (\w+) ", result.out, re.M) == [
+        name for names in GROUPS.values() for name in names
+    ]
+    assert len(SUMMARIES) == 14
+    assert all(f"\n{title}:\n" in result.out for title in GROUPS)
     assert "examples:" in result.out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_commands_has_examples(cli: Cli, command: str) -> None:
+@pytest.mark.parametrize("form", ROUTES)
+def test_help_of_commands_has_examples(cli: Cli, form: str) -> None:
+    result = cli(*form.split(), "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"usage: modexlab {form} " in " ".join(result.out.split())
+    name, *selector = form.split()
+    examples = result.out.partition("examples:\n")[2].splitlines()
+    assert examples and any(
+        line.startswith(f"  modexlab {name} ") and " ".join(selector) in line for line in examples
+    )
+
+
+@pytest.mark.parametrize("command", ["new", "attack"])
+def test_command_with_forms_alone(cli: Cli, command: str) -> None:
+    """Its help lists the forms, and it asks for one of them."""
     result = cli(command, "--help")
     assert result.code == 0
-    assert f"examples:\n  modexlab {command}" in result.out
+    assert all(f"\n  {form} " in result.out for form in forms(command))
+    assert f"give one of {', '.join(words(command))}" in cli.fails(command).lower()
+
+
+def test_unknown_form(cli: Cli) -> None:
+    assert cli.fails("attack", "leaks") == (
+        "unknown form of attack 'leaks': did you mean 'leakage'? there are leakage, faults"
+    )
+
+
+def test_all_names_before_fourteen_commands_have_a_row() -> None:
+    assert NAMES.keys() == OLD.keys()
+    assert len({name.split()[0] for name in (*NAMES, *SAME)} | {"run"}) == 28
+    assert {*SAME} < {*SUMMARIES}
+
+
+@pytest.mark.parametrize("old", NAMES)
+def test_old_names_do_the_same(cli: Cli, old: str) -> None:
+    """With a note on stderr."""
+    before, now = cli(*old.split(), *NAMES[old]), cli(*OLD[old].split(), *NAMES[old])
+    note, _, rest = before.err.partition("\n")
+    assert note == f"modexlab: note: `{old}` is now `{OLD[old]}`; the old name works until 1.0"
+    assert (before.code, before.out, rest) == (now.code, now.out, now.err)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "mont", "--nbits", "64", "--level", "formula", "--exp", "5"],
+        ["run", "--level=formula", "mont", "--nbits", "64", "--exp", "5"],
+    ],
+)
+def test_place_of_an_option_that_names_a_form(cli: Cli, argv: list[str]) -> None:
+    assert cli(*argv) == cli("run", "--level", "formula", "mont", "--nbits", 64, "--exp", 5)
+
+
+def test_form_is_an_operand_behind_two_hyphens(cli: Cli) -> None:
+    assert "unknown design '--tree'" in cli.fails("show", "--", "--tree")
+
+
+def test_show(cli: Cli) -> None:
+    """Designs, papers and spaces, or one design."""
+    shown, names = cli("show").out, cli("show", "--json").json()
+    assert names.keys() == {"designs", "papers", "spaces"}
+    for listed in names.values():
+        assert all(f"\n{name}  " in shown or f"  {name}  " in shown for name in listed)
+    assert cli("show", "mont") == cli("show", "designs", "mont")
+    assert cli("show", "spaces").out == cli("sweep", "--list").out
+    assert cli("show", "spaces", "--json").out == cli("sweep", "--list", "--json").out
+
+
+def test_env(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
+    (tmp_path / "entry").write_bytes(bytes(5))
+    assert cli("env", "cache", "--json").json() == {
+        "cache": [{"cache": str(tmp_path), "files": 1, "bytes": 5}]
+    }
+    found = cli("env", "--json").json()
+    assert [row["kit"] for row in found["kits"]] == [*kit.NAMES]
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    tools = cli("env", "tools").out
+    assert "no-such-compiler" in tools and "not found" in tools
 
 
 def test_help_is_quick() -> None:
@@ -53,9 +159,7 @@ def test_no_command_prints_the_help(cli: Cli) -> None:
 
 def test_unknown_command(cli: Cli) -> None:
     message = cli.fails("runn", "mont")
-    assert message.startswith(
-        "unknown command 'runn': did you mean 'run'? there are designs, design, new, run, "
-    )
+    assert message.startswith("unknown command 'runn': did you mean 'run'? there are show, new, run, ")
     assert message.endswith("; see `modexlab --help`")
 
 
@@ -81,15 +185,19 @@ def test_unknown_option(cli: Cli, argv: list[str], message: str) -> None:
 
 
 def test_exit_codes_of_the_program() -> None:
-    good = subprocess.run([*MODEXLAB, "cycles", "mont", "--nbits", "64"], capture_output=True, text=True)
+    good = subprocess.run(
+        [*MODEXLAB, "run", "--level", "formula", "mont", "--nbits", "64"], capture_output=True, text=True
+    )
     assert (good.returncode, good.stderr) == (0, "")
-    bad = subprocess.run([*MODEXLAB, "cycles", "mnt", "--nbits", "64"], capture_output=True, text=True)
+    bad = subprocess.run(
+        [*MODEXLAB, "run", "--level", "formula", "mnt", "--nbits", "64"], capture_output=True, text=True
+    )
     assert bad.returncode == 2
     assert bad.stderr.startswith("modexlab: error: unknown design 'mnt': did you mean 'mont'?")
     assert "Traceback" not in bad.stderr
 
 
-@pytest.mark.parametrize("argv", [["designs", "--json"], ["--help"]])
+@pytest.mark.parametrize("argv", [["show", "designs", "--json"], ["--help"]])
 def test_broken_pipe_is_quiet(argv: list[str]) -> None:
     """The reader closes its end before anything is written."""
     reader, writer = os.pipe()
@@ -101,7 +209,10 @@ def test_broken_pipe_is_quiet(argv: list[str]) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("argv", [["designs", "--json"], ["cycles", "mont", "--nbits", "64"], ["--help"]])
+@pytest.mark.parametrize(
+    "argv",
+    [["show", "designs", "--json"], ["run", "--level", "formula", "mont", "--nbits", "64"], ["--help"]],
+)
 def test_a_full_device_is_one_line(argv: list[str]) -> None:
     """Whether a print finds out, or the last flush."""
     with Path("/dev/full").open("w") as full:
@@ -114,7 +225,9 @@ def test_a_full_device_is_one_line(argv: list[str]) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_stderr_leaves_the_exit_code() -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*MODEXLAB, "cycles", "mnt", "--nbits", "64"], stdout=full, stderr=full)
+        done = subprocess.run(
+            [*MODEXLAB, "run", "--level", "formula", "mnt", "--nbits", "64"], stdout=full, stderr=full
+        )
     assert done.returncode == 2
 
 
@@ -168,18 +281,27 @@ def test_long_numbers_are_not_echoed(cli: Cli, text: str, message: str) -> None:
 )
 def test_bad_settings(cli: Cli, settings: list[str], message: str) -> None:
     given = [part for setting in settings for part in ("--set", setting)]
-    said = cli.fails("cycles", "mont", "--nbits", 32, *given)
+    said = cli.fails("run", "--level", "formula", "mont", "--nbits", 32, *given)
     assert message in said
     assert len(said) < 300
 
 
 def test_a_width_of_many_digits_is_shortened(cli: Cli) -> None:
-    said = cli.fails("cycles", "mont", "--exp", "3", "--nbits", 10**23)
+    said = cli.fails("run", "--level", "formula", "mont", "--exp", "3", "--nbits", 10**23)
     assert said == "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096"
 
 
 @pytest.mark.parametrize("nbits", [-8, 0, 4, 5000])
-@pytest.mark.parametrize("command", [["cycles"], ["verilog"], ["run", *ENCRYPT], ["figures"], ["programs"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--level", "formula"],
+        ["verilog"],
+        ["run", *ENCRYPT],
+        ["asic", "--crosscheck"],
+        ["show", "--costs"],
+    ],
+)
 def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:
     name, *rest = command
     said = cli.fails(name, "mont", *rest, "--nbits", nbits)
@@ -190,12 +312,12 @@ def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:
     "argv",
     [
         ["run", "mont", "--encrypt", 5, "--key", "/dev/zero"],
-        ["pseudo", "--key", "/dev/zero"],
+        ["show", "--multiples", "--key", "/dev/zero"],
         ["check", "/dev/zero"],
-        ["explore", "/dev/zero"],
-        ["figures", "--space", "/dev/zero"],
-        ["design", "check", "/dev/zero"],
-        ["cycles", "--design", "/dev/zero"],
+        ["sweep", "/dev/zero"],
+        ["asic", "--crosscheck", "--space", "/dev/zero"],
+        ["check", "--manifest", "/dev/zero"],
+        ["run", "--level", "formula", "--design", "/dev/zero"],
     ],
 )
 def test_input_without_an_end_is_refused(cli: Cli, argv: list[object]) -> None:
@@ -261,8 +383,8 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> None:
-    script = cli("completion", shell).out
-    for word in (*COMMANDS, "native", "nbits"):
+    script = cli("--completion", shell).out
+    for word in (*SUMMARIES, "native", "nbits"):
         assert word in script
     for design in catalogue.designs():
         assert design.name in script
@@ -272,26 +394,29 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["modexlab", "des"], {"design", "designs"}),
+        (["modexlab", "re"], {"report"}),
+        (["modexlab", "attack", "le"], {"leakage"}),
         (["modexlab", "run", "mont-c"], {"mont-ct"}),
         (["modexlab", "run", "mont", "--level", "c"], {"cl"}),
         (["modexlab", "check", "--design", "naive-0"], {"naive-001"}),
-        (["modexlab", "draw", "mmmul"], {"mmmul-004"}),
-        (["modexlab", "programs", "naive-0"], {"naive-001"}),
+        (["modexlab", "show", "mmmul"], {"mmmul-004"}),
+        (["modexlab", "verilog", "naive-0"], {"naive-001"}),
         (["modexlab", "run", "--design", "eval/rep"], {"eval/report"}),
         (["modexlab", "asic", "--export", "fl/e"], set()),
-        (["modexlab", "draw", "--operation", "s"], {"square"}),
-        (["modexlab", "pseudo", "--k"], {"--key"}),
+        (["modexlab", "show", "--operation", "s"], {"square"}),
+        (["modexlab", "asic", "mont", "--f"], {"--flow", "--fmax", "--fpga"}),
         (["modexlab", "run", "mont", "--interface", "x"], {"xcel"}),
         (["modexlab", "proc", "a.elf", "--xcel", "mont-0"], {"mont-001"}),
-        (["modexlab", "systems", "--system", "proc-n"], {"proc-naive"}),
+        (["modexlab", "proc", "--system", "proc-n"], {"proc-naive"}),
         (["modexlab", "verilog", "pr"], {"proc"}),
-        (["modexlab", "papers", "00"], {"000", "001", "002", "003", "004"}),
+        (["modexlab", "show", "pap"], {"papers"}),
+        (["modexlab", "compare", "co"], {"cores"}),
+        (["modexlab", "run", "mont", "--level", "fo"], {"formula"}),
     ],
 )
 def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:
     script = tmp_path / "completion.bash"
-    script.write_text(cli("completion", "bash").out)
+    script.write_text(cli("--completion", "bash").out)
     program = f"""
         source {script}
         COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}
@@ -305,7 +430,7 @@ def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: se
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_script_is_valid(cli: Cli, tmp_path: Path) -> None:
     script = tmp_path / "completion.bash"
-    script.write_text(cli("completion", "bash").out)
+    script.write_text(cli("--completion", "bash").out)
     assert subprocess.run(["bash", "-n", script]).returncode == 0
 
 

@@ -53,7 +53,7 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli: Cli, tmp_path: Pa
     assert lines[-1] == str(tmp_path / PAGE)
     assert "2 points, " in first.err and "ledger.sqlite" in first.err
     page = (tmp_path / PAGE).read_text()
-    assert "modexlab cycles mont --nbits 32" in page
+    assert "modexlab run mont --level formula --nbits 32" in page
     rows = Ledger().rows()
     assert {row.subject for row in rows} == {"mont", "ssmm"}
     second = cli("report")

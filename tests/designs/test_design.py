@@ -54,7 +54,7 @@ def test_one_object(planned: list[Mapping[str, Any]]) -> None:
     [
         ["run", "mont", *map(str, ENCRYPT), "--level", "fl"],
         ["run", "mont", *map(str, ENCRYPT), "--level", "cl"],
-        ["cycles", "mont", "--nbits", "64", "--workload", "decrypt"],
+        ["run", "--level", "formula", "mont", "--nbits", "64", "--workload", "decrypt"],
         ["verilog", "mont", "--nbits", "8"],
     ],
     ids=" ".join,

@@ -259,7 +259,7 @@ def test_mistakes_of_fields(tmp_path: Path, old: str, new: str, message: str) ->
             "start_done",
             'top = "start_done_wrapper"',
             'top = "start_done"',
-            r"line 4: start_done has no port reset; .* `modexlab design wrapper start_done.toml` prints",
+            r"line 4: start_done has no port reset; .* `modexlab new wrapper start_done.toml` prints",
         ),
         ("start_done", '"start_done.v",', '"start_don.v",', r"line 3: there is no file .*start_don.v"),
         (
@@ -285,7 +285,7 @@ def test_mistakes_of_fields(tmp_path: Path, old: str, new: str, message: str) ->
             "start_done",
             "[parameters]",
             'protocol = "start-done"\n[reset]\nport = "rst"\n[parameters]',
-            r"line 6: protocol, reset: a module .* drop them, and `modexlab design wrapper",
+            r"line 6: protocol, reset: a module .* drop them, and `modexlab new wrapper",
         ),
         (
             "montgomery",
@@ -349,11 +349,11 @@ def test_the_wrapper_to_begin_with(tmp_path: Path, capsys: pytest.CaptureFixture
     """It has the ports of the core; this core needs nothing more than it guesses."""
     cli = Cli(capsys)
     path = changed(tmp_path, "start_done", ('top = "start_done_wrapper"', 'top = "start_done"'))
-    wrapper = cli("design", "wrapper", str(path), "--nbits", "16").out
+    wrapper = cli("new", "wrapper", str(path), "--nbits", "16").out
     assert ".one_i(0 /* TODO: one_i */)" in wrapper and wrapper.count("TODO:") == 1
     (tmp_path / "start_done_wrapper.v").write_text(wrapper)
     path.write_text(path.read_text().replace('top = "start_done"', 'top = "start_done_wrapper"'))
-    result = cli("design", "check", str(path), "--nbits", "16")
+    result = cli("check", "--manifest", str(path), "--nbits", "16")
     assert result.code == 0 and "34 passed, 0 failed" in result.out
 
 
@@ -374,7 +374,7 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     result = cli("run", "--design", str(START_DONE), *operands, "--json")
     report = result.json()
     assert result.code == 0 and report["ok"] and report["result"] == 125
-    result = cli("cycles", "--design", str(START_DONE), *operands)
+    result = cli("run", "--level", "formula", "--design", str(START_DONE), *operands)
     assert f"{report['cycles']} cycles (measured by running it)" in result.out
     result = cli("run", "--design", str(START_DONE), *operands, "--level", "cl")
     assert result.code == 2 and "runs at --level rtl, stage verilog or native, and not at cl" in result.err
@@ -383,11 +383,11 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert result.code == 2 and "no design; give one of the catalogue" in result.err
     result = cli("check", str(ROOT / "tests/data/modexp_plain.json"), "--design", str(START_DONE))
     assert result.code == 0 and "failed 0" in result.out
-    result = cli("design", "check", str(START_DONE), "--nbits", "16", "--set", "FLAW=1")
+    result = cli("check", "--manifest", str(START_DONE), "--nbits", "16", "--set", "FLAW=1")
     assert result.code == 1 and "FAILED zero divisor: 255 ^ 2 mod 65025: expected 0, got 65025" in result.out
-    result = cli("design", "check", str(START_DONE), "--nbits", "16", "--set", "FLAW=2")
+    result = cli("check", "--manifest", str(START_DONE), "--nbits", "16", "--set", "FLAW=2")
     assert result.code == 2 and "hangs" in result.err
-    assert cli("design", "new").out == TEMPLATE
+    assert cli("new", "manifest").out == TEMPLATE
 
 
 def test_points_of_a_sweep(tmp_path: Path) -> None:
@@ -453,7 +453,7 @@ def test_core_alone_through_the_flow(capsys: pytest.CaptureFixture[str], tmp_pat
     assert 0 < core["energy_nj"]["decrypt"] < report["energy_nj"]["decrypt"]
     result = cli("asic", "--design", START_DONE, *options, "--set", "FLAW=1")
     assert result.code == 1 and "the netlist fails" in str(result.json()["marks"])
-    fpga = cli("fpga", "--design", START_DONE, "--nbits", "8", "--device", "ecp5", "--json").json()
+    fpga = cli("asic", "--fpga", "--design", START_DONE, "--nbits", "8", "--device", "ecp5", "--json").json()
     assert fpga["top"] == "tiny_start_done_8_alone"
 
 

@@ -1,4 +1,4 @@
-"""Accelerators outside the repository: written by `modexlab new`, found, and checked at all levels."""
+"""Accelerators outside the repository: written by `modexlab new accelerator`, found, and checked at all levels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS = st.dictionaries(
 
 
 def written(folder: Path, name: str = "gcd", edit: dict[str, tuple[str, str]] | None = None) -> Path:
-    """The folder of `modexlab new`, with one replacement a file."""
+    """The folder of `modexlab new accelerator`, with one replacement a file."""
     folder.mkdir()
     for file, text in files(name, (("a", 16), ("b", 16)), (("g", 16),)).items():
         old, new = (edit or {}).get(file, ("", ""))
@@ -283,9 +283,13 @@ def test_names_of_the_catalogue_are_taken(tmp_path: Path) -> None:
 
 def test_new_and_check(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli("new", "gcd", "--field", "a:16", "--field", "b:16", "--result", "g:16").code == 0
+    assert (
+        cli("new", "accelerator", "gcd", "--field", "a:16", "--field", "b:16", "--result", "g:16").code == 0
+    )
     assert sum(1 for file in Path("gcd").glob("*.py") for _ in file.open()) <= 110
-    assert "exists and is not empty" in cli.fails("new", "gcd", "--field", "a:16", "--result", "g:16")
+    assert "exists and is not empty" in cli.fails(
+        "new", "accelerator", "gcd", "--field", "a:16", "--result", "g:16"
+    )
     report = cli("check", "--accelerator", "gcd", "--stage", "python", "--json").json()
     assert report["ok"] and len(report["runs"]) == 2 * len(levels.STALLS)
     text = Path("gcd/accelerator.py").read_text()
@@ -307,7 +311,7 @@ def test_new_and_check(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_wrong_fields(cli: Cli, options: list[str], message: str) -> None:
-    assert message in cli.fails("new", "mine", *options)
+    assert message in cli.fails("new", "accelerator", "mine", *options)
 
 
 @pytest.mark.parametrize("level", ["fl", "cl", "rtl"])
@@ -317,7 +321,7 @@ def test_run(cli: Cli, level: str) -> None:
     report = cli(*command, *stage, "--json").json()
     assert report["responses"] == report["golden"] == [{"g": 6}]
     assert report["cycles"] == (
-        None if level == "fl" else cli("cycles", *command[1:7], "--json").json()["cycles"]
+        None if level == "fl" else cli("run", "--level", "formula", *command[1:7], "--json").json()["cycles"]
     )
 
 
@@ -338,5 +342,5 @@ def test_wrong_requests(cli: Cli, options: list[str], message: str) -> None:
 
 
 def test_commands_for_rsa_alone_say_so(cli: Cli) -> None:
-    assert "gcd is no RSA machine" in cli.fails("program", "--accelerator", GCD)
+    assert "gcd is no RSA machine" in cli.fails("show", "--program", "--accelerator", GCD)
     assert "--field is for accelerators of your own" in cli.fails("run", "mont", "--field", "a=1")

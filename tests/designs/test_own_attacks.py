@@ -170,7 +170,7 @@ def test_options_of_rsa(cli: Cli, option: str) -> None:
 def test_leak(cli: Cli, tmp_path: Path) -> None:
     """The time of inverse tells of its number under the same modulus; registers with it."""
     picture = tmp_path / "curve.svg"
-    result = cli("leak", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "-o", picture)
+    result = cli("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "-o", picture)
     assert result.code == 1 and "its time tells of field a, and its power" in result.out
     assert "other fields held" in result.out and "no: nothing is promised for a" in result.out
     assert "field a fixed against random" in picture.read_text()
@@ -179,7 +179,9 @@ def test_leak(cli: Cli, tmp_path: Path) -> None:
     assert len({modulus for _, modulus in drawn}) == 1 < len({number for number, _ in drawn})
     assert not any(compared.machine.check(*request) for request in drawn)
     cycles = {compared.machine.cycles(*request) for request in drawn}
-    told = cli("leak", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "--json").json()["time"]
+    told = cli("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "--json").json()[
+        "time"
+    ]
     # an operation lasts a cycle longer than its formula, in which the next request is offered
     assert set(told["by_the_secret_alone"]) >= {count + 1 for count in cycles}
 
@@ -213,9 +215,11 @@ def test_state_between_operations(tmp_path: Path) -> None:
 
 
 def test_nothing_secret(cli: Cli, tmp_path: Path) -> None:
-    error = cli.fails("leak", "--accelerator", GCD)
+    error = cli.fails("attack", "leakage", "--accelerator", GCD)
     assert "gcd has no secret fields" in error and 'secret = ("a",)' in error
-    assert "--fixed is for RSA machines" in cli.fails("leak", "--accelerator", INVERSE, "--fixed", "message")
+    assert "--fixed is for RSA machines" in cli.fails(
+        "attack", "leakage", "--accelerator", INVERSE, "--fixed", "message"
+    )
     refusing = edited(
         copied("inverse", tmp_path / "inverse"), "m = generator.getrandbits(self.nbits) | 1", "m = 2"
     )
@@ -228,7 +232,7 @@ def test_nothing_secret(cli: Cli, tmp_path: Path) -> None:
 
 def test_faults(cli: Cli) -> None:
     """Flips in gcd give a wrong divisor, or none at all; without a status no fault is caught."""
-    result = cli("faults", "--accelerator", GCD, "--nbits", 8, "--json")
+    result = cli("attack", "faults", "--accelerator", GCD, "--nbits", 8, "--json")
     found = result.json()
     assert result.code == 1 and found["exhaustive"] and "checked" not in found and found["bellcore"] is None
     assert found["flip_flops"] == 18 and found["possible"] == found["injected"] == 18 * found["cycles"]
@@ -275,4 +279,6 @@ def test_a_wrong_accelerator_has_no_campaign(tmp_path: Path) -> None:
 
 
 def test_bellcore_is_for_rsa(cli: Cli) -> None:
-    assert "--bellcore is for RSA machines" in cli.fails("faults", "--accelerator", GCD, "--bellcore")
+    assert "--bellcore is for RSA machines" in cli.fails(
+        "attack", "faults", "--accelerator", GCD, "--bellcore"
+    )

@@ -77,7 +77,7 @@ def test_python(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.regress
 def test_the_front_of_the_page(cli: Cli) -> None:
     """More digits a cycle are faster and larger."""
-    (front,) = cli("explore", "roots.toml", "--json").json()["fronts"]
+    (front,) = cli("sweep", "roots.toml", "--json").json()["fronts"]
     points = sorted((point["values"]["time_ns"], point["values"]["area_um2"]) for point in front["points"])
     assert len(points) > 1 and points == sorted(points, key=lambda point: -point[1])
     assert points[0][0] < points[-1][0]

@@ -364,8 +364,8 @@ def test_header(name: str, settings: dict[str, Any]) -> None:
 def test_designs(capsys: pytest.CaptureFixture[str]) -> None:
     """`designs` states the default machine's promises as JSON, as a table and in detail."""
     cli = Cli(capsys)
-    table = {line.split()[0]: line for line in cli("designs").out.splitlines() if line}
-    for row in cli("designs", "--json").json():
+    table = {line.split()[0]: line for line in cli("show", "designs").out.splitlines() if line}
+    for row in cli("show", "designs", "--json").json():
         design = catalogue.find(row["name"])
         machine = design.at(design.usual_nbits)
         promises = machine.promises
@@ -375,6 +375,6 @@ def test_designs(capsys: pytest.CaptureFixture[str]) -> None:
             of_schedule = design.at(NBITS, schedule=schedule)
             exponent, base, _ = seen(of_schedule, of_schedule.cycles)
             assert exponent <= Dependence.LENGTH and not base, (design.name, schedule)
-    detail = cli("designs", "mont").out
+    detail = cli("show", "designs", "mont").out
     assert f"  constant time  {catalogue.find('mont').promises.sentence}\n" in detail
     assert " yes with schedule=fixed-window\n" in detail

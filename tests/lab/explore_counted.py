@@ -1,4 +1,4 @@
-"""`modexlab explore` whose workers note each point before they begin it: so a test sees what is lost, or done
+"""`modexlab sweep` whose workers note each point before they begin it: so a test sees what is lost, or done
 twice.
 """
 

@@ -20,7 +20,7 @@ SECONDS = 300.0
 
 
 class SweepProcess:
-    """`modexlab explore`, whose workers note each point before they begin it (explore_counted.py)."""
+    """`modexlab sweep`, whose workers note each point before they begin it (explore_counted.py)."""
 
     def __init__(self, directory: Path, space: str) -> None:
         self.ledger = directory / "ledger.sqlite"
@@ -31,7 +31,7 @@ class SweepProcess:
 
     def start(self, *more: str) -> subprocess.Popen[str]:
         code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"
-        command = [sys.executable, "-c", code, "explore", str(self.space), "--ledger", str(self.ledger)]
+        command = [sys.executable, "-c", code, "sweep", str(self.space), "--ledger", str(self.ledger)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(
             [*command, "--jobs", str(JOBS), *more],

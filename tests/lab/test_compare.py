@@ -433,10 +433,14 @@ def test_json_traces_every_figure(cli: Cli, ledger: Ledger) -> None:
     )
     ours = comparison["ours"]
     assert (ours["name"], ours["value"], ours["rows"], ours["missing"]) == ("mmmul-004", 20539, [number], 0)
-    assert ours["commands"] == ["modexlab cycles mmmul-004 --nbits 1024 --workload encrypt --json"]
+    assert ours["commands"] == [
+        "modexlab run mmmul-004 --level formula --nbits 1024 --workload encrypt --json"
+    ]
     other = next(item for item in report if item["column"] == "N_CK" and item["ours"]["name"] == "scaled")
     assert other["ours"]["value"] is other["ours"]["ratio"] is None and other["ours"]["missing"] == 1
-    assert other["ours"]["commands"] == ["modexlab cycles scaled --nbits 1024 --workload encrypt --json"]
+    assert other["ours"]["commands"] == [
+        "modexlab run scaled --level formula --nbits 1024 --workload encrypt --json"
+    ]
     assert all(item["reason"] for item in report if not item["compared"])
 
 

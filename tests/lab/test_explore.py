@@ -1,4 +1,4 @@
-"""`modexlab explore`: sweeps, their fronts, how they resume, and what they refuse.
+"""`modexlab sweep`: sweeps, their fronts, how they resume, and what they refuse.
 
 Most run here in this process, with figures that are made up, so that every case can be had; some in workers
 with real points.
@@ -120,7 +120,7 @@ def good(point: Point) -> Outcome:
 
 
 class Explore:
-    """`modexlab explore` on a space and a ledger of its own; notes the points that were begun."""
+    """`modexlab sweep` on a space and a ledger of its own; notes the points that were begun."""
 
     def __init__(self, cli: Cli, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.cli, self.path = cli, directory / "space.toml"
@@ -142,7 +142,7 @@ class Explore:
     def _arguments(self, text: str, options: tuple[object, ...]) -> list[object]:
         self.path.write_text(text)
         self.begun = []
-        return ["explore", self.path, "--ledger", self.ledger.path, *options]
+        return ["sweep", self.path, "--ledger", self.ledger.path, *options]
 
     def __call__(self, text: str, *options: object, code: int = 0) -> Any:
         """The JSON of a run."""
@@ -506,9 +506,7 @@ def test_ctrl_c_writes_down_what_has_ended(explore: Explore, told: signal.Signal
     assert signal.getsignal(told) is before
     assert len({row.key for row in explore.ledger.rows()}) == 5
     assert "Interrupted: 5 of 12 points are in the ledger, and 2 under way are not." in result.out
-    assert (
-        f"To go on: modexlab explore {explore.path} --ledger {explore.ledger.path} --jobs 3\n" in result.out
-    )
+    assert f"To go on: modexlab sweep {explore.path} --ledger {explore.ledger.path} --jobs 3\n" in result.out
     assert explore.scheduler.closed
     explore.work = good
     report = explore(FLOWS)
@@ -530,7 +528,7 @@ def test_ctrl_c_in_json(explore: Explore) -> None:
     report = explore(FLOWS, code=130)
     assert report["interrupted"]
     assert report["points"]["dropped"] == 2
-    assert report["resume"] == f"modexlab explore {explore.path} --ledger {explore.ledger.path} --json"
+    assert report["resume"] == f"modexlab sweep {explore.path} --ledger {explore.ledger.path} --json"
 
 
 # ---- searches
@@ -619,10 +617,10 @@ def test_dry_run_of_a_search(explore: Explore) -> None:
 
 
 def test_ready_made_spaces(cli: Cli) -> None:
-    listed = cli("explore", "--list", "--json").json()
+    listed = cli("sweep", "--list", "--json").json()
     assert {item["name"] for item in listed} >= {"course", "paper-000", "paper-001", "paper-004", "widths"}
     assert all(item["points"] > 0 and item["title"] for item in listed)
-    out = cli("explore", "--list").out
+    out = cli("sweep", "--list").out
     assert all(item["title"] in out for item in listed)
 
 
@@ -665,11 +663,9 @@ def test_bad_options(options: list[object], message: str, explore: Explore) -> N
 
 
 def test_no_space_and_unknown_ones(cli: Cli, tmp_path: Path) -> None:
-    assert cli.fails("explore").startswith(
-        "no space; give a file (SPACE.toml), or a name of `modexlab explore"
-    )
-    assert "unknown space 'curse': did you mean 'course'?" in cli.fails("explore", "curse")
-    assert f"{tmp_path}/no.toml cannot be read: No such file" in cli.fails("explore", tmp_path / "no.toml")
+    assert cli.fails("sweep").startswith("no space; give a file (SPACE.toml), or a name of `modexlab sweep")
+    assert "unknown space 'curse': did you mean 'course'?" in cli.fails("sweep", "curse")
+    assert f"{tmp_path}/no.toml cannot be read: No such file" in cli.fails("sweep", tmp_path / "no.toml")
 
 
 def test_a_ledger_from_a_newer_version(explore: Explore) -> None:
@@ -703,7 +699,7 @@ def test_real_points_in_real_workers(cli: Cli, tmp_path: Path) -> None:
     """Cycles are those of the formulas; a second run begins nothing."""
     path, ledger = tmp_path / "machines.toml", tmp_path / "ledger.sqlite"
     path.write_text(FORMULAS)
-    arguments = ("explore", path, "--ledger", ledger, "--jobs", 2, "--json")
+    arguments = ("sweep", path, "--ledger", ledger, "--jobs", 2, "--json")
     report = cli(*arguments).json()
     assert report["points"]["measured"] == 12
     assert len(report["fronts"]) == 4
@@ -724,7 +720,7 @@ def test_no_cluster_at_that_address(cli: Cli, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(schedulers, "CONNECT_SECONDS", 1.0)
     path = tmp_path / "machines.toml"
     path.write_text(FORMULAS)
-    arguments = ("explore", path, "--ledger", tmp_path / "ledger.sqlite")
+    arguments = ("sweep", path, "--ledger", tmp_path / "ledger.sqlite")
     error = cli.fails(*arguments, "--scheduler", "tcp://127.0.0.1:1")
     assert error.startswith("--scheduler tcp://127.0.0.1:1: no answer in 1 s; start one by `dask")
 
@@ -776,12 +772,12 @@ def test_what_works_are_called() -> None:
 )
 def test_examples_are_understood(example: str) -> None:
     """Examples are parsed only: running them takes minutes, or a cluster; similar ones run above."""
-    explore_command._check(cli_module.build_parser().parse_args(shlex.split(example)[1:]))
+    explore_command._check(cli_module.parsed(shlex.split(example)[1:]))
 
 
 def test_help_and_start_are_quick() -> None:
     """Optuna and Dask are for those who ask for them."""
-    assert cli_module.build_parser()
+    assert cli_module.parsed(["sweep", "course"])
     code = (
         "import sys; from modexlab.eval.cli import main; from modexlab.eval.lab import explore, search, "
         "schedulers, space; "

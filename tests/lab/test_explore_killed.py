@@ -35,7 +35,7 @@ def test_ctrl_c(killed: SweepProcess) -> None:
     done = killed.keys()
     assert 38 <= len(done) == len(set(done)) < 504
     assert f"Interrupted: {len(done)} of 504 points are in the ledger" in out
-    assert f"To go on: modexlab explore {killed.space} --ledger {killed.ledger} --jobs 2" in out
+    assert f"To go on: modexlab sweep {killed.space} --ledger {killed.ledger} --jobs 2" in out
     assert "Traceback" not in err
     assert len(killed.begins()) - len(done) <= JOBS
     assert all(gone(pid) for pid, _ in killed.begins())

@@ -260,7 +260,7 @@ def commands(directory: Path) -> list[tuple[str, ...]]:
         ("ledger", "merge", str(directory / "ledger.sqlite"), "--ledger", f"{made}.sqlite"),
         ("reproduce", "1"),
         ("report", "--no-measure", "-o", f"{made}.html"),
-        ("explore", str(directory / "space.toml"), "--dry-run"),
+        ("sweep", str(directory / "space.toml"), "--dry-run"),
         ("package", "mont", "--nbits", "8", "--interface", "stream", "-o", f"{made}-package", "--force"),
         ("compare", "paper-003"),
     ]

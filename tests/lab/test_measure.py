@@ -331,10 +331,16 @@ def test_verilog_of_the_flow_is_what_was_hashed(tmp_path: Path) -> None:
         ),
         (("run", "mont", "--workload", "encript"), "unknown workload 'encript': did you mean 'encrypt'"),
         (("run", "dm-m-000", "--nbits", 16, "--workload", "crt"), "workload crt has two moduli"),
-        (("cycles", "mont", "--workload", "decrypt", "--exp", 3), "--exp beside --workload"),
-        (("cycles", "mont", "--nbits", 7, "--workload", "decrypt"), "a width of 7 bits is out of range"),
         (
-            ("systems", "--system", "proc-naive", "--set", "nstages=2"),
+            ("run", "--level", "formula", "mont", "--workload", "decrypt", "--exp", 3),
+            "--exp beside --workload",
+        ),
+        (
+            ("run", "--level", "formula", "mont", "--nbits", 7, "--workload", "decrypt"),
+            "a width of 7 bits is out of range",
+        ),
+        (
+            ("proc", "systems", "--system", "proc-naive", "--set", "nstages=2"),
             "software on the processor has no parameters",
         ),
         (("asic", "mont", "--skip", "synthesis"), "--skip synthesis: all that comes after needs it"),
@@ -357,7 +363,7 @@ def test_width_without_a_key_is_said_by_the_flow(cli: Cli) -> None:
 
 
 def test_software_in_constant_time_scans_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `modexlab systems` has it: all bits of d, and of the public exponent as many as it has."""
+    """As `modexlab proc systems` has it: all bits of d, and of the public exponent as many as it has."""
     scanned: list[tuple[int, int | None]] = []
     real = kernels.kernel_program
 

@@ -309,7 +309,7 @@ def test_a_machine_with_a_key_decrypts_and_does_nothing_else() -> None:
 def test_command_says_the_point(point: Point) -> None:
     """The command line takes it; that it gives the same figures is in test_measure.py."""
     program, *arguments = point.command
-    args = cli.build_parser().parse_args(arguments)
+    args = cli.parsed(arguments)
     assert program == "modexlab" and args.json
     assert args.nbits in (point.nbits, [point.nbits])
     given = {text.partition("=")[0] for text in args.settings}

@@ -320,7 +320,7 @@ def test_a_sweep_on_a_cluster_that_loses_a_worker(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    arguments = ("explore", path, "--ledger", ledger.path, "--scheduler", cluster.scheduler_address, "--json")
+    arguments = ("sweep", path, "--ledger", ledger.path, "--scheduler", cluster.scheduler_address, "--json")
     result = Cli(capsys)(*arguments)
     ended.set()
     killer.join()

@@ -323,18 +323,23 @@ def test_fusesoc(small: Path, tmp_path: Path) -> None:
 def test_the_command(cli: Cli, tmp_path: Path) -> None:
     """It says where to go on; into a directory with files it goes only by force."""
     directory = tmp_path / "ip"
-    done = cli("package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory)
+    done = cli("verilog", "--package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory)
     assert done.code == 0 and "naive_8" in done.out and (directory / "rtl" / "naive_8.sv").is_file()
-    again = cli("package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory)
+    again = cli("verilog", "--package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory)
     assert again.code == 2 and "--force" in again.err
     assert (
-        cli("package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory, "--force").code == 0
+        cli(
+            "verilog", "--package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory, "--force"
+        ).code
+        == 0
     )
     (tmp_path / "file").write_text("")
-    assert "this is a file" in cli("package", "naive", "-o", tmp_path / "file").err
-    assert "not the name of a directory" in cli("package", "naive", "-o", "").err
-    assert "mkdir -p" in cli("package", "naive", "-o", tmp_path / "a" / "b").err
-    refused = cli("package", "naive", "--nbits", 72, "--interface", "axi4lite-000", "-o", tmp_path / "x")
+    assert "this is a file" in cli("verilog", "--package", "naive", "-o", tmp_path / "file").err
+    assert "not the name of a directory" in cli("verilog", "--package", "naive", "-o", "").err
+    assert "mkdir -p" in cli("verilog", "--package", "naive", "-o", tmp_path / "a" / "b").err
+    refused = cli(
+        "verilog", "--package", "naive", "--nbits", 72, "--interface", "axi4lite-000", "-o", tmp_path / "x"
+    )
     assert refused.code == 2 and "multiple of 8 from 96" in refused.err and not (tmp_path / "x").exists()
 
 
@@ -362,7 +367,9 @@ def test_any_accelerator(cli: Cli, tmp_path: Path, name: str, interface: str, ta
             (source / file).write_text(text)
         text = (source / "accelerator.py").read_text()
         (source / "accelerator.py").write_text(re.sub(r"    def cycles\(.*\n( {8}.*\n)+", "", text))
-    assert cli("package", "--accelerator", source, "--interface", interface, "-o", folder).code == 0
+    assert (
+        cli("verilog", "--package", "--accelerator", source, "--interface", interface, "-o", folder).code == 0
+    )
     design = entry(str(source))
     machine = design.at(design.usual_nbits)
     sheet = (folder / "doc" / "datasheet.md").read_text()

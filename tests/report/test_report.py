@@ -451,7 +451,7 @@ def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
 def test_commands_can_be_pasted() -> None:
     point = Point("mont", 32).as_json()
     failure = Failure("", "gone", 1.0, "", ("modexlab", "cycles", "mont", "--set", "a=b c"), point)
-    assert cells(failed([failure]), "Command") == [["modexlab cycles mont --set 'a=b c'"]]
+    assert cells(failed([failure]), "Command") == [["modexlab run mont --level formula --set 'a=b c'"]]
 
 
 def test_the_workload_of_many_exponents() -> None:
@@ -957,7 +957,7 @@ def test_ratios_and_heads() -> None:
 
 
 def test_what_each_protection_costs(content: Content) -> None:
-    """Cycles as `modexlab programs` counts them, each with its overhead; area and energy of those that went
+    """Cycles as `modexlab show --costs` counts them, each with its overhead; area and energy of those that went
     through the flow.
     """
     table = content.tables["protections"]

@@ -314,7 +314,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(report: Opened, content: C
         drawer.wait_for(state="visible")
         assert drawer.locator("h2").inner_text() == f"{entry.label}, {entry.nbits} bits"
         commands = drawer.locator(".command pre").all_inner_texts()
-        assert commands == [f"modexlab reproduce {datum['row']}", shlex.join(entry.first.command)]
+        assert commands == [f"modexlab ledger reproduce {datum['row']}", shlex.join(entry.first.command)]
         assert datum["row"] in {row.id for row in entry.rows.values()}
         assert drawer.locator("tr.chosen td:last-child").all_inner_texts() == [str(datum["row"])]
         assert "52 rows at RTL, 52 at gates" in drawer.inner_text()
@@ -338,7 +338,7 @@ def test_energies_are_bars_and_all_else_is_points(report: Opened, content: Conte
     bar = report.page.locator("#chart-ratios .mark-rect.role-mark path").first
     datum = bar.evaluate("each => each.__data__.datum")
     bar.click(force=True)
-    assert f"modexlab reproduce {datum['row']}" in report.page.inner_text("#drawer")
+    assert f"modexlab ledger reproduce {datum['row']}" in report.page.inner_text("#drawer")
 
 
 def test_what_was_counted_is_exact(report: Opened, content: Content) -> None:
@@ -354,10 +354,10 @@ def test_figures_of_tables_lead_to_their_rows(report: Opened, content: Content) 
     figure = report.page.locator("#table-designs tbody tr:visible .fig").first
     row, measurement = int(figure.get_attribute("data-r")), int(figure.get_attribute("data-m"))
     figure.hover()
-    assert f"modexlab reproduce {row}" in figure.get_attribute("title")
+    assert f"modexlab ledger reproduce {row}" in figure.get_attribute("title")
     figure.click()
     drawer = report.page.locator("#drawer")
-    assert f"modexlab reproduce {row}" in drawer.inner_text()
+    assert f"modexlab ledger reproduce {row}" in drawer.inner_text()
     (entry,) = [item for item in content.entries if item.measurement == measurement][:1]
     assert shlex.join(entry.first.command) in drawer.inner_text()
     assert drawer.locator("tr.chosen").count() == 1

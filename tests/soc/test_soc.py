@@ -56,7 +56,7 @@ def lines_of(results: list[int], code: int) -> Iterator[str]:
 
 @pytest.mark.regress
 def test_round_trip_of_a_small_chip(cli: Cli) -> None:
-    result = cli("soc", "mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
+    result = cli("proc", "soc", "mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
     assert result.code == 0
     told = result.json()
     assert (told["ok"], told["exit_code"], told["key_nbits"]) == (True, 0, 16)
@@ -118,7 +118,7 @@ def test_a_wrong_result_is_exit_1(cli: Cli, tmp_path: Path, monkeypatch: pytest.
 
 def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench_that_prints(tmp_path, monkeypatch, "text encrypt: ok\ncycles 1024\nlimit 99\n")
-    result = cli("soc", "mont", "--nbits", 16)
+    result = cli("proc", "soc", "mont", "--nbits", 16)
     assert result.code == 1 and "Traceback" not in result.err
     assert "the program has not ended after" in result.err and "it printed: encrypt: ok" in result.err
     with pytest.raises(ChipError):
@@ -155,7 +155,7 @@ def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(
             importlib.util, "find_spec", lambda name, module=module: None if name == module else whole(name)
         )
-        message = cli.fails("soc", "mont", "--cpu", "picorv32")
+        message = cli.fails("proc", "soc", "mont", "--cpu", "picorv32")
         assert f"{module.replace('_', '-')} is not installed: run `pip install 'modexlab[soc]'`" in message
 
 
@@ -172,11 +172,11 @@ def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (["mont", "--set", "nstage=2"], "nstage"),
         (["--accelerator", EXAMPLES / "gcd", "--wait", "interrupt"], "the call of gcd in C polls; drop it"),
         ([], "no design; give one of the catalogue"),
-        (["mont", "--set", "verify=true"], "leave out crt, blind and verify, or run `modexlab systems`"),
+        (["mont", "--set", "verify=true"], "leave out crt, blind and verify, or run `modexlab proc systems`"),
     ],
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
-    assert message in cli.fails("soc", *argv)
+    assert message in cli.fails("proc", "soc", *argv)
 
 
 # ---- in the long regression
@@ -190,7 +190,7 @@ def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
 def test_round_trips(cli: Cli, cpu: str, name: str, nbits: int) -> None:
     """The machine takes the same cycles however the program waits for it."""
     polling, interrupt = (
-        cli("soc", name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
+        cli("proc", "soc", name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
         for wait in ("polling", "interrupt")
     )
     assert polling["ok"] and interrupt["ok"]
@@ -209,7 +209,7 @@ def test_calls_of_accelerators(cli: Cli, tmp_path: Path, name: str, cpu: str) ->
         fields = tuple((f"f{i}", 30 + i) for i in range(8))
         for file, text in files(name, fields, (("x", 40), ("y", 7))).items():
             (folder / file).write_text(text)
-    result = cli("soc", "--accelerator", folder, "--cpu", cpu, "--json")
+    result = cli("proc", "soc", "--accelerator", folder, "--cpu", cpu, "--json")
     assert result.code == 0
     told = result.json()
     assert told["ok"] and len(told["calls"]) == chips.MOST_ROWS
@@ -222,7 +222,7 @@ def test_hardware_that_differs_from_its_function(cli: Cli, tmp_path: Path) -> No
     shutil.copytree(EXAMPLES / "gcd", tmp_path / "gcd")
     file = tmp_path / "gcd" / "accelerator.py"
     file.write_text(file.read_text().replace("math.gcd(a, b)", "math.gcd(a, b) ^ (b == 2)"))
-    told = cli("soc", "--accelerator", tmp_path / "gcd", "--json")
+    told = cli("proc", "soc", "--accelerator", tmp_path / "gcd", "--json")
     assert told.code == 1 and told.json()["exit_code"] == 1
     assert [call["row"] for call in told.json()["calls"] if not call["ok"]] == ["one and two"]
     assert told.json()["text"].count("WRONG") == 1
@@ -254,7 +254,7 @@ def test_errors_on_the_chip(interrupt: bool) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("wait", ["polling", "interrupt"])
 def test_rsa_of_1024_bits(cli: Cli, wait: str) -> None:
-    result = cli("soc", "systolic", "--nbits", 1024, "--wait", wait, "--json").json()
+    result = cli("proc", "soc", "systolic", "--nbits", 1024, "--wait", wait, "--json").json()
     assert result["ok"] and result["key_nbits"] == 1024
     assert result["calls"][1]["machine"] > 0.99 * result["calls"][1]["wait"]
 
@@ -264,7 +264,17 @@ def test_rsa_of_1024_bits(cli: Cli, wait: str) -> None:
 def test_the_folder_builds_by_itself(cli: Cli, tmp_path: Path, cpu: str) -> None:
     """With tools alone: the simulation is built anew, and so is the program."""
     here = cli(
-        "soc", "systolic-002", "--nbits", 64, "--cpu", cpu, "--wait", "interrupt", "-o", tmp_path / "chip"
+        "proc",
+        "soc",
+        "systolic-002",
+        "--nbits",
+        64,
+        "--cpu",
+        cpu,
+        "--wait",
+        "interrupt",
+        "-o",
+        tmp_path / "chip",
     )
     assert here.code == 0 and "(see README.md there)" in here.out
     folder = tmp_path / "chip"

@@ -25,8 +25,6 @@ from ...lab.flow_settings import (
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..arguments import (
-    Commands,
-    add_command,
     add_flow,
     add_interface,
     add_json,
@@ -56,6 +54,7 @@ SYNTHESIS = "synthesis"  # the first step that a clock is given to
 RESUME = "run the same command again; it continues from the steps that are done, which are in the cache"
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 
+SUMMARY = "take a design through synthesis, timing, power and layout"
 TEXT = """\
 Synthesis, proof of equivalence, static timing, the tests on
 the netlist, power and, with --layout, placement, clock tree, routing, GDS and pictures; FreePDK45 and the NanGate
@@ -67,7 +66,7 @@ that was found. With --layout the search goes on from there with placement, cloc
 Trials are kept in the cache.
 
 If the tests pass on the netlist, a complete run records its figures in the ledger, as a sweep does; the
-report and the data sheet of `modexlab package` read them there. Runs with --to, --kit or --verilog are not
+report and the data sheet of `modexlab verilog --package` read them there. Runs with --to, --kit or --verilog are not
 recorded, nor are runs that skip any step other than equivalence.
 
 The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not, or if a step that was asked
@@ -85,20 +84,12 @@ EXAMPLES = """\
   modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock --layout -o products"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "asic",
-        "take a design through synthesis, timing, power and layout",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
         nargs="?",
-        help="a design of the catalogue, or a system as `modexlab systems` has it: proc-KERNEL, "
+        help="a design of the catalogue, or a system as `modexlab proc systems` has it: proc-KERNEL, "
         "procxcel-DESIGN",
     )
     add_manifests(parser)

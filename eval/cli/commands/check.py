@@ -18,8 +18,6 @@ from ...json_values import attributes
 from ...progress import Progress
 from .. import own
 from ..arguments import (
-    Commands,
-    add_command,
     add_jobs,
     add_json,
     add_private,
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
 
 SHOWN_FAILURES = 20
 
+SUMMARY = "run test vectors, or the table of your own accelerator"
 TEXT = f"""\
 Without files, an accelerator of your own runs
 the rows of its table at every level and stage, with and without stalls. FL, CL and RTL must agree in results,
@@ -65,15 +64,7 @@ EXAMPLES = """\
   modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "check",
-        "run test vectors, or the table of your own accelerator",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="*", help="file of test vectors")
     parser.add_argument(
         "--accelerator",

@@ -13,8 +13,6 @@ from ...json_values import attributes
 from ...papers.published import NUMBERS, paper
 from ...table import markdown_table, table
 from ..arguments import (
-    Commands,
-    add_command,
     add_jobs,
     add_json,
     add_ledger,
@@ -35,10 +33,11 @@ if TYPE_CHECKING:
     from ...lab.point import Point
     from ...papers.published import Published, Table
 
+SUMMARY = "hold the papers' figures against ours"
 TEXT = """\
 Each published figure stands beside its twin
 (the paper's machine, rebuilt) and beside a machine of ours that does the same work, from the ledger; --measure measures what is
-missing, or was measured with other sources (stale), as `modexlab explore` does: after Ctrl-C the same command goes on. x is ours
+missing, or was measured with other sources (stale), as `modexlab sweep` does: after Ctrl-C the same command goes on. x is ours
 by the published figure. The verdict says how far that goes:
 
   cycles      of the same work: they compare directly
@@ -77,15 +76,7 @@ Compared = Sequence["Comparison | LeftOut"]
 T = TypeVar("T")
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "compare",
-        "hold the papers' figures against ours",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "papers",
         metavar="PAPER",

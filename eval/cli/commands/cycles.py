@@ -1,4 +1,4 @@
-"""`modexlab cycles`: how many cycles an operation takes, from the closed formula and without simulating."""
+"""`modexlab run --level formula`: how many cycles an operation takes, from the closed formula and without simulating."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from ...designs.widths import check_fit, check_width
 from ...designs.workloads import some_operands
 from .. import own
 from ..arguments import (
-    Commands,
-    add_command,
     add_design,
     add_json,
     add_operands,
@@ -35,24 +33,22 @@ if TYPE_CHECKING:
 
 Counted = tuple[dict[str, Any], list[str]]  # for scripts, and in words
 
+SUMMARY = "count cycles without simulating"
 TEXT = """\
 Cycles from the handshake of the request to that of the
 response, by the design's formula; operands that are not given are fixed pseudo-random numbers.
 Products in turn: two that are made side by side count once. A design by a manifest (--design)
 has no formula: it is run, and its result checked."""
 EXAMPLES = """\
-  modexlab cycles mont --nbits 1024 --exp 65537
-  modexlab cycles mont-ct --nbits 4096 --exp 0xffff --set nstages=8 --json
-  modexlab cycles ssmm --nbits 2048 --workload sign+9verify
-  modexlab cycles mont --nbits 2048 --set schedule=fixed-window --set crt=true --set fit=modulus --workload decrypt
-  modexlab cycles naive-001 --base 1119317562 --exp 65537 --mod 2603398711
-  modexlab cycles --design cores/mine/design.toml --nbits 512 --workload decrypt"""
+  modexlab run mont --level formula --nbits 1024 --exp 65537
+  modexlab run mont-ct --level formula --nbits 4096 --exp 0xffff --set nstages=8 --json
+  modexlab run ssmm --level formula --nbits 2048 --workload sign+9verify
+  modexlab run mont --level formula --nbits 2048 --set schedule=fixed-window --set crt=true --set fit=modulus --workload decrypt
+  modexlab run naive-001 --level formula --base 1119317562 --exp 65537 --mod 2603398711
+  modexlab run --level formula --design cores/mine/design.toml --nbits 512 --workload decrypt"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands, "cycles", "count cycles without simulating", text=TEXT, examples=EXAMPLES, execute=execute
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_operands(parser, required=False)
     add_workload(parser)

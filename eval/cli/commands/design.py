@@ -10,8 +10,6 @@ from ....fl.errors import BadInput, shown
 from ...progress import Progress
 from .. import own
 from ..arguments import (
-    Commands,
-    add_command,
     add_json,
     add_settings,
     add_width,
@@ -27,40 +25,32 @@ if TYPE_CHECKING:
     from ...designs.foreign.foreign import ForeignMachine
     from ...designs.own import OwnDesign
 
-ACTIONS = ("new", "wrapper", "check", "keys")
 SHOWN = 20  # rows that failed, in the text; --json has all
 
+SUMMARY = "enter Verilog of your own as a design, by a manifest"
 TEXT = """\
 A manifest (design.toml) lists
 the files of a core, its top module, the numbers that software prepares for it, and its limits. The module has
 modexlab's streams; a core with other ports is put in a wrapper of some 30 lines of Verilog. With a manifest
-the core is a design like those of the catalogue: run, cycles, check, asic, fpga, explore and report accept it
+the core is a design like those of the catalogue: run, check, asic, sweep and report accept it
 as --design FILE (or a folder of them).
 
-  new      print a manifest to begin with. It is one of RSA: a core of any other kind names its fields in
-           [request] and [response], and a Python function as the oracle (see keys)
-  wrapper  print a wrapper to begin with, with the ports of the manifest's module
-  check    check a manifest and the ports of its module, and run the table of corners: a row that fails is
-           printed with its operands and both results. Exit code 1 if one fails, 2 if the manifest is wrong
-  keys     all that may stand in a manifest"""
+A core of another kind than RSA names its fields in [request] and [response], and a Python function as the
+oracle (`modexlab new keys` prints all that may stand in a manifest). `check --manifest` looks at the ports of
+the module and runs the table of corners: a row that fails is printed with its operands and both results.
+Exit code 1 if one fails, 2 if the manifest is wrong."""
 EXAMPLES = """\
-  modexlab design new > design.toml
-  modexlab design wrapper design.toml > wrapper.v
-  modexlab design check design.toml
-  modexlab design check cores --nbits 64 --json
+  modexlab new manifest > design.toml
+  modexlab new keys
+  modexlab new wrapper design.toml > wrapper.v
+  modexlab check --manifest design.toml
+  modexlab check --manifest cores --nbits 64 --json
   modexlab run --design design.toml --base 7 --exp 65537 --mod 2603398711"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "design",
-        "enter Verilog of your own as a design, by a manifest",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
-    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
+def add(parser: argparse.ArgumentParser) -> None:
+    if parser.get_default("action") in ("new", "keys"):
+        return
     parser.add_argument("manifests", metavar="FILE", nargs="*", help="manifests, or folders of them")
     add_width(parser, "default: 32, or the width nearest to it that the core has")
     add_settings(parser)
@@ -80,7 +70,7 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     if not args.manifests:
         raise BadInput(
-            f"{args.action} of which manifest? Give a design.toml; `modexlab design new` prints one to "
+            f"{args.action} of which manifest? Give a design.toml; `modexlab new manifest` prints one to "
             "begin with"
         )
     from ...designs.catalogue import by_paths

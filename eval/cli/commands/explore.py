@@ -1,4 +1,4 @@
-"""`modexlab explore`: measure the points of a space, here or on a cluster, and print the fronts that they
+"""`modexlab sweep`: measure the points of a space, here or on a cluster, and print the fronts that they
 form.
 """
 
@@ -20,8 +20,6 @@ from ...progress import duration
 from ...table import table
 from ..arguments import (
     INTERRUPTED,
-    Commands,
-    add_command,
     add_jobs,
     add_json,
     add_ledger,
@@ -33,6 +31,7 @@ from ..arguments import (
     number,
     positive,
 )
+from .show import spaces
 
 if TYPE_CHECKING:
     from ...lab.explore import Estimate, Measured, Member, Sweep, Work
@@ -46,6 +45,7 @@ QUEUES = {"slurm": "Slurm", "lsf": "LSF", "pbs": "PBS"}
 MOST_SHOWN = 10  # reasons and failures in the text; --json has all of them
 LINE = 116
 
+SUMMARY = "measure a space of designs and print its Pareto fronts"
 TEXT = """\
 A space is a TOML file, or the name of a
 ready-made one (--list): designs, widths, parameters, workloads, stages and settings of the flow, with constraints and
@@ -56,24 +56,16 @@ with its message, and tried again by --retry.
 Points are measured by processes here, or by the workers of a Dask scheduler, or of jobs that are handed in to a queue;
 all of those need this modexlab and its tools. The exit code is 1 if no point could be measured, 130 after Ctrl-C."""
 EXAMPLES = """\
-  modexlab explore course
-  modexlab explore space.toml --dry-run
-  modexlab explore space.toml --design cores
-  modexlab explore space.toml --method nsga2 --points 200 --seed 1
-  modexlab explore widths --ledger widths.sqlite --jobs 8 --json
-  modexlab explore space.toml --scheduler tcp://node1:8786
-  modexlab explore space.toml --slurm 20 --option queue=long --option memory=8GB"""
+  modexlab sweep course
+  modexlab sweep space.toml --dry-run
+  modexlab sweep space.toml --design cores
+  modexlab sweep space.toml --method nsga2 --points 200 --seed 1
+  modexlab sweep widths --ledger widths.sqlite --jobs 8 --json
+  modexlab sweep space.toml --scheduler tcp://node1:8786
+  modexlab sweep space.toml --slurm 20 --option queue=long --option memory=8GB"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "explore",
-        "measure a space of designs and print its Pareto fronts",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "space", metavar="SPACE", nargs="?", help="a file (SPACE.toml), or a ready-made space"
     )
@@ -120,7 +112,7 @@ def add(commands: Commands) -> None:
 def execute(args: argparse.Namespace) -> int:
     _check(args)
     if args.list:
-        return _list(args)
+        return spaces.execute(args)
     from ...lab.explore import Sweep
     from ...lab.schedulers import scheduler_for
     from ...lab.search import make_search
@@ -152,7 +144,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.list:
         return
     if args.space is None:
-        raise BadInput("no space; give a file (SPACE.toml), or a name of `modexlab explore --list`")
+        raise BadInput("no space; give a file (SPACE.toml), or a name of `modexlab show spaces`")
     if args.method == "exhaustive":
         for option in ("points", "seed"):
             if getattr(args, option) is not None:
@@ -179,25 +171,6 @@ def _queues(args: argparse.Namespace) -> dict[str, int]:
 def _workers(args: argparse.Namespace) -> int:
     """As many as will measure, as far as one can say beforehand."""
     return sum(_queues(args).values()) or jobs_of(args)
-
-
-# ---- the ready-made spaces
-
-
-def _list(args: argparse.Namespace) -> int:
-    from ...lab.space import Space, names
-
-    spaces = {name: Space.load(name) for name in names()}
-    lines = [[name, str(space.size()), space.title] for name, space in spaces.items()]
-    answer(
-        args,
-        lambda: [
-            {"name": name, **attributes(space, "title", "description"), "points": space.size()}
-            for name, space in spaces.items()
-        ],
-        lambda: table(["space", "points", "what it is"], lines),
-    )
-    return 0
 
 
 # ---- dry run
@@ -490,5 +463,7 @@ def _ending(args: argparse.Namespace, sweep: Sweep, counts: Mapping[str, int]) -
         )
     lines.append(f"{counts['total']} points: {', '.join(words)}")
     show = "modexlab ledger" + (f" --ledger {shlex.quote(args.ledger)}" if args.ledger else "")
-    lines.append(f"The ledger is {sweep.ledger.path} (`{show}` shows it; a row: `modexlab reproduce ROW`)")
+    lines.append(
+        f"The ledger is {sweep.ledger.path} (`{show}` shows it; a row: `modexlab ledger reproduce ROW`)"
+    )
     return "\n".join(lines)

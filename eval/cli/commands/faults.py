@@ -1,4 +1,4 @@
-"""`modexlab faults`: what single-bit faults in a machine come to, and what a wrong CRT result gives away."""
+"""`modexlab attack faults`: what single-bit faults in a machine come to, and what a wrong CRT result gives away."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from ....fl.errors import BadInput, shown
 from ...json_values import json_number
 from ...progress import Progress, duration
 from ..arguments import (
-    Commands,
-    add_command,
     add_json,
     answer,
     interrupted,
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
 
 SHOWN = 12  # registers
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
+SUMMARY = "flip bits of a design, and count wrong results"
 TEXT = """\
 Each fault flips one flip-flop in one cycle, and the operation continues: an exponentiation, or a request
 that an accelerator of another kind accepts, whose response is compared with its function. If they are few,
@@ -35,23 +34,15 @@ result. --crt and --blind include the result check, unless --set verify=false re
 check, one wrong signature reveals a prime of the key (Bellcore), which is printed. Results are cached: after
 Ctrl-C the same command continues. The exit code is 1 if a wrong result was released."""
 EXAMPLES = """\
-  modexlab faults mont-001 --nbits 16 --samples 500
-  modexlab faults mont --nbits 16 --crt --samples 500
-  modexlab faults mont --nbits 32 --crt --set verify=false --bellcore
-  modexlab faults mont --nbits 8 --netlist --samples 300
-  modexlab faults --accelerator gcd --nbits 8
-  modexlab faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json"""
+  modexlab attack faults mont-001 --nbits 16 --samples 500
+  modexlab attack faults mont --nbits 16 --crt --samples 500
+  modexlab attack faults mont --nbits 32 --crt --set verify=false --bellcore
+  modexlab attack faults mont --nbits 8 --netlist --samples 300
+  modexlab attack faults --accelerator gcd --nbits 8
+  modexlab attack faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "faults",
-        "flip bits of a design, and count wrong results",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     add_machine(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(

@@ -1,4 +1,4 @@
-"""`modexlab figures`: area, timing, power and layout of a netlist, held against those of other tools."""
+"""`modexlab asic --crosscheck`: area, timing, power and layout of a netlist, held against those of other tools."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from ...lab.flow_settings import FLOW_DEFAULTS, check_clock
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..arguments import (
-    Commands,
-    add_command,
     add_flow,
     add_interface,
     add_json,
@@ -39,6 +37,7 @@ SLACKS = (
     ("supposed", "worst setup slack with"),
     ("layout", "worst setup slack after"),
 )
+SUMMARY = "hold the figures of a netlist against those of other tools"
 TEXT = """\
 Takes a design through the flow (from the cache what there is), and asks other tools about what
 comes out: OpenSTA about slacks, without wires, with those that sizing supposes and with those of the layout, and about
@@ -48,26 +47,18 @@ the metal connects, which must be what the netlist says. Where figures are furth
 
 The exit code is 1 if something differs and no cause was found."""
 EXAMPLES = """\
-  modexlab figures mont --nbits 8 --flow adders=sklansky
-  modexlab figures mont --nbits 8 --layout --json
-  modexlab figures mont-001 --interface xcel --clock 3.25
-  modexlab figures --space course"""
+  modexlab asic mont --crosscheck --nbits 8 --flow adders=sklansky
+  modexlab asic mont --crosscheck --nbits 8 --layout --json
+  modexlab asic mont-001 --crosscheck --interface xcel --clock 3.25
+  modexlab asic --crosscheck --space course"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "figures",
-        "hold the figures of a netlist against those of other tools",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
         nargs="?",
-        help="a design of the catalogue, or a system (`modexlab systems`)",
+        help="a design of the catalogue, or a system (`modexlab proc systems`)",
     )
     parser.set_defaults(manifests=[])
     add_width(parser, f"default: {PAPER_NBITS}")
@@ -87,7 +78,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--space",
         metavar="SPACE",
-        help="all netlists of a space (a file, or a name of `modexlab explore --list`); goes on where it "
+        help="all netlists of a space (a file, or a name of `modexlab show spaces`); goes on where it "
         "was interrupted",
     )
     add_json(parser)
@@ -105,7 +96,7 @@ def execute(args: argparse.Namespace) -> int:
 
         chosen = points(Space.load(args.space))
     else:
-        flow = {CLOCK: args.clock, **flow_of(args.other, (CLOCK,), "figures")}
+        flow = {CLOCK: args.clock, **flow_of(args.other, (CLOCK,), "asic --crosscheck")}
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []

@@ -1,4 +1,4 @@
-"""`modexlab fpga`: what a design takes of an FPGA, and the frequency after place and route."""
+"""`modexlab asic --fpga`: what a design takes of an FPGA, and the frequency after place and route."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from ...lab.stages import FPGA
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
-    Commands,
-    add_command,
     add_interface,
     add_json,
     add_manifests,
@@ -32,30 +30,23 @@ if TYPE_CHECKING:
     from ....flow.source import Source
 
 
+SUMMARY = "count what a design takes of an FPGA"
 TEXT = """\
 Counts are of yosys' own synthesis for each family, flat, before
 packing: those of Artix-7 compare with paper 002, those of Cyclone V, whose ALMs are an estimate, with papers 000 and 004.
 --pnr places and routes for ECP5 (and for Artix-7 where nextpnr-himbaechel with its Xilinx part is on PATH) with registers
 at all ports, driven and read through three pins, and reports the frequency. Results are kept in the cache."""
 EXAMPLES = """\
-  modexlab fpga mont
-  modexlab fpga mont-001 --nbits 8 --set nstages=4 --pnr
-  modexlab fpga naive --device artix-7 cyclone-v --json
-  modexlab fpga --design cores/mine/design.toml --device ecp5
-  modexlab fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr"""
+  modexlab asic mont --fpga
+  modexlab asic mont-001 --fpga --nbits 8 --set nstages=4 --pnr
+  modexlab asic naive --fpga --device artix-7 cyclone-v --json
+  modexlab asic --fpga --design cores/mine/design.toml --device ecp5
+  modexlab asic --fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "fpga",
-        "count what a design takes of an FPGA",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab designs`)"
+        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab show`)"
     )
     add_manifests(parser)
     add_width(parser, f"default: {PAPER_NBITS}")

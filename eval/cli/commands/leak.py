@@ -1,4 +1,4 @@
-"""`modexlab leak`: does what a machine does tell of its secret? A t-test on simulated power."""
+"""`modexlab attack leakage`: does what a machine does tell of its secret? A t-test on simulated power."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from ...designs.widths import check_width
 from ...progress import Progress
 from .. import own
 from ..arguments import (
-    Commands,
-    add_command,
     add_design,
     add_json,
     add_private,
@@ -42,6 +40,7 @@ WORDS = {
     "weight": "Hamming weight of all registers",
     "toggles": "all nets that move, with glitches",
 }
+SUMMARY = "test whether a design gives its secret away"
 TEXT = """\
 Operations with a fixed secret and with random secrets run in random order. The secret of an accelerator
 that is no RSA machine is its secret fields (`secret` in its class); its other fields are held. In each cycle
@@ -52,23 +51,15 @@ if operations that differ only in the secret take different numbers of cycles or
 if the cycle distributions of the two classes differ. The exit code is 1 if a leak is found. By default only
 the registers of the RTL are observed, without wires and glitches; --netlist includes both."""
 EXAMPLES = """\
-  modexlab leak mont-001 --nbits 16 --traces 400
-  modexlab leak mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
-  modexlab leak mont --nbits 16 --traces 1000 --blind --set verify=false --json
-  modexlab leak mont --nbits 16 --traces 400 --crt --fixed message --model weight
-  modexlab leak mont --nbits 8 --traces 400 --netlist
-  modexlab leak --accelerator inverse --nbits 8 --traces 400"""
+  modexlab attack leakage mont-001 --nbits 16 --traces 400
+  modexlab attack leakage mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
+  modexlab attack leakage mont --nbits 16 --traces 1000 --blind --set verify=false --json
+  modexlab attack leakage mont --nbits 16 --traces 400 --crt --fixed message --model weight
+  modexlab attack leakage mont --nbits 8 --traces 400 --netlist
+  modexlab attack leakage --accelerator inverse --nbits 8 --traces 400"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "leak",
-        "test whether a design gives its secret away",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     add_machine(parser)
     parser.add_argument(
         "--traces", type=positive, default=TRACES, metavar="N", help=f"operations (default: {TRACES})"

@@ -15,8 +15,6 @@ from ...json_values import attributes
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
-    Commands,
-    add_command,
     add_json,
     add_ledger,
     answer,
@@ -35,9 +33,10 @@ if TYPE_CHECKING:
     from ...lab.ledger.salvage import Found
     from ...lab.metrics import Measurement
 
+SUMMARY = "show or export what has been measured"
 TEXT = """\
 Every measured figure is a row in one SQLite file, with
-the command that measures it again (`modexlab reproduce ROW`), the tools, the hash of the Verilog, and the tests that the
+the command that measures it again (`modexlab ledger reproduce ROW`), the tools, the hash of the Verilog, and the tests that the
 same hardware passed. Of each point the newest measurement counts; --history shows the older ones too.
 
   list             a table (the default)
@@ -70,15 +69,7 @@ OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
 FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "ledger",
-        "show or export what has been measured",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", choices=[*ACTIONS], nargs="?", default="list", help="what to do (default: list)"
     )
@@ -430,7 +421,7 @@ def _rows(rows: Sequence[Row]) -> Iterator[str]:
 def _nothing(ledger: Ledger) -> str:
     if not ledger.rows(history=True):
         return (
-            f"nothing has been measured yet ({ledger.path}); `modexlab explore course` measures a first space"
+            f"nothing has been measured yet ({ledger.path}); `modexlab sweep course` measures a first space"
         )
     return "no such rows; `modexlab ledger list` without filters shows all"
 

@@ -1,4 +1,4 @@
-"""`modexlab new`: a folder with an accelerator of your own to begin with."""
+"""`modexlab new accelerator`: a folder with an accelerator of your own to begin with."""
 
 from __future__ import annotations
 
@@ -7,26 +7,19 @@ import re
 from pathlib import Path
 
 from ....fl.errors import BadInput
-from ..arguments import Commands, add_command, add_json, answer
+from ..arguments import add_json, answer
 
+SUMMARY = "write a folder with an accelerator of your own"
 TEXT = """\
 It has the function, the hardware, a table of requests and a test, which pass as they are:
 edit them step by step. The cycle-level model comes from the function and the formula of the cycles."""
 EXAMPLES = """\
-  modexlab new gcd --field a:16 --field b:16 --result g:16
+  modexlab new accelerator gcd --field a:16 --field b:16 --result g:16
   modexlab run --accelerator gcd --field a=12 --field b=18
   modexlab check --accelerator gcd"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "new",
-        "write a folder with an accelerator of your own",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="its name, and that of the folder")
     for option, what in (("field", "request"), ("result", "response")):
         parser.add_argument(

@@ -1,4 +1,4 @@
-"""`modexlab package`: an accelerator as a folder of intellectual property that another team can use."""
+"""`modexlab verilog --package`: an accelerator as a folder of intellectual property that another team can use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from ...designs.interfaces import AXI4LITE, INTERFACES
 from ...folders import new_directory, write_folder
 from ...progress import Progress
 from ..arguments import (
-    Commands,
-    add_command,
     add_design,
     add_json,
     add_ledger,
@@ -21,6 +19,7 @@ from ..arguments import (
     settings_of,
 )
 
+SUMMARY = "pack a design as an IP core"
 TEXT = """\
 The folder has the Verilog, a self-checking testbench for
 Verilator and Icarus, the protocol's rules as assertions, a FuseSoC core, constraints, a data sheet
@@ -29,18 +28,15 @@ AXI4-Lite also the register map in SystemRDL, a driver in C (for an accelerator 
 of its call), and a proof of the rules. The testbench of an accelerator of your own sends the requests of
 its table. Nothing in the folder needs modexlab."""
 EXAMPLES = """\
-  modexlab package mont-ct --nbits 64 -o mont_ct
-  modexlab package systolic --nbits 1024 --interface stream -o systolic
-  modexlab package mont --nbits 128 --interface axi4lite-000 -o rsa
-  modexlab package --accelerator gcd --nbits 16 -o gcd_ip"""
+  modexlab verilog mont-ct --package --nbits 64 -o mont_ct
+  modexlab verilog systolic --package --nbits 1024 --interface stream -o systolic
+  modexlab verilog mont --package --nbits 128 --interface axi4lite-000 -o rsa
+  modexlab verilog --package --accelerator gcd --nbits 16 -o gcd_ip"""
 
 DEFAULT_NBITS = 32
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands, "package", "pack a design as an IP core", text=TEXT, examples=EXAMPLES, execute=execute
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument("--output", "-o", metavar="DIR", required=True, help="the directory to make")
     add_width(parser, f"default: {DEFAULT_NBITS}, of an accelerator of your own the usual one")

@@ -15,8 +15,6 @@ from ...designs.soc_system import LEVELS, System, Xcel
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
-    Commands,
-    add_command,
     add_coupling,
     add_json,
     add_settings,
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from ....proc.sim import MemoryTiming
     from ....proc.software.elf import Program
 
+SUMMARY = "run a program on the processor"
 TEXT = """\
 An ELF file for RV32IM, or C or assembly, which is
 compiled first. Without --level and --stage the pipeline runs as compiled RTL (rtl, native).
@@ -72,10 +71,7 @@ NAMES = {  # of CAUSES_OF_CYCLES, for the table
 }
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands, "proc", "run a program on the processor", text=TEXT, examples=EXAMPLES, execute=execute
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="PROGRAM", help="an ELF file, or C (.c) or assembly (.S, .s)")
     parser.add_argument(
         "-O", dest="opt", choices=("0", "1", "2", "3", "s"), help="how C is optimized (default: 2)"

@@ -17,8 +17,6 @@ from ...lab.verdicts import PROC
 from ...progress import Progress, duration
 from ...table import table
 from ..arguments import (
-    Commands,
-    add_command,
     add_json,
     add_ledger,
     add_manifests,
@@ -44,6 +42,7 @@ ALL = "all"
 NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
+SUMMARY = "prove that a design does what its mathematics says"
 TEXT = """\
 
 
@@ -82,21 +81,12 @@ EXAMPLES = """\
   modexlab prove proc --check "insn add" ill"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "prove",
-        "prove that a design does what its mathematics says",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
         nargs="?",
-        help=f"a design of the catalogue (see `modexlab designs`), all of them: {ALL}, or the processor: "
-        f"{PROC}",
+        help=f"a design of the catalogue (see `modexlab show`), all of them: {ALL}, or the processor: {PROC}",
     )
     add_manifests(parser)
     add_width(parser, f"default: {NBITS}; steps without registers are proved at 64 as well")

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ....fl.errors import BadInput
 from ...progress import Progress, duration
 from ..arguments import (
-    Commands,
-    add_command,
     add_jobs,
     add_json,
     add_ledger,
@@ -41,6 +39,7 @@ SPACE = "report"  # the ready-made space that is measured
 FORMATS = ("png", "svg")
 NBITS = 32  # of a design that the space does not have
 
+SUMMARY = "measure what is missing and write the report, one HTML page"
 TEXT = """\
 First what the ready-made space `report` has and the ledger
 has not is measured: cycles of all designs and systems at 32 bits, and some of them through the ASIC flow, some ten
@@ -59,15 +58,7 @@ EXAMPLES = """\
   modexlab report --no-measure --figures figures --format svg"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "report",
-        "measure what is missing and write the report, one HTML page",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "designs",
         metavar="DESIGN",

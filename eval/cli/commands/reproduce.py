@@ -1,4 +1,4 @@
-"""`modexlab reproduce`: the command behind a figure, and the figure measured again."""
+"""`modexlab ledger reproduce`: the command behind a figure, and the figure measured again."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from ....fl.errors import BadInput
 from ...json_values import attributes
 from ...progress import Progress
 from ...table import table
-from ..arguments import Commands, add_command, add_json, add_ledger, answer, ledger_of, warn
+from ..arguments import add_json, add_ledger, answer, ledger_of, warn
 from .ledger import row_number, value_text
 
 if TYPE_CHECKING:
     from ...lab.ledger.ledger import Row
     from ...lab.metrics import Measurement
 
+SUMMARY = "print the command behind a figure of the ledger, or run it again"
 TEXT = """\
 ROW is the number of a figure: the first column of
 `modexlab ledger list`, and what the report shows with each of its figures. Without --run its command goes to stdout.
@@ -32,9 +33,9 @@ the same figures in the words of its own.
 The exit code of --run is 1 if a figure differs. What has been made before comes from the cache (a netlist, a
 simulator); --fresh makes everything again."""
 EXAMPLES = """\
-  modexlab reproduce 1
-  modexlab reproduce 1 --run
-  modexlab reproduce 1 --run --fresh --json"""
+  modexlab ledger reproduce 1
+  modexlab ledger reproduce 1 --run
+  modexlab ledger reproduce 1 --run --fresh --json"""
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,7 @@ class _Pair:
         return f"differs by {difference}" + (f" ({self.now / self.then - 1:+.2%})" if self.then else "")
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "reproduce",
-        "print the command behind a figure of the ledger, or run it again",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("row", metavar="ROW", help="the number of a figure")
     parser.add_argument("--run", action="store_true", help="measure again and compare")
     parser.add_argument("--fresh", action="store_true", help="with --run: take nothing from the cache")

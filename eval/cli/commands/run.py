@@ -17,8 +17,6 @@ from ...designs.session import LEVELS, NoResult
 from ...designs.widths import check_fit, check_width
 from .. import own
 from ..arguments import (
-    Commands,
-    add_command,
     add_design,
     add_interface,
     add_json,
@@ -46,6 +44,7 @@ if TYPE_CHECKING:
 
 Result = int | list[int]  # of one exponentiation, or of each of a workload
 
+SUMMARY = "simulate an operation at any level and check its result"
 TEXT = """\
 A machine of the catalogue computes base^exp
 mod N or a private operation of a key, and Python's own pow judges it. An accelerator of your own answers
@@ -70,15 +69,7 @@ EXAMPLES = """\
   modexlab run --accelerator cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "run",
-        "simulate an operation at any level and check its result",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_operands(parser, required=True)
     own.add_fields(parser)
@@ -99,7 +90,12 @@ def add(commands: Commands) -> None:
     add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
     add_settings(parser)
     add_interface(parser)
-    parser.add_argument("--level", choices=LEVELS, default="rtl", help="level of the model (default: rtl)")
+    parser.add_argument(
+        "--level",
+        choices=LEVELS,
+        default="rtl",
+        help="level of the model; or formula: `modexlab run --level formula --help` (default: rtl)",
+    )
     parser.add_argument(
         "--stage",
         help="how RTL is simulated: python, verilog or native (default: native; with --trace: python)",
@@ -227,7 +223,7 @@ class PrivateOperation(Operation):
 
     def last_lines(self, report: Report) -> Iterator[str]:
         params = report["params"]
-        words = [f"modexlab program {report['design']} --nbits {report['nbits']}"]
+        words = [f"modexlab show {report['design']} --program --nbits {report['nbits']}"]
         words += ["--crt"] if params["crt"] else []
         words += [f"--blind {params['blind']}"] if params["blind"] != "no" else []
         words += ["--verify"] if params["verify"] else []

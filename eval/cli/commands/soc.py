@@ -1,4 +1,4 @@
-"""`modexlab soc`: an accelerator on the bus of a RISC-V chip made with LiteX, and a program in C."""
+"""`modexlab proc soc`: an accelerator on the bus of a RISC-V chip made with LiteX, and a program in C."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from ...progress import Progress
 from ...table import table
 from .. import own
 from ..arguments import (
-    Commands,
-    add_command,
     add_design,
     add_json,
     add_settings,
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from ...exchange.soc.chip import Chip, RoundTrip, TableCalls
     from ...exchange.soc.program import Software
 
+SUMMARY = "encrypt and decrypt on a RISC-V chip with a machine on its bus"
 TEXT = """\
 The chip is made
 with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its interrupt. Verilator
@@ -42,10 +41,10 @@ machine takes, encrypts a message and decrypts the ciphertext. An accelerator of
 first requests of its table. Results are compared by the program, and once more here; exit code 1 if one is
 wrong."""
 EXAMPLES = """\
-  modexlab soc mont --nbits 64
-  modexlab soc mont --nbits 64 --cpu picorv32 --wait interrupt
-  modexlab soc systolic --nbits 1024 --wait interrupt -o chip
-  modexlab soc --accelerator gcd"""
+  modexlab proc soc mont --nbits 64
+  modexlab proc soc mont --nbits 64 --cpu picorv32 --wait interrupt
+  modexlab proc soc systolic --nbits 1024 --wait interrupt -o chip
+  modexlab proc soc --accelerator gcd"""
 
 DEFAULT_NBITS, DEFAULT_CPU = 64, "vexriscv"
 POLLING, INTERRUPT = "polling", "interrupt"
@@ -59,15 +58,7 @@ Cycles as the CPU sees them, from the first write to the return of a call; cache
 Trip = TypeVar("Trip")
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "soc",
-        "encrypt and decrypt on a RISC-V chip with a machine on its bus",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_width(
         parser,

@@ -1,4 +1,4 @@
-"""`modexlab systems`: Table 1 of paper 001, measured now, each result checked, and the same table at other
+"""`modexlab proc systems`: Table 1 of paper 001, measured now, each result checked, and the same table at other
 widths.
 """
 
@@ -17,8 +17,6 @@ from ...designs.soc_system import COUPLINGS
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
-    Commands,
-    add_command,
     add_json,
     add_settings,
     answer,
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
 
     Column = tuple[str, str, Callable[[Row, list[Row]], Any]]
 
+SUMMARY = "measure processors with accelerators and print the table"
 TEXT = """\
 RSA by software on the processor and
 by accelerators behind it, in cycles of the stats window, beside the published figures. Every result is
@@ -45,10 +44,10 @@ driver in C polls; procbus-irq-DESIGN sleeps until the interrupt, procbus-key-DE
 --interface axi4lite puts loosely coupled systems beside tightly coupled ones: every procxcel-DESIGN, and the
 same machine on the bus in the three ways, with cycles of the call, of the transfer and of the work."""
 EXAMPLES = """\
-  modexlab systems
-  modexlab systems --system proc-naive procxcel-mont --operation decrypt --json
-  modexlab systems --nbits 64 128 256 512 1024 2048 --output systems.txt
-  modexlab systems --interface axi4lite --system procxcel-mont"""
+  modexlab proc systems
+  modexlab proc systems --system proc-naive procxcel-mont --operation decrypt --json
+  modexlab proc systems --nbits 64 128 256 512 1024 2048 --output systems.txt
+  modexlab proc systems --interface axi4lite --system procxcel-mont"""
 
 NOTE = (
     "Cycles: of the stats window, in which the processor calls the kernel, and nothing else happens. "
@@ -88,15 +87,7 @@ COUPLED = (
 BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "systems",
-        "measure processors with accelerators and print the table",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--nbits",
         type=number,

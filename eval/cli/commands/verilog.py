@@ -14,8 +14,6 @@ from ...designs.verilog.processor import PROCESSOR
 from ...designs.widths import check_width
 from ...progress import Progress
 from ..arguments import (
-    Commands,
-    add_command,
     add_interface,
     add_manifests,
     add_settings,
@@ -28,6 +26,7 @@ from ..arguments import (
     xcel_of,
 )
 
+SUMMARY = "write a design as SystemVerilog"
 TEXT = """\
 The header says what the machine computes and in how
 many cycles, its parameters, the ports and the protocol. Without -o the text goes to stdout; a file is written whole or not at all.
@@ -46,15 +45,12 @@ DEFAULT_NBITS, PADDING_NBITS = 32, 1024
 OPEN = "none"  # for --xcel: nothing behind the port
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands, "verilog", "write a design as SystemVerilog", text=TEXT, examples=EXAMPLES, execute=execute
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
         nargs="?",
-        help="a design of the catalogue (see `modexlab designs`), proc, or a unit of padding",
+        help="a design of the catalogue (see `modexlab show`), proc, or a unit of padding",
     )
     add_manifests(parser)
     parser.add_argument("--output", "-o", metavar="FILE", help="the file to write (default: stdout)")

@@ -177,7 +177,7 @@ class Core(Runnable):
         path = self.manifest.path
         return self.manifest.error(
             ("top",),
-            f"{reason}; correct the module, or `modexlab design wrapper {path.name}` prints a wrapper "
+            f"{reason}; correct the module, or `modexlab new wrapper {path.name}` prints a wrapper "
             "to begin with",
         )
 

@@ -40,7 +40,7 @@ The module has these ports and no others, at the rising edge of clk, with a sync
 
 A message moves in every cycle in which val and rdy are both 1. A core with other ports is put in a wrapper of
 some 30 lines. If its instance there is called `core`, area and energy are counted without the wrapper; cycles
-are those of both. `modexlab design wrapper design.toml` prints a wrapper to begin with.
+are those of both. `modexlab new wrapper design.toml` prints a wrapper to begin with.
 
 A function takes the fields of a request in order, and nbits and parameters of the module by name if it has
 parameters of these names; it returns the response, as a tuple if there are several fields. Such a core has
@@ -161,7 +161,7 @@ class Manifest:
         except OSError as error:
             raise BadInput(
                 f"{path} cannot be read: {error.strerror}; give a manifest, or the folder of a {FILE} "
-                "(`modexlab design new` prints one to begin with)"
+                "(`modexlab new manifest` prints one to begin with)"
             ) from None
         except UnicodeDecodeError:
             raise BadInput(f"{path} is no text; give a manifest in TOML") from None
@@ -355,5 +355,5 @@ def _refuse_replaced(path: Path, text: str, keys: Collection[str]) -> None:
         raise BadInput(
             f"{path}, line {line_of(text, (driven[0],))}: {', '.join(driven)}: "
             "a module of Verilog drives the ports of a core, and no key of a manifest; drop them, "
-            f"and `modexlab design wrapper {path.name}` prints such a module to begin with"
+            f"and `modexlab new wrapper {path.name}` prints such a module to begin with"
         )

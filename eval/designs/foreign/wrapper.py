@@ -11,13 +11,13 @@ from .core import CORE, Core
 from .ports import modules
 
 TEMPLATE = """\
-# A manifest: a core as a design of modexlab. `modexlab design check design.toml` checks it and runs the table
-# of corners; `modexlab design keys` prints all keys.
+# A manifest: a core as a design of modexlab. `modexlab check --manifest design.toml` checks it and runs the table
+# of corners; `modexlab new keys` prints all keys.
 name = "mine"                       # as tables have it
 title = "a core of mine"
 origin = ""                         # release, author, licence
 files = ["rtl/modexp.v"]            # relative to this file; patterns (rtl/*.v) are possible
-top = "modexp"                      # the module; `modexlab design wrapper` writes one with modexlab's streams
+top = "modexp"                      # the module; `modexlab new wrapper` writes one with modexlab's streams
 # nbits = [512, 1024]               # widths that it exists at; left out: any
 # timeout = 10000000                # cycles after which a request counts as hung
 

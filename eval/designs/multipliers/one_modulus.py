@@ -70,7 +70,7 @@ def check_tree(what: str, nbits: int, most: int) -> None:
         raise BadInput(
             f"a compression tree of {nbits} bits ({what}) is too large to translate; give at most {most} "
             "bits "
-            "(`modexlab draw` plans larger ones)"
+            "(`modexlab show --tree` plans larger ones)"
         )
 
 

@@ -212,7 +212,7 @@ def works(machine: Machine) -> tuple[Workload, Workload]:
         raise BadInput(
             f"{machine.design.name} with CRT, blinding or a check only decrypts, and the chip's program "
             "encrypts with it, too; "
-            "leave out crt, blind and verify, or run `modexlab systems`, whose processor drives such a "
+            "leave out crt, blind and verify, or run `modexlab proc systems`, whose processor drives such a "
             "machine"
         )
     return workloads(machine.modulus_nbits // 2 * 2)

@@ -80,7 +80,7 @@ _NOTES = {
     "multipliers.",
     "002": "Paper 002: its total counts products alone; systolic-002 takes a cycle a word more, until the "
     "last word is there. At the "
-    "paper's widths it takes moduli two bits shorter (`modexlab papers 002 --errata`).",
+    "paper's widths it takes moduli two bits shorter (`modexlab show papers 002 --errata`).",
     "003": "Paper 003: a request of serial-003 is taken when its numbers are in the memories, which the "
     "paper does not count either. "
     "Ours is the whole machine with its handshakes; slices are estimated from LUTs and registers.",

@@ -1,4 +1,4 @@
-"""`modexlab programs`: what each program costs, by width: a table of products, cycles and memory beside the
+"""`modexlab show --costs`: what each program costs, by width: a table of products, cycles and memory beside the
 closed formula.
 """
 
@@ -7,29 +7,27 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ....fl.errors import BadInput
-from ...designs.widths import check_width
-from ...table import table
-from ..arguments import Commands, add_command, add_json, add_settings, answer, settings_of, width
+from .....fl.errors import BadInput
+from ....designs.widths import check_width
+from ....table import table
+from ...arguments import add_json, add_settings, answer, settings_of, width
 
 DEFAULT_DESIGN = "mont"
 WIDTHS = (1024, 2048, 4096)
 
+SUMMARY = "count what each program costs"
 TEXT = """\
 Private operations with a full exponent (a key with primes of half the width and e = 65537), by
 each schedule, then with CRT, blinding and the check of the result. Cycles word by word, and by
 the closed formula; overhead: on the same without the protection. A program whose time hangs on
 the exponent (it leaks) is counted with as many ones as zeros."""
 EXAMPLES = """\
-  modexlab programs --nbits 2048
-  modexlab programs mont-ct --nbits 512 1024 --set steps_per_stage=16
-  modexlab programs ssmm-ct --nbits 256 --json"""
+  modexlab show --costs --nbits 2048
+  modexlab show mont-ct --costs --nbits 512 1024 --set steps_per_stage=16
+  modexlab show ssmm-ct --costs --nbits 256 --json"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands, "programs", "count what each program costs", text=TEXT, examples=EXAMPLES, execute=execute
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
@@ -50,8 +48,8 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...designs import catalogue
-    from ...designs.protection import PROGRAMS, costs, fitted  # not at the top: it brings PyMTL3
+    from ....designs import catalogue
+    from ....designs.protection import PROGRAMS, costs, fitted  # not at the top: it brings PyMTL3
 
     design = catalogue.find(args.design)
     settings = settings_of(design, args.settings)

@@ -1,65 +1,81 @@
-"""`modexlab completion`: completion scripts for bash, zsh and fish, with the names of designs and systems."""
+"""`modexlab --completion`: scripts for bash, zsh and fish, with the names of designs and systems."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from ...designs.verilog.processor import PROCESSOR
-from ..arguments import Commands, add_command
-from . import verilog
-from .compare import WORDS
+from ..designs.verilog.processor import PROCESSOR
+from .commands import verilog
+from .commands.compare import WORDS
 
 # how arguments are completed, by the word that the help shows for them
 FILES = frozenset({"FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"})
 DIRECTORIES = frozenset({"DIR", "DIRECTORY"})
 DESIGN = "DESIGN"
 
-TEXT = "The script goes to stdout; load it in the start file of your shell."
-EXAMPLES = """\
-  modexlab completion bash > ~/.local/share/bash-completion/completions/modexlab
-  modexlab completion zsh > ~/.zsh/completions/_modexlab      (a directory in fpath)
-  modexlab completion fish > ~/.config/fish/completions/modexlab.fish"""
+SUMMARY = "print the completion script of a shell"
+SHELLS = ("bash", "zsh", "fish")
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "completion",
-        "print the completion script of a shell",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+def add_forms(
+    command: argparse.ArgumentParser,
+    forms: Sequence[tuple[Sequence[str], argparse.ArgumentParser]],
+    values: Mapping[str, Sequence[str]],
+) -> None:
+    """Give a command the options of all its forms, and the words and options that tell them apart."""
+    words = [selector[0] for selector, _ in forms if selector and not selector[0].startswith("-")]
+    if words and forms[0][0]:
+        command.add_argument("form", choices=words)
+        words = []
+    positionals: list[argparse.Action] = []
+    for selector, form in forms:
+        found = [action for action in form._actions if not action.option_strings]
+        positionals = positionals or found
+        if len(selector) == 1 and selector[0].startswith("-"):
+            command.add_argument(
+                selector[0], action="store_true", help=(form.description or "").split(".")[0]
+            )
+        if len(selector) == 2:
+            level = command._option_string_actions[selector[0]]
+            level.choices = [*(level.choices or ()), selector[1]]
+        for action in form._actions:
+            if action.metavar == DESIGN:
+                extra = [PROCESSOR] if form.get_default("execute") is verilog.execute else []
+                action.choices = [*values[DESIGN], *(extra if action.dest == "design" else [])]
+            elif action.dest in values:
+                action.choices = values[action.dest]
+            if not any(option in command._option_string_actions for option in action.option_strings):
+                if action.option_strings:
+                    command._add_action(action)
+    for action in positionals:
+        if words and action is positionals[0] and action.metavar not in FILES:
+            action.choices = [*words, *(action.choices or ())]
+        command._add_action(action)
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ....flow.fpga.fpga import DEVICES
-    from ....rtl.sim import STAGES
-    from ...designs import catalogue
-    from ...designs.system_catalogue import system_names
-    from ...papers.published import NUMBERS
+def values() -> dict[str, Sequence[str]]:
+    """The values of arguments, by their metavar or destination."""
+    from ...flow.fpga.fpga import DEVICES
+    from ...rtl.sim import STAGES
+    from ..designs import catalogue
+    from ..designs.system_catalogue import system_names
+    from ..papers.published import NUMBERS
 
-    parser = args.parser
-    names = [design.name for design in catalogue.designs()]
-    choices = {
+    return {
+        DESIGN: [design.name for design in catalogue.designs()],
         "systems": system_names(),
         "papers": WORDS,
         "paper": NUMBERS,
         "device": list(DEVICES),
         "stage": list(STAGES),
     }
-    for command in _commands(parser).choices.values():
-        with_processor = command.get_default("execute") is verilog.execute
-        for action in command._actions:
-            if action.metavar == DESIGN:
-                action.choices = [*names, PROCESSOR] if with_processor and action.dest == "design" else names
-            elif action.dest in choices:
-                action.choices = choices[action.dest]
-    print(_fish(parser) if args.shell == "fish" else _shtab(parser, args.shell))
-    return 0
+
+
+def script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """The completion script of a shell."""
+    return _fish(parser) if shell == "fish" else _shtab(parser, shell)
 
 
 def _commands(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:

@@ -1,4 +1,4 @@
-"""`modexlab papers`: the published figures: which tables there are, one of them as printed, and what is wrong
+"""`modexlab show papers`: the published figures: which tables there are, one of them as printed, and what is wrong
 in them.
 """
 
@@ -8,34 +8,27 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ....fl.errors import BadInput
-from ...table import table
-from ..arguments import Commands, add_command, add_json, answer
+from .....fl.errors import BadInput
+from ....table import table
+from ...arguments import add_json, answer
 
 if TYPE_CHECKING:
-    from ...papers.published import Erratum, Paper, Published, Table
+    from ....papers.published import Erratum, Paper, Published, Table
 
+SUMMARY = "show the published figures and errata"
 TEXT = """\
 Every table of the five papers that the laboratory is held against, transcribed cell by cell, with errata: what
 a paper prints stays, what it should print stands beside it with the reason. `modexlab compare` puts ours beside them."""
 EXAMPLES = """\
-  modexlab papers                     the five papers
-  modexlab papers 003                 tables, formulas and errata of one
-  modexlab papers 003 --table 17.4    a table as printed, and what is wrong in it
-  modexlab papers --errata            all that is wrong in them
-  modexlab papers --bibtex            references
-  modexlab papers 001 --json          every cell, with its metric, unit, and the machine of ours that answers to it"""
+  modexlab show papers                     the five papers
+  modexlab show papers 003                 tables, formulas and errata of one
+  modexlab show papers 003 --table 17.4    a table as printed, and what is wrong in it
+  modexlab show papers --errata            all that is wrong in them
+  modexlab show papers --bibtex            references
+  modexlab show papers 001 --json          every cell, with its metric, unit, and the machine of ours that answers to it"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "papers",
-        "show the published figures and errata",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paper", metavar="PAPER", nargs="?", help="000 to 004 (default: a list of them)")
     parser.add_argument("--table", metavar="N", help="print this table of the paper: 1, 2a, 17.4, text, ...")
     parser.add_argument("--errata", action="store_true", help="print only what is wrong")
@@ -44,10 +37,12 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...papers import published
+    from ....papers import published
 
     if args.table is not None and args.paper is None:
-        raise BadInput(f"--table {args.table} of which paper? Give it as well: modexlab papers 001 --table 1")
+        raise BadInput(
+            f"--table {args.table} of which paper? Give it as well: modexlab show papers 001 --table 1"
+        )
     if args.table is not None and args.errata:
         raise BadInput("--errata with --table, which prints those of the table anyway; drop one of them")
     papers = published.papers() if args.paper is None else (published.paper(args.paper),)
@@ -70,7 +65,7 @@ def execute(args: argparse.Namespace) -> int:
             return _printed(chosen)
         if args.errata:
             return "\n".join(_told(erratum) for erratum in errata)
-        return _detail(papers[0]) if args.paper is not None else _list(papers)
+        return _detail(papers[0]) if args.paper is not None else listed(papers)
 
     answer(args, data, text)
     return 0
@@ -85,7 +80,7 @@ def _as_json(figure: Published) -> dict[str, Any]:
     }
 
 
-def _list(papers: tuple[Paper, ...]) -> str:
+def listed(papers: tuple[Paper, ...]) -> str:
     rows = []
     for paper in papers:
         cells = sum(1 for _ in paper.figures())
@@ -94,7 +89,7 @@ def _list(papers: tuple[Paper, ...]) -> str:
             [paper.number, year, str(len(paper.tables)), str(cells), str(len(paper.errata)), paper.title]
         )
     text = table(["paper", "year", "tables", "figures", "errata", "title"], rows)
-    return f"{text}\n\n`modexlab papers PAPER` lists its tables, `--table N` prints one."
+    return f"{text}\n\n`modexlab show papers PAPER` lists its tables, `--table N` prints one."
 
 
 def _detail(paper: Paper) -> str:

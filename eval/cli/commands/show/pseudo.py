@@ -1,4 +1,4 @@
-"""`modexlab pseudo`: the multiples of a modulus that make reduction easy, and a warning where its factors are
+"""`modexlab show --multiples`: the multiples of a modulus that make reduction easy, and a warning where its factors are
 known.
 """
 
@@ -9,12 +9,13 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from ....fl.errors import BadInput, shown
-from ....fl.multipliers.pseudo_modulus import PseudoModuli, PseudoModulus
-from ...designs.widths import MAX_NBITS
-from ...table import table
-from ..arguments import Commands, add_command, add_json, answer, json_number, number
+from .....fl.errors import BadInput, shown
+from .....fl.multipliers.pseudo_modulus import PseudoModuli, PseudoModulus
+from ....designs.widths import MAX_NBITS
+from ....table import table
+from ...arguments import add_json, answer, json_number, number
 
+SUMMARY = "find easy multiples of a modulus"
 TEXT = """\
 A pseudo-modulus is a multiple c*N of the modulus N: who
 computes modulo c*N goes back to N by one reduction at the end.
@@ -23,20 +24,12 @@ digit products of one modular product in radix 2^w, what the
 shape saves and what it costs. Then: factors of N, if a short
 search finds any, and what follows."""
 EXAMPLES = """\
-  modexlab pseudo 0xb5c3 --w 4
-  modexlab pseudo 1431655765
-  modexlab pseudo --key key.pem --w 32 --json"""
+  modexlab show 0xb5c3 --multiples --w 4
+  modexlab show 1431655765 --multiples
+  modexlab show --multiples --key key.pem --w 32 --json"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "pseudo",
-        "find easy multiples of a modulus",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "modulus", metavar="N", type=number, nargs="?", help="an odd modulus (decimal or 0x...)"
     )
@@ -49,9 +42,11 @@ def add(commands: Commands) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     if (args.modulus is None) == (args.key is None):
-        raise BadInput("pseudo needs one of N and --key FILE; give a modulus, as in `modexlab pseudo 0xb5c3`")
+        raise BadInput(
+            "--multiples needs one of N and --key FILE; give a modulus, as in `modexlab show 0xb5c3 --multiples`"
+        )
     if args.key is not None:
-        from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
+        from .....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
 
         n = RSAKey.load(args.key).n
     else:

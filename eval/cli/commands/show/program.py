@@ -1,15 +1,13 @@
-"""`modexlab program`: the program that a machine executes, as assembly, with what it costs."""
+"""`modexlab show --program`: the program that a machine executes, as assembly, with what it costs."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ....fl.param import PAPER_NBITS
-from ...designs.widths import check_width
-from ..arguments import (
-    Commands,
-    add_command,
+from .....fl.param import PAPER_NBITS
+from ....designs.widths import check_width
+from ...arguments import (
     add_design,
     add_json,
     add_private,
@@ -22,29 +20,22 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ...designs.design import Design
+    from ....designs.design import Design
 
+SUMMARY = "print the program that a machine executes"
 TEXT = """\
 A word a line: products (mul; mulw: of the machine's whole width; .if: only for a 1 of the
 exponent; (b|r): b for a 1, r for a 0), and beside them loads, stores, sums, comparisons, which
 take effect when the word ends. Then what follows: the next word unless it says otherwise.
 Registers: r the result, b the base, s what is fetched, or the table's entry for a secret digit."""
 EXAMPLES = """\
-  modexlab program mont
-  modexlab program mont-ct --nbits 1024 --set schedule=fixed-window
-  modexlab program mont --nbits 2048 --crt --blind
-  modexlab program naive --nbits 64 --verify --json"""
+  modexlab show mont --program
+  modexlab show mont-ct --program --nbits 1024 --set schedule=fixed-window
+  modexlab show mont --program --nbits 2048 --crt --blind
+  modexlab show naive --program --nbits 64 --verify --json"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "program",
-        "print the program that a machine executes",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     add_private(parser)
     add_width(parser, f"default: {PAPER_NBITS}")
@@ -59,7 +50,7 @@ def execute(args: argparse.Namespace) -> int:
 
 def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[str]]:
     """Of one design, for scripts and in words."""
-    from ...designs.protection import costs, private_settings  # not at the top: it brings PyMTL3
+    from ....designs.protection import costs, private_settings  # not at the top: it brings PyMTL3
 
     nbits = PAPER_NBITS if args.nbits is None else check_width(args.nbits)
     settings = settings_of(design, args.settings)

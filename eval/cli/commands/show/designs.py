@@ -1,4 +1,4 @@
-"""`modexlab designs`: the catalogue as a table, one design in detail, or JSON."""
+"""`modexlab show`: the catalogue as a table, one design in detail, or JSON."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ....fl.param import PAPER_NBITS
-from ...table import table
-from ..arguments import Commands, add_command, add_json, answer, find_design, json_number, json_value
+from .....fl.param import PAPER_NBITS
+from ....table import table
+from ...arguments import add_json, answer, find_design, json_number, json_value
 
 if TYPE_CHECKING:
-    from ....fl.param import Param
-    from ...designs.design import Design
+    from .....fl.param import Param
+    from ....designs.design import Design
 
+SUMMARY = "list the accelerators of the catalogue"
 EXAMPLES = """\
-  modexlab designs              all designs
-  modexlab designs mont         one design with its parameters
-  modexlab designs --json       for scripts"""
+  modexlab show              all designs
+  modexlab show mont         one design with its parameters
+  modexlab show designs --json       for scripts"""
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands, "designs", "list the accelerators of the catalogue", examples=EXAMPLES, execute=execute
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("design", metavar="DESIGN", nargs="?", help="show this one in detail")
     add_json(parser)
 
@@ -43,7 +41,7 @@ def _param_as_json(param: Param) -> dict[str, Any]:
 
 def _published(design: Design) -> dict[str, float | int]:
     """Cycles by workload of the paper's own RTL, where the design is a machine of it."""
-    from ...papers.published import by_name
+    from ....papers.published import by_name
 
     return by_name("001", "RTL").get(design.name, {}) if design.paper == "001" else {}
 
@@ -96,20 +94,20 @@ def _detail(design: Design) -> str:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...designs import catalogue
+    from ....designs import catalogue
 
     designs = [find_design(args.design)] if args.design else list(catalogue.designs())
     answer(
         args,
         lambda: [_as_json(design) for design in designs],
-        lambda: _detail(designs[0]) if args.design else _lines(designs),
+        lambda: _detail(designs[0]) if args.design else lines(designs),
     )
     return 0
 
 
 def _by_word(design: Design) -> dict[str, list[str]]:
     """The schedules, and the settings that change the default machine's promise, by the word for it."""
-    from ...designs.promises import WORDS  # not at the top: it brings PyMTL3
+    from ....designs.promises import WORDS  # not at the top: it brings PyMTL3
 
     found: dict[str, list[str]] = {}
     for param, value, promises in design.alternatives():
@@ -118,7 +116,7 @@ def _by_word(design: Design) -> dict[str, list[str]]:
     return {word: found[word] for word in WORDS if word in found}
 
 
-def _lines(designs: Sequence[Design]) -> Iterator[str]:
+def lines(designs: Sequence[Design]) -> Iterator[str]:
     """All of them."""
     rows = [
         [
@@ -135,4 +133,4 @@ def _lines(designs: Sequence[Design]) -> Iterator[str]:
     yield table(["design", "family", "paper", "domain", "schedule", "constant time", "parameters"], rows)
     yield ""
     yield from (f"{design.name}: {design.summary}" for design in designs)
-    yield "\n`modexlab designs DESIGN` shows what a design is and which values its parameters take."
+    yield "\n`modexlab show DESIGN` shows what a design is and which values its parameters take."

@@ -1,19 +1,17 @@
-"""`modexlab draw`: the compression tree of a design or of a modulus as a dot diagram."""
+"""`modexlab show --tree`: the compression tree of a design or of a modulus as a dot diagram."""
 
 from __future__ import annotations
 
 import argparse
 
-from ....fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
-from ....fl.compression.compression_follow import follow
-from ....fl.compression.compression_plan import CELLS, OPERATIONS, Plan
-from ....fl.compression.prefix import ADDERS
-from ....fl.errors import BadInput
-from ....fl.moduli import parse
-from ...designs.widths import check_width
-from ..arguments import (
-    Commands,
-    add_command,
+from .....fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
+from .....fl.compression.compression_follow import follow
+from .....fl.compression.compression_plan import CELLS, OPERATIONS, Plan
+from .....fl.compression.prefix import ADDERS
+from .....fl.errors import BadInput
+from .....fl.moduli import parse
+from ....designs.widths import check_width
+from ...arguments import (
     add_settings,
     add_width,
     check_directory,
@@ -23,28 +21,21 @@ from ..arguments import (
     writing,
 )
 
+SUMMARY = "draw the compression tree of a multiplier as SVG"
 TEXT = """\
 A tree belongs to one modulus: give a
 design whose multiplier is a compression tree, or --modulus. Without -o the SVG goes to stdout. --follow tells
 the way of one product a_J * b_K through the tree."""
 EXAMPLES = """\
-  modexlab draw --modulus 2^8-1 -o pm.svg
-  modexlab draw --modulus 2^6+21 --strategy full -o m.svg
-  modexlab draw --modulus 2^8+1 --operation square -o square.svg
-  modexlab draw --modulus 2^8+85 --follow 7 3"""
+  modexlab show --tree --modulus 2^8-1 -o pm.svg
+  modexlab show --tree --modulus 2^6+21 --strategy full -o m.svg
+  modexlab show --tree --modulus 2^8+1 --operation square -o square.svg
+  modexlab show --tree --modulus 2^8+85 --follow 7 3"""
 
 DEFAULT_NBITS = 8
 
 
-def add(commands: Commands) -> None:
-    parser = add_command(
-        commands,
-        "draw",
-        "draw the compression tree of a multiplier as SVG",
-        text=TEXT,
-        examples=EXAMPLES,
-        execute=execute,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("design", metavar="DESIGN", nargs="?", help="a design whose multiplier is a tree")
     parser.add_argument(
         "--modulus", "-m", metavar="SPEC", help="2^8, 2^8-1, 2^8+85, or a number (decimal or 0x...)"
@@ -81,7 +72,7 @@ def execute(args: argparse.Namespace) -> int:
         print("\n".join(follow(plan, *args.follow)))
         if args.output is None:
             return 0
-    from ...report.drawing import draw
+    from ....report.drawing import draw
 
     text = draw(plan)
     if not to_file:
@@ -101,7 +92,7 @@ def execute(args: argparse.Namespace) -> int:
 def _plan(args: argparse.Namespace) -> Plan:
     """The plan that the user means."""
     if (args.design is None) == (args.modulus is None):
-        raise BadInput("draw needs a DESIGN or --modulus SPEC, one of them; for example: --modulus 2^8-1")
+        raise BadInput("--tree needs a DESIGN or --modulus SPEC, one of them; for example: --modulus 2^8-1")
     if args.modulus is not None:
         if args.settings:
             raise BadInput("--set belongs to a DESIGN; with --modulus give --operation, --strategy, --adder")
