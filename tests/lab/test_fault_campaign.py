@@ -90,7 +90,7 @@ def test_an_interrupted_campaign_goes_on(
     with pytest.raises(KeyboardInterrupt):
         first.run(first.faults(450, False))
     assert len(first.outcomes) == 200 and first.reused == 0
-    command = ["faults", "mont", "--nbits", "8", "--samples", "450"]
+    command = ["attack", "faults", "mont", "--nbits", "8", "--samples", "450"]
     assert main(command) == 1, "a wrong result left"
     assert "200 of them were kept from before" in capsys.readouterr().out
     assert len(injected) == 300 + 250

@@ -258,10 +258,21 @@ def commands(directory: Path) -> list[tuple[str, ...]]:
         ("ledger", "export", f"{made}.csv"),
         ("ledger", "diff", str(directory / "whole.sqlite")),
         ("ledger", "merge", str(directory / "ledger.sqlite"), "--ledger", f"{made}.sqlite"),
-        ("reproduce", "1"),
+        ("ledger", "reproduce", "1"),
         ("report", "--no-measure", "-o", f"{made}.html"),
         ("sweep", str(directory / "space.toml"), "--dry-run"),
-        ("package", "mont", "--nbits", "8", "--interface", "stream", "-o", f"{made}-package", "--force"),
+        (
+            "verilog",
+            "--package",
+            "mont",
+            "--nbits",
+            "8",
+            "--interface",
+            "stream",
+            "-o",
+            f"{made}-package",
+            "--force",
+        ),
         ("compare", "paper-003"),
     ]
 

@@ -450,7 +450,9 @@ def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
 
 def test_commands_can_be_pasted() -> None:
     point = Point("mont", 32).as_json()
-    failure = Failure("", "gone", 1.0, "", ("modexlab", "cycles", "mont", "--set", "a=b c"), point)
+    failure = Failure(
+        "", "gone", 1.0, "", ("modexlab", "run", "mont", "--level", "formula", "--set", "a=b c"), point
+    )
     assert cells(failed([failure]), "Command") == [["modexlab run mont --level formula --set 'a=b c'"]]
 
 

@@ -101,7 +101,7 @@ def test_programs_compile_without_a_warning(cpu: str, interrupt: bool) -> None:
 def test_a_wrong_result_is_exit_1(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the program has not seen it."""
     encrypt, decrypt = works(find("mont").at(16))
-    argv = ("soc", "mont", "--nbits", 16)
+    argv = ("proc", "soc", "mont", "--nbits", 16)
     bench_that_prints(tmp_path, monkeypatch, "".join(lines_of([encrypt.golden, decrypt.golden], 0)))
     good = cli(*argv)
     assert good.code == 0
@@ -127,7 +127,7 @@ def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, monkeypatch: pyte
 
 def test_calls_of_an_accelerator(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program compiles; responses are compared with those of the function, and all calls must be made."""
-    argv = ("soc", "--accelerator", EXAMPLES / "inverse", "--nbits", 16)
+    argv = ("proc", "soc", "--accelerator", EXAMPLES / "inverse", "--nbits", 16)
     accelerator = entry(str(EXAMPLES / "inverse")).at(16)
     answers = accelerator.answers([row.request for row in chips.rows_of(accelerator)])
     assert {status for status, _ in answers} == {0, 1, 3}, "results, and refused requests"
