@@ -26,14 +26,14 @@ class Result:
 
 
 class Cli:
-    """`cli("show", "designs", "--json")` -> Result."""
+    """`cli("show designs --json")` -> Result; the first argument is split at its spaces."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
-    def __call__(self, *argv: object) -> Result:
+    def __call__(self, command: object = "", *argv: object) -> Result:
         self._capsys.readouterr()
-        code = main([str(word) for word in argv])
+        code = main([*str(command).split(), *map(str, argv)])
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 

@@ -163,10 +163,7 @@ def test_figures_go_to_the_ledger_and_to_the_data_sheet(
         )
         assert ledger.measurement(1).value("area_um2") == whole["area_um2"]
     made = tmp_path / "package"
-    assert (
-        cli("verilog", "--package", "mont", "--nbits", 8, "--interface", "stream", "-o", made, *place).code
-        == 0
-    )
+    assert cli("verilog --package mont --nbits 8 --interface stream -o", made, *place).code == 0
     sheet = (made / "doc" / "datasheet.md").read_text()
     assert f"{whole['area_um2']:,.5g} µm²" in sheet and "Clock period | 3 ns" in sheet
     assert "Nothing has been measured" not in sheet
@@ -209,7 +206,7 @@ def test_an_interrupted_run_says_how_it_goes_on(
 def test_partial_runs_do_not_go_to_the_ledger(options: tuple[str, ...], cli: Cli, tmp_path: Path) -> None:
     if options[0] == "--kit":
         options = ("--kit", str(kit.DEFAULT))
-    said = cli.fails("asic", "mont", "--nbits", 16, *options, "--ledger", tmp_path / "ledger.sqlite")
+    said = cli.fails("asic mont --nbits 16", *options, "--ledger", tmp_path / "ledger.sqlite")
     assert "the figures of this run are not recorded" in said
 
 
@@ -344,7 +341,7 @@ def test_refused(cli: Cli, arguments: tuple[object, ...], message: str) -> None:
 
 def test_design_that_makes_no_circuit(cli: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bad.v").write_text("module bad(input a, output b);\n  assign b = a +;\nendmodule\n")
-    result = cli("asic", "--verilog", tmp_path / "bad.v", "--top", "bad", "--to", "synthesis")
+    result = cli("asic --verilog", tmp_path / "bad.v", "--top", "bad", "--to", "synthesis")
     assert result.code == 2
     assert "bad.v:2" in result.err.splitlines()[-1] and result.out == ""
 

@@ -10,7 +10,7 @@ from ..command_line import DECRYPT, ENCRYPT, Cli
 
 
 def test_json(cli: Cli) -> None:
-    report = cli("run", "--level", "formula", "mont", "--nbits", 1024, "--exp", 65537, "--json").json()
+    report = cli("run --level formula mont --nbits 1024 --exp 65537 --json").json()
     assert report.keys() >= {"design", "nbits", "cycles"}
     assert (report["design"], report["nbits"], report["exp"]) == ("mont", 1024, 65537)
     assert isinstance(report["cycles"], int)
@@ -19,39 +19,34 @@ def test_json(cli: Cli) -> None:
 
 @pytest.mark.parametrize(("operands", "most"), [(ENCRYPT, 100), (DECRYPT, 140)])
 def test_ours_beats_the_goal(cli: Cli, operands: tuple[str, ...], most: int) -> None:
-    assert cli("run", "--level", "formula", "mont", *operands, "--json").json()["cycles"] <= most
+    assert cli("run --level formula mont", *operands, "--json").json()["cycles"] <= most
 
 
 @pytest.mark.parametrize(("operands", "published"), [(ENCRYPT, 162), (DECRYPT, 227)])
 def test_the_twin_is_near_the_published_machine(cli: Cli, operands: tuple[str, ...], published: int) -> None:
-    assert cli("run", "--level", "formula", "mont-001", *operands, "--json").json()[
-        "cycles"
-    ] == pytest.approx(published, rel=0.05)
+    assert cli("run --level formula mont-001", *operands, "--json").json()["cycles"] == pytest.approx(
+        published, rel=0.05
+    )
 
 
 def test_the_same_operands_in_every_call(cli: Cli) -> None:
     assert (
-        cli("run", "--level", "formula", "mont", "--nbits", 256, "--json").out
-        == cli("run", "--level", "formula", "mont", "--nbits", 256, "--json").out
+        cli("run --level formula mont --nbits 256 --json").out
+        == cli("run --level formula mont --nbits 256 --json").out
     )
 
 
 def test_the_default_width_is_that_of_run(cli: Cli) -> None:
-    assert cli("run", "--level", "formula", "mont").out.startswith("mont, 32 bits, ")
-    assert (
-        cli("run", "--level", "formula", "mont").out
-        == cli("run", "--level", "formula", "mont", "--nbits", 32).out
-    )
+    assert cli("run --level formula mont").out.startswith("mont, 32 bits, ")
+    assert cli("run --level formula mont").out == cli("run --level formula mont --nbits 32").out
     for mod in (7, 2**33 + 1):
         operands = ("--base", 5, "--exp", 3, "--mod", mod)
-        ran = cli("run", "mont", *operands, "--level", "fl", "--json").json()
-        assert cli("run", "--level", "formula", "mont", *operands, "--json").json()["nbits"] == ran["nbits"]
+        ran = cli("run mont", *operands, "--level", "fl", "--json").json()
+        assert cli("run --level formula mont", *operands, "--json").json()["nbits"] == ran["nbits"]
 
 
 def test_text(cli: Cli) -> None:
-    assert cli("run", "--level", "formula", "mont", *ENCRYPT).out.startswith(
-        "mont, 32 bits, exponent of 17 bits: "
-    )
+    assert cli("run --level formula mont", *ENCRYPT).out.startswith("mont, 32 bits, exponent of 17 bits: ")
 
 
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
@@ -60,23 +55,21 @@ def test_all_designs_and_widths(cli: Cli, design: str, nbits: int) -> None:
     try:
         catalogue.find(design).at(nbits)
     except BadInput as error:  # a tree has a largest width
-        assert cli.fails("run", "--level", "formula", design, "--nbits", nbits) == str(error)
+        assert cli.fails("run --level formula", design, "--nbits", nbits) == str(error)
         assert nbits >= 1024
         return
-    report = cli("run", "--level", "formula", design, "--nbits", nbits, "--json").json()
+    report = cli("run --level formula", design, "--nbits", nbits, "--json").json()
     assert report["cycles"] > 0
 
 
 def test_a_fixed_modulus_is_the_default(cli: Cli) -> None:
-    report = cli("run", "--level", "formula", "dm-m-000", "--nbits", 64, "--json").json()
+    report = cli("run --level formula dm-m-000 --nbits 64 --json").json()
     assert report["mod"] == report["params"]["modulus"] == hex((2**64 - 1) // 3), "too large for a double"
 
 
 def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
     def cycles(exp: int) -> int:
-        return cli("run", "--level", "formula", "mont-ct", "--nbits", 64, "--exp", exp, "--json").json()[
-            "cycles"
-        ]
+        return cli("run --level formula mont-ct --nbits 64 --exp", exp, "--json").json()["cycles"]
 
     assert cycles(2**63) == cycles(2**64 - 1) == cycles(2**63 + 12345)
 
@@ -93,26 +86,21 @@ def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
     ],
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
-    assert message in cli.fails("run", "--level", "formula", *argv)
+    assert message in cli.fails("run --level formula", *argv)
 
 
 def test_an_exponent_that_is_drawn_is_told(cli: Cli) -> None:
     """With other operands given, the count of an exponent that was not."""
-    assert (
-        "bits (drawn; give --exp for yours): "
-        in cli("run", "--level", "formula", "mont", "--base", 3, "--mod", 9).out
-    )
-    assert "drawn" not in cli("run", "--level", "formula", "mont", "--base", 3, "--exp", 5, "--mod", 9).out
+    assert "bits (drawn; give --exp for yours): " in cli("run --level formula mont --base 3 --mod 9").out
+    assert "drawn" not in cli("run --level formula mont --base 3 --exp 5 --mod 9").out
 
 
 def test_a_product(cli: Cli) -> None:
     """From product to product, where that is the same for all."""
-    report = cli(
-        "run", "--level", "formula", "systolic-002", "--nbits", 512, "--workload", "product", "--json"
-    ).json()
+    report = cli("run --level formula systolic-002 --nbits 512 --workload product --json").json()
     assert (report["cycles"], report["products"], report["product_cycles"]) == (98, 1, 98)
     assert "take as long as their operands make them" in cli.fails(
-        "run", "--level", "formula", "ssmm", "--nbits", 32, "--workload", "product"
+        "run --level formula ssmm --nbits 32 --workload product"
     )
 
 
@@ -125,7 +113,7 @@ def test_products_are_counted(cli: Cli) -> None:
         ("systolic-002", 65537, 36, 11),
         ("ssmm", 65537, 17, None),
     ):
-        report = cli("run", "--level", "formula", design, "--nbits", 32, "--exp", exp, "--json").json()
+        report = cli("run --level formula", design, "--nbits", 32, "--exp", exp, "--json").json()
         assert report["products"] == products, design
         if cycles or design == "ssmm":
             assert report["product_cycles"] == cycles, design
@@ -138,19 +126,15 @@ def test_a_machine_with_a_key(cli: Cli) -> None:
     """CRT on products that follow the modulus takes about half; the private operation is meant wherever
     nothing is said.
     """
-    named = cli(
-        "run", "--level", "formula", "mont", "--nbits", 1024, *KEYED, "--workload", "decrypt", "--json"
-    ).json()
-    whole = cli(
-        "run", "--level", "formula", "mont", "--nbits", 1024, *KEYED[:2], "--workload", "decrypt", "--json"
-    ).json()
+    named = cli("run --level formula mont --nbits 1024", *KEYED, "--workload", "decrypt", "--json").json()
+    whole = cli("run --level formula mont --nbits 1024", *KEYED[:2], "--workload", "decrypt", "--json").json()
     assert 0.5 < named["cycles"] / whole["cycles"] < 0.55
     assert named["products"] > whole["products"] and named["product_cycles"] is None
-    unnamed = cli("run", "--level", "formula", "mont", "--nbits", 1024, *KEYED, "--json").json()
+    unnamed = cli("run --level formula mont --nbits 1024", *KEYED, "--json").json()
     assert (unnamed["cycles"], unnamed["products"]) == (named["cycles"], named["products"])
     assert "--exp: with crt, blind or verify" in cli.fails(
-        "run", "--level", "formula", "mont", "--nbits", 64, *KEYED, "--exp", 3
+        "run --level formula mont --nbits 64", *KEYED, "--exp", 3
     )
     assert "give workload decrypt" in cli.fails(
-        "run", "--level", "formula", "mont", "--nbits", 64, *KEYED, "--workload", "encrypt"
+        "run --level formula mont --nbits 64", *KEYED, "--workload", "encrypt"
     )

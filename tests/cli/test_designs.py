@@ -10,7 +10,7 @@ KEYS = {"name", "family", "paper", "domain", "schedule", "constant_time", "param
 
 
 def test_json(cli: Cli) -> None:
-    designs = cli("show", "designs", "--json").json()
+    designs = cli("show designs --json").json()
     by_name = {design["name"]: design for design in designs}
     assert {"naive-001", "mont-001", "mont", "mont-ct"} <= by_name.keys()
     for design in designs:
@@ -49,7 +49,7 @@ def number(value: int | str) -> int:
 
 
 def test_json_of_parameters(cli: Cli) -> None:
-    (mont,) = cli("show", "designs", "mont", "--json").json()
+    (mont,) = cli("show designs mont --json").json()
     params = {param["name"]: param for param in mont["params"]}
     assert params["nstages"]["legal"] == {"least": 1}
     assert params["nstages"]["legal_text"] == "1 or more"
@@ -59,31 +59,31 @@ def test_json_of_parameters(cli: Cli) -> None:
 
 
 def test_table(cli: Cli) -> None:
-    lines = cli("show", "designs").out.splitlines()
+    lines = cli("show designs").out.splitlines()
     assert lines[0].split()[:3] == ["design", "family", "paper"]
     for design in catalogue.designs():
         assert any(line.split()[:1] == [design.name] for line in lines)
 
 
 def test_detail(cli: Cli) -> None:
-    out = cli("show", "designs", "mont-001").out
+    out = cli("show designs mont-001").out
     assert "nstages = 4" in out
     assert "published      encrypt: 162 cycles" in out
 
 
 def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli: Cli) -> None:
-    out = cli("show", "designs", "mont").out
+    out = cli("show designs mont").out
     assert "paper          ours" in out and "published" not in out
-    assert cli("show", "designs", "mont", "--json").json()[0]["published"] == {}
-    assert cli("show", "designs", "mont-001", "--json").json()[0]["published"] == {
+    assert cli("show designs mont --json").json()[0]["published"] == {}
+    assert cli("show designs mont-001 --json").json()[0]["published"] == {
         "encrypt": 162,
         "decrypt": 227,
     }
 
 
 def test_one_as_json(cli: Cli) -> None:
-    assert [design["name"] for design in cli("show", "designs", "mont", "--json").json()] == ["mont"]
+    assert [design["name"] for design in cli("show designs mont --json").json()] == ["mont"]
 
 
 def test_unknown(cli: Cli) -> None:
-    assert "did you mean 'mont'?" in cli.fails("show", "designs", "mout")
+    assert "did you mean 'mont'?" in cli.fails("show designs mout")

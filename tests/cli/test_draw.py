@@ -83,7 +83,7 @@ def test_legend_counts_add_up() -> None:
 
 def test_file(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "tree.svg"
-    result = cli("show", "--tree", "--modulus", "2^8-1", "-o", target)
+    result = cli("show --tree --modulus 2^8-1 -o", target)
     assert result.code == 0
     assert result.out == f"{target}: multiply mod 2^8-1, 4 levels, cells: 48 full\n"
     assert target.read_text() == draw(make_plan("multiply", parse("255")))
@@ -91,16 +91,7 @@ def test_file(cli: Cli, tmp_path: Path) -> None:
 
 def test_stdout(cli: Cli) -> None:
     result = cli(
-        "show",
-        "--tree",
-        "--modulus",
-        "2^6+21",
-        "--strategy",
-        "full",
-        "--adder",
-        "sklansky",
-        "--operation",
-        "square",
+        "show --tree --modulus 2^6+21 --strategy full --adder sklansky --operation square",
     )
     assert result.code == 0
     found, _ = marks(result.out)
@@ -108,7 +99,7 @@ def test_stdout(cli: Cli) -> None:
 
 
 def test_follow(cli: Cli) -> None:
-    result = cli("show", "--tree", "--modulus", "2^8+85", "--follow", 7, 3)
+    result = cli("show --tree --modulus 2^8+85 --follow 7 3")
     assert result.code == 0
     assert result.out.startswith(
         "a_7 * b_3 has weight 2^10: it goes to column 0 place 7\nlevel 0: from place 7"
@@ -131,4 +122,4 @@ def test_follow(cli: Cli) -> None:
     ],
 )
 def test_mistakes(cli: Cli, argv: tuple[str, ...], message: str) -> None:
-    assert message in cli.fails("show", "--tree", *argv)
+    assert message in cli.fails("show --tree", *argv)

@@ -24,7 +24,7 @@ from ..command_line import Cli
     ],
 )
 def test_what_is_refused(arguments: tuple[str, ...], message: str, cli: Cli) -> None:
-    result = cli("asic", "--crosscheck", *arguments)
+    result = cli("asic --crosscheck", *arguments)
     assert result.code == 2 and message in result.err and result.err.count("\n") == 1
 
 
@@ -42,11 +42,11 @@ def test_a_bug_is_not_a_figure_that_is_missing(
         monkeypatch.setattr(second_opinion, "compared", compared)
 
     fails(ToolError("sta ended with code 3"))
-    result = cli("asic", "--crosscheck", "--space", space)
+    result = cli("asic --crosscheck --space", space)
     assert result.code == 1 and "NOT DONE" in result.out and "sta ended with code 3" in result.out
     fails(RuntimeError("a bug"))
     with pytest.raises(RuntimeError, match="a bug"):
-        cli("asic", "--crosscheck", "--space", space)
+        cli("asic --crosscheck --space", space)
 
 
 @pytest.mark.regress
@@ -54,7 +54,7 @@ def test_a_machine_with_its_layout(cli: Cli, tmp_path: Path) -> None:
     """Everything agrees or has a known cause, and every check was made; the second time nothing is done
     again.
     """
-    result = cli("asic", "--crosscheck", "mont", "--nbits", 8, "--layout", "--json")
+    result = cli("asic --crosscheck mont --nbits 8 --layout --json")
     assert result.code == 0
     told = json.loads(result.out)
     (netlist,) = told["netlists"]
@@ -70,5 +70,5 @@ def test_a_machine_with_its_layout(cli: Cli, tmp_path: Path) -> None:
         'title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = '
         '["layout"]\n[part.flow]\nclock_period = [3.0]\n'
     )
-    again = cli("asic", "--crosscheck", "--space", space)
+    again = cli("asic --crosscheck --space", space)
     assert again.code == 0 and "mont, 8 bits, layout" in again.out and "agrees" in again.out

@@ -19,9 +19,7 @@ def test_models_are_those_that_there_are() -> None:
 
 def test_leak(cli: Cli, tmp_path: Path) -> None:
     """A leak is exit code 1; the same seed gives the same figures."""
-    told = cli(
-        "attack", "leakage", "mont", "--nbits", 8, "--traces", 2000, "--json", "-o", tmp_path / "curve.png"
-    )
+    told = cli("attack leakage mont --nbits 8 --traces 2000 --json -o", tmp_path / "curve.png")
     assert told.code == 1
     found = told.json()
     assert (found["design"], found["nbits"], found["traces"], found["fixed"]) == ("mont", 8, 2000, "exponent")
@@ -30,22 +28,11 @@ def test_leak(cli: Cli, tmp_path: Path) -> None:
     assert any(each["name"] == "dpath.exponent.now" for each in found["registers_alone"])
     picture = (tmp_path / "curve.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
-    again = cli("attack", "leakage", "mont", "--nbits", 8, "--traces", 2000, "--json").json()
+    again = cli("attack leakage mont --nbits 8 --traces 2000 --json").json()
     kept = [key for key in found if key not in ("seconds", "traces_per_second", "picture")]
     assert [again[key] for key in kept] == [found[key] for key in kept]
     other = cli(
-        "attack",
-        "leakage",
-        "mont",
-        "--nbits",
-        8,
-        "--traces",
-        2000,
-        "--seed",
-        2,
-        "--model",
-        "weight",
-        "-o",
+        "attack leakage mont --nbits 8 --traces 2000 --seed 2 --model weight -o",
         tmp_path / "c.html",
     )
     assert "verdict         LEAKS: its power tells of the exponent" in other.out
@@ -54,7 +41,7 @@ def test_leak(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_no_leak_is_exit_code_0(cli: Cli) -> None:
-    told = cli("attack", "leakage", "mont", "--nbits", 16, "--traces", 40, "--blind", "--set", "verify=false")
+    told = cli("attack leakage mont --nbits 16 --traces 40 --blind --set verify=false")
     assert told.code == 0 and "no leak found" in told.out
 
 

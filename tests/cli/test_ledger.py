@@ -80,27 +80,25 @@ def test_list(cli: Cli, ledger: Ledger) -> None:
 
 def test_filters(cli: Cli) -> None:
     def designs(*argv: object) -> set[tuple[str, str]]:
-        return {(row["subject"], row["metric"]) for row in cli("ledger", "list", *argv, "--json").json()}
+        return {(row["subject"], row["metric"]) for row in cli("ledger list", *argv, "--json").json()}
 
     both = {("naive", "area_um2"), ("naive", "energy_nj")}
     assert designs("--design", "naive") == designs("--stage", "flow") == both
     assert designs("--metric", "area_um2", "--metric", "energy_nj") == both
     assert designs("--operation", "encrypt", "--stage", "flow") == {("naive", "energy_nj")}
     assert designs("--nbits", 9) == set()
-    assert (
-        cli("ledger", "--nbits", 9).out == "no such rows; `modexlab ledger list` without filters shows all\n"
-    )
+    assert cli("ledger --nbits 9").out == "no such rows; `modexlab ledger list` without filters shows all\n"
 
 
 def test_history(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
-    before = cli("ledger", "--json").json()
+    before = cli("ledger --json").json()
     ledger.record(SMALL, measured)
-    after, whole = cli("ledger", "--json").json(), cli("ledger", "--history", "--json").json()
+    after, whole = cli("ledger --json").json(), cli("ledger --history --json").json()
     assert len(after) == len(before) < len(whole) == len(before) + len(measured.figures)
 
 
 def test_json_says_all(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
-    row = cli("ledger", "--design", "mont", "--metric", "cycles", "--json").json()[0]
+    row = cli("ledger --design mont --metric cycles --json").json()[0]
     assert shlex.split(row["command"]) == SMALL.command
     assert (
         row["stale"] is False and row["key"] == SMALL.version and row["verilog_hash"] == measured.verilog_hash
@@ -111,15 +109,15 @@ def test_json_says_all(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
 
 def test_stale_rows_say_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    assert all(row["stale"] for row in cli("ledger", "--json").json())
+    assert all(row["stale"] for row in cli("ledger --json").json())
     (line,) = (line for line in cli("ledger").out.splitlines() if " area_um2 " in line)
     assert line.endswith("  stale, marked")
 
 
 def test_failures(cli: Cli) -> None:
-    out = cli("ledger", "list", "--failures").out
+    out = cli("ledger list --failures").out
     assert "--nbits 16" in out and "  the machine is on fire (after 3.2 s)" in out
-    (failure,) = cli("ledger", "--failures", "--json").json()
+    (failure,) = cli("ledger --failures --json").json()
     assert failure["message"] == "the machine is on fire"
     assert failure["command"] == shlex.join(SMALL.at(nbits=16).command)
 
@@ -128,25 +126,25 @@ def test_failures_of_some_points(cli: Cli, ledger: Ledger) -> None:
     ledger.fail(FLOW, "no clock", 1.0)
 
     def messages(*argv: object) -> list[str]:
-        return [each["message"] for each in cli("ledger", "--failures", *argv, "--json").json()]
+        return [each["message"] for each in cli("ledger --failures", *argv, "--json").json()]
 
     assert messages() == ["the machine is on fire", "no clock"]
     assert messages("--design", "mont") == messages("--nbits", 16) == ["the machine is on fire"]
     assert messages("--stage", "flow", "--nbits", 8) == ["no clock"]
-    assert cli("ledger", "--failures", "--nbits", 9).out == "no such point has failed\n"
+    assert cli("ledger --failures --nbits 9").out == "no such point has failed\n"
 
 
 def test_names_of_yesterday_can_be_asked_for(
     cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("modexlab.eval.designs.catalogue.designs", list)
-    assert {row["subject"] for row in cli("ledger", "--design", "naive", "--json").json()} == {"naive"}
-    assert "unknown design or system 'ssmm'" in cli.fails("ledger", "--design", "ssmm")
+    assert {row["subject"] for row in cli("ledger --design naive --json").json()} == {"naive"}
+    assert "unknown design or system 'ssmm'" in cli.fails("ledger --design ssmm")
 
 
 def test_show(cli: Cli, ledger: Ledger) -> None:
     (area,) = rows_of(ledger, "area_um2")
-    out = cli("ledger", "show", area).out
+    out = cli("ledger show", area).out
     for text in (
         "area_um2 = 1234.5 um2: naive, 8 bits",
         f"command       {shlex.join(FLOW.command)}",
@@ -160,7 +158,7 @@ def test_show(cli: Cli, ledger: Ledger) -> None:
         "pictures      amoeba.png",
     ):
         assert text in out, text
-    shown = cli("ledger", "show", area, "--json").json()
+    shown = cli("ledger show", area, "--json").json()
     assert shown["details"] == MADE_UP.details and shown["artifacts"] == {"amoeba.png": 4}
     assert [figure["metric"] for figure in shown["figures"]] == ["area_um2", "energy_nj"]
 
@@ -170,10 +168,10 @@ def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     out = cli("ledger").out
     assert out == f"nothing has been measured yet ({path}); `modexlab sweep course` measures a first space\n"
-    assert cli("ledger", "--failures").out == "no point has failed\n"
-    assert cli("ledger", "--json").json() == [] and not path.exists()
-    assert cli("ledger", "path").out == f"{path}\n"
-    assert cli("ledger", "path", "--json").json() == {"path": str(path)} and not path.exists()
+    assert cli("ledger --failures").out == "no point has failed\n"
+    assert cli("ledger --json").json() == [] and not path.exists()
+    assert cli("ledger path").out == f"{path}\n"
+    assert cli("ledger path --json").json() == {"path": str(path)} and not path.exists()
 
 
 # ---- files
@@ -183,8 +181,8 @@ def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_export(cli: Cli, ledger: Ledger, tmp_path: Path, format: str) -> None:
     """That they hold every row is for test_ledger.py to show."""
     by_suffix, by_option = tmp_path / f"figures.{format.upper()}", tmp_path / "figures"
-    assert "rows to" in cli("ledger", "export", by_suffix).err
-    assert cli("ledger", "export", by_option, "--format", format, "--metric", "area_um2").code == 0
+    assert "rows to" in cli("ledger export", by_suffix).err
+    assert cli("ledger export", by_option, "--format", format, "--metric", "area_um2").code == 0
     text = by_option.read_text()
     (row,) = csv.DictReader(text.splitlines()) if format == "csv" else map(json.loads, text.splitlines())
     assert (row["metric"], float(row["value"])) == ("area_um2", 1234.5)
@@ -196,10 +194,10 @@ def test_export(cli: Cli, ledger: Ledger, tmp_path: Path, format: str) -> None:
 
 def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
     number = rows_of(ledger, "cycles")[0]
-    result = cli("ledger", "reproduce", number)
+    result = cli("ledger reproduce", number)
     assert (result.code, result.err) == (0, "")
     assert shlex.split(result.out) == SMALL.command
-    assert cli("ledger", "reproduce", number, "--json").json() == {
+    assert cli("ledger reproduce", number, "--json").json() == {
         "row": number,
         "command": shlex.join(SMALL.command),
         "stale": False,
@@ -207,7 +205,7 @@ def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
 
 
 def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
-    result = cli("ledger", "reproduce", rows_of(ledger, "cycles")[0], "--run")
+    result = cli("ledger reproduce", rows_of(ledger, "cycles")[0], "--run")
     assert result.code == 0
     assert result.err.splitlines()[:2] == [
         f"measuring anew: {SMALL}",
@@ -233,7 +231,7 @@ def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, poin
     """What reproduce prints is no decoration: it measures what the row has."""
     ledger.record(point, measure(point))
     (row,) = ledger.rows(key=point.version)
-    program, *argv = shlex.split(cli("ledger", "reproduce", row.id).out)
+    program, *argv = shlex.split(cli("ledger reproduce", row.id).out)
     assert program == "modexlab"
     assert cli(*argv).json()["cycles"] == row.value > 0
 
@@ -243,7 +241,7 @@ def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> No
     point = Point("naive", 8, interface="xcel", stage="flow")
     ledger.record(point, measure(point))
     rows = ledger.rows(key=point.version)
-    _, *argv = shlex.split(cli("ledger", "reproduce", rows[0].id).out)
+    _, *argv = shlex.split(cli("ledger reproduce", rows[0].id).out)
     report = cli(*argv).json()
     assert {row.metric for row in rows} >= {"area_um2", "energy_nj", "cycles", "fmax_mhz"}
     for row in rows:
@@ -259,14 +257,14 @@ def test_reproduce_finds_a_difference(cli: Cli, ledger: Ledger, measured: Measur
     ]
     ledger.record(SMALL, replace(measured, figures=(*wrong, Figure("dsp", 1, "DSP")), verilog_hash="0" * 64))
     number = rows_of(ledger, "cycles")[-1]
-    result = cli("ledger", "reproduce", number, "--run")
+    result = cli("ledger reproduce", number, "--run")
     assert result.code == 1
     (line,) = (line for line in result.out.splitlines() if " cycles " in line)
     true = next(figure.value for figure in measured.figures if figure.metric == "cycles")
     assert line.endswith(f"differs by -{true} (-50.00%)")
     assert "only then" in result.out
     assert f"The Verilog is not that of row {number}: the hardware has changed since." in result.out
-    report = cli("ledger", "reproduce", number, "--run", "--json").json()
+    report = cli("ledger reproduce", number, "--run", "--json").json()
     assert (report["equal"], report["same_hardware"]) == (False, False)
     assert {
         "metric": "dsp",
@@ -289,13 +287,13 @@ def test_reproduce_fresh(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", noted)
     monkeypatch.setenv("MODEXLAB_CACHE", "mine")
-    assert cli("ledger", "reproduce", rows_of(ledger, "cycles")[0], "--run", "--fresh").code == 0
+    assert cli("ledger reproduce", rows_of(ledger, "cycles")[0], "--run", "--fresh").code == 0
     assert os.environ["MODEXLAB_CACHE"] == "mine" and len(seen) == 1 and not Path(seen[0]).exists()
 
 
 def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    result = cli("ledger", "reproduce", rows_of(ledger, "cycles")[0])
+    result = cli("ledger reproduce", rows_of(ledger, "cycles")[0])
     assert "was measured with other sources or tools than the present ones" in result.err
     assert shlex.split(result.out) == SMALL.command
 

@@ -87,7 +87,7 @@ def test_command_with_forms_alone(cli: Cli, command: str) -> None:
 
 
 def test_unknown_form(cli: Cli) -> None:
-    assert cli.fails("attack", "leaks") == (
+    assert cli.fails("attack leaks") == (
         "unknown form of attack 'leaks': did you mean 'leakage'? there are leakage, faults"
     )
 
@@ -115,34 +115,32 @@ def test_old_names_do_the_same(cli: Cli, old: str) -> None:
     ],
 )
 def test_place_of_an_option_that_names_a_form(cli: Cli, argv: list[str]) -> None:
-    assert cli(*argv) == cli("run", "--level", "formula", "mont", "--nbits", 64, "--exp", 5)
+    assert cli(*argv) == cli("run --level formula mont --nbits 64 --exp 5")
 
 
 def test_form_is_an_operand_behind_two_hyphens(cli: Cli) -> None:
-    assert "unknown design '--tree'" in cli.fails("show", "--", "--tree")
+    assert "unknown design '--tree'" in cli.fails("show -- --tree")
 
 
 def test_show(cli: Cli) -> None:
     """Designs, papers and spaces, or one design."""
-    shown, names = cli("show").out, cli("show", "--json").json()
+    shown, names = cli("show").out, cli("show --json").json()
     assert names.keys() == {"designs", "papers", "spaces"}
     for listed in names.values():
         assert all(f"\n{name}  " in shown or f"  {name}  " in shown for name in listed)
-    assert cli("show", "mont") == cli("show", "designs", "mont")
-    assert cli("show", "spaces").out == cli("sweep", "--list").out
-    assert cli("show", "spaces", "--json").out == cli("sweep", "--list", "--json").out
+    assert cli("show mont") == cli("show designs mont")
+    assert cli("show spaces").out == cli("sweep --list").out
+    assert cli("show spaces --json").out == cli("sweep --list --json").out
 
 
 def test_env(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     (tmp_path / "entry").write_bytes(bytes(5))
-    assert cli("env", "cache", "--json").json() == {
-        "cache": [{"cache": str(tmp_path), "files": 1, "bytes": 5}]
-    }
-    found = cli("env", "--json").json()
+    assert cli("env cache --json").json() == {"cache": [{"cache": str(tmp_path), "files": 1, "bytes": 5}]}
+    found = cli("env --json").json()
     assert [row["kit"] for row in found["kits"]] == [*kit.NAMES]
     monkeypatch.setenv("CXX", "no-such-compiler")
-    tools = cli("env", "tools").out
+    tools = cli("env tools").out
     assert "no-such-compiler" in tools and "not found" in tools
 
 
@@ -158,7 +156,7 @@ def test_no_command_prints_the_help(cli: Cli) -> None:
 
 
 def test_unknown_command(cli: Cli) -> None:
-    message = cli.fails("runn", "mont")
+    message = cli.fails("runn mont")
     assert message.startswith("unknown command 'runn': did you mean 'run'? there are show, new, run, ")
     assert message.endswith("; see `modexlab --help`")
 
@@ -236,7 +234,7 @@ def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied", "/cache/of/others")
 
     monkeypatch.setattr(Session, "operate", refused)
-    message = cli.fails("run", "mont", *ENCRYPT, "--level", "fl")
+    message = cli.fails("run mont", *ENCRYPT, "--level", "fl")
     assert message.startswith("/cache/of/others: Permission denied; ")
 
 
@@ -246,7 +244,7 @@ def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("text", ["1_0", "+5", "\u0663", "0x", "0x1_0", "0b11", "1e3", "", "seven"])
 def test_what_is_no_number(cli: Cli, text: str) -> None:
     assert "is not a number; write it in decimal, or as 0x..." in cli.fails(
-        "run", "mont", "--base", text, "--exp", 3, "--mod", 7
+        "run mont --base", text, "--exp", 3, "--mod", 7
     )
 
 
@@ -263,7 +261,7 @@ def test_what_is_no_number(cli: Cli, text: str) -> None:
     ],
 )
 def test_long_numbers_are_not_echoed(cli: Cli, text: str, message: str) -> None:
-    said = cli.fails("run", "mont", f"--base={text}", "--exp", 3, "--mod", 7)
+    said = cli.fails("run mont", f"--base={text}", "--exp", 3, "--mod", 7)
     assert message in said
     assert len(said) < 250
 
@@ -281,13 +279,13 @@ def test_long_numbers_are_not_echoed(cli: Cli, text: str, message: str) -> None:
 )
 def test_bad_settings(cli: Cli, settings: list[str], message: str) -> None:
     given = [part for setting in settings for part in ("--set", setting)]
-    said = cli.fails("run", "--level", "formula", "mont", "--nbits", 32, *given)
+    said = cli.fails("run --level formula mont --nbits 32", *given)
     assert message in said
     assert len(said) < 300
 
 
 def test_a_width_of_many_digits_is_shortened(cli: Cli) -> None:
-    said = cli.fails("run", "--level", "formula", "mont", "--exp", "3", "--nbits", 10**23)
+    said = cli.fails("run --level formula mont --exp 3 --nbits", 10**23)
     assert said == "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096"
 
 
@@ -329,7 +327,7 @@ def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Session, "operate", interrupted)
-    result = cli("run", "mont", *ENCRYPT, "--level", "fl")
+    result = cli("run mont", *ENCRYPT, "--level", "fl")
     assert (result.code, result.out, result.err) == (130, "", "")
 
 
@@ -364,7 +362,7 @@ def test_an_error_of_ours_in_the_middle_is_exit_1(cli: Cli, monkeypatch: pytest.
         raise SimulationTimeout("transaction 0 of 1 accepted, but not answered")
 
     monkeypatch.setattr(Session, "operate", hangs)
-    result = cli("run", "mont", *ENCRYPT, "--level", "fl")
+    result = cli("run mont", *ENCRYPT, "--level", "fl")
     assert result.code == 1
     assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
 
@@ -416,7 +414,7 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
 )
 def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:
     script = tmp_path / "completion.bash"
-    script.write_text(cli("--completion", "bash").out)
+    script.write_text(cli("--completion bash").out)
     program = f"""
         source {script}
         COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}
@@ -430,7 +428,7 @@ def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: se
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_script_is_valid(cli: Cli, tmp_path: Path) -> None:
     script = tmp_path / "completion.bash"
-    script.write_text(cli("--completion", "bash").out)
+    script.write_text(cli("--completion bash").out)
     assert subprocess.run(["bash", "-n", script]).returncode == 0
 
 

@@ -9,7 +9,7 @@ from ..command_line import Cli
 
 
 def test_list(cli: Cli) -> None:
-    lines = cli("show", "papers").out.splitlines()
+    lines = cli("show papers").out.splitlines()
     assert [line.split()[0] for line in lines[2:7]] == list(NUMBERS)
     assert lines[5].split()[1:5] == ["-", "3", "134", "6"]
     assert all(paper.title in line for paper, line in zip(papers(), lines[2:], strict=False))
@@ -19,7 +19,7 @@ def test_list(cli: Cli) -> None:
 def test_every_table_is_printed(cli: Cli, number: str) -> None:
     """All cells of a row, in order; a star at those, and only those, that are wrong."""
     for table in paper(number).tables:
-        out = cli("show", "papers", number, "--table", table.number).out
+        out = cli("show papers", number, "--table", table.number).out
         lines = out.splitlines()
         assert table.caption in lines[0] and table.source in lines[1]
         for name, cells in table.rows.items():
@@ -36,25 +36,25 @@ def test_every_table_is_printed(cli: Cli, number: str) -> None:
 
 
 def test_detail(cli: Cli) -> None:
-    out = cli("show", "papers", "003").out
+    out = cli("show papers 003").out
     assert "Alessandro Cilardo" in out and "Virtex-E" in out
     assert "product_cycles = (2*M + 2) + (K + 3)*M" in out
     assert out.count("Exchanged with that of") == 2
     assert "17.4      4        5  RSA encryption with 1024 bit key" in out
-    assert "Formulas:" not in cli("show", "papers", "001").out
+    assert "Formulas:" not in cli("show papers 001").out
 
 
 def test_errata(cli: Cli) -> None:
-    out = cli("show", "papers", "--errata").out
+    out = cli("show papers --errata").out
     assert all(erratum.reason in out for erratum in errata())
-    of_one = cli("show", "papers", "004", "--errata").out
+    of_one = cli("show papers 004 --errata").out
     assert all(erratum.reason in of_one for erratum in errata("004")) and "paper 000" not in of_one
-    assert len(cli("show", "papers", "--errata", "--json").json()) == len(errata())
+    assert len(cli("show papers --errata --json").json()) == len(errata())
 
 
 def test_json(cli: Cli) -> None:
-    assert len(cli("show", "papers", "--json").json()) == sum(1 for _ in figures())
-    rows = cli("show", "papers", "003", "--table", "17.4", "--json").json()
+    assert len(cli("show papers --json").json()) == sum(1 for _ in figures())
+    rows = cli("show papers 003 --table 17.4 --json").json()
     (row,) = [row for row in rows if (row["row"], row["column"]) == ("64", "N_CK")]
     assert (row["printed"], row["value"], row["corrected"], row["amount"]) == (
         "176016",
@@ -81,16 +81,16 @@ def test_json(cli: Cli) -> None:
     ],
 )
 def test_refused(cli: Cli, argv: list[str], message: str) -> None:
-    assert message in cli.fails("show", "papers", *argv)
+    assert message in cli.fails("show papers", *argv)
 
 
 def test_bibtex(cli: Cli) -> None:
-    out = cli("show", "papers", "--bibtex").out
+    out = cli("show papers --bibtex").out
     assert out.count("@misc{paper") == 5 and out.count("{") == out.count("}")
-    assert cli("show", "papers", "004", "--bibtex").out == (
+    assert cli("show papers 004 --bibtex").out == (
         "@misc{paper004,\n  author = {Yamin Li and Wanming Chu},\n"
         "  title = {{Verilog HDL Implementation for an RSA Cryptography using Shift-Sub Modular "
         "Multiplication Algorithm}},\n"
         "  note = {no year in the copy that was read},\n}\n"
     )
-    assert "drop --json" in cli.fails("show", "papers", "--bibtex", "--json")
+    assert "drop --json" in cli.fails("show papers --bibtex --json")

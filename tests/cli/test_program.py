@@ -12,7 +12,7 @@ from ..command_line import ENCRYPT, Cli
 
 
 def test_text(cli: Cli) -> None:
-    lines = cli("show", "--program", "mont").out.splitlines()
+    lines = cli("show --program mont").out.splitlines()
     assert lines[0].split(maxsplit=1) == [
         "0",
         "take | mov r, 1 | mov b, in.base | modulus in.mod | exp in.exp",
@@ -20,14 +20,14 @@ def test_text(cli: Cli) -> None:
     assert "mul.if r, r, b | mul b, b, b" in lines[2]
     assert lines[-2].startswith("mont, 32 bits: ") and "the same for all exponents of a length" in lines[-2]
     assert lines[-1] == "4 words; registers r, b, and no memory"
-    lines = cli("show", "--program", "mont", "--crt", "--blind").out.splitlines()
+    lines = cli("show --program mont --crt --blind").out.splitlines()
     assert lines[-3].endswith(", the same for all secrets")
     assert "and a memory of" in lines[-2]
     assert lines[-1].startswith("the request has, behind base, exp and mod: p (16 bits), q (16 bits), dp")
 
 
 def test_json(cli: Cli) -> None:
-    report = cli("show", "--program", "mont", "--nbits", 64, "--crt", "--blind", "--json").json()
+    report = cli("show --program mont --nbits 64 --crt --blind --json").json()
     assert (report["design"], report["nbits"], report["constant_time"]) == ("mont", 64, True)
     assert len(report["program"]) == report["words"] and report["registers"] == ["r", "b", "s"]
     fields = {field["name"]: field["nbits"] for field in report["fields"]}
@@ -41,7 +41,7 @@ def test_json(cli: Cli) -> None:
 @pytest.mark.parametrize("how", [["--crt"], ["--blind"], ["--verify"], ["--crt", "--blind"]])
 @pytest.mark.parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct", "heap"])
 def test_formula_and_words_agree(cli: Cli, design: str, how: list[str]) -> None:
-    report = cli("show", "--program", design, "--nbits", 128, *how, "--json").json()
+    report = cli("show --program", design, "--nbits", 128, *how, "--json").json()
     assert report["cycles"] == report["formula"]
 
 
@@ -50,14 +50,14 @@ def test_a_digit_a_clock_at_rsa_widths(cli: Cli) -> None:
     most = {(1024, False): 24_000, (2048, False): 87_200, (2048, True): 47_700, (4096, True): 171_600}
     for (nbits, crt), cycles in most.items():
         how = ["--set", f"crt={str(crt).lower()}", "--set", "digit_nbits=70"]
-        report = cli("show", "--program", "heap", "--nbits", nbits, *how, "--json").json()
+        report = cli("show --program heap --nbits", nbits, *how, "--json").json()
         assert report["cycles"] == report["formula"] <= cycles
         assert report["word_nbits"] == (nbits // 2 if crt else nbits) + 71
 
 
 def test_it_is_what_a_run_executes(cli: Cli) -> None:
-    run = cli("run", "mont", *ENCRYPT, "--level", "fl", "--json").json()
-    assert run["program"] == cli("show", "--program", "mont", "--json").json()["program"]
+    run = cli("run mont", *ENCRYPT, "--level", "fl", "--json").json()
+    assert run["program"] == cli("show --program mont --json").json()["program"]
 
 
 @pytest.mark.parametrize(
@@ -71,15 +71,15 @@ def test_it_is_what_a_run_executes(cli: Cli) -> None:
     ],
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
-    assert message in cli.fails("show", "--program", *argv)
+    assert message in cli.fails("show --program", *argv)
 
 
 # ---- all of them
 
 
 def test_table_as_json(cli: Cli) -> None:
-    rows = cli("show", "--costs", "--nbits", 64, 128, "--json").json()
-    assert cli("show", "--costs", "--nbits", 64, "--nbits", 128, "--json").json() == rows
+    rows = cli("show --costs --nbits 64 128 --json").json()
+    assert cli("show --costs --nbits 64 --nbits 128 --json").json() == rows
     assert {row["nbits"] for row in rows} == {64, 128}
     by_name = {row["program"]: row for row in rows if row["nbits"] == 128}
     assert {"ladder", "always", "fixed-window", "crt, check, blinded"} <= by_name.keys()
@@ -101,7 +101,7 @@ def test_table_as_json(cli: Cli) -> None:
 
 
 def test_table_in_words(cli: Cli) -> None:
-    out = cli("show", "--costs", "mont-ct", "--nbits", 64).out
+    out = cli("show --costs mont-ct --nbits 64").out
     assert out.startswith("mont-ct: a private operation\n")
     head = next(line for line in out.splitlines() if line.startswith("bits"))
     heads = [
@@ -129,4 +129,4 @@ def test_table_in_words(cli: Cli) -> None:
     ],
 )
 def test_tables_that_are_refused(cli: Cli, argv: list[object], message: str) -> None:
-    assert message in cli.fails("show", "--costs", *argv)
+    assert message in cli.fails("show --costs", *argv)

@@ -31,7 +31,7 @@ def three(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_proved(cli: Cli) -> None:
-    told = cli("prove", "mont", "--check", "CondSub", "--json")
+    told = cli("prove mont --check CondSub --json")
     assert told.code == 0
     (found,) = told.json()
     assert found.keys() == {"check", "verdict", "seconds", "how", "says"}
@@ -40,7 +40,7 @@ def test_proved(cli: Cli) -> None:
 
 def test_refuted(cli: Cli) -> None:
     """Exit code 1, and two exponents with their cycles."""
-    told = cli("prove", "mont", "--set", "schedule=left-to-right", "--check", "time", "--json")
+    told = cli("prove mont --set schedule=left-to-right --check time --json")
     assert told.code == 1
     (found,) = told.json()
     assert found["verdict"] == "refuted"
@@ -50,10 +50,10 @@ def test_refuted(cli: Cli) -> None:
 
 def test_all_go_to_the_ledger_once(cli: Cli, three: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And to the report's table."""
-    told = cli("prove", "all", "--check", "AddRedKoc", "Halve", "--json").json()
+    told = cli("prove all --check AddRedKoc Halve --json").json()
     assert told and all(each["verdict"] == "proved" for each in told)
     monkeypatch.setattr("modexlab.eval.assurance.proof.registry.prove", lambda found, *_: iter(found))
-    assert cli("prove", "all", "--check", "AddRedKoc", "Halve", "--json").json() == told
+    assert cli("prove all --check AddRedKoc Halve --json").json() == told
     with Ledger() as ledger:
         table = proofs.table(proofs.measured(ledger))
     assert [line.cells[0].text for line in table.lines] == sorted({each["design"] for each in told})
@@ -82,7 +82,7 @@ def test_a_check_that_was_proved_and_is_undecided(
     line["check"] = "insn of old"
     reference.FILE.write_text(json.dumps(line) + "\n")
     assert cli(*command).code == 0
-    told = cli("prove", "proc")
+    told = cli("prove proc")
     assert told.code == 1 and "proc insn of old: is recorded, but no such check exists now" in told.err
 
 
@@ -109,7 +109,7 @@ def other_subjects(verdict: Verdict) -> list[Verdict]:
 
 def test_the_processor(cli: Cli) -> None:
     """Its checks have the same form, and go to the ledger once; so has it a line in the report."""
-    told = cli("prove", "proc", "--check", "reg", "RegisterFile", "--json")
+    told = cli("prove proc --check reg RegisterFile --json")
     assert told.code == 0
     found = told.json()
     assert [(each["check"], each["verdict"]) for each in found] == [

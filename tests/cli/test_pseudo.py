@@ -16,7 +16,7 @@ def value(number: int | str) -> int:
 
 
 def test_worked_example(cli: Cli) -> None:
-    result = cli("show", "--multiples", "0xb5c3", "--w", 4)
+    result = cli("show --multiples 0xb5c3 --w 4")
     assert result.code == 0
     lines = result.out.splitlines()
     assert lines[0] == "N = 46531, 16 bits, digits of 4 bits"
@@ -26,7 +26,7 @@ def test_worked_example(cli: Cli) -> None:
 
 def test_family(cli: Cli) -> None:
     """(2^32 - 1) / 3: the table has c = 3 and t = 32, the warning names family and factors."""
-    out = " ".join(cli("show", "--multiples", (2**32 - 1) // 3).out.split())
+    out = " ".join(cli("show --multiples", (2**32 - 1) // 3).out.split())
     assert "t = 32" in out
     assert "the family of paper 000" in out
     assert "5 * 17 * 257 * 65537" in out
@@ -34,7 +34,7 @@ def test_family(cli: Cli) -> None:
 
 def test_json(cli: Cli) -> None:
     n = (2**128 - 1) // 3
-    report = cli("show", "--multiples", hex(n), "--w", 8, "--json").json()
+    report = cli("show --multiples", hex(n), "--w", 8, "--json").json()
     assert (value(report["n"]), report["nbits"], report["w"]) == (n, 127, 8)
     shapes = {row["shape"]: row for row in report["shapes"]}
     assert list(shapes) == ["2^t - 1", "2^t + 1", "low end", "high end", "both ends"]
@@ -64,24 +64,24 @@ def test_key(cli: Cli, tmp_path: Path) -> None:
             serialization.NoEncryption(),
         )
     )
-    result = cli("show", "--multiples", "--key", file)
+    result = cli("show --multiples --key", file)
     assert result.code == 0
     assert "Warning" not in result.out
     assert "does not prove" in result.out
     assert "hopeless" in result.out
-    report = cli("show", "--multiples", "--key", file, "--json").json()
+    report = cli("show --multiples --key", file, "--json").json()
     assert value(report["n"]) == key.public_key().public_numbers().n
     assert report["warning"] == ""
 
 
 def test_mistakes(cli: Cli, tmp_path: Path) -> None:
-    assert "give a modulus" in cli.fails("show", "--multiples")
-    assert "one of N and --key FILE" in cli.fails("show", "--multiples", 15, "--key", "key.pem")
-    assert "is even" in cli.fails("show", "--multiples", 24)
-    assert "modulus 0" in cli.fails("show", "--multiples", 0)
-    assert "all numbers are 0 modulo 1" in cli.fails("show", "--multiples", 1)
-    assert "give 4 to 130" in cli.fails("show", "--multiples", 15, "--w", 140)
-    assert "is not a number" in cli.fails("show", "--multiples", "fifteen")
-    assert "no machine takes more" in cli.fails("show", "--multiples", (1 << 5000) + 1)
-    assert "is longer than any machine" in cli.fails("show", "--multiples", hex((1 << 5000) + 1))
-    assert "key file" in cli.fails("show", "--multiples", "--key", tmp_path / "none.pem")
+    assert "give a modulus" in cli.fails("show --multiples")
+    assert "one of N and --key FILE" in cli.fails("show --multiples 15 --key key.pem")
+    assert "is even" in cli.fails("show --multiples 24")
+    assert "modulus 0" in cli.fails("show --multiples 0")
+    assert "all numbers are 0 modulo 1" in cli.fails("show --multiples 1")
+    assert "give 4 to 130" in cli.fails("show --multiples 15 --w 140")
+    assert "is not a number" in cli.fails("show --multiples fifteen")
+    assert "no machine takes more" in cli.fails("show --multiples", (1 << 5000) + 1)
+    assert "is longer than any machine" in cli.fails("show --multiples", hex((1 << 5000) + 1))
+    assert "key file" in cli.fails("show --multiples --key", tmp_path / "none.pem")

@@ -63,10 +63,10 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli: Cli, tmp_path: Pa
 
 @pytest.mark.usefixtures("quick")
 def test_json(cli: Cli) -> None:
-    report = cli("report", "mont", "--json").json()
+    report = cli("report mont --json").json()
     assert report["points"] == {"measured": 1, "reused": 0, "failed": 0}
     assert report["written"] == {}
-    assert cli("report", "mont", "--json").json()["points"] == {"measured": 0, "reused": 1, "failed": 0}
+    assert cli("report mont --json").json()["points"] == {"measured": 0, "reused": 1, "failed": 0}
 
 
 @pytest.mark.usefixtures("quick")
@@ -81,7 +81,7 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(
     assert result.code == 1, "it failed before, and still stands"
     assert "1 failed (before; --retry tries again)" in result.out
     assert "the tool is gone" in (tmp_path / PAGE).read_text()
-    again = cli("report", "--retry")
+    again = cli("report --retry")
     assert again.code == 0 and "1 failed" not in again.out
     assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
 
@@ -104,7 +104,7 @@ def test_what_fails_now_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 def test_formulas_that_differ_are_exit_1(cli: Cli) -> None:
     for stage, cycles in (("formula", 77), ("native", 78)):
         Ledger().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
-    result = cli("report", "--no-measure", "--text")
+    result = cli("report --no-measure --text")
     assert result.code == 1
     assert "not for mont, 32 bits, encrypt" in result.out
 
@@ -133,11 +133,11 @@ def test_outputs(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
-    result = cli("report", "--no-measure")
+    result = cli("report --no-measure")
     assert result.code == 0
     assert "has no figures of these; the page says what to run" in result.out
     assert "Nothing has been measured yet" in (tmp_path / PAGE).read_text()
-    assert "Nothing has been measured yet" in cli("report", "--no-measure", "--text").out
+    assert "Nothing has been measured yet" in cli("report --no-measure --text").out
 
 
 def test_the_space_is_the_main_job() -> None:
@@ -214,9 +214,9 @@ def test_refusals(cli: Cli, argv: list[str], message: str) -> None:
 
 def test_a_file_is_no_directory(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "this is no directory" in cli.fails("report", "--no-measure", "--figures", "file")
+    assert "this is no directory" in cli.fails("report --no-measure --figures file")
 
 
 def test_help(cli: Cli) -> None:
-    result = cli("report", "--help")
+    result = cli("report --help")
     assert "modexlab report --no-measure --markdown course-report" in result.out

@@ -56,22 +56,20 @@ def test_levels_agree(cli: Cli, design: str, workload: Workload) -> None:
     assert (fl["level"], fl["stage"], fl["cycles"]) == ("fl", None, None)
     assert (cl["level"], cl["stage"]) == ("cl", "python")
     assert (rtl["level"], rtl["stage"]) == ("rtl", "native")
-    formula = cli("run", "--level", "formula", design, *operands, "--json").json()["cycles"]
+    formula = cli("run --level formula", design, *operands, "--json").json()["cycles"]
     assert cl["cycles"] == rtl["cycles"] == formula
 
 
 @pytest.mark.parametrize("stage", ["python", "verilog", "native"])
 def test_stages_agree(cli: Cli, stage: str) -> None:
-    report = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", stage, "--json").json()
-    formula = cli("run", "--level", "formula", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--json").json()
+    report = cli("run mont --base 3 --exp 5 --mod 7 --stage", stage, "--json").json()
+    formula = cli("run --level formula mont --base 3 --exp 5 --mod 7 --json").json()
     assert (report["stage"], report["result"]) == (stage, 5)
     assert report["cycles"] == formula["cycles"]
 
 
 def test_text(cli: Cli) -> None:
-    result = cli(
-        "run", "mont", "--base", "0x42b7bf7a", "--exp", "0x10001", "--mod", "2603398711", "--level", "fl"
-    )
+    result = cli("run mont --base 0x42b7bf7a --exp 0x10001 --mod 2603398711 --level fl")
     golden = pow(0x42B7BF7A, 65537, 2603398711)
     assert result.code == 0
     assert f"result          {golden} (0x{golden:x})\n" in result.out
@@ -82,26 +80,22 @@ def test_text(cli: Cli) -> None:
 @pytest.mark.parametrize(("mod", "nbits"), [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
 def test_default_width(cli: Cli, mod: int, nbits: int) -> None:
     assert width_for(mod) == nbits
-    report = cli("run", "mont", "--base", 2, "--exp", 3, "--mod", mod, "--level", "fl", "--json").json()
+    report = cli("run mont --base 2 --exp 3 --mod", mod, "--level", "fl", "--json").json()
     assert report["nbits"] == nbits
 
 
 def test_large_numbers_are_hexadecimal_text(cli: Cli) -> None:
     """Readers that hold numbers as doubles are exact up to 2^53 - 1."""
     below, above = 2**53 - 1, 2**53
-    report = cli(
-        "run", "naive", "--base", below, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json"
-    ).json()
+    report = cli("run naive --base", below, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json").json()
     assert report["result"] == report["golden"] == below
-    report = cli(
-        "run", "naive", "--base", above, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json"
-    ).json()
+    report = cli("run naive --base", above, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json").json()
     assert report["result"] == report["golden"] == hex(above)
 
 
 def test_settings(cli: Cli) -> None:
     report = cli(
-        "run", "mont-001", *ENCRYPT, "--set", "nstages=2", "--set", "steps_per_stage=16", "--json"
+        "run mont-001", *ENCRYPT, "--set", "nstages=2", "--set", "steps_per_stage=16", "--json"
     ).json()
     assert report["ok"]
     assert report["params"]["nstages"] == 2
@@ -109,22 +103,22 @@ def test_settings(cli: Cli) -> None:
 
 
 def test_exponent_0_and_modulus_1(cli: Cli) -> None:
-    assert cli("run", "mont", "--base", 5, "--exp", 0, "--mod", 7, "--json").json()["result"] == 1
-    assert cli("run", "mont", "--base", 0, "--exp", 3, "--mod", 1, "--json").json()["result"] == 0
-    assert cli("run", "mont", "--base", 0, "--exp", 0, "--mod", 1, "--json").json()["result"] == 0
+    assert cli("run mont --base 5 --exp 0 --mod 7 --json").json()["result"] == 1
+    assert cli("run mont --base 0 --exp 3 --mod 1 --json").json()["result"] == 0
+    assert cli("run mont --base 0 --exp 0 --mod 1 --json").json()["result"] == 0
 
 
 def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.OK, 4)], 99)])
-    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl", "--json")
+    result = cli("run mont --base 3 --exp 5 --mod 7 --level fl --json")
     assert result.code == 1
     assert result.json() | {"result": 4, "golden": 5, "ok": False} == result.json()
-    assert "DIFFERS" in cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl").out
+    assert "DIFFERS" in cli("run mont --base 3 --exp 5 --mod 7 --level fl").out
 
 
 def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.EVEN_MODULUS, 0)], 1)])
-    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl")
+    result = cli("run mont --base 3 --exp 5 --mod 7 --level fl")
     assert result.code == 1
     assert result.err.startswith("modexlab: error: the machine answered status 2: the modulus is even")
 
@@ -160,7 +154,7 @@ def test_registers(cli: Cli, design: str, nbits: int) -> None:
 
 
 def test_registers_in_text(cli: Cli) -> None:
-    out = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--interface", "xcel", "--level", "fl").out
+    out = cli("run mont --base 3 --exp 5 --mod 7 --interface xcel --level fl").out
     assert "mont, 32 bits (fl, behind registers): " in out
     assert "accesses        6: " in out
 
@@ -180,13 +174,13 @@ def test_the_sequence_of_accesses() -> None:
 
 def test_encrypt_and_decrypt_with_a_key(cli: Cli) -> None:
     key = RSAKey.load(KEY)
-    report = cli("run", "mont", "--key", KEY, "--encrypt", 42, "--level", "fl", "--json").json()
+    report = cli("run mont --key", KEY, "--encrypt", 42, "--level", "fl", "--json").json()
     cipher = report["result"]
     assert report["ok"]
     assert report["nbits"] == 512
     assert int(cipher, 16) == pow(42, key.e, key.n)
     for how in ([], ["--crt"]):
-        report = cli("run", "mont", "--key", KEY, "--decrypt", cipher, *how, "--level", "fl", "--json").json()
+        report = cli("run mont --key", KEY, "--decrypt", cipher, *how, "--level", "fl", "--json").json()
         assert report["result"] == 42
 
 
@@ -197,7 +191,7 @@ def test_key_on_native_rtl(cli: Cli) -> None:
     """
     key = RSAKey.load(KEY)
     cipher = pow(123456789, key.e, key.n)
-    report = cli("run", "mont-001", "--key", KEY, "--decrypt", cipher, "--crt", "--json").json()
+    report = cli("run mont-001 --key", KEY, "--decrypt", cipher, "--crt", "--json").json()
     assert report["result"] == 123456789
     assert report["nbits"] == width_for(max(key.p, key.q)) < 512
     assert len(report["cycles_of_parts"]) == 2
@@ -205,15 +199,15 @@ def test_key_on_native_rtl(cli: Cli) -> None:
 
 
 def test_public_key_does_not_decrypt(cli: Cli) -> None:
-    assert "is public" in cli.fails("run", "mont", "--key", DATA / "rsa512_public.pem", "--decrypt", 5)
-    assert cli("run", "mont", "--key", DATA / "rsa512_public.pem", "--encrypt", 5, "--level", "fl").code == 0
+    assert "is public" in cli.fails("run mont --key", DATA / "rsa512_public.pem", "--decrypt", 5)
+    assert cli("run mont --key", DATA / "rsa512_public.pem", "--encrypt", 5, "--level", "fl").code == 0
 
 
 # ---- traces and waveforms
 
 
 def test_trace(cli: Cli) -> None:
-    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", "python", "--trace")
+    result = cli("run mont --base 3 --exp 5 --mod 7 --stage python --trace")
     assert result.code == 0
     cycles = int(result.out.rsplit(maxsplit=1)[-1])
     lines = [line for line in result.out.splitlines() if line.partition(":")[0].strip().isdigit()]
@@ -223,14 +217,14 @@ def test_trace(cli: Cli) -> None:
 def test_the_help_explains_the_trace(cli: Cli) -> None:
     """Its examples are in the traces of the first lesson of README.md."""
     lesson = ("run", "mont", "--nbits", 8, "--base", 5, "--exp", 5, "--mod", 13, "--trace")
-    told = " ".join(cli("run", "--help").out.split())
+    told = " ".join(cli("run --help").out.split())
     assert "such as (5)" in told and "1: .       (5)" in cli(*lesson, "--level", "cl").out
     assert "such as 2|* *|" in told and "3: .       |  2|* *|" in cli(*lesson).out
     assert "`gtkwave mont.vcd`" in told
 
 
 def test_trace_goes_to_stderr_beside_json(cli: Cli) -> None:
-    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", "python", "--trace", "--json")
+    result = cli("run mont --base 3 --exp 5 --mod 7 --stage python --trace --json")
     assert result.json()["ok"]
     assert "     0: " in result.err
 
@@ -238,7 +232,7 @@ def test_trace_goes_to_stderr_beside_json(cli: Cli) -> None:
 @pytest.mark.parametrize("stage", ["python", "native"])
 def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
     path = tmp_path / "waves.vcd"
-    assert cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", stage, "--vcd", path).code == 0
+    assert cli("run mont --base 3 --exp 5 --mod 7 --stage", stage, "--vcd", path).code == 0
     assert "$enddefinitions" in path.read_text()
 
 
@@ -312,7 +306,7 @@ def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
 def test_corrupt_key(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "half.pem"
     path.write_bytes(KEY.read_bytes()[:200])
-    assert str(path) in cli.fails("run", "mont", "--key", path, "--encrypt", 5)
+    assert str(path) in cli.fails("run mont --key", path, "--encrypt", 5)
 
 
 def test_key_that_is_not_rsa(cli: Cli, tmp_path: Path) -> None:
@@ -323,4 +317,4 @@ def test_key_that_is_not_rsa(cli: Cli, tmp_path: Path) -> None:
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
     )
-    assert "give an RSA key" in cli.fails("run", "mont", "--key", path, "--encrypt", 5)
+    assert "give an RSA key" in cli.fails("run mont --key", path, "--encrypt", 5)

@@ -45,7 +45,7 @@ def written(folder: Path, **changed: int) -> Path:
 def test_a_key_of_openssl_natively(cli: Cli) -> None:
     """512 bits, whose longer prime wants a machine of 544."""
     key = RSAKey.load(PEM)
-    report = cli("run", "mont", "--key", PEM, "--decrypt", CIPHER, "--crt", "--blind", "--json").json()
+    report = cli("run mont --key", PEM, "--decrypt", CIPHER, "--crt", "--blind", "--json").json()
     assert report["ok"] is True and int(report["result"], 16) == pow(CIPHER, key.d, key.n)
     assert report["nbits"] == 544
     assert (report["stage"], report["status"], report["status_name"]) == ("native", 0, "OK")
@@ -97,14 +97,14 @@ def test_cycles_of_a_steady_multiplier_tell_nothing(cli: Cli, key: Path) -> None
 
 
 def test_text(cli: Cli, key: Path) -> None:
-    out = cli("run", "mont", "--key", key, "--decrypt", CIPHER, "--crt", "--blind", "--level", "fl").out
+    out = cli("run mont --key", key, "--decrypt", CIPHER, "--crt", "--blind", "--level", "fl").out
     first, result, golden, *_ = out.splitlines()
     assert first == "mont, 64 bits (fl): fixed-window, CRT, message and exponent blinded, result checked"
     value = pow(CIPHER, KEY.d, KEY.n)
     assert result == f"{'result':<16}0x{value:x}" and golden == f"{'golden':<16}0x{value:x}  ok"
     length, command = re.findall(r"program +(\d+) words; `modexlab (.*)` prints them", out)[0]
     assert f"\n{length} words; " in cli(*command.split()).out
-    out = cli("run", "mont", "--key", key, "--decrypt", CIPHER, "--blind", "message", "--level", "fl").out
+    out = cli("run mont --key", key, "--decrypt", CIPHER, "--blind", "message", "--level", "fl").out
     assert out.startswith("mont, 64 bits (fl): fixed-window, message blinded, result checked\n")
 
 
@@ -162,9 +162,7 @@ def test_a_wrong_private_exponent_is_found_without_crt(cli: Cli, tmp_path: Path)
 
 def test_twins_make_two_runs_of_half_the_width(cli: Cli) -> None:
     key = RSAKey.load(PEM)
-    report = cli(
-        "run", "mont-001", "--key", PEM, "--decrypt", CIPHER, "--crt", "--level", "cl", "--json"
-    ).json()
+    report = cli("run mont-001 --key", PEM, "--decrypt", CIPHER, "--crt", "--level", "cl", "--json").json()
     assert (report["operation"], report["nbits"]) == ("decrypt by CRT", 288)
     assert len(report["cycles_of_parts"]) == 2 and report["cycles"] == sum(report["cycles_of_parts"])
     assert int(report["result"], 16) == pow(CIPHER, key.d, key.n)

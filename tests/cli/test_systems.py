@@ -44,7 +44,7 @@ def check(rows: list[dict[str, Any]]) -> None:
 @pytest.mark.regress  # in make test the README has this table
 def test_the_papers_table(cli: Cli) -> None:
     names = [name for name in PUBLISHED if name != "procxcel-naive"]
-    result = cli("proc", "systems", "--system", *names, "--json")
+    result = cli("proc systems --system", *names, "--json")
     assert result.code == 0
     rows = result.json()
     assert [(row["system"], row["operation"]) for row in rows] == [
@@ -79,7 +79,7 @@ def test_the_papers_table(cli: Cli) -> None:
 
 def test_text_and_progress(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "systems.txt"
-    result = cli("proc", "systems", "--system", "proc-naive", "--output", path)
+    result = cli("proc systems --system proc-naive --output", path)
     lines = result.out.splitlines()
     assert lines[0].split()[:4] == ["system", "operation", "bits", "result"]
     assert [line.split()[:4] for line in lines[2:4]] == [
@@ -125,7 +125,7 @@ def test_loosely_coupled(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.regress
 def test_wider_operands(cli: Cli) -> None:
     """Nothing is published for them; the rows say which stage they are from."""
-    result = cli("proc", "systems", "--nbits", 64, 96, "--system", "proc-montgomery-ct", "--json")
+    result = cli("proc systems --nbits 64 96 --system proc-montgomery-ct --json")
     rows = result.json()
     check(rows)
     assert [row["nbits"] for row in rows] == [64, 64, 96, 96]
@@ -151,7 +151,7 @@ def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.
     argv = ("proc", "systems", "--nbits", 32, "--system", "proc-montgomery-ct", "--operation")
     out = cli(*argv, "decrypt").out
     assert "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as" in out
-    assert "scanned" not in cli("proc", "systems", "--system", "proc-montgomery", "--operation", "enc").out
+    assert "scanned" not in cli("proc systems --system proc-montgomery --operation enc").out
     encrypt, decrypt = workloads(32)
     cycles = []
     for exp in (3, decrypt.exp):
@@ -178,16 +178,14 @@ def test_a_dummy_that_fails_is_not_subtracted(
 
     whole = kernels.kernel_program
     monkeypatch.setattr(kernels, "kernel_program", program)
-    result = cli("proc", "systems", "--system", "proc-naive", "--operation", "enc")
+    result = cli("proc systems --system proc-naive --operation enc")
     assert (result.code, result.out) == (1, "")
     assert f"error: the dummy of 32 bits, encrypt, by which all is normalised: {why}" in result.err
 
 
 @pytest.mark.regress
 def test_accelerators_of_other_widths(cli: Cli) -> None:
-    rows = cli(
-        "proc", "systems", "--nbits", 64, "--system", "procxcel-mont", "--operation", "enc", "--json"
-    ).json()
+    rows = cli("proc systems --nbits 64 --system procxcel-mont --operation enc --json").json()
     check(rows)
     assert [(row["system"], row["operation"], row["nbits"]) for row in rows] == [
         ("procxcel-mont", "encrypt", 64)
@@ -196,7 +194,7 @@ def test_accelerators_of_other_widths(cli: Cli) -> None:
 
 def test_stages_agree(cli: Cli) -> None:
     native, python = (
-        cli("proc", "systems", "--system", "proc-montgomery", "--operation", "enc", *stage, "--json").json()
+        cli("proc systems --system proc-montgomery --operation enc", *stage, "--json").json()
         for stage in ([], ["--stage", "python"])
     )
     assert [row | {"stage": "native"} for row in python] == native
@@ -221,15 +219,7 @@ def test_a_machine_for_one_modulus_is_made_for_it(cli: Cli) -> None:
     rows = cli(*argv, "--json").json()
     check(rows)
     assert "modulus 2603398711 does not divide 2^32 - 1" in cli.fails(
-        "proc",
-        "systems",
-        "--system",
-        "procxcel-dm-pm-000",
-        "--operation",
-        "enc",
-        "--stage",
-        "python",
-        "--json",
+        "proc systems --system procxcel-dm-pm-000 --operation enc --stage python --json",
     )
 
 
@@ -277,9 +267,7 @@ def test_names() -> None:
 
 
 def test_help_has_the_widths(cli: Cli) -> None:
-    assert "widths of the operands: even, 16 to 4096" in " ".join(
-        cli("proc", "systems", "--help").out.split()
-    )
+    assert "widths of the operands: even, 16 to 4096" in " ".join(cli("proc systems --help").out.split())
 
 
 @pytest.mark.parametrize(
@@ -298,13 +286,13 @@ def test_help_has_the_widths(cli: Cli) -> None:
     ],
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
-    assert message in cli.fails("proc", "systems", *argv)
+    assert message in cli.fails("proc systems", *argv)
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [32, 64, 128, 256])
 def test_all_default_systems(cli: Cli, nbits: int) -> None:
-    rows = cli("proc", "systems", "--nbits", nbits, "--json").json()
+    rows = cli("proc systems --nbits", nbits, "--json").json()
     assert len(rows) == 2 * len(DEFAULT_SYSTEMS)
     check(rows)
 
@@ -313,9 +301,7 @@ def test_all_default_systems(cli: Cli, nbits: int) -> None:
 @pytest.mark.parametrize("nbits", [512, 1024])
 def test_long_software_and_our_accelerator(cli: Cli, nbits: int) -> None:
     rows = cli(
-        "proc",
-        "systems",
-        "--nbits",
+        "proc systems --nbits",
         nbits,
         "--system",
         "proc-naive",

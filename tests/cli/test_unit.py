@@ -44,9 +44,7 @@ def test_products_of_every_unit(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(WITHOUT))
 def test_units_within_their_machine_are_refused(cli: Cli, name: str) -> None:
-    assert "take the whole machine" in cli.fails(
-        "asic", "--fpga", name, "--nbits", "64", "--interface", "unit"
-    )
+    assert "take the whole machine" in cli.fails("asic --fpga", name, "--nbits", "64", "--interface", "unit")
 
 
 @pytest.mark.regress

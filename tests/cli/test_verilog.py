@@ -47,7 +47,7 @@ def test_a_comment_for_no_reader_is_found(line: str) -> None:
 
 def test_file(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "mont.sv"
-    result = cli("verilog", "mont", "--nbits", 16, "--set", "nstages=2", "-o", path)
+    result = cli("verilog mont --nbits 16 --set nstages=2 -o", path)
     text = path.read_text()
     assert result.code == 0
     assert result.out == f"{path}: mont, 16 bits, {len(text.splitlines())} lines\n"
@@ -57,7 +57,7 @@ def test_file(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_header_says_parameters_ports_and_protocol(cli: Cli) -> None:
-    header = cli("verilog", "mont-001", "--nbits", 64).out.partition("\nmodule")[0]
+    header = cli("verilog mont-001 --nbits 64").out.partition("\nmodule")[0]
     assert "//   nbits = 64: " in header
     assert "//   nstages = 4: " in header
     assert "istream__msg  { base[63:0], exp[63:0], mod[63:0] }" in header
@@ -71,19 +71,19 @@ def test_header_says_parameters_ports_and_protocol(cli: Cli) -> None:
 
 
 def test_header_says_the_answers_of_this_machine(cli: Cli) -> None:
-    header = cli("verilog", "naive").out.partition("\nmodule")[0]
+    header = cli("verilog naive").out.partition("\nmodule")[0]
     assert "//   1  the modulus is 0" in header
     assert "the modulus is even" not in header
 
 
 def test_header_says_what_concerns_this_machine(cli: Cli) -> None:
     """Figures of this machine; nothing about the files it was made from."""
-    text = cli("verilog", "mont-ct").out
+    text = cli("verilog mont-ct").out
     header = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
     base, _, mod = some_operands(catalogue.find("mont-ct").at(32))
     for exp, name in ((65537, "exp = 65537"), (2**32 - 1, "exp = 2^32 - 1, all ones")):
         operands = ("--base", base, "--exp", exp, "--mod", mod)
-        assert f"{cli('cycles', 'mont-ct', *operands, '--json').json()['cycles']} for {name}" in header
+        assert f"{cli('cycles mont-ct', *operands, '--json').json()['cycles']} for {name}" in header
     assert "Computes base^exp mod mod, for odd moduli and bases below the modulus" in header
     assert "Constant time yes: the same number of cycles for all exponents" in header
     assert "all exponents of the same length" not in header
@@ -92,7 +92,7 @@ def test_header_says_what_concerns_this_machine(cli: Cli) -> None:
 
 
 def test_header_of_a_machine_for_one_modulus(cli: Cli) -> None:
-    header = cli("verilog", "dm-m-000", "--nbits", 16).out.partition("\nmodule")[0]
+    header = cli("verilog dm-m-000 --nbits 16").out.partition("\nmodule")[0]
     assert "base^exp mod mod, for the modulus 0x5555 and bases below" in header
     assert "65537" not in header, "longer than the exponents of this machine"
     assert "//   0  the result is valid\n//   3  the base is not below the modulus\n//   7  " in header
@@ -119,7 +119,7 @@ KEYED = ("--nbits", 16, "--set", "schedule=fixed-window", "--set", "crt=true", "
 
 def test_header_of_a_machine_with_a_key(cli: Cli) -> None:
     """Its fields, its answers, its program, and the cycles of a private operation."""
-    text = cli("verilog", "mont", *KEYED).out
+    text = cli("verilog mont", *KEYED).out
     header = text.partition("\ntypedef")[0].replace("//", " ")
     assert all(len(line) <= 140 for line in header.splitlines())
     words = " ".join(header.split())
@@ -187,14 +187,14 @@ def test_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(command, "verilog", slow)
     monkeypatch.setattr(progress, "DELAY", 0.05)
-    result = cli("verilog", "mont", "--nbits", 64)
+    result = cli("verilog mont --nbits 64")
     assert (result.out, result.err) == ("text\n", "mont, 64 bits: 0 s\n")
 
 
 def test_stdout_is_the_text_alone(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "naive.sv"
-    cli("verilog", "naive", "-o", path)
-    assert cli("verilog", "naive").out == path.read_text() == cli("verilog", "naive", "-o", "-").out
+    cli("verilog naive -o", path)
+    assert cli("verilog naive").out == path.read_text() == cli("verilog naive -o -").out
 
 
 LINTED = (("mont", 64), ("naive-001", 8), ("ssmm-004", 8), ("systolic-002", 8), ("serial-003", 8))
@@ -248,7 +248,7 @@ def test_processor(cli: Cli, options: list[object], top: str, words: list[str], 
     """Self-contained and clean as the designs are; the header has the ports, what moves on them, and the
     CSRs.
     """
-    text = cli("verilog", "proc", *options).out
+    text = cli("verilog proc", *options).out
     header = text.partition("\nmodule")[0].partition("\n\n")[0]
     assert header.startswith(f"// {top}: a pipelined RV32IM processor")
     assert re.search(rf"^module {top}\b", text, re.MULTILINE)
@@ -264,14 +264,14 @@ def test_processor(cli: Cli, options: list[object], top: str, words: list[str], 
 
 def test_processor_in_a_file(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "proc.sv"
-    result = cli("verilog", "proc", "-o", path)
+    result = cli("verilog proc -o", path)
     assert result.out == f"{path}: proc, {len(path.read_text().splitlines())} lines\n"
-    assert path.read_text() == cli("verilog", "proc").out
+    assert path.read_text() == cli("verilog proc").out
 
 
 def test_the_processors_verilog_runs_programs(cli: Cli) -> None:
     """What a user gets is what we simulate."""
-    text = cli("verilog", "proc").out
+    text = cli("verilog proc").out
     program = kernel_program("montgomery", 32, 3, 65537, 1007)
     expected = None
     for component in (VerilogText(text, "proc"), ProcXcel(Proc, NullXcel)):
@@ -283,13 +283,13 @@ def test_the_processors_verilog_runs_programs(cli: Cli) -> None:
 
 
 def test_lint_complains_about_what_is_missing(cli: Cli) -> None:
-    text = cli("verilog", "mont", "--nbits", 8).out
+    text = cli("verilog mont --nbits 8").out
     with pytest.raises(ToolError):
         lint(text.replace("module mont_8_Sequencer", "module Other"))
 
 
 def test_a_directory_is_no_file(cli: Cli, tmp_path: Path) -> None:
-    assert f"{tmp_path}: cannot be written: Is a directory" in cli.fails("verilog", "mont", "-o", tmp_path)
+    assert f"{tmp_path}: cannot be written: Is a directory" in cli.fails("verilog mont -o", tmp_path)
     assert list(tmp_path.parent.glob(".*.partial")) == []
 
 
@@ -298,12 +298,12 @@ def test_a_device_is_written_and_not_replaced(cli: Cli, tmp_path: Path) -> None:
     pipe, link, target = tmp_path / "pipe", tmp_path / "link.sv", tmp_path / "target.sv"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    assert cli("verilog", "naive", "--nbits", 8, "-o", pipe).code == 0
+    assert cli("verilog naive --nbits 8 -o", pipe).code == 0
     assert os.read(reader, 10) == b"// naive_8"
     os.close(reader)
     assert pipe.is_fifo()
     link.symlink_to(target)
-    assert cli("verilog", "naive", "--nbits", 8, "-o", link).code == 0
+    assert cli("verilog naive --nbits 8 -o", link).code == 0
     assert link.is_symlink() and target.read_text().startswith("// naive_8")
 
 
@@ -315,7 +315,7 @@ def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pyt
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "verilog", fails)
-    assert cli("verilog", "mont", "-o", path).code == 130
+    assert cli("verilog mont -o", path).code == 130
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -358,7 +358,7 @@ def test_what_is_given_is_told(cli: Cli) -> None:
     """What comes beside base, exponent and modulus, in words, and where behind registers; and which moduli
     are too long.
     """
-    header = cli("verilog", "systolic-002", "--nbits", 512).out.partition("typedef")[0]
+    header = cli("verilog systolic-002 --nbits 512").out.partition("typedef")[0]
     for line in (
         "// Given with an operation, made from its modulus n once, and not checked:",
         "//   one = 2^512 mod n (behind registers: xr4)",
@@ -367,7 +367,7 @@ def test_what_is_given_is_told(cli: Cli) -> None:
     ):
         assert line in header, line
     assert "for odd moduli of up to 510 bits" in header
-    assert "Given" not in cli("verilog", "systolic", "--nbits", 64).out
+    assert "Given" not in cli("verilog systolic --nbits 64").out
 
 
 @pytest.mark.parametrize("name", ["pkcs1-pad", "pkcs1-unpad", "pkcs1-unpad-implicit"])
@@ -392,7 +392,7 @@ def test_units_of_padding(name: str, cli: Cli) -> None:
     ],
 )
 def test_units_of_padding_have_a_width_alone(options: list[object], words: str, cli: Cli) -> None:
-    done = cli("verilog", "pkcs1-pad", *options)
+    done = cli("verilog pkcs1-pad", *options)
     assert done.code == 2 and words in done.err
 
 
@@ -412,5 +412,5 @@ def test_a_multiplier_alone(cli: Cli, tmp_path: Path, design: str) -> None:
 
 
 def test_a_design_without_a_multiplier_alone(cli: Cli) -> None:
-    message = cli.fails("verilog", "serial-003", "--nbits", 32, "--interface", "unit")
+    message = cli.fails("verilog serial-003 --nbits 32 --interface unit")
     assert "take the whole machine" in message
