@@ -22,7 +22,9 @@ from .timing import Blocks
 
 @dataclass(frozen=True)
 class HeapMontTiming(Blocks):
-    """HeapMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its multiple."""
+    """HeapMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its
+    multiple.
+    """
 
     nbits: int
     digit_nbits: int = 16

@@ -1,12 +1,15 @@
 """ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program/ir.py), and the
 rule by which words cost cycles.
 
-    a word with products    from its first product's request to its last answer. With `forward` the request leaves in the cycle in
+    a word with products    from its first product's request to its last answer. With `forward` the request
+                            leaves in the cycle in
                             which the word before ends, otherwise, or where that word changes the modulus, in
                             the cycle after
     a conversion unit       its cycles: times / per_cycle; on a scaled modulus those of scaled_entry.py
-    any other word          1; what reads s waits until a scan is over, 2^k + 2 cycles after the word that began it was entered
-    an aligning word        until the exponent's leading zeros have left, one in each cycle from the request on
+    any other word          1; what reads s waits until a scan is over, 2^k + 2 cycles after the word that
+                            began it was entered
+    an aligning word        until the exponent's leading zeros have left, one in each cycle from the request
+                            on
     the answer              1
 
 Counted from the handshake of the request, for which the words that look at it make it wait

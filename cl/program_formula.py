@@ -5,7 +5,8 @@ T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P
 d digits, S = 2^k + 2 the cycles of a scan:
 
     fixed window        1 + (2^k - 2) P + 1 + S + (d - 1) (max(k P + ov, S) + T)        always  2 d P        ladder  d P
-    public exponent e   as many P as bits, and for each 1 what a second product of one unit takes (right to left)
+    public exponent e   as many P as bits, and for each 1 what a second product of one unit takes (right to
+                        left)
     into the domain     doublings / doublings a cycle for the constant, P a number
 
 What else there is are words of one cycle: stores, loads, moves, sums, comparisons. `modexlab programs` has
@@ -150,7 +151,9 @@ class Formula:
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """Return the cycles of a refused request: the wiping and the answer, which end every keyed program."""
+        """Return the cycles of a refused request: the wiping and the answer, which end every keyed
+        program.
+        """
         recipe = self.recipe
         result = (
             0 if recipe.verify else 2

@@ -6,7 +6,8 @@ R^2 (ScaledEntry: doublings, squares of P), behind which a product sees M' a cyc
 a change of the modulus; H those of h halvings and of the subtraction behind them.
 
     into the form   C, and P a number, 3 P + 3 one of two words           out of it   P + 1 + H
-    private         words of one cycle aside, plain C + 2 P + loop + P + H, by CRT 2 C + 2 loop + 28 P + 3 H, and
+    private         words of one cycle aside, plain C + 2 P + loop + P + H, by CRT 2 C + 2 loop + 28 P + 3 H,
+                    and
     check           modulo n C + 2 P + H + the public power; by CRT 2 (C + 7 P + 2 H + the public power)
 """
 
@@ -125,7 +126,9 @@ class ScaledFormula(Formula):
         return cycles + self.refused()
 
     def refused(self) -> int:
-        """Return the cycles of a refused request: the wiping and the answer, which end every keyed program."""
+        """Return the cycles of a refused request: the wiping and the answer, which end every keyed
+        program.
+        """
         recipe = self.recipe
         joins = int(recipe.joins)
         kept = 0 if recipe.verify else 1 + joins

@@ -183,7 +183,9 @@ class MontMulRemTiming(Blocks):
         return self.product_cycles(self.blocks_of(mod))
 
     def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        """Pipelined, the second product follows a stage behind; otherwise it starts as the first one leaves."""
+        """Pipelined, the second product follows a stage behind; otherwise it starts as the first one
+        leaves.
+        """
         product = self.latency(mod=mod)
         return product + (1 if self.pipelined and self.nstages > 1 else product)
 

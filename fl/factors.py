@@ -212,7 +212,9 @@ def _fermat_prime(n: int) -> int | None:
 
 
 def _root(n: int) -> int | None:
-    """The k-th root of n, if n is a k-th power; no prime below TRIAL_BOUND is left in n, so k is not large."""
+    """The k-th root of n, if n is a k-th power; no prime below TRIAL_BOUND is left in n, so k is not
+    large.
+    """
     for k in _primes_below(max(3, n.bit_length() // (TRIAL_BOUND.bit_length() - 1) + 1)):
         root = 1 << -(-n.bit_length() // k)  # above it; Newton's steps come down
         while (better := ((k - 1) * root + n // root ** (k - 1)) // k) < root:

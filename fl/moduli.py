@@ -91,7 +91,9 @@ def _shape_with(sign: int, k: int) -> str:
 
 
 def classify(value: int) -> Modulus:
-    """The shape of a modulus: of 2^n - k and 2^(n-1) + k, the one whose k has fewer ones, then the smaller k."""
+    """The shape of a modulus: of 2^n - k and 2^(n-1) + k, the one whose k has fewer ones, then the
+    smaller k.
+    """
     if value < 3:
         raise BadInput(f"modulus {shown(value)}: the smallest that a compression tree is made for is 3")
     if value.bit_length() > MAX_PLANNED_NBITS:
@@ -186,5 +188,7 @@ def family(n: int) -> tuple[Modulus, Modulus]:
 
 
 def has_known_factors(modulus: int, nbits: int) -> bool:
-    """Whether it divides 2^nbits - 1, as paper 000's moduli do: a benchmark of multipliers, and no RSA key."""
+    """Whether it divides 2^nbits - 1, as paper 000's moduli do: a benchmark of multipliers, and no RSA
+    key.
+    """
     return modulus != 0 and ((1 << nbits) - 1) % modulus == 0

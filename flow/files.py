@@ -13,7 +13,9 @@ from typing import Any
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write in the same directory, with the same suffix; it becomes `path` if the block ends well."""
+    """A file to write in the same directory, with the same suffix; it becomes `path` if the block ends
+    well.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".", dir=path.parent)
     os.close(handle)

@@ -3,7 +3,8 @@
 {
  "protocol": "stream", "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ...,
  "statics": [["modulus", 8]]},
- "names": {"istream__val": "in_valid", ...},      ports of the design that are called differently; may be left out
+ "names": {"istream__val": "in_valid", ...},      ports of the design that are called differently; may be left
+                                                  out
  "max_cycles": 100000,                            of a run, which all rows are together; may be left out
  "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {}, "source_delay":
  0, "sink_delay": 0}],

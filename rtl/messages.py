@@ -57,7 +57,9 @@ def mk_modexp_resp(nbits):
 
 @cache
 def mk_entered_req(nbits):
-    """{status, one, base, exp, mod}: an exponentiation whose 1 and base are in the domain of the multiplier."""
+    """{status, one, base, exp, mod}: an exponentiation whose 1 and base are in the domain of the
+    multiplier.
+    """
     word = mk_bits(nbits)
     fields = {"status": mk_bits(STATUS_NBITS), "one": word, "base": word, "exp": word, "mod": word}
     return mk_bitstruct(f"EnteredReq_{nbits}", fields)

@@ -1,4 +1,6 @@
-"""Limits of size and style (limits.toml): tokens by room, files by folder, columns, first words of docstrings."""
+"""Limits of size and style (limits.toml): tokens by room, files by folder, columns, first words of
+docstrings.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ LAYOUT = {
 }
 # first words that stand in for a noun, and words that are not the field's
 FIRST = re.compile(
-    r"(What|Of|Those|Whoever|Who|By (which|what|whom)|In (which|what|words)|As (it|they|is)|All that|From what"
+    r"(What|Of|Those|Whoever|Who|By (which|what|whom)|In (which|what|words)|As (it|they|is)|All that|From "
+    r"what"
     r"|That (which|of)|Where (it|there|what)|On (which|what))\b(?!.*\?$)"
 )
 PRIVATE = re.compile(
@@ -62,7 +65,7 @@ def faults(text: str) -> Iterator[tuple[int, str]]:
                 yield node.body[0].lineno, f"docstring: {first}"
         name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
         if name == "each":
-            yield node.lineno, "a variable called `each`: name it after what it holds"  # type: ignore[attr-defined]
+            yield node.lineno, ("a variable called `each`: name it after what it holds")  # type: ignore[attr-defined]
     for number, line in enumerate(text.splitlines(), 1):
         _, sign, said = line.partition("# ")
         if sign and (FIRST.match(said) or PRIVATE.search(said)) and '"' not in said:

@@ -187,7 +187,9 @@ def installed(wheel: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def builds(installed: Path) -> Path:
-    """A cache of its own, in which only Verilator's parts are compiled already: they are none of the wheel's."""
+    """A cache of its own, in which only Verilator's parts are compiled already: they are none of the
+    wheel's.
+    """
     simulate(Pass(8)).close()
     place = installed / "cache"
     place.mkdir()

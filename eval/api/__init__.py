@@ -4,8 +4,10 @@
 
     machine = modexlab.design("mont").at(32, steps_per_stage=4)
     machine.cycles(1119317562, 65537, 2603398711)                   # by the closed formula
-    modexlab.measure(machine, "decrypt").value("cycles")            # by simulation, the result checked against pow
-    modexlab.measure(machine, stage="flow").value("area_um2")       # through synthesis, tests of the netlist, timing and power
+    modexlab.measure(machine, "decrypt").value("cycles")            # by simulation, the result checked
+                                                                    against pow
+    modexlab.measure(machine, stage="flow").value("area_um2")       # through synthesis, tests of the netlist,
+                                                                    timing and power
 
 A wrong name or value raises BadInput, which says the value and the remedy. What stage `flow` needs is in the
 extra [flow].

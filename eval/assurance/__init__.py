@@ -1,1 +1,3 @@
-"""Proofs (proof/), leakage and fault attacks (attacks/), and figures crosschecked by other tools (crosscheck.py)."""
+"""Proofs (proof/), leakage and fault attacks (attacks/), and figures crosschecked by other tools
+(crosscheck.py).
+"""

@@ -301,7 +301,9 @@ def by_path(origin: str) -> Design | OwnDesign:
 
 
 def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
-    """The design of a manifest, which must not have the name of one here; read once, unless the file changes."""
+    """The design of a manifest, which must not have the name of one here; read once, unless the file
+    changes.
+    """
     file = (path / FILE if path.is_dir() else path).absolute()
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
     return _loaded(file, stamp)

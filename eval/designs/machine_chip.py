@@ -2,7 +2,8 @@
 (flow/workload.py).
 
 The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow`
-and the design's own rules say of them; the energy workload is an encryption and a decryption (workload_names.py), at
+and the design's own rules say of them; the energy workload is an encryption and a decryption
+(workload_names.py), at
 32 bits those of paper 001. A machine that takes a private key (protection.py) has the private operation of
 its key, with keys whose numbers do not belong together among the rows.
 """

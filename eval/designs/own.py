@@ -119,7 +119,8 @@ def by_reference(origin: str) -> OwnDesign:
     folder = (path.parent if path.name == FILE else path).absolute()
     if not (folder / FILE).is_file():
         raise BadInput(
-            f"{origin}: there is no {FILE} in this folder; `modexlab new accelerator NAME` writes a folder to begin with"
+            f"{origin}: there is no {FILE} in this folder; `modexlab new accelerator NAME` writes a folder "
+            "to begin with"
         )
     return _loaded(folder, folder_digest(folder))
 

@@ -1,4 +1,6 @@
-"""The files that `modexlab new accelerator` writes: a small accelerator at three levels with a table and a test."""
+"""The files that `modexlab new accelerator` writes: a small accelerator at three levels with a table and a
+test.
+"""
 
 from __future__ import annotations
 

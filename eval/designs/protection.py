@@ -237,7 +237,9 @@ class Programmed:
         return trace
 
     def cycles(self, *operands: int) -> int:
-        """By a closed formula, if the multiplier's cycles are the same for all operands; else word by word."""
+        """By a closed formula, if the multiplier's cycles are the same for all operands; else word by
+        word.
+        """
         fields = self.named(operands)
         recipe, status = self.recipe, self.inspect(fields)
         by_formula = self.unit.product_cycles(1) is not None

@@ -204,7 +204,9 @@ def scanned_nbits(kernel: str, work: Workload) -> int | None:
 
 @dataclass(frozen=True)
 class Row:
-    """One operation on one system. `outcome` is None if it was not run; `note` says why, or what went wrong."""
+    """One operation on one system. `outcome` is None if it was not run; `note` says why, or what went
+    wrong.
+    """
 
     system: str
     operation: str
@@ -263,7 +265,9 @@ class Row:
 
 
 def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
-    """Return the systems, with each one behind the accelerator port followed by the same machine on the bus."""
+    """Return the systems, with each one behind the accelerator port followed by the same machine on the
+    bus.
+    """
     found = []
     for kind in kinds:
         found.append(kind)

@@ -2,17 +2,21 @@
 
     encrypt        a message to the power of e, which is 65537 (17 on machines of up to 17 bits)
     decrypt        its ciphertext to the power of d, which is as long as the modulus
-    crt            a decryption by the Chinese remainder theorem with a key of *twice* the machine's width: two exponentiations
+    crt            a decryption by the Chinese remainder theorem with a key of *twice* the machine's width:
+                   two exponentiations
                    with exponents and moduli of half the key's length. What is done beside them (two
                    reductions before, one
                    product and some sums after) is the host's, and does not count
-    sign+9verify   one signature, which is a decryption, and any number of verifications, each of which is an encryption
-    exponents      the base and the modulus of decrypt with random exponents as long as the modulus, from few ones to all: whether
+    sign+9verify   one signature, which is a decryption, and any number of verifications, each of which is an
+                   encryption
+    exponents      the base and the modulus of decrypt with random exponents as long as the modulus, from few
+                   ones to all: whether
                    the cycles of a machine tell the exponent
     product        one modular product in a row of them: the cycles from product to product, by formula alone
 
 Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the
-machine's width with a message (eval/designs/system_catalogue.py). Machines of other widths (odd, or below 16 bits)
+machine's width with a message (eval/designs/system_catalogue.py). Machines of other widths (odd, or below 16
+bits)
 have no RSA key, and some take no modulus as long as their width: they get pseudo-random operands, the modulus
 as long as may be. A machine that takes a private key, with CRT, blinding or a check, does decrypt by the key
 that it holds, and nothing else.

@@ -1,4 +1,6 @@
-"""The operands with which accelerators are compared: those of paper 001, section 5.1, and some of any width."""
+"""The operands with which accelerators are compared: those of paper 001, section 5.1, and some of any
+width.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ WORKLOADS = (
 
 
 def some_operands(machine: Machine, mod: int | None = None) -> tuple[int, int, int]:
-    """Pseudo-random base, exponent and modulus of full length that the machine takes, the same in every call."""
+    """Pseudo-random base, exponent and modulus of full length that the machine takes, the same in every
+    call.
+    """
     nbits = machine.nbits
     generator = random.Random(nbits)
     odd = generator.getrandbits(machine.modulus_nbits) | 1 << (machine.modulus_nbits - 1) | 1

@@ -337,7 +337,9 @@ class Sweep:
             self.fronts.setdefault(work, pareto.Front()).add(vector, Member(measured, values))
 
     def _judged(self, key: str) -> Judged:
-        """Return the result for the search: the sum over the operations of a run, which respects every front."""
+        """Return the result for the search: the sum over the operations of a run, which respects every
+        front.
+        """
         measured = self.measured.get(key)
         if measured is None:
             return Judged(None)

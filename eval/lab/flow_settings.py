@@ -1,4 +1,6 @@
-"""Settings of the flow as points, spaces and the command line give them: their defaults, and what is refused."""
+"""Settings of the flow as points, spaces and the command line give them: their defaults, and what is
+refused.
+"""
 
 from __future__ import annotations
 

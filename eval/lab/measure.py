@@ -170,7 +170,9 @@ def _system(point: Point, start: float) -> Measurement:
 
 @functools.cache
 def _dummy(nbits: int, operation: str, stage: str) -> int:
-    """The cycles of the program that returns the expected answer, by which all of this width are normalised."""
+    """The cycles of the program that returns the expected answer, by which all of this width are
+    normalised.
+    """
     from ..designs import system_catalogue
 
     return system_catalogue.Measurement(stage).overhead(nbits, operation)

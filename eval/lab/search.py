@@ -3,7 +3,8 @@ results.
 
     exhaustive   every point, in the order of the space
     random       points drawn evenly, without repetition
-    nsga2        the genetic algorithm of Deb, Pratap, Agarwal and Meyarivan, "A fast and elitist multiobjective genetic
+    nsga2        the genetic algorithm of Deb, Pratap, Agarwal and Meyarivan, "A fast and elitist
+                 multiobjective genetic
                  algorithm: NSGA-II", IEEE Trans. Evol. Comput. 6(2), 2002, as Optuna has it
 
 Optuna and not pymoo: its ask-and-tell takes trials that failed (pymoo wants a value for each, so that one
@@ -211,7 +212,9 @@ class Nsga2(Search):
 
 
 class Several(Search):
-    """Searches side by side, one for each kind of work, whose figures are not to be compared with another's."""
+    """Searches side by side, one for each kind of work, whose figures are not to be compared with
+    another's.
+    """
 
     def __init__(self, searches: Sequence[Search]) -> None:
         super().__init__(sum(search.count for search in searches))

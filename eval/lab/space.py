@@ -6,13 +6,17 @@ TOML file.
     objectives = {time_ns = "min", area_um2 = "min"}
     constraints = ["nstages * steps_per_stage <= 32", "area_um2 < 20000"]
 
-    [[part]]                                  # any number of parts; what two of them have in common is measured once
+    [[part]]                                  # any number of parts; what two of them have in common is
+                                              measured once
     designs = ["mont", "procxcel-mont"]       # or "all", {domain = ["scaled"], constant_time = true}, paths
-    nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096, factor = 2}
+    nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096,
+                                              factor = 2}
     workloads = ["encrypt", "sign+9verify"]   # workload_names.py; default: encrypt
     stages = ["native", "flow"]               # point.py; default: native
-    interfaces = ["stream", "xcel"]           # default: stream; unit: the multiplier alone, at stages of the flow
-    [part.set]                                # parameters of the designs; a design that lacks one goes without it
+    interfaces = ["stream", "xcel"]           # default: stream; unit: the multiplier alone, at stages of the
+                                              flow
+    [part.set]                                # parameters of the designs; a design that lacks one goes
+                                              without it
     nstages = [1, 2, 4]
     [part.flow]                               # settings of stages flow, layout and fpga
     clock_period = [2.0, 3.0]
@@ -225,7 +229,9 @@ class Space:
     # ---- its points
 
     def size(self) -> int:
-        """Points at most: before impossible ones, those that constraints refuse, and those that stand twice."""
+        """Points at most: before impossible ones, those that constraints refuse, and those that stand
+        twice.
+        """
         return sum(part.size() for part in self.parts)
 
     def points(self) -> Iterator[Point]:

@@ -13,21 +13,27 @@ What a cell means is said once for a table (`says`), for its row or a key cell o
 its column (`columns`) or for single cells (`cells`), and is the union of these; two that say different things
 are an error. It can say:
 
-    metric     a name of METRICS. Those of the ledger mean the same there: cycles, time_ns, clock_ns, area_um2, fmax_mhz, power_mw,
+    metric     a name of METRICS. Those of the ledger mean the same there: cycles, time_ns, clock_ns,
+               area_um2, fmax_mhz, power_mw,
                energy_nj, lut, ff, dsp, alm. Others are the papers' own: le (logic elements), slice; and
                step_ns (one iteration of
                000's exponentiation), gate, area_time, ratios, ..., which nothing of ours is held against
                (NOT_COMPARED)
     unit       as printed; a unit that stands in the cell itself ("412 ns") goes before
-    operation  encrypt | decrypt: one exponentiation with a short or a long exponent; mean: of both, exponents of full length (004);
+    operation  encrypt | decrypt: one exponentiation with a short or a long exponent; mean: of both, exponents
+               of full length (004);
                product: one modular product; modexp: one exponentiation, exponent of full length; "" for what
                has none (an area)
-    twin       the design or system of ours that rebuilds this machine: "mont-001" (a design), "procxcel-mont-001", "proc-naive" (systems)
+    twin       the design or system of ours that rebuilds this machine: "mont-001" (a design),
+               "procxcel-mont-001", "proc-naive" (systems)
     ours       names of ours that do the same work in another way, the fair rivals where there is no twin
     nbits      the width of the modulus
-    settings   of the twin, and of those of ours that stand under `alike`, whose parameters of these names mean the same
-    interface  stream | xcel | system: how much is in the figure (a bare machine, with its registers, with a processor)
-    window     gross | dummy | normalised (001: normalised is gross less the dummy, as our systems are); "" elsewhere
+    settings   of the twin, and of those of ours that stand under `alike`, whose parameters of these names
+               mean the same
+    interface  stream | xcel | system: how much is in the figure (a bare machine, with its registers, with a
+               processor)
+    window     gross | dummy | normalised (001: normalised is gross less the dummy, as our systems are); ""
+               elsewhere
     against    of a ratio: what it is a ratio to
     design     the machine, in the paper's words; the row or the column where nothing is said
     technology and caveat (why a cell must not be compared: extrapolated, a property of the device)
@@ -166,7 +172,9 @@ class Published:
 
     @property
     def step(self) -> float:
-        """One unit of the last printed digit, in the unit of `amount`: the figure is no more exact than that."""
+        """One unit of the last printed digit, in the unit of `amount`: the figure is no more exact than
+        that.
+        """
         return self.last_digit * SCALES.get(self.unit, 1.0)
 
     @property
@@ -368,7 +376,9 @@ class SaysCells(_Part):
 
 
 class TableFile(_Part):
-    """`grid` has a head whose first `nkeys` columns name the row; `decimal` is "," where that is the point."""
+    """`grid` has a head whose first `nkeys` columns name the row; `decimal` is "," where that is the
+    point.
+    """
 
     number: str
     caption: str

@@ -113,7 +113,9 @@ class _Compression:
                 self.inverted += count * self.folds[beyond].value
 
     def _halves(self, halves: list[int], left: list[int], heights: list[int]) -> None:
-        """Half adders for the columns that would be too high without; a carry may make the next one too high."""
+        """Half adders for the columns that would be too high without; a carry may make the next one too
+        high.
+        """
         bound = _dadda_bound(max(self.heights))
         several = len(self.folds[0].columns) > 1
         last = len(heights) - 1

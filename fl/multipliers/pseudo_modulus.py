@@ -6,14 +6,18 @@ family (equations 22 and 23) is m2 = 2^n + k = (2^(n+2) - 1) / 3, so m1 = 2^(n+2
 end-around carry. (As printed, the sum of equation 22 runs one term too far: k = sum of 2^(2i) for i = 0 ..
 n/2 - 1, as in its Table 4.) For an N of n bits, digits of w:
 
-    2^t - 1, 2^t + 1   there is one for every odd N (the first), but t is a multiple of the order of 2 modulo N, and for nearly
+    2^t - 1, 2^t + 1   there is one for every odd N (the first), but t is a multiple of the order of 2 modulo
+                       N, and for nearly
                        all N that is a number about as long as N: t bits are hopeless. Where t is small, N
                        divides a number whose
                        factors are known or near; `warning` says so.
-    low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low word itself (scaled.py)
-    high end           cN = 2^(n+w) - delta with delta < N, c of w or w+1 bits: the quotient digit of a Barrett step is the top
+    low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low word
+                       itself (scaled.py)
+    high end           cN = 2^(n+w) - delta with delta < N, c of w or w+1 bits: the quotient digit of a
+                       Barrett step is the top
                        word
-    both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, half the steps each
+    both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, half the
+                       steps each
 
 Each is counted in digit products (w by w bits) of one modular product by steps of radix 2^w, beside 2s^2 + s
 for Montgomery's (s = ceil(n/w)), where s of them, one in each step, make quotient digits, and the step waits

@@ -125,7 +125,9 @@ class ScaledMontgomery:
                 raise BadInput(f"{shown(x)} is outside 0..2M-1 for M = {shown(self.m)}: reduce it modulo M")
 
     def product(self, a: int, b: int) -> int:
-        """a * b / R modulo m, below 2m, for a and b below 2m: the one number (a*b + Q*m) / R with 0 <= Q < R."""
+        """a * b / R modulo m, below 2m, for a and b below 2m: the one number (a*b + Q*m) / R with 0 <=
+        Q < R.
+        """
         self._checked(a, b)
         quotient = a * b * self.minus_m_inverse % self.original.r
         return (a * b + quotient * self.m) >> self.shape.wide

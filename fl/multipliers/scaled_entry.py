@@ -7,16 +7,19 @@ All that its registers hold is a word, and a product of words is one: a*b/R + M 
 of any size included; what counts is the residue modulo N. A second factor b must leave place for M', b + M'
 <= 2^W, as S < D * (M' + b) within the loop: all products do. In detail:
 
-    scale   N is aligned: N' = N * 2^k with its highest 1 at place W - 2, a digit of zeros or one in a cycle. 2^(W-2) is doubled, less N'
+    scale   N is aligned: N' = N * 2^k with its highest 1 at place W - 2, a digit of zeros or one in a cycle.
+            2^(W-2) is doubled, less N'
             where it is at least that, so it stays below 2^(W-1); beside it, M' = 2^-v mod N by halvings of a
             power of 2.
-    chain   the residue of 2^(wide + e) is told by e. A doubling makes e + 1, a square 2e, so that e = wide, the residue of R^2, is
+    chain   the residue of 2^(wide + e) is told by e. A doubling makes e + 1, a square 2e, so that e = wide,
+            the residue of R^2, is
             there after a few squares; behind a square it is doubled once more where that helps, less N'
             again. Of what was below
             N' + x a square is below M + (N' + x)^2 / R, a doubled one of N' + y below N' + 2y: chains that
             stay words are taken. x becomes
             xR by a product with the last, 1 becomes R by one with 1.
-    leave   x 2^h by the product with 2^h, or from a loop that began with it, then h > v halvings: (y + QN) / 2^h with Q < 2^h, below 2N
+    leave   x 2^h by the product with 2^h, or from a loop that began with it, then h > v halvings: (y + QN) /
+            2^h with Q < 2^h, below 2N
             for y <= 2M + 1, so that one subtraction ends it: the one number below N. The product with 2^h is
             at most that whatever word x
             was: x * 2^h / R < 2^(W + h - wide) < 2^h, at most M + 1 as M >= 2^v - 1 (h rounded up: M + 1 is
@@ -62,7 +65,9 @@ class Chain:
 
 @dataclass(frozen=True)
 class ScaledEntry:
-    """How a machine with units of this shape enters and leaves, with so many doublings and halvings a cycle."""
+    """How a machine with units of this shape enters and leaves, with so many doublings and halvings a
+    cycle.
+    """
 
     shape: ScaledShape
     square_cycles: int  # of a product that follows another

@@ -323,7 +323,9 @@ class _Keyed(Pieces):
         return Product(dst, x, y, wide=wide and self.recipe.fits)
 
     def enter(self, *also: Action) -> Word:
-        """b becomes s in the domain, whatever word s is; in a Montgomery domain b was the entering constant."""
+        """b becomes s in the domain, whatever word s is; in a Montgomery domain b was the entering
+        constant.
+        """
         if self.recipe.montgomery:
             return Word((self.product("b", "s", "b", wide=True),), also)
         return Word((self.product("b", "s", "1", wide=True),), also)

@@ -208,7 +208,9 @@ class _State:
         return value
 
     def window(self) -> tuple[int, int]:
-        """Length and value of the window at hand: a 0, or up to a digit's bits that begin and end with a 1."""
+        """Length and value of the window at hand: a 0, or up to a digit's bits that begin and end with
+        a 1.
+        """
         nbits = self.program.digit_nbits
         top = self.exponent << nbits >> self.left if self.left else 0
         if not top >> nbits - 1:

@@ -5,7 +5,8 @@ A word makes products and, beside them, actions, then says which word is next. A
 before anything is written; an action takes effect when the word ends. What a machine has beside its
 multiplier follows from what its program names:
 
-    working registers   r, b, s: flip-flops, operands of products; s also takes the table's entry for a secret digit
+    working registers   r, b, s: flip-flops, operands of products; s also takes the table's entry for a secret
+                        digit
     slots               words of a memory: the table (entry i), and numbers by name
     modulus, exponent   registers; the exponent moves by a bit to the right, or by a digit to the left
     fields              of the request: base, exp, mod, and what a key has beside them
@@ -182,7 +183,9 @@ class Scan:
 
 @dataclass(frozen=True)
 class Pick:
-    """s becomes the table's entry for the window at hand, an odd number; no other entry is read, which leaks."""
+    """s becomes the table's entry for the window at hand, an odd number; no other entry is read, which
+    leaks.
+    """
 
     def __str__(self) -> str:
         return "pick s, table[window]"
@@ -304,7 +307,8 @@ class Flow:
     next    `to`
     enter   `to`, the first word of a loop, or `out` if the exponent has no digits left
     back    the same behind a digit, by which the exponent moves
-    repeat  the same word, until `index` is `last`, or the length of the window at hand (WINDOW), or as long as there is a block
+    repeat  the same word, until `index` is `last`, or the length of the window at hand (WINDOW), or as long
+            as there is a block
             to be skipped (SKIPPED); then `to`
     answer  the result is offered, until it is taken; then word 0
     """

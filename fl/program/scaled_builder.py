@@ -105,7 +105,9 @@ class ScaledKeyed(Pieces):
     # ---- parts
 
     def modulus(self, slot: str, note: str) -> None:
-        """R^2 modulo a slot, in b and slot c; joining, what the upper half of a number enters by, in slot ch."""
+        """R^2 modulo a slot, in b and slot c; joining, what the upper half of a number enters by, in
+        slot ch.
+        """
         self.act(SetModulus(slot), note=note)
         self.items += squared_r(self.form)
         self.act(self.keep("c", "r"), Move("b", "r"))

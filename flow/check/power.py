@@ -201,7 +201,9 @@ class Powered:
         return toggles, ones
 
     def _told(self) -> Iterator[str]:
-        """Transitions of a clock period, and the share of the time at 1, of every input port and every pin."""
+        """Transitions of a clock period, and the share of the time at 1, of every input port and every
+        pin.
+        """
         toggles, ones = self.moved
         rates = toggles / self.activity.cycles
         for bit, net in self.netlist.port_bits("input"):

@@ -216,7 +216,9 @@ def _sorted(nodes: list[Node]) -> list[Node]:
 
 
 def cone(nodes: Sequence[Node], places: Mapping[Bit, int], roots: Iterable[Bit]) -> list[Node]:
-    """Return the nodes in the cone of the roots, in their order; `places` has the index of each net's driver."""
+    """Return the nodes in the cone of the roots, in their order; `places` has the index of each net's
+    driver.
+    """
     todo = [places[bit] for bit in roots if bit in places]
     found = set(todo)
     for place in todo:  # grows

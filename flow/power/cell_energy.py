@@ -33,7 +33,9 @@ STATE = ""  # the variable that stands for what a cell stores: no pin has this n
 
 @dataclass(frozen=True)
 class Members:
-    """The instances of a kind; arrays by instance. Pins that are nowhere connected are in none of the three."""
+    """The instances of a kind; arrays by instance. Pins that are nowhere connected are in none of the
+    three.
+    """
 
     size: int
     cycles: float

@@ -1,15 +1,18 @@
 """Power and energy of a mapped netlist from the activity of a workload: the library's tables, at every
 instance's own slews and loads.
 
-    internal   energy inside the cell at each transition of a pin, by cell_energy.py: tables, conditions, probabilities
-    switching  1/2 C V^2 for each transition of an output; C is its wire and the `capacitance` of the pins (7 fF at a port)
+    internal   energy inside the cell at each transition of a pin, by cell_energy.py: tables, conditions,
+               probabilities
+    switching  1/2 C V^2 for each transition of an output; C is its wire and the `capacitance` of the pins (7
+               fF at a port)
     leakage    by the states' own leakage, weighed by how long the pins are at 1
 
 Slews are those of nldm.py, with wires by a model of the library, from placement or from routing. Every
 instance is in one group and one module; so is each part of its energy, but of a register, where what its
 clock pin costs goes to the group `clock`:
 
-    clock          buffers and gates of the clock's network, clock pins of registers, and the net of the clock's port, without
+    clock          buffers and gates of the clock's network, clock pins of registers, and the net of the
+                   clock's port, without
                    which a clock before its tree would weigh nothing (OpenSTA counts no net that a port
                    drives)
     registers      flip-flops and latches without their clock pins

@@ -5,10 +5,12 @@ read_slang elaborates the text, as synthesis does; what comes after, and the cir
 properties.py. abc decides:
 
     no registers        SAT on all inputs at once
-    so many cycles      SAT on the cycles unrolled, from any state of the registers that have no initial value: with nothing assumed of
+    so many cycles      SAT on the cycles unrolled, from any state of the registers that have no initial
+                        value: with nothing assumed of
                         the state, this is a proof for all times; what is equal by its structure alone is
                         found before
-    else                registers that are equal by induction are merged (scorr); then an inductive invariant is looked for (PDR),
+    else                registers that are equal by induction are merged (scorr); then an inductive invariant
+                        is looked for (PDR),
                         which abc checks once more
 
 `assume` holds in all cycles up to the one that is judged. Seconds are those of a processor.

@@ -675,7 +675,9 @@ class _Proof:
         return Part(part, len(pairs), result, round(time.perf_counter() - start, 2))
 
     def _sources(self) -> list[Bit]:
-        """Input ports and registers of the netlist, one output of each; and the free registers of the design."""
+        """Input ports and registers of the netlist, one output of each; and the free registers of the
+        design.
+        """
         return [
             *(bit for _, bit in self.gate.ports("input")),
             *(state.outputs[0][0] for state in self.gate.states if state.outputs),

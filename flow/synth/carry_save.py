@@ -126,7 +126,9 @@ class _Chains(Words):
         return self.bounds[name]
 
     def _most(self, word: list[Bit], depth: int = 4) -> int:
-        """The largest value of a word: that of the addition that it is (half) the sum of, else by its width."""
+        """The largest value of a word: that of the addition that it is (half) the sum of, else by its
+        width.
+        """
         most = sum(1 << place for place, bit in enumerate(word) if bit != "0")
         first = next((bit for bit in word if isinstance(bit, int)), None)
         if first is None or first not in self.drivers or not depth:

@@ -1,7 +1,8 @@
 """Logic synthesis: a design in SystemVerilog to a flat netlist of library cells, each with the module that it
 belongs to.
 
-`synthesize` reads the design (read_design.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py),
+`synthesize` reads the design (read_design.py), rewrites its arithmetic (squaring.py, sharing.py,
+carry_save.py),
 runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the cells
 (ownership.py). Modules that a design has many of are mapped once, each as a design of its own (tiles.py).
 Registers are named after the nets of the source; all other cells by their module and a number. sizing.py goes
@@ -126,7 +127,8 @@ class SynthesisReport(Product, kw_only=True):
 
 
 # The structures from which abc chooses gates, in the place of @structure@ in a style's NAME.abc: the area
-# network, and one balanced for depth, with which a mapping that is LATE is repeated. At 3 ns, after sizing: mont 11,120 um^2 and
+# network, and one balanced for depth, with which a mapping that is LATE is repeated. At 3 ns, after sizing:
+# mont 11,120 um^2 and
 # 10,689 (a sixth late at first),
 # mont with the processor -0.06 ns and +0.17 (a quarter late); but mont-001 at 3.25 ns 53,355 and 56,504 (a
 # tenth late).

@@ -21,7 +21,9 @@ NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class NetWire(msgspec.Struct, frozen=True):
-    """One net's: capacitances of pins are not in it, and its resistance is that of all of the wire in a row."""
+    """One net's: capacitances of pins are not in it, and its resistance is that of all of the wire in a
+    row.
+    """
 
     cap_ff: NotNegative
     res_ohm: NotNegative = 0.0

@@ -238,7 +238,9 @@ class ISS:
         self._leave(recent, pc, pc)
 
     def _leave(self, recent: Iterable[_Block], start: int, end: int) -> None:
-        """Note what has retired: these blocks, and of one that was left in the middle what is before `end`."""
+        """Note what has retired: these blocks, and of one that was left in the middle what is before
+        `end`.
+        """
         for block in recent:
             self._last_pcs.extend(block.pcs)
         begun = range(start, end, 4)

@@ -91,7 +91,9 @@ class Job:
 
 @dataclass
 class Tally:
-    """Counters of a testbench at the end of a run. `where` has a count for each code of bubble, and at ISSUE."""
+    """Counters of a testbench at the end of a run. `where` has a count for each code of bubble, and at
+    ISSUE.
+    """
 
     end: str  # "halt", "tohost", "limit", "starved", or a reason of outcome.Stuck
     cycles: int

@@ -218,7 +218,9 @@ def _with_given(
     *,
     decrypts_alone: bool = False,
 ) -> Program:
-    """The program; what the accelerator takes as given is added to the patches, for software it is nothing."""
+    """The program; what the accelerator takes as given is added to the patches, for software it is
+    nothing.
+    """
     ngiven = len(given) if KERNELS[kernel].accelerated else 0
     if ngiven:
         patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]

@@ -36,7 +36,8 @@ COMPILE = [
     "-ftree-vectorize",
     "-DVL_TIME_CONTEXT",
 ]
-# The common head of all sources, in one file. Verilator marks code that runs only at the start as cold: half of
+# The common head of all sources, in one file. Verilator marks code that runs only at the start as cold: half
+# of
 # a design's text, whose optimisation would take a third of the compiler's time.
 HEADERS = "headers.h"
 SHARED_HEADERS = """\

@@ -190,7 +190,9 @@ def _make_room() -> None:
 
 
 def clear() -> None:
-    """Remove all that was made here, and the directory if nothing else is in it, which may be a user's own."""
+    """Remove all that was made here, and the directory if nothing else is in it, which may be a user's
+    own.
+    """
     locks = root() / LOCKS
     for directory in (locks, root()):
         if directory.is_dir():

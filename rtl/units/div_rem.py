@@ -38,7 +38,9 @@ from .serial_ctrl import SerialCtrl, connect_serial
 
 
 def div_rem_block_nbits(nbits: int, bits_per_cycle: int) -> int:
-    """The bits of a block of words of nbits bits, whose products DivRem divides: two blocks are whole cycles."""
+    """The bits of a block of words of nbits bits, whose products DivRem divides: two blocks are whole
+    cycles.
+    """
     return block_nbits_of(nbits, bits_per_cycle // 2 if bits_per_cycle % 2 == 0 else bits_per_cycle)
 
 

@@ -1,4 +1,6 @@
-"""Accelerators outside the repository: written by `modexlab new accelerator`, found, and checked at all levels."""
+"""Accelerators outside the repository: written by `modexlab new accelerator`, found, and checked at all
+levels.
+"""
 
 from __future__ import annotations
 

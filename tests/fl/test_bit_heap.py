@@ -114,7 +114,9 @@ def test_any_rows(lines: list[Line], seed: int) -> None:
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize(("nbits", "w"), [(8, 4), (13, 6), (32, 34), (64, 16), (128, 66)])
 def test_step(nbits: int, w: int, rows: str, delay: int) -> None:
-    """The rows of a step that are right give the sum of its products, for words that are as large as can be."""
+    """The rows of a step that are right give the sum of its products, for words that are as large as
+    can be.
+    """
     shape = ScaledShape(nbits, w, delay)
     plan = step_heap(shape, rows)
     check_structure(plan)

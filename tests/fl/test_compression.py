@@ -111,7 +111,9 @@ def test_family_is_no_key(n: int) -> None:
 
 
 def test_folding_as_in_figure_5() -> None:
-    """Modulus 43: 2^6 is 21 or -22, of three ones each, so the positive one; 2^7 ... 2^10 are -1, -2, -4, -8."""
+    """Modulus 43: 2^6 is 21 or -22, of three ones each, so the positive one; 2^7 ... 2^10 are -1, -2,
+    -4, -8.
+    """
     modulus = parse("2^5+11")
     assert fold(modulus, 6) == ((0, 2, 4), False)
     assert [fold(modulus, weight) for weight in (7, 8, 9, 10)] == [((i,), True) for i in range(4)]

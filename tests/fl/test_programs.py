@@ -165,7 +165,9 @@ def test_primes_that_are_not_of_the_modulus(recipe: Recipe) -> None:
 
 @pytest.mark.parametrize("recipe", [item for item in KEYED if item.nbits == 32][::7], ids=label)
 def test_exponents_that_are_not_of_the_key(recipe: Recipe) -> None:
-    """A private exponent that is wrong: FAULT where the result is checked; where it is not, a wrong result."""
+    """A private exponent that is wrong: FAULT where the result is checked; where it is not, a wrong
+    result.
+    """
     key = numbers(seeded_key(recipe.nbits, 3))
     for name in ("dp", "dq") if recipe.crt else ("d",):
         wrong = answered(recipe, **{name: key[name] ^ 4})

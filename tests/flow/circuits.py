@@ -1,4 +1,6 @@
-"""Small mapped circuits for the tests of flow/, written down once and printed as Verilog and as yosys' JSON."""
+"""Small mapped circuits for the tests of flow/, written down once and printed as Verilog and as yosys'
+JSON.
+"""
 
 import json
 import re

@@ -309,7 +309,9 @@ def test_models_in_verilator(built_zoo: tuple, tmp_path: Path) -> None:
 
 
 def compare(nets: netlist.Netlist, counts: engine.Counts, toggles: Counter, names: set[str]) -> int:
-    """The toggles of every net whose name is in the waveforms must be the same; returns how many nets moved."""
+    """The toggles of every net whose name is in the waveforms must be the same; returns how many nets
+    moved.
+    """
     compared = 0
     for name in names:
         net = nets.aliases.get(name)
@@ -363,7 +365,9 @@ HAZARD = (
 
 
 def test_hazard(tmp_path: Path) -> None:
-    """a & !a is always 0, but after each rise of `a` the gate sees two ones for the time of nine inverters."""
+    """a & !a is always 0, but after each rise of `a` the gate sees two ones for the time of nine
+    inverters.
+    """
     nets = circuit(tmp_path, HAZARD)
     counts = movements(nets, [{"a": i % 2} for i in range(11)], OUTSIDE)
     z, a = nets.net("z"), nets.net("a")

@@ -186,7 +186,9 @@ def test_squares(tmp_path: Path) -> None:
 def test_long_chains_are_proved_and_wrong_ones_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the source to the cells; a rewriting that is wrong, in synthesis and in the proof alike, is found."""
+    """From the source to the cells; a rewriting that is wrong, in synthesis and in the proof alike, is
+    found.
+    """
     (tmp_path / "design.sv").write_text(unit())
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     arguments = (tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)

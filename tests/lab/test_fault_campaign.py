@@ -1,4 +1,6 @@
-"""Fault campaigns: without a check wrong results leave, with one none; and one of them is enough to factor."""
+"""Fault campaigns: without a check wrong results leave, with one none; and one of them is enough to
+factor.
+"""
 
 from __future__ import annotations
 

@@ -67,7 +67,9 @@ def refutes(check: Check, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -
 
 
 def test_each_instruction_is_asked_for() -> None:
-    """All of RV32IM but those that are about the machine itself; with operands as the simulator names them."""
+    """All of RV32IM but those that are about the machine itself; with operands as the simulator names
+    them.
+    """
     about_the_machine = {
         instruction.name for instruction in INSTRUCTIONS if instruction.group in ("csr", "system", "fence")
     }

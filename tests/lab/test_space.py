@@ -1,4 +1,6 @@
-"""Spaces and the expressions of their constraints: what a file makes, what is refused and with which words."""
+"""Spaces and the expressions of their constraints: what a file makes, what is refused and with which
+words.
+"""
 
 from __future__ import annotations
 
@@ -433,7 +435,9 @@ def ready_made(request: pytest.FixtureRequest) -> Iterator[Space]:
 
 
 def test_ready_made_spaces(ready_made: Space) -> None:
-    """Every point can be made and has a command; every objective is measured somewhere; none is there for nothing."""
+    """Every point can be made and has a command; every objective is measured somewhere; none is there
+    for nothing.
+    """
     found = list(ready_made.points())
     assert ready_made.title and ready_made.description and found
     assert len(found) + len(ready_made.impossible) + sum(ready_made.left_out.values()) <= ready_made.size()

@@ -495,7 +495,9 @@ def test_001_table_1() -> None:
 
 
 def test_001_table_3() -> None:
-    """Normalised = gross - dummy; and gross = power x (cycles of Table 1 + 344) x 3 ns in all eight columns."""
+    """Normalised = gross - dummy; and gross = power x (cycles of Table 1 + 344) x 3 ns in all eight
+    columns.
+    """
     table = paper("001").table("3")
     for name in ("Encryption", "Decryption"):
         for column in table.columns:

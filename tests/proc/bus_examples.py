@@ -30,7 +30,9 @@ WORDS, COUNT, TIMER, LOWER = 0x00, 0x10, 0x14, 0x18
 
 
 class TimerDevice(Component):
-    """The device. stalls: it takes a request and answers one only when two bits of a shift register say so."""
+    """The device. stalls: it takes a request and answers one only when two bits of a shift register say
+    so.
+    """
 
     def construct(s, stalls):
         s.istream = RecvIfcRTL(mk_mem_req())

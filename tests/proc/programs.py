@@ -100,7 +100,9 @@ class Assembler:
         self.words.append(word)
 
     def emit(self, name: str, rd: int = 0, rs1: int = 0, rs2: int = 0, imm: int | str = 0) -> None:
-        """One instruction; imm may be the label that a jump or branch goes to, or "%hi label", "%lo label"."""
+        """One instruction; imm may be the label that a jump or branch goes to, or "%hi label", "%lo
+        label".
+        """
         if isinstance(imm, str):
             self._open.append((len(self.words), name, rd, rs1, rs2, imm))
             self.words.append(0)
@@ -209,7 +211,9 @@ def assemble(source: str, name: str = "program") -> Program:
 
 
 def check(expected: Outcome, outcome: Outcome, where: str) -> None:
-    """Two runs of one program are the same in everything but the time they took, and that is accounted for."""
+    """Two runs of one program are the same in everything but the time they took, and that is accounted
+    for.
+    """
     difference = first_difference(expected, outcome)
     assert difference is None, f"{where}: {difference}"
     if outcome.cycles is not None:

@@ -1,4 +1,6 @@
-"""ELF files, good and bad, made here byte by byte, and one from the linker; the memory they are loaded into."""
+"""ELF files, good and bad, made here byte by byte, and one from the linker; the memory they are loaded
+into.
+"""
 
 from __future__ import annotations
 

@@ -474,7 +474,9 @@ NOT_TAKEN = {
 
 @pytest.mark.parametrize("name", NOT_TAKEN)
 def test_not_taken(name: str) -> None:
-    """A branch that is not taken squashes nothing: stores, CSRs, ports, faults and jumps follow it at once."""
+    """A branch that is not taken squashes nothing: stores, CSRs, ports, faults and jumps follow it at
+    once.
+    """
     asm = start()
     for harm, count in itertools.product(HARMFUL, (1, 2, 3)):
         if harm in (HARMFUL[2], HARMFUL[7]):  # without a handler, and a halt
@@ -654,7 +656,9 @@ def test_nothing_after_the_end() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_self_modifying(name: str) -> None:
-    """fence.i: the instruction is stored over another one and executed, 0 to 2 instructions behind the fence."""
+    """fence.i: the instruction is stored over another one and executed, 0 to 2 instructions behind the
+    fence.
+    """
     asm = start()
     for distance, patched in itertools.product(range(3), (True, False)):
         first, second = values_for(name, taken=True)

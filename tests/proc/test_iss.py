@@ -724,7 +724,9 @@ def test_one_access_for_each_instruction() -> None:
 
 
 def patch(fence: bool) -> list[int]:
-    """A loop of two turns; the first replaces an instruction of the loop, that sends 1, by one that sends 2."""
+    """A loop of two turns; the first replaces an instruction of the loop, that sends 1, by one that
+    sends 2.
+    """
     new = encode("addi", rd=A0, imm=2)
     body = [
         encode("addi", rd=A0, imm=1),  # 0x214: replaced
@@ -753,7 +755,9 @@ def test_the_instruction_after_a_fence() -> None:
 
 @pytest.mark.parametrize("distance", [0, 1, 40, 100])
 def test_new_code_is_executed_at_once(distance: int) -> None:
-    """Without a fence: the very next instruction, one further on in the straight line, the jump at its end."""
+    """Without a fence: the very next instruction, one further on in the straight line, the jump at its
+    end.
+    """
     between = [encode("addi", rd=A1, rs1=A1, imm=1)] * distance
     where = 0x214 + 4 * distance
     replaced, new = encode("addi", rd=A0, imm=1), encode("addi", rd=A0, imm=2)
@@ -781,7 +785,8 @@ def test_code_that_appears() -> None:
 # ---- whole programs
 
 START_UP = r"""
-# What the environment "p" of the RISC-V community's test programs does before and after a test, in our own words:
+# What the environment "p" of the RISC-V community's test programs does before and after a test, in our own
+# words:
 # registers that a small machine does not have are tried with mtvec behind the attempt.
         .macro  attempt instruction:vararg
         la      t0, 1f

@@ -57,7 +57,9 @@ def compare(sim: ProcSimulation, drawn: RandomProgram, how: MemoryTiming) -> Out
 
 @pytest.mark.parametrize("seed", one_now(POWER_UP_SEEDS, POWER_UP_SEEDS[0]))
 def test_power_up(seed: int) -> None:
-    """Registers start with random bits: reset must do its work, at first and after a program that has halted."""
+    """Registers start with random bits: reset must do its work, at first and after a program that has
+    halted.
+    """
     with simulate_proc(ProcXcel(Proc, NullXcel), "native", power_up_seed=seed) as sim:
         for number in range(10):
             compare(sim, RandomProgram(2_000 * seed + number), timing(number))

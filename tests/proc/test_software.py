@@ -442,7 +442,9 @@ def test_memory_functions(opt: str, tmp_path: Path) -> None:
 
 
 def test_a_program_of_a_user(tmp_path: Path) -> None:
-    """Words from and to the manager, the stats window, a function of ours, and .bss and .data as C has them."""
+    """Words from and to the manager, the stats window, a function of ours, and .bss and .data as C has
+    them.
+    """
     text = """
     #include "manager.h"
     #include "modexp.h"
@@ -626,7 +628,9 @@ def test_another_judge_runs_rsa(kernel: str, opt: str) -> None:
 
 @pytest.mark.parametrize("nbits", [32, 64])
 def test_rsa_program_with_given_numbers(nbits: int) -> None:
-    """An accelerator that takes numbers made from the modulus gets them, before each of the two operations."""
+    """An accelerator that takes numbers made from the modulus gets them, before each of the two
+    operations.
+    """
     key = seeded_key(nbits)
     given = (key.n // 3, key.n // 5)
     seen = []

@@ -959,8 +959,8 @@ def test_ratios_and_heads() -> None:
 
 
 def test_what_each_protection_costs(content: Content) -> None:
-    """Cycles as `modexlab show --costs` counts them, each with its overhead; area and energy of those that went
-    through the flow.
+    """Cycles as `modexlab show --costs` counts them, each with its overhead; area and energy of those that
+    went through the flow.
     """
     table = content.tables["protections"]
     names = [name for name, settings in PROGRAMS.items() if settings["schedule"] == "fixed-window"]

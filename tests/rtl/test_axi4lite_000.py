@@ -93,7 +93,9 @@ def test_no_message_is_the_same_as_another() -> None:
 
 
 def test_everything_wrong_is_one_answer_in_the_same_cycles() -> None:
-    """Bleichenbacher's question: what is wrong cannot be told from status, length, output, or from the clock."""
+    """Bleichenbacher's question: what is wrong cannot be told from status, length, output, or from the
+    clock.
+    """
     good = b"\0\2" + bytes(range(1, 10)) + b"\0" + b"mess"
     assert len(good) == NBYTES
     wrong = [

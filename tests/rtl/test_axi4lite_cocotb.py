@@ -1,4 +1,6 @@
-"""cocotb with cocotbext-axi's master on the slaves, in Verilator, beside the checker of the protocol's rules."""
+"""cocotb with cocotbext-axi's master on the slaves, in Verilator, beside the checker of the protocol's
+rules.
+"""
 
 import os
 import sys

@@ -188,7 +188,9 @@ def test_mod_adder(m: int, nbits: int) -> None:
     ("spec", "count"), [("2^16", 0), ("2^16-1", 1), ("2^16+1", 1), ("2^16-5", 2), ("2^16+5", 3)]
 )
 def test_subtractions_of_equation_5(spec: str, count: int) -> None:
-    """How many multiples of m are subtracted from two full rows; fewer, where the rows of a tree have holes."""
+    """How many multiples of m are subtracted from two full rows; fewer, where the rows of a tree have
+    holes.
+    """
     modulus = parse(spec)
     top = (1 << modulus.columns) - 1
     assert len(ModSum(modulus.value, modulus.columns, top, top).multiples) == count

@@ -1,4 +1,6 @@
-"""Machines: every design of the catalogue under every schedule it allows runs the table of exponentiations."""
+"""Machines: every design of the catalogue under every schedule it allows runs the table of
+exponentiations.
+"""
 
 import pytest
 from hypothesis import given, settings

@@ -51,7 +51,9 @@ def test_worked_example() -> None:
 
 
 def test_counts() -> None:
-    """1024 bits, w = 16: a quotient digit in each step is saved, and more steps and longer operands are paid."""
+    """1024 bits, w = 16: a quotient digit in each step is saved, and more steps and longer operands are
+    paid.
+    """
     moduli = PseudoModuli((1 << 1024) - 105, 16)
     assert (moduli.plain_steps, moduli.plain_digit_products) == (64, 2 * 64 * 64 + 64)
     assert moduli.low_end.steps == 67  # 1 + ceil(1026 / 16) digits, and one step more

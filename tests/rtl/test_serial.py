@@ -1,4 +1,6 @@
-"""The digit-serial processor (paper 003): its products, its counts, and the widths where numbers are longest."""
+"""The digit-serial processor (paper 003): its products, its counts, and the widths where numbers are
+longest.
+"""
 
 import random
 
@@ -49,7 +51,9 @@ def test_serial_counts_of_the_paper(digit: int) -> None:
     "digit", [pytest.param(digit, marks=() if digit == 256 else pytest.mark.regress) for digit in N_CK]
 )
 def test_serial_counts_in_hardware(digit: int) -> None:
-    """Native RTL at 1,024 bits: the result, and N_CK from the handshake of the request to that of the answer."""
+    """Native RTL at 1,024 bits: the result, and N_CK from the handshake of the request to that of the
+    answer.
+    """
     machine = TWO.at(1024, digit_nbits=digit)
     rng = random.Random(digit)
     mod = rng.getrandbits(1024) | 1 << 1023 | 1

@@ -231,7 +231,9 @@ def test_hardware_that_differs_from_its_function(cli: Cli, tmp_path: Path) -> No
 @pytest.mark.regress
 @pytest.mark.parametrize("interrupt", [False, True])
 def test_errors_on_the_chip(interrupt: bool) -> None:
-    """The machine's code comes to the program as words; a wrong expectation, and a given number too few, too."""
+    """The machine's code comes to the program as words; a wrong expectation, and a given number too
+    few, too.
+    """
     chip = Chip(find("mont").at(16), "picorv32")
     good = {"modulus": 40001, "public_exponent": 3, "private_exponent": 5, "message": 2, "ciphertext": 8}
     cases = (

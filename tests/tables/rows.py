@@ -57,7 +57,9 @@ class ProductRow(Row):
 
 @dataclass(frozen=True, repr=False)
 class ModExpRow(Row):
-    """base^exp mod `mod` on a machine, which may refuse even moduli and bases that are not below the modulus."""
+    """base^exp mod `mod` on a machine, which may refuse even moduli and bases that are not below the
+    modulus.
+    """
 
     name: str
     base: int

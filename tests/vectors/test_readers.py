@@ -358,7 +358,9 @@ def test_bn_text_without_blank_lines_and_with_colons(tmp_path: Path) -> None:
 
 
 def test_bn_text_with_comments_inside_a_stanza(tmp_path: Path) -> None:
-    """BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line does."""
+    """BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line
+    does.
+    """
     path = tmp_path / "bn.txt"
     path.write_text(
         "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = "

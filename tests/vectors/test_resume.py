@@ -1,4 +1,6 @@
-"""Answers to many exponentiations: the same in one process and in several, and kept where a run is cut short."""
+"""Answers to many exponentiations: the same in one process and in several, and kept where a run is cut
+short.
+"""
 
 from __future__ import annotations
 

@@ -2,24 +2,33 @@
 flow/prove/assertions.py.
 
     contract     a unit and its contract, of all inputs, or of a step of its registers from any state
-    handshakes   streams, at all delays: no answer without a request, no more requests under way than there is room for, an
+    handshakes   streams, at all delays: no answer without a request, no more requests under way than there is
+                 room for, an
                  answer in so many cycles, and where nothing is under way room for a request in as many
     held         while an answer is not taken, it stays, as the registers do that it is read from
     between      an answer stays until it is taken, beside it no request is, and behind it one can be
     after_reset  two copies in any two states are reset: the units in them are at rest
-    alone        two copies in any two states take the same request: the registers that decide what comes are the same then
-    at_once      two copies with the same in the registers that an answer is read from: they offer the same, whatever their streams say
+    alone        two copies in any two states take the same request: the registers that decide what comes are
+                 the same then
+    at_once      two copies with the same in the registers that an answer is read from: they offer the same,
+                 whatever their streams say
     idle         when a request can be taken, these registers have the values of a reset
-    same_answer  two copies in any two states take the same request: they answer the same, in the same cycle, of so many
-    one_request  from where a request can be taken: it is answered in so many cycles, no other is taken before, and then one can be again
+    same_answer  two copies in any two states take the same request: they answer the same, in the same cycle,
+                 of so many
+    one_request  from where a request can be taken: it is answered in so many cycles, no other is taken
+                 before, and then one can be again
     one_looked_at  the same from where a request would be looked at before it is taken
     passed_on    units in a row: the stream that leaves one is that which the next one takes
-    row          units in a row, of which each gets the answer of the one before, and nothing else but static ports
-    steady       two copies in the same state, at work: what their streams say makes no difference to these registers
-    same         a unit and another text of it, in the same state: what they show is the same, and the state that they come to
+    row          units in a row, of which each gets the answer of the one before, and nothing else but static
+                 ports
+    steady       two copies in the same state, at work: what their streams say makes no difference to these
+                 registers
+    same         a unit and another text of it, in the same state: what they show is the same, and the state
+                 that they come to
     same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
     same_latency the same from where a request can be taken to its answer
-    same_pace    the same of two copies in any two states that are the same in some registers, which are so in the next cycle, too
+    same_pace    the same of two copies in any two states that are the same in some registers, which are so in
+                 the next cycle, too
 
 Static ports may change whenever nothing is under way. A machine is reset in the first cycle, and not again.
 """
@@ -485,7 +494,9 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
 
 
 def at_once(design: Stream, registers: Mapping[str, int]) -> str:
-    """In one cycle: two copies with the same in these registers offer the same, whatever their streams say."""
+    """In one cycle: two copies with the same in these registers offer the same, whatever their streams
+    say.
+    """
     body = [
         "  wire reset = 0;",
         *_kept(design),

@@ -1,7 +1,8 @@
 """Contracts of units: what their outputs are by their inputs, or what a step makes of their registers, with
 the bounds of their headers.
 
-contract_lang.py says what one is; those of folded products and of machines in words are in fold_contracts.py and
+contract_lang.py says what one is; those of folded products and of machines in words are in fold_contracts.py
+and
 serial_contracts.py. CONTRACTS has one for each class; where a design instantiates the class, it is proved
 (unit_checks.py).
 """

@@ -1,7 +1,8 @@
 """Streams around units that have none, or whose answer comes of more than one request: hardware for a proof,
 and for nothing else.
 
-ArrayStream   a systolic array with both operands in registers, where the words of the product arrive too: {a, b} -> the product
+ArrayStream   a systolic array with both operands in registers, where the words of the product arrive too: {a,
+              b} -> the product
 SetupStream   a ScaledSetup that is given the modulus first, then the request: {kind, word} -> {m_prime, word}
 """
 

@@ -19,8 +19,10 @@
     RADIX = {default = 2, choices = [2, 4], help = "bits of a digit"}    # left open: --set RADIX=4
 
     [limits]                               # what the core takes; everything else is not asked of it
-    odd_modulus = true                     # also: reduced_base, full_modulus (its highest bit is 1), least_exponent,
-    reduced_base = true                    # least_modulus, exponent_nbits, modulus_nbits (numbers or expressions of nbits),
+    odd_modulus = true                     # also: reduced_base, full_modulus (its highest bit is 1),
+                                           least_exponent,
+    reduced_base = true                    # least_modulus, exponent_nbits, modulus_nbits (numbers or
+                                           expressions of nbits),
     require = ["exp % 2 == 1"]             # and any other condition
 
     [prepare]                              # numbers that software makes; they follow the fields

@@ -1,6 +1,7 @@
 """Stimuli and expected responses of a package's testbench: messages of a stream, or accesses of a bus.
 
-Requests are those of the subject, of RSA machines those of the flow (eval/designs/machine_chip.py). Answers are by
+Requests are those of the subject, of RSA machines those of the flow (eval/designs/machine_chip.py). Answers
+are by
 the functional model. A bus is asked for more: what it must refuse, and to forget its fields.
 """
 
@@ -221,7 +222,9 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
 
 
 def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
-    """Axi4Lite000, with one key: what it refuses, encryptions and decryptions, and encodings that are wrong."""
+    """Axi4Lite000, with one key: what it refuses, encryptions and decryptions, and encodings that are
+    wrong.
+    """
     machine = subject.machine
     nbits, nbytes = machine.nbits, machine.nbits // 8
     padded = is_padded(nbits)

@@ -91,7 +91,9 @@ def software(
 
 
 def operands_header(nbits: int, operands: Mapping[str, int], given: Sequence[int]) -> str:
-    """operands.h: numbers of the width of the machine as arrays of words, and those that it takes as given."""
+    """operands.h: numbers of the width of the machine as arrays of words, and those that it takes as
+    given.
+    """
     named = {**operands, **{f"given_{i}": value for i, value in enumerate(given)}}
     words = len(to_words(0, nbits))
     names = ", ".join(f"given_{i}" for i in range(len(given))) or "0"

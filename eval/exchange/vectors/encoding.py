@@ -87,7 +87,9 @@ def has_pkcs1_prefix(name: str) -> bool:
 
 
 def pkcs1_encode(name: str, message: bytes, nbytes: int) -> bytes | None:
-    """EMSA-PKCS1-v1_5 for a modulus of `nbytes`; None where that is too short, or the hash has no identifier."""
+    """EMSA-PKCS1-v1_5 for a modulus of `nbytes`; None where that is too short, or the hash has no
+    identifier.
+    """
     if not has_pkcs1_prefix(name):
         return None
     oid = _OIDS[name]

@@ -34,7 +34,9 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one item: passed, failed, skipped, or beyond the limit; `reason` explains a failure or skip."""
+    """Result of one item: passed, failed, skipped, or beyond the limit; `reason` explains a failure or
+    skip.
+    """
 
     item: Item
     kind: str

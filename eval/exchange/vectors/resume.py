@@ -29,7 +29,8 @@ Answer = tuple[Status, int]
 Progress = Callable[[int, int], None]
 STEP = (
     1 << 21
-    # bits of the modulus times bits of the exponent: what one process is given, a few seconds of a wide machine
+    # bits of the modulus times bits of the exponent: what one process is given, a few seconds of a wide
+    # machine
 )
 LONG = 1 << 24  # with less than this in all, processes do not pay
 

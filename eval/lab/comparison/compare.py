@@ -1,14 +1,18 @@
 """Published figures next to ours: which are comparable, in which way, and the verdict.
 
-    for each in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in the order of the paper
+    for each in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in the order of
+                                                                    the paper
 
 Beside a published figure stand its twin (our rebuilding of the paper's machine) and a machine of ours that
 does the same work. How far that goes depends on the figure, and is its basis:
 
     work     cycles, of the same work: they compare directly, whatever the technology
-    cells    area and energy of 001: the course's standard cells (FreePDK45, NanGate) are ours as well, the tools are not
-    family   resources of an FPGA of the same family: the paper's tools pack and share, ours count before packing
-    ratio    across technologies only ratios inside one paper compare with the same ratios inside ours: the figure is divided by that of
+    cells    area and energy of 001: the course's standard cells (FreePDK45, NanGate) are ours as well, the
+             tools are not
+    family   resources of an FPGA of the same family: the paper's tools pack and share, ours count before
+             packing
+    ratio    across technologies only ratios inside one paper compare with the same ratios inside ours: the
+             figure is divided by that of
              the paper's own base machine (BASES), and ours by that of this machine's twin
 
 Everything else is left out, with the reason. Figures of ours are rows of the ledger; one with marks is kept
@@ -274,7 +278,9 @@ def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | L
 
 
 def _compared(figure: Published, found: LedgerRows) -> Iterator[Comparison | LeftOut]:
-    """One comparison for each machine of ours that does the same work, and at least one if there is a twin."""
+    """One comparison for each machine of ours that does the same work, and at least one if there is a
+    twin.
+    """
     question = _question(figure)
     if isinstance(question, str):
         yield LeftOut(figure, question)
@@ -564,7 +570,9 @@ class Missing:
 
 
 def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
-    """Return the points to measure for complete comparisons; stale: also those measured with other sources."""
+    """Return the points to measure for complete comparisons; stale: also those measured with other
+    sources.
+    """
     found: dict[str, Point] = {}
     for comparison in compared:
         if isinstance(comparison, LeftOut):

@@ -1,7 +1,8 @@
 """Cores beside each other at one width: what a product costs, what a private operation takes, and what others
 have published.
 
-    for each in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests, published figures
+    for each in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests,
+                                            published figures
         print(each.design, each.product_ns, each.area_time, each.floor_ratio)
 
 What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind:
@@ -341,7 +342,9 @@ def _place(core: Core) -> tuple[Any, ...]:
 
 
 def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str]) -> Iterator[Point]:
-    """Machines and multipliers that the ledger has at a clock that was searched, be they in the space or not."""
+    """Machines and multipliers that the ledger has at a clock that was searched, be they in the space
+    or not.
+    """
     rows = ledger.rows(
         stage=list(NETLIST), metric="area_um2", nbits=list(nbits), interface=[UNIT, DEFAULT.name]
     )
@@ -357,7 +360,9 @@ def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str]) -> Ite
 
 
 def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
-    """Its row, with what the ledger has of it: at the clock that was searched, or else at one that was given."""
+    """Its row, with what the ledger has of it: at the clock that was searched, or else at one that was
+    given.
+    """
     design = point.design
     assert design is not None
     modelled = CL in point.machine.stages  # a core by a manifest is RTL alone

@@ -470,7 +470,9 @@ class Ledger:
             time.sleep(PAUSE_SECONDS)
 
     def _opened(self) -> sqlite3.Connection:
-        """The connection of this process: one that came by a fork must not be used, and not be closed either."""
+        """The connection of this process: one that came by a fork must not be used, and not be closed
+        either.
+        """
         if self._connection is not None and self._pid != os.getpid():
             _INHERITED.append(self._connection)
             self._connection = None

@@ -26,7 +26,9 @@ WORST_WEIGHT = 20.0  # of the worst slack beside the sum over all endpoints
 
 
 class Move(NamedTuple):
-    """A cell by number, its new kind, and the two of its pins (numbers of sinks) that change places, or -1."""
+    """A cell by number, its new kind, and the two of its pins (numbers of sinks) that change places, or
+    -1.
+    """
 
     cell: int
     kind: int
@@ -157,7 +159,9 @@ class Model(TimingGraph):
     # ----------------------------------------------------------------------------------------------------
 
     def derive(self) -> None:
-        """Derive the cost of load and slew at each node, and the slack of each net without one of its sinks."""
+        """Derive the cost of load and slew at each node, and the slack of each net without one of its
+        sinks.
+        """
         count = len(self.base)
         self.by_slew, self.by_load = np.zeros(count), np.zeros(count)
         kernel.call(

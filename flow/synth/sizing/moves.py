@@ -1,4 +1,6 @@
-"""Sizes and pins along the paths that miss the clock: the best moves that do not touch each other, at once."""
+"""Sizes and pins along the paths that miss the clock: the best moves that do not touch each other, at
+once.
+"""
 
 from __future__ import annotations
 

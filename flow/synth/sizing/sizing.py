@@ -6,7 +6,8 @@ tables of the library (the timing graph). Moves, none of which changes what the 
 
     size    another drive strength of the same function
     pins    two commutative inputs exchanged, the late signal to the fast pin
-    buffer  readers of a net that can wait (or all) go behind a buffer; first of all, trees for nets with many readers (fanout.py)
+    buffer  readers of a net that can wait (or all) go behind a buffer; first of all, trees for nets with many
+            readers (fanout.py)
     adders  gates become full adders as cells, where there is time (full_adders.py)
 
 Each move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins'
@@ -16,7 +17,8 @@ did not help is undone and halved. Where the clock is met, sizes go down again b
 recovery. After Coudert, "Gate sizing for constrained delay/power/area optimization", IEEE Trans. VLSI 5(4),
 1997, in its form with a local neighbourhood.
 
-Wires: WIRE_FF per fan-out here, and those of the placement after it (layout/post_place_sizing.py). The clock is ideal;
+Wires: WIRE_FF per fan-out here, and those of the placement after it (layout/post_place_sizing.py). The clock
+is ideal;
 `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
 """
 

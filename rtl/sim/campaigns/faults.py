@@ -6,7 +6,8 @@
 
 Where a bit can flip:
 
-    register    a flip-flop or a word of a memory, at the beginning of a cycle; it stays until something is written there
+    register    a flip-flop or a word of a memory, at the beginning of a cycle; it stays until something is
+                written there
     table       a constant of a ROM, from power-up on
     answer      what a unit inside answers (`ostream.msg`), for one cycle
 
@@ -91,7 +92,9 @@ def compared(response: Value | None, expected: Value) -> Effect:
 
 
 class Faulted(SiteModel):
-    """A machine whose bits can be flipped; the component must not have been elaborated for a simulation yet."""
+    """A machine whose bits can be flipped; the component must not have been elaborated for a simulation
+    yet.
+    """
 
     def __init__(self, component: Component, opt: str = "-O1") -> None:
         super().__init__(component, DRIVER, opt, flips=True)

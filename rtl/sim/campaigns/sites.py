@@ -44,7 +44,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Site:
-    """Bits that may flip: its path, from the top by instances, as in the Verilog ("dpath.memory.words[3]")."""
+    """Bits that may flip: its path, from the top by instances, as in the Verilog
+    ("dpath.memory.words[3]").
+    """
 
     path: str
     nbits: int

@@ -101,7 +101,9 @@ def _item(value: object) -> str:
 
 
 def is_value(value: object) -> bool:
-    """Whether a parameter says something to a reader of Verilog; a function that makes components does not."""
+    """Whether a parameter says something to a reader of Verilog; a function that makes components does
+    not.
+    """
     return isinstance(value, type) or not (value is None or callable(value))
 
 

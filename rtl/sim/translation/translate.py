@@ -3,7 +3,8 @@
 PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as
 comments, absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods
 are overridden here and in structure.py (ports, instances and connections), modules get other names
-(names.py), and the text of each module is tidied (verilog_format.py). The result is the same in every process, as it is
+(names.py), and the text of each module is tidied (verilog_format.py). The result is the same in every
+process, as it is
 the key to the cache, and clean under `verilator -Wall`.
 """
 
@@ -343,7 +344,9 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return f"{node.nbits}'({self.visit(node.value)})"
 
     def visit_SignExt(self, node: Any) -> Any:
-        """The sign of a concatenation is that of its first part; Yosys and Icarus select no bit of the whole."""
+        """The sign of a concatenation is that of its first part; Yosys and Icarus select no bit of the
+        whole.
+        """
         if not isinstance(node.value, bir.Concat):
             return super().visit_SignExt(node)
         more = node.nbits - _width(node.value)
@@ -454,7 +457,9 @@ def _is_constant(node: Any) -> bool:
 
 
 def _width(node: Any) -> int:
-    """The bits of an expression, which PyMTL3 knows of the leaves, but not of an operation that it widened."""
+    """The bits of an expression, which PyMTL3 knows of the leaves, but not of an operation that it
+    widened.
+    """
     if isinstance(node, bir.BinOp) and not hasattr(node, "_value"):
         if isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             return _width(node.left)

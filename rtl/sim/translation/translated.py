@@ -1,7 +1,8 @@
 """The Verilog of a component, its digests, and the ports that a driver needs: made once, and cached.
 
 PyMTL3 takes longer to elaborate and translate a machine than the native stage to run it. An entry is found by
-the recipe of the component (component_digest.py), and by the sources of all that the recipe leads to and of what
+the recipe of the component (component_digest.py), and by the sources of all that the recipe leads to and of
+what
 translates it.
 """
 

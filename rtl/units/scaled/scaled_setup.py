@@ -1,7 +1,8 @@
 """ScaledSetup: the conversions of a machine on a scaled modulus, without multiplier and divider (numbers:
 fl/multipliers/scaled_entry.py).
 
-    scale   M' = 2^-v mod N on the port m_prime, by halvings of a power of 2, and beside it a power of 2 modulo the aligned multiple of N
+    scale   M' = 2^-v mod N on the port m_prime, by halvings of a power of 2, and beside it a power of 2
+            modulo the aligned multiple of N
     double  twice a word, or 2^doublings_per_cycle times, less that multiple where it is at least that
     halve   a word / 2^h modulo N, below N
     clear   nothing is left here of what was converted, if the word and the modulus are 0
@@ -29,7 +30,9 @@ KINDS = ("scale", "double", "halve", "clear")
 
 
 class ModDoubleTwice(Component):
-    """ModDouble with two doublings a cycle, side by side; three times the modulus is there a cycle after it."""
+    """ModDouble with two doublings a cycle, side by side; three times the modulus is there a cycle
+    after it.
+    """
 
     def construct(s, nbits, counted):
         s.istream = RecvIfcRTL(mk_bits(nbits))
@@ -175,7 +178,8 @@ class ScaledSetup(Component):
             elif s.now == CLEAR:
                 s.halve.last @= 0
 
-        # the result is below twice the modulus; the subtraction is after the register of the halvings, whose top
+        # the result is below twice the modulus; the subtraction is after the register of the halvings, whose
+        # top
         # bit is not read
         s.below = CondSub(nbits)
         s.below.value //= s.halve.held[0 : nbits + 1]

@@ -3,7 +3,8 @@
 Element j makes word j of A + x_i * y + u_i * m with one multiplier, in three states:
     MULTIPLY  acc = u_i * m_j              when `go` comes, with x_i and u_i, from the element before
     ADD       acc = acc + x_i * y_j + a_j + carry
-    STORE     the low word of acc is kept: it is a_(j-1) of the next step; the rest is the carry into element j + 1
+    STORE     the low word of acc is kept: it is a_(j-1) of the next step; the rest is the carry into element
+              j + 1
 so that element j + 1 works a cycle behind element j. `place`: the "first" element has no carry and drops its
 low word, which is 0;
 the "last" one has no neighbour, and keeps the upper word of its own acc as a_j.

@@ -1,6 +1,7 @@
 """cocotbext-axi on a slave: random accesses against the model, back-pressure on every channel, reads beside writes, zeroise.
 
-The simulation has tests/rtl/test_axi4lite_cocotb.py around it, which says by the environment what the machine is.
+The simulation has tests/rtl/test_axi4lite_cocotb.py around it, which says by the environment what the machine
+is.
 """
 
 import itertools

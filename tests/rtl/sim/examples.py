@@ -153,7 +153,9 @@ class Chatter(Component):
 
 
 class Fickle(Component):
-    """Answers in the next cycle; one cycle later, refused or not, the answer is gone (drops) or another one."""
+    """Answers in the next cycle; one cycle later, refused or not, the answer is gone (drops) or another
+    one.
+    """
 
     def construct(s, nbits, drops):
         s.istream = RecvIfcRTL(mk_bits(nbits))
@@ -250,7 +252,9 @@ class Distance(Component):
 
 
 class Loops(Component):
-    """Loops and arrays over `count` elements, and loops without a turn, alone in a branch and beside others."""
+    """Loops and arrays over `count` elements, and loops without a turn, alone in a branch and beside
+    others.
+    """
 
     def construct(s, count):
         s.istream = RecvIfcRTL(Bits8)

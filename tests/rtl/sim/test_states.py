@@ -1,4 +1,6 @@
-"""States: an enumeration of those that can be reached, no other in the Verilog, and each of them is entered."""
+"""States: an enumeration of those that can be reached, no other in the Verilog, and each of them is
+entered.
+"""
 
 from __future__ import annotations
 

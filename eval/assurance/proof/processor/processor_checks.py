@@ -1,13 +1,16 @@
 """The processor against its instruction set: the checks of riscv-formal, as far as they ask for what this
 processor has.
 
-    insn NAME   an instruction that retires has done what it says: its result, its access to memory, its trap, and where it goes on
+    insn NAME   an instruction that retires has done what it says: its result, its access to memory, its trap,
+                and where it goes on
     ill         a word that is no instruction traps, and no other one does for that
-    pc_fwd      where traps, mret and all others but jumps and branches go on; pc_bwd is the same, as nothing is out of order here
+    pc_fwd      where traps, mret and all others but jumps and branches go on; pc_bwd is the same, as nothing
+                is out of order here
     imem        what retires is what the memory has at its pc
     reg         what retires is what is written to the register file, and nothing else is
     unique      no more retires than was fetched
-    causal      an access to the memory or the accelerator is that of an instruction that then ends, and there is one at a time
+    causal      an access to the memory or the accelerator is that of an instruction that then ends, and there
+                is one at a time
     liveness    where memories answer at once, the next instruction ends in a bounded time
 
 Bounded: in so many cycles from any state (rvfi.py), or from that after a reset, with any CSRs and registers.

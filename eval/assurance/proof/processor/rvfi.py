@@ -4,8 +4,10 @@ of each instruction.
     slot                          an instruction retires or traps in this cycle (rvfi_valid), and with it
     insn, pc, trap, cause, halt   the word, its address, and whether and how it traps
     wen, rd, data                 what it writes to a register; of a trap `data` is mtval
-    rs1, rs2                      the registers that it names: while it is in W all before it have written, and nothing behind it
-    answered                      the memory has answered in the cycle before; access_*: what it was asked, answer_*: its answer
+    rs1, rs2                      the registers that it names: while it is in W all before it have written,
+                                  and nothing behind it
+    answered                      the memory has answered in the cycle before; access_*: what it was asked,
+                                  answer_*: its answer
     slots                         how many there have been before it, up to FOLLOWED
     mtvec, mepc                   of the CSRs: where a trap and mret go on
 
