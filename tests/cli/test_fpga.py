@@ -14,7 +14,7 @@ SMALL = ("naive", "--nbits", 8, "--device", "ecp5", "--pnr")
 
 
 def test_small_machine_is_routed_and_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = cli(*("asic", "--fpga", *SMALL), "--json").json()
+    report = cli(*("asic --fpga", *SMALL), "--json").json()
     assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")
     (found,) = report["devices"].values()
     assert found["family"] == "ECP5" and found["fits"]

@@ -53,7 +53,7 @@ def test_help_names_the_exit_code(cli: Cli, command: str) -> None:
 
 def test_faults(cli: Cli) -> None:
     """Bellcore: the command ends with a prime of the key."""
-    common = ("attack", "faults", "mont", "--nbits", 16, "--crt", "--blind")
+    common = ("attack faults mont --nbits 16 --crt --blind",)
     unchecked = ("--set", "verify=false")
     told = cli(*common, *unchecked, "--bellcore", "--json")
     assert told.code == 1
@@ -74,21 +74,21 @@ def test_faults(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("attack", "leakage", "monts"), "did you mean 'mont"),
-        (("attack", "leakage", "mont-001", "--blind"), "take one such as mont"),
-        (("attack", "leakage", "mont", "--key", DATA / "rsa512.pem"), "takes no key"),
+        (("attack leakage monts",), "did you mean 'mont"),
+        (("attack leakage mont-001 --blind",), "take one such as mont"),
+        (("attack leakage mont --key", DATA / "rsa512.pem"), "takes no key"),
         (
-            ("attack", "leakage", "mont", "--crt", "--nbits", 64, "--key", DATA / "rsa512.pem"),
+            ("attack leakage mont --crt --nbits 64 --key", DATA / "rsa512.pem"),
             "give --nbits 512",
         ),
-        (("attack", "leakage", "mont", "--crt", "--key", DATA / "rsa512_public.pem"), "is public"),
-        (("attack", "leakage", "mont", "-o", "curve.pdf"), "give a file that ends in .png"),
-        (("attack", "leakage", "mont", "--nbits", 8, "--traces", 10), "10 traces are too few"),
-        (("attack", "leakage", "mont", "--model", "toggles"), "without --netlist"),
-        (("attack", "leakage", "mont", "--fixed", "message", "--message", "fixed"), "nothing is drawn"),
-        (("attack", "faults", "mont", "--nbits", 8, "--bellcore"), "add --crt"),
-        (("attack", "faults", "mont", "--samples", 0), "0 is too few"),
-        (("attack", "faults", "mont", "--exhaustive", "--samples", 5), "not allowed with"),
+        (("attack leakage mont --crt --key", DATA / "rsa512_public.pem"), "is public"),
+        (("attack leakage mont -o curve.pdf",), "give a file that ends in .png"),
+        (("attack leakage mont --nbits 8 --traces 10",), "10 traces are too few"),
+        (("attack leakage mont --model toggles",), "without --netlist"),
+        (("attack leakage mont --fixed message --message fixed",), "nothing is drawn"),
+        (("attack faults mont --nbits 8 --bellcore",), "add --crt"),
+        (("attack faults mont --samples 0",), "0 is too few"),
+        (("attack faults mont --exhaustive --samples 5",), "not allowed with"),
     ],
 )
 def test_what_is_refused(cli: Cli, arguments: tuple[object, ...], words: str) -> None:

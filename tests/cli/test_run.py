@@ -216,7 +216,7 @@ def test_trace(cli: Cli) -> None:
 
 def test_the_help_explains_the_trace(cli: Cli) -> None:
     """Its examples are in the traces of the first lesson of README.md."""
-    lesson = ("run", "mont", "--nbits", 8, "--base", 5, "--exp", 5, "--mod", 13, "--trace")
+    lesson = ("run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace",)
     told = " ".join(cli("run --help").out.split())
     assert "such as (5)" in told and "1: .       (5)" in cli(*lesson, "--level", "cl").out
     assert "such as 2|* *|" in told and "3: .       |  2|* *|" in cli(*lesson).out

@@ -81,14 +81,14 @@ def test_levels_agree(cli: Cli, key: Path, design: str, how: list[str]) -> None:
 
 def test_a_seed_repeats_a_run(cli: Cli, key: Path) -> None:
     """On a multiplier whose cycles follow the numbers, other numbers are seen in other cycles."""
-    run = ("run", "ssmm", "--key", key, "--decrypt", CIPHER, "--blind", "--level", "cl", "--json", "--seed")
+    run = ("run ssmm --key", key, "--decrypt", CIPHER, "--blind", "--level", "cl", "--json", "--seed")
     first, again, other = (cli(*run, seed).json() for seed in (1, 1, 2))
     assert first == again
     assert first["result"] == other["result"] and first["cycles"] != other["cycles"]
 
 
 def test_cycles_of_a_steady_multiplier_tell_nothing(cli: Cli, key: Path) -> None:
-    run = ("run", "mont", "--key", key, "--crt", "--blind", "--level", "cl", "--json")
+    run = ("run mont --key", key, "--crt", "--blind", "--level", "cl", "--json")
     cycles = {
         cli(*run, "--decrypt", cipher, "--seed", seed).json()["cycles"]
         for cipher, seed in ((0, 1), (1, 1), (CIPHER, 2), (KEY.n - 1, 3))
@@ -133,7 +133,7 @@ def test_a_wrong_key_is_found_by_the_machine(
     cli: Cli, tmp_path: Path, changed: dict[str, int], status: Status, how: list[str]
 ) -> None:
     path = written(tmp_path, **changed)
-    run = ("run", "mont", "--key", path, "--decrypt", CIPHER, *how, "--seed", 1)
+    run = ("run mont --key", path, "--decrypt", CIPHER, *how, "--seed", 1)
     assert f"key file {path} holds a wrong key" in cli.fails(*run)
     for level in ("fl", "rtl"):
         result = cli(*run, "--unchecked", "--level", level, "--json")
@@ -149,7 +149,7 @@ def test_a_wrong_key_is_found_by_the_machine(
 
 def test_a_wrong_private_exponent_is_found_without_crt(cli: Cli, tmp_path: Path) -> None:
     path = written(tmp_path, d=KEY.d ^ 4)
-    run = ("run", "mont", "--key", path, "--decrypt", CIPHER, "--unchecked", "--level", "fl", "--json")
+    run = ("run mont --key", path, "--decrypt", CIPHER, "--unchecked", "--level", "fl", "--json")
     result = cli(*run, "--verify")
     assert (result.code, result.json()["status_name"], result.json()["result"]) == (1, "FAULT", None)
     # without the check the wrong result leaves: it is a power by that d all the same

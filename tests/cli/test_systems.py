@@ -99,7 +99,7 @@ def test_loosely_coupled(cli: Cli, tmp_path: Path) -> None:
     which the last is the same.
     """
     path = tmp_path / "couplings.txt"
-    argv = ("proc", "systems", "--interface", "axi4lite", "--system", "procxcel-mont", "--operation", "enc")
+    argv = ("proc systems --interface axi4lite --system procxcel-mont --operation enc",)
     rows = cli(*argv, "--json", "--output", path).json()
     lines = path.read_text().splitlines()
     assert all(len(line) <= 120 for line in lines)
@@ -137,7 +137,7 @@ def test_wider_operands(cli: Cli) -> None:
 
 def test_a_machine_that_takes_a_private_key_only_decrypts(cli: Cli) -> None:
     """Encryption is not run, and the table says why."""
-    argv = ("proc", "systems", "--nbits", 16, "--system", "procxcel-mont")
+    argv = ("proc systems --nbits 16 --system procxcel-mont",)
     argv += ("--set", "verify=true", "--set", "schedule=fixed-window")
     encrypt, decrypt = cli(*argv, "--json").json()
     assert encrypt["cycles"] is None and "decrypts with it and does nothing else" in encrypt["note"]
@@ -148,7 +148,7 @@ def test_a_machine_that_takes_a_private_key_only_decrypts(cli: Cli) -> None:
 
 def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """One table says which bits are scanned; decryption takes as long by any exponent."""
-    argv = ("proc", "systems", "--nbits", 32, "--system", "proc-montgomery-ct", "--operation")
+    argv = ("proc systems --nbits 32 --system proc-montgomery-ct --operation",)
     out = cli(*argv, "decrypt").out
     assert "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as" in out
     assert "scanned" not in cli("proc systems --system proc-montgomery --operation enc").out
@@ -204,7 +204,7 @@ def test_stages_agree(cli: Cli) -> None:
 def test_software_of_long_operands_is_not_run_unasked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert system_catalogue.MOST_SOFTWARE_NBITS == 1024
     monkeypatch.setattr(system_catalogue, "MOST_SOFTWARE_NBITS", 48)
-    argv = ("proc", "systems", "--nbits", 64, "--system", "proc-montgomery", "--operation", "encryption")
+    argv = ("proc systems --nbits 64 --system proc-montgomery --operation encryption",)
     (row,) = cli(*argv, "--json").json()
     assert row["cycles"] is row["normalised"] is row["stage"] is row["ok"] is None
     assert row["note"] == "not run; --full runs it"
@@ -215,7 +215,7 @@ def test_software_of_long_operands_is_not_run_unasked(cli: Cli, monkeypatch: pyt
 
 
 def test_a_machine_for_one_modulus_is_made_for_it(cli: Cli) -> None:
-    argv = ("proc", "systems", "--system", "procxcel-dm-m-000", "--operation", "enc", "--stage", "python")
+    argv = ("proc systems --system procxcel-dm-m-000 --operation enc --stage python",)
     rows = cli(*argv, "--json").json()
     check(rows)
     assert "modulus 2603398711 does not divide 2^32 - 1" in cli.fails(
@@ -235,7 +235,7 @@ def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli: Cli) -> 
 
 def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
-    argv = ("proc", "systems", "--system", "proc-naive", "--operation", "enc")
+    argv = ("proc systems --system proc-naive --operation enc",)
     result = cli(*argv, "--json")
     assert result.code == 1
     assert result.json()[0]["ok"] is False

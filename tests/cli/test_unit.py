@@ -50,18 +50,7 @@ def test_units_within_their_machine_are_refused(cli: Cli, name: str) -> None:
 @pytest.mark.regress
 def test_on_an_fpga(cli: Cli) -> None:
     """Paper 002's array has a multiplier an element and two for the quotient."""
-    asked = (
-        "asic",
-        "--fpga",
-        "systolic-002",
-        "--nbits",
-        "32",
-        "--device",
-        "artix-7",
-        "--interface",
-        "unit",
-        "--json",
-    )
+    asked = ("asic --fpga systolic-002 --nbits 32 --device artix-7 --interface unit --json",)
     report = cli(*asked).json()
     counts = report["devices"]["artix-7"]
     assert (report["interface"], report["top"]) == ("unit", "systolic_002_32_unit")
