@@ -129,17 +129,20 @@ def _bare(args: argparse.Namespace) -> int:
 def parser_of(name: str, route: Route) -> _Parser:
     """The parser of one form of a command."""
     module = route.module
-    summary = route.summary or module.SUMMARY
-    told = f"{summary[0].upper()}{summary[1:]}. {getattr(module, 'TEXT', '')}".strip()
-    parser = _Parser(
-        prog=f"{PACKAGE} {name}",
-        description=told + _others(name),
-        epilog=f"examples:\n{module.EXAMPLES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = _parser(name, route.summary or module.SUMMARY, getattr(module, "TEXT", ""), module.EXAMPLES)
     parser.set_defaults(execute=module.execute, **({"action": route.action} if route.action else {}))
     module.add(parser)
     return parser
+
+
+def _parser(name: str, summary: str, text: str, examples: str, usage: str | None = None) -> _Parser:
+    return _Parser(
+        prog=f"{PACKAGE} {name}",
+        usage=usage,
+        description=f"{summary[0].upper()}{summary[1:]}. {text}".strip() + _others(name),
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def _others(name: str) -> str:
@@ -177,14 +180,9 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
         raise BadInput(
             f"{name} of which form? Give one of {', '.join(words(name))}; see `modexlab {name} --help`"
         )
-    parser = _Parser(
-        prog=f"{PACKAGE} {name}",
-        usage=f"{PACKAGE} {name} [-h] {{{','.join(words(name))}}} ...",
-        description=f"{SUMMARIES[name][0].upper()}{SUMMARIES[name][1:]}.{_others(name)}",
-        epilog="examples:\n" + "\n".join(ROUTES[form].module.EXAMPLES for form in forms(name)),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return parser.parse_args(rest)
+    usage = f"{PACKAGE} {name} [-h] {{{','.join(words(name))}}} ..."
+    examples = "\n".join(dict.fromkeys(ROUTES[form].module.EXAMPLES for form in forms(name)))
+    return _parser(name, SUMMARIES[name], "", examples, usage).parse_args(rest)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
