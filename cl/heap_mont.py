@@ -1,6 +1,6 @@
 """HeapMontCL: the cycle-level twin of HeapMont, and its formula.
 
-A product:            loads + adds + L + d                          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
+A product:            loads + adds + L + d          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
 Product to product:   the same, or with two streams max(loads, adds) + L + d
 of a unit that fits the modulus L = d + 1 + ceil((len + 2) / w) for the len bits of N, or as many as it is
 given.

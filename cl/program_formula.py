@@ -4,7 +4,7 @@ by words (program.py).
 T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P = ov + T; k bits of a digit,
 d digits, S = 2^k + 2 the cycles of a scan:
 
-    fixed window        1 + (2^k - 2) P + 1 + S + (d - 1) (max(k P + ov, S) + T)        always  2 d P        ladder  d P
+    fixed window        1 + (2^k - 2) P + 1 + S + (d - 1) (max(k P + ov, S) + T)    always 2 d P    ladder d P
     public exponent e   as many P as bits, and for each 1 what a second product of one unit takes (right to
                         left)
     into the domain     doublings / doublings a cycle for the constant, P a number

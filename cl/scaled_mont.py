@@ -4,7 +4,8 @@ their formulas.
 A product:            L + 1 + (1 in carry-save form)                 L = 1 + ceil((nbits + 2) / w)
                       of a unit that fits the modulus, L = 1 + ceil((len + 2) / w) for the len bits of N, or
                       as many as it is given
-An exponentiation:    max(wide / doublings, w / halvings) + given_cycles + wide / halvings        wide = w * L, 2w for w with quotient delay
+An exponentiation:    max(wide / doublings, w / halvings) + given_cycles + wide / halvings
+                      wide = w * L, 2w for w with quotient delay
 with doublings and halvings a cycle, and given_cycles of timing.py for the ProgramExp between the two
 converters (or the formula of what
 stands there in its place); a bad operand costs 1 cycle in each of the first two.

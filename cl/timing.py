@@ -13,7 +13,7 @@ the modulus decides. Every other unit is one block, of its whole width.
 
 A machine (program_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without
 forwarding:
-    right-to-left-2   len * (ov + L)                    len: length of the exponent, ones: how many of its bits are 1
+    right-to-left-2   len * (ov + L)        len: length of the exponent, ones: how many of its bits are 1
     right-to-left-1   ones * (ov + pair) + (len - ones) * (ov + L)
     left-to-right     1 + (len + ones - 2) * (ov + L)       (ov + L instead of 1 in the identity domain)
     always            2 * len * (ov + L)

@@ -422,7 +422,7 @@ def connect(address: str, work: Work = measure_point, timeout: float | None = No
 
 
 async def _identity(address: str, timeout: float) -> dict[str, Any]:
-    """Return the identity of the server. (A Client without one takes ten more seconds to end, and complains.)"""
+    """Return the identity of the server. A Client without a server takes ten more seconds to end."""
     from distributed.core import rpc
 
     async with rpc(address, timeout=timeout) as there:

@@ -562,7 +562,8 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
         else:
             words.append(straight(item, len(words) + 1))
     assert words[-1].flow.kind == "answer", "a program ends with an answer"
-    program = Program(tuple(words), failure=failure_at, right_words=frozenset(right), **more)  # type: ignore[arg-type]
+    right_words = frozenset(right)
+    program = Program(tuple(words), failure=failure_at, right_words=right_words, **more)  # type: ignore[arg-type]
     check(program)
     return program
 

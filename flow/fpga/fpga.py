@@ -10,7 +10,8 @@ there, are placed and routed (fpga_route.py).
 ALMs are an estimate, as yosys packs none. An ALM of Cyclone V has eight inputs, two adders, four registers
 and makes one function of 6
 inputs, or one of 5 and one of 3, or two of 4 (Cyclone V Device Handbook, volume 1, chapter 1). So:
-    ALMs = max( n6 + n5 + ceil((n4 + max(0, n3 - n5)) / 2) + ceil(adder bits / 2) + ceil(LUT RAM bits / 2),  ceil(registers / 4) )
+    ALMs = max(n6 + n5 + ceil((n4 + max(0, n3 - n5)) / 2) + ceil(adder bits / 2) + ceil(LUT RAM bits / 2),
+               ceil(registers / 4))
 with n6, n5, n4 functions of 6, 5, 4 inputs and n3 of up to 3; functions that share inputs could be packed
 closer, and registers of
 other functions may keep some ALMs from being filled.

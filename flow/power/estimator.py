@@ -283,8 +283,7 @@ class Estimator:
                     ahead.append(other)
         return found
 
-    # -- energy
-    # ---------------------------------------------------------------------------------------------------------
+    # ---- energy
 
     def in_use(
         self, kind: str, toggles: np.ndarray, ones: np.ndarray, cycles: float

@@ -1,7 +1,9 @@
 """ShiftSub: a * b mod n by shifting and subtracting, least significant bit of b first (paper 004, Algorithm
 5).
 
-    p = 0, c = a;  for each bit of b:  p = (p + b_i * c) mod n,  c = 2 * c mod n, each mod one conditional subtraction
+    p = 0, c = a;  for each bit of b:  p = (p + b_i * c) mod n,  c = 2 * c mod n
+
+where each mod is one conditional subtraction
 
 The paper subtracts where p > m and c > m; it must be >=, or a product that is 0 modulo m comes out as m.
 `bits_per_cycle` steps are chained in a cycle. `until`: "count" takes all bits of b, whatever they are
