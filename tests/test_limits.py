@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from modexlab.eval.cli.routes import GROUPS
 
 from tests.paths import ROOT
 
@@ -84,7 +85,13 @@ def test_tokens() -> None:
 
 def test_files_per_folder() -> None:
     found = collections.Counter(file.parent for file in tracked() if file.parent != Path())
-    assert {str(folder): count for folder, count in found.items() if count > LIMITS["files_per_folder"]} == {}
+    limit, larger = LIMITS["files_per_folder"], LIMITS["larger_folders"]
+    sizes = {str(folder): count for folder, count in found.items()}
+    assert {name: count for name, count in sizes.items() if count > larger.get(name, limit)} == {}
+
+
+def test_commands() -> None:
+    assert sum(map(len, GROUPS.values())) == LIMITS["commands"]
 
 
 @pytest.mark.parametrize("room", ["fl", "rtl", "cl", "proc", "flow", "eval", "tests"])

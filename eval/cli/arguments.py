@@ -1,4 +1,4 @@
-"""What the commands share: how operands, designs and settings are given, and how JSON goes out."""
+"""Options that commands share: operands, designs and settings, and JSON output."""
 
 from __future__ import annotations
 
@@ -357,7 +357,7 @@ def add_coupling(group: Any) -> None:
 
 
 def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface: str = COUPLINGS[0]) -> Xcel:
-    """What is behind a processor: a design with its `--nbits` and `--set`, or without a name the null
+    """Return the accelerator behind a processor: a design with its `--nbits` and `--set`, or the null
     accelerator.
     """
     if name is None:

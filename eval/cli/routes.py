@@ -1,4 +1,6 @@
-"""The fourteen commands: the groups that the help shows, the module of each form, and the names before 1.0."""
+"""The fourteen commands: the groups that the help shows, the module of each form, and the names before
+1.0.
+"""
 
 from __future__ import annotations
 

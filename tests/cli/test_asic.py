@@ -82,7 +82,7 @@ def test_everything_is_measured(whole: dict[str, Any]) -> None:
     assert 1500 < whole["area_um2"] < 6000
     assert whole["area_by_module"][0]["path"] == "" and whole["area_by_module"][0]["share"] == 1
     assert (
-        sum(each["area_um2"] for each in whole["area_by_module"] if "." not in each["path"])
+        sum(item["area_um2"] for item in whole["area_by_module"] if "." not in item["path"])
         <= 2 * whole["area_um2"]
     )
 
@@ -375,7 +375,7 @@ def test_exported_system(tmp_path: Path) -> None:
 
 
 def workload_of(chip: Chip, directory: Path) -> workload.Workload:
-    """Of a system, the dummy and one row: every program takes a while to be made."""
+    """Return the workload of a system, with the dummy and one row: every program takes a while to build."""
     chip.export(directory)
     work = workload.load(directory / "workload.json")
     assert work.rows[0].name == workload.DUMMY
@@ -440,7 +440,7 @@ def test_vectors_with_too_few_answers(tmp_path: Path) -> None:
 def test_commands_of_the_page(
     command: list[str], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As they stand, with the files that the project ships."""
+    """The commands run as printed, with the files that the project ships."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "flow").symlink_to(ROOT / "flow")
     result = cli(*command)
@@ -480,7 +480,7 @@ def told(settings: dict[str, Any]) -> list[str]:
 
 
 def test_rows_of_a_private_operation(tmp_path: Path) -> None:
-    """Of its key, and of numbers that do not belong together; the RTL answers as the program says."""
+    """Rows for a key and for inconsistent numbers; the RTL answers as the program does."""
     chip = Chip(catalogue.find("mont"), 16, {**KEYED, "blind": "both"})
     machine, key = chip.machine, chip.machine.key
     chip.export(tmp_path)
@@ -529,7 +529,7 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path: Path, monkeypatch: 
         (*_, decrypt) = chip.energy()
         whole = chip.machine.cycles(*decrypt.operands)
         monkeypatch.setattr(machine_chip, "MOST_WHOLE_CYCLES", 3 * whole)
-        taken = [name for name, each in chip.rows() if chip.machine.check(*each) == Status.OK]
+        taken = [name for name, item in chip.rows() if chip.machine.check(*item) == Status.OK]
         assert len(taken) == 3 and taken[-1] == "random 0"
         assert "base not below the modulus" in dict(chip.rows())
         monkeypatch.setattr(machine_chip, "MOST_ENERGY_CYCLES", whole - 1)

@@ -41,7 +41,9 @@ def powers(key: RSAKey, *bases: int, wrong: int = 0) -> list[dict[str, Any]]:
 
 @pytest.fixture(name="two_keys")
 def make_two_keys(tmp_path: Path) -> Path:
-    """Five private operations with two keys, one of which has no primes; a public one; a power without a key."""
+    """Five private operations with two keys, one of which has no primes; a public one; a power without
+    a key.
+    """
     first, second = seeded_key(NBITS), seeded_key(NBITS, seed=2)
     own = [{**power, "key": numbers(second, "n", "e", "d")} for power in powers(second, 0, 12345)]
     public = {"base": 5, "exponent": first.e, "expected": pow(5, first.e, first.n)}
@@ -273,7 +275,7 @@ def test_three_primes_do_for_a_check(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_machine_is_as_wide_as_primes_ask_for(cli: Cli) -> None:
-    """Of 512 bits, one of them has 272."""
+    """A key of 512 bits with a prime of 272 bits."""
     path = DATA / "rsadp_512.rsp"
     report = cli("check", path, "--crt", "--nbits", 512, "--level", "fl", "--allow-empty", "--json").json()
     assert report["passed"] == 0

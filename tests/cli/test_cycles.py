@@ -105,7 +105,7 @@ def test_a_product(cli: Cli) -> None:
 
 
 def test_products_are_counted(cli: Cli) -> None:
-    """Those that follow one another: two side by side count once."""
+    """Products in sequence are counted: two in parallel count once."""
     for design, exp, products, cycles in (
         ("mont", 65537, 17, 4),
         ("mont-001", 65537, 19, 4),

@@ -66,7 +66,7 @@ def marked(example: str) -> Any:
 
 
 def arguments(example: str) -> list[str]:
-    """What an example says to modexlab; long operands of software, a quarter of an hour, are in
+    """Return the arguments of an example; long operands of software, a quarter of an hour, are in
     test_systems.py.
     """
     command = example.split("  ", 1)[0].partition(" > ")[0].replace(" 512 1024 2048", "")
@@ -75,7 +75,7 @@ def arguments(example: str) -> list[str]:
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
 def test_example_is_understood(example: str) -> None:
-    """Those too that only run in the long regression."""
+    """Examples parse, also those that only run in the long regression."""
     assert callable(command_line.parsed(arguments(example)).execute)
 
 

@@ -1,4 +1,6 @@
-"""`modexlab asic --crosscheck`: what is refused, and one small machine with its layout held against all other tools."""
+"""`modexlab asic --crosscheck`: what is refused, and one small machine with its layout held against all
+other tools.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`modexlab asic --fpga`: a small machine with place and route, Verilog from elsewhere, and what is refused."""
+"""`modexlab asic --fpga`: a small machine with place and route, Verilog from elsewhere, and what is
+refused.
+"""
 
 from __future__ import annotations
 

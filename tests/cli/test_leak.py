@@ -1,4 +1,6 @@
-"""`modexlab attack leakage` and `modexlab attack faults`: what they print, what they write, and what they refuse."""
+"""`modexlab attack leakage` and `modexlab attack faults`: what they print, what they write, and what
+they refuse.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def test_leak(cli: Cli, tmp_path: Path) -> None:
     assert (found["design"], found["nbits"], found["traces"], found["fixed"]) == ("mont", 8, 2000, "exponent")
     assert found["leaks"] is True and found["max_t"] > 4.5 and 0 < found["worst_cycle"] < found["cycles"]
     assert len(found["halves"]) == 2 and not found["time"]["leaks"]
-    assert any(each["name"] == "dpath.exponent.now" for each in found["registers_alone"])
+    assert any(item["name"] == "dpath.exponent.now" for item in found["registers_alone"])
     picture = (tmp_path / "curve.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
     again = cli("attack leakage mont --nbits 8 --traces 2000 --json").json()

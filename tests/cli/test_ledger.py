@@ -126,7 +126,7 @@ def test_failures_of_some_points(cli: Cli, ledger: Ledger) -> None:
     ledger.fail(FLOW, "no clock", 1.0)
 
     def messages(*argv: object) -> list[str]:
-        return [each["message"] for each in cli("ledger --failures", *argv, "--json").json()]
+        return [item["message"] for item in cli("ledger --failures", *argv, "--json").json()]
 
     assert messages() == ["the machine is on fire", "no clock"]
     assert messages("--design", "mont") == messages("--nbits", 16) == ["the machine is on fire"]
@@ -228,7 +228,7 @@ def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
     ids=str,
 )
 def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, point: Point) -> None:
-    """What reproduce prints is no decoration: it measures what the row has."""
+    """The command that reproduce prints measures the row's figures."""
     ledger.record(point, measure(point))
     (row,) = ledger.rows(key=point.version)
     program, *argv = shlex.split(cli("ledger reproduce", row.id).out)

@@ -145,7 +145,7 @@ def test_env(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_help_is_quick() -> None:
-    """What takes long to import must not be imported for it: PyMTL3 alone takes longer than all the rest."""
+    """`--help` imports no slow package: PyMTL3 alone takes longer than all the rest."""
     code = "import sys; from modexlab.eval.cli.main import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pymtl3", "numpy", "rsa", "yaml"} & {*done.stdout.splitlines()[-1].split()}

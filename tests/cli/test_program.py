@@ -83,7 +83,7 @@ def test_table_as_json(cli: Cli) -> None:
     assert {row["nbits"] for row in rows} == {64, 128}
     by_name = {row["program"]: row for row in rows if row["nbits"] == 128}
     assert {"ladder", "always", "fixed-window", "crt, check, blinded"} <= by_name.keys()
-    plain = {name: each for name, each in by_name.items() if name in SCHEDULES}
+    plain = {name: item for name, item in by_name.items() if name in SCHEDULES}
     of_length = ("right-to-left-2", "always", "ladder")  # they begin with the highest 1 of the exponent
     assert {name: row["constant"] for name, row in plain.items()} == {
         name: "yes" if name == "fixed-window" else "of a length" if name in of_length else "no"

@@ -51,12 +51,12 @@ def test_refuted(cli: Cli) -> None:
 def test_all_go_to_the_ledger_once(cli: Cli, three: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And to the report's table."""
     told = cli("prove all --check AddRedKoc Halve --json").json()
-    assert told and all(each["verdict"] == "proved" for each in told)
+    assert told and all(item["verdict"] == "proved" for item in told)
     monkeypatch.setattr("modexlab.eval.assurance.proof.registry.prove", lambda found, *_: iter(found))
     assert cli("prove all --check AddRedKoc Halve --json").json() == told
     with Ledger() as ledger:
         table = proofs.table(proofs.measured(ledger))
-    assert [line.cells[0].text for line in table.lines] == sorted({each["design"] for each in told})
+    assert [line.cells[0].text for line in table.lines] == sorted({item["design"] for item in told})
     assert all(line.cells[2].text == "1 of 1" for line in table.lines)
 
 
@@ -112,7 +112,7 @@ def test_the_processor(cli: Cli) -> None:
     told = cli("prove proc --check reg RegisterFile --json")
     assert told.code == 0
     found = told.json()
-    assert [(each["check"], each["verdict"]) for each in found] == [
+    assert [(item["check"], item["verdict"]) for item in found] == [
         ("reg", "proved"),
         ("RegisterFile", "proved"),
     ]
@@ -169,9 +169,7 @@ def test_refused(cli: Cli, three: None, arguments: tuple[object, ...], message: 
 
 
 def test_time_of_other_schedules_is_in_the_same_place_of_the_table() -> None:
-    """One that is refuted where the design says that it is constant is a fault, and one where it does not is
-    none.
-    """
+    """A counterexample where the design promises constant time is a fault; where it does not, it is none."""
 
     def told(name: str, verdict: str) -> Verdict:
         settings = {"schedule": "left-to-right"}
@@ -180,7 +178,7 @@ def test_time_of_other_schedules_is_in_the_same_place_of_the_table() -> None:
     def cell(*found: Verdict) -> Cell:
         (line,) = proofs.table([proofs.Proven(found, stale=False)]).lines
         return next(
-            each for each, column in zip(line.cells, proofs.COLUMNS, strict=True) if column.head == "Time"
+            item for item, column in zip(line.cells, proofs.COLUMNS, strict=True) if column.head == "Time"
         )
 
     own, other = told("time", "refuted"), told("time schedule=ladder", "proved")

@@ -118,12 +118,12 @@ def test_outputs(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / PAGE).exists()
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
     drawn = cli("report", *ledger, "--figures", "figures", "--format", "svg").out.splitlines()
-    assert [Path(each).name for each in drawn] == [
+    assert [Path(item).name for item in drawn] == [
         *("area-time.svg", "energy-time.svg", "widths.svg", "areas.svg"),
         *("paths.svg", "energies.svg", "leakage.svg", "protections.svg", "ratios.svg"),
     ]
-    for each in drawn:
-        assert ElementTree.parse(each).getroot().tag.endswith("svg")
+    for item in drawn:
+        assert ElementTree.parse(item).getroot().tag.endswith("svg")
     tables = {table["name"]: table for table in cli("report", *ledger, "--json").json()["tables"]}
     (cell,) = [
         line["cells"][3] for line in tables["designs"]["lines"] if line["cells"][0]["text"] == "naive-001"
@@ -163,7 +163,7 @@ def test_the_space_is_the_main_job() -> None:
     assert table_2a >= {"naive-001", "mont-001", "naive", "mont", "ssmm", "scaled"}
     assert [point.interface for point in points if point.stage == LAYOUT]
     assert {point.subject for point in points} >= {"cm-pm-000", "mont-ct"}
-    assert not any(each.stage in IMPLEMENTED for each in chosen(Space.load("report"), [], cycles=True))
+    assert not any(item.stage in IMPLEMENTED for item in chosen(Space.load("report"), [], cycles=True))
 
 
 def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
@@ -171,7 +171,7 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
     points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
     assert {point.subject for point in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
     own = chosen(Space.parse(ONE_POINT), ["scaled"], cycles=False)
-    assert [(each.stage, each.workload) for each in own] == [
+    assert [(item.stage, item.workload) for item in own] == [
         *(("formula", "encrypt"), ("formula", "decrypt"), ("native", "encrypt"), ("native", "decrypt")),
         ("flow", ""),
     ]

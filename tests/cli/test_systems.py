@@ -31,7 +31,7 @@ def by_name(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]
 
 
 def check(rows: list[dict[str, Any]]) -> None:
-    """What holds of every row that was run."""
+    """Check a property of every row that was run."""
     for row in rows:
         assert row.keys() >= KEYS
         assert row["ok"] is True
@@ -224,7 +224,7 @@ def test_a_machine_for_one_modulus_is_made_for_it(cli: Cli) -> None:
 
 
 def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli: Cli) -> None:
-    """And it is said that this is no RSA."""
+    """The output says that this is no RSA."""
     argv = ["proc", "systems", "--system", "procxcel-dm-pm-000", "--set", "modulus=0x55555555"]
     argv += ["--operation", "enc", "--stage", "python"]
     (row,) = cli(*argv, "--json").json()

@@ -270,7 +270,7 @@ def test_processor_in_a_file(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_processors_verilog_runs_programs(cli: Cli) -> None:
-    """What a user gets is what we simulate."""
+    """The exported Verilog is the simulated one."""
     text = cli("verilog proc").out
     program = kernel_program("montgomery", 32, 3, 65537, 1007)
     expected = None
@@ -355,9 +355,7 @@ def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
 
 
 def test_what_is_given_is_told(cli: Cli) -> None:
-    """What comes beside base, exponent and modulus, in words, and where behind registers; and which moduli
-    are too long.
-    """
+    """The precomputed fields of a request in words, their registers, and the moduli that are too long."""
     header = cli("verilog systolic-002 --nbits 512").out.partition("typedef")[0]
     for line in (
         "// Given with an operation, made from its modulus n once, and not checked:",

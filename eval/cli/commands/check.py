@@ -124,8 +124,8 @@ def execute(args: argparse.Namespace) -> int:
                     raise
                 unread.append({"file": path, "error": str(error)})
             progress(len(files) + len(unread), len(args.files))
-    for each in unread:
-        warn(f"not read: {each['error']}")
+    for item in unread:
+        warn(f"not read: {item['error']}")
     for file in files:
         if file.announced not in (None, len(file.items)):
             warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")

@@ -200,13 +200,13 @@ def _figures(args: argparse.Namespace) -> list[Published]:
 
 
 def _tables(one: str, wanted: list[str] | None) -> list[Table]:
-    return [paper(one).table(each) for each in wanted] if wanted else list(paper(one).tables)
+    return [paper(one).table(item) for item in wanted] if wanted else list(paper(one).tables)
 
 
 def _sides(compared: Compared) -> list[Side]:
     from ...lab.comparison.compare import LeftOut
 
-    return [side for each in compared if not isinstance(each, LeftOut) for side in each.sides]
+    return [side for item in compared if not isinstance(item, LeftOut) for side in item.sides]
 
 
 def _measured(compared: Compared) -> bool:
@@ -248,11 +248,11 @@ def _text(compared: Compared, args: argparse.Namespace) -> str:
 
     markdown = args.markdown
     blocks: list[str] = []
-    for one, each in _grouped(compared, lambda each: each.figure.paper).items():
+    for one, item in _grouped(compared, lambda item: item.figure.paper).items():
         blocks.append(_heading(f"Paper {one}: {paper(one).title}", 1, markdown))
-        for name, of_table in _grouped(each, lambda each: each.figure.table).items():
+        for name, of_table in _grouped(item, lambda entry: entry.figure.table).items():
             blocks += _block(paper(one).table(name), of_table, markdown)
-        blocks += _left_out_of(each, markdown) + [_wrapped(text, markdown) for text in notes(one)]
+        blocks += _left_out_of(item, markdown) + [_wrapped(text, markdown) for text in notes(one)]
     blocks += [_wrapped(text, markdown) for text in _ending(compared)]
     return "\n\n".join(blocks)
 
@@ -263,8 +263,8 @@ def _wrapped(text: str, markdown: bool) -> str:
 
 def _grouped(compared: Sequence[T], name: Callable[[T], str]) -> dict[str, list[T]]:
     found: dict[str, list[T]] = {}
-    for each in compared:
-        found.setdefault(name(each), []).append(each)
+    for item in compared:
+        found.setdefault(name(item), []).append(item)
     return found
 
 
@@ -276,7 +276,7 @@ def _block(of: Table, compared: Compared, markdown: bool) -> list[str]:
     """One table of the paper, if there is something in it to compare."""
     from ...lab.comparison.compare import Comparison
 
-    found = [each for each in compared if isinstance(each, Comparison)]
+    found = [item for item in compared if isinstance(item, Comparison)]
     if not found:
         return []
     rows = [HEAD, *(_cells(figure, of) for figure in found)]
@@ -312,13 +312,13 @@ def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
     """How many figures of which tables are not compared, by the reason."""
     from ...lab.comparison.compare import LeftOut
 
-    found = [each for each in compared if isinstance(each, LeftOut)]
+    found = [item for item in compared if isinstance(item, LeftOut)]
     if not found:
         return []
     lines = []
-    for reason, each in _grouped(found, lambda figure: figure.reason).items():
-        tables = ", ".join(_grouped(each, lambda each: each.figure.table))
-        lines.append(f"{'- ' if markdown else '  '}{len(each)}: {reason} ({tables})")
+    for reason, item in _grouped(found, lambda figure: figure.reason).items():
+        tables = ", ".join(_grouped(item, lambda entry: entry.figure.table))
+        lines.append(f"{'- ' if markdown else '  '}{len(item)}: {reason} ({tables})")
     return ["\n".join(["Left out, with the tables:", *([""] if markdown else []), *lines])]
 
 
@@ -362,7 +362,7 @@ def _short(value: float) -> str:
 def _ending(compared: Compared) -> list[str]:
     from ...lab.comparison.compare import Comparison, missing
 
-    found = [each for each in compared if isinstance(each, Comparison)]
+    found = [item for item in compared if isinstance(item, Comparison)]
     said = ["x: ours by the published figure."] if found else []
     if any(figure.figure.corrected is not None for figure in found):
         said.append("*: corrected; the paper contradicts itself there (`--json` has the reason).")
@@ -383,7 +383,7 @@ def _ending(compared: Compared) -> list[str]:
 def _as_json(compared: Compared) -> list[dict[str, Any]]:
     from ...lab.comparison.compare import LeftOut
 
-    return [_left_out(each) if isinstance(each, LeftOut) else _comparison(each) for each in compared]
+    return [_left_out(item) if isinstance(item, LeftOut) else _comparison(item) for item in compared]
 
 
 def _left_out(left_out: LeftOut) -> dict[str, Any]:

@@ -144,15 +144,15 @@ def execute(args: argparse.Namespace, answer: Callable[..., int]) -> int:
 
 
 def _to_measure(found: Sequence[Core], args: argparse.Namespace) -> list[Point]:
-    """What is missing, without what takes long: at clocks that are known, and, without --no-search, searched
-    behind that.
+    """Return the missing points, without slow ones: at known clocks, then, without --no-search, at searched
+    ones.
     """
     from ...lab.comparison.cores import at_known_clock, in_steps, long, missing
 
     points = [
         in_step for in_step in in_steps(found, search=not args.no_search) if args.full or not long(in_step)
     ]
-    unknown = [each for each in missing(found) if at_known_clock(each) is None]
+    unknown = [item for item in missing(found) if at_known_clock(item) is None]
     if args.no_search and unknown:
         warn(
             f"--no-search: of {len(unknown)} of {len(missing(found))} points no clock is known; without it "

@@ -1,4 +1,6 @@
-"""`modexlab run --level formula`: how many cycles an operation takes, from the closed formula and without simulating."""
+"""`modexlab run --level formula`: how many cycles an operation takes, from the closed formula and
+without simulating.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,7 @@ def _of(args: argparse.Namespace, design: Design) -> Counted:
 
 
 def _private(args: argparse.Namespace, machine: Machine) -> Counted:
-    """Of the private operation with the key that a machine holds."""
+    """Count the private operation with the key that a machine holds."""
     for name in ("base", "exp", "mod"):
         if getattr(args, name) is not None:
             raise BadInput(
@@ -141,7 +143,7 @@ def _private_products(machine: Machine, work: Workload) -> dict[str, Any]:
 
 
 def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Counted:
-    """Of a workload by its name."""
+    """Count a workload by its name."""
     from ...designs.workload_names import (
         PRODUCT,
         cycles_of,
@@ -165,9 +167,9 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
 
 def _products(about: dict[str, Any]) -> str:
     """How many products follow one another, and their cycles where all have the same."""
-    each = "" if about["product_cycles"] is None else f" of {about['product_cycles']}"
+    cost = "" if about["product_cycles"] is None else f" of {about['product_cycles']}"
     count = about["products"]
-    return f"{count:,} product{'' if count == 1 else 's'}{each} in turn"
+    return f"{count:,} product{'' if count == 1 else 's'}{cost} in turn"
 
 
 def _report(machine: Machine, cycles: int, about: dict[str, Any], what: str) -> Counted:

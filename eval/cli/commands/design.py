@@ -1,4 +1,6 @@
-"""`modexlab design`: Verilog of one's own as a design: a manifest to begin with, and what is wrong with one."""
+"""`modexlab design`: Verilog of one's own as a design: a manifest to begin with, and what is wrong with
+one.
+"""
 
 from __future__ import annotations
 
@@ -149,8 +151,8 @@ def _lines(machine: ForeignMachine, rows: list[Corner]) -> Iterator[str]:
         f"  corners: {report['passed']} passed, {report['failed']} failed, {len(report['excluded'])} not "
         "taken by its limits"
     )
-    for each in report["excluded"]:
-        yield f"    not asked: {each['name']}: {each['reason']}"
+    for item in report["excluded"]:
+        yield f"    not asked: {item['name']}: {item['reason']}"
     failures = report["failures"]
     for failure in failures[:SHOWN]:
         yield f"  FAILED {failure['message']}"

@@ -177,12 +177,14 @@ def _workers(args: argparse.Namespace) -> int:
 
 
 def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Ledger) -> int:
-    """What would be measured. The course of a search depends on results: there, what it chooses from."""
+    """Print the points to measure, or, for a search, whose course depends on results, the points to choose
+    from.
+    """
     from ...lab.explore import failures, kind_of, read
 
     asked = search.ask()
     points = {} if args.method == "nsga2" else {point.key: point for point in asked}
-    done = {each.point.key for each in read(ledger, points)}
+    done = {item.point.key for item in read(ledger, points)}
     failed = {} if args.retry else failures(ledger, points)
     left = [point for key, point in points.items() if key not in done and key not in failed]
     count = len(left) if points else search.count

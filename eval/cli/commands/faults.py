@@ -1,4 +1,6 @@
-"""`modexlab attack faults`: what single-bit faults in a machine come to, and what a wrong CRT result gives away."""
+"""`modexlab attack faults`: what single-bit faults in a machine come to, and what a wrong CRT result
+gives away.
+"""
 
 from __future__ import annotations
 

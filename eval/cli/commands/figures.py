@@ -1,4 +1,6 @@
-"""`modexlab asic --crosscheck`: area, timing, power and layout of a netlist, held against those of other tools."""
+"""`modexlab asic --crosscheck`: area, timing, power and layout of a netlist, held against those of
+other tools.
+"""
 
 from __future__ import annotations
 
@@ -107,10 +109,10 @@ def execute(args: argparse.Namespace) -> int:
     if args.space is None and found[0].report is None:
         raise BadInput(found[0].error)
     answer(args, lambda: _as_json(found), lambda: _text(found, args.space is not None))
-    return 0 if all(each.good for each in found) else 1
+    return 0 if all(item.good for item in found) else 1
 
 
-# ---- what is told
+# ---- text
 
 
 def _as_json(found: list[Opinion]) -> dict[str, Any]:
@@ -182,7 +184,7 @@ def _cells(row: Compared) -> tuple[str, ...]:
 
 
 def _line(opinion: Opinion) -> tuple[str, ...]:
-    """Of a netlist, in the table of a space."""
+    """Return a netlist's line in the table of a space."""
     rows = opinion.report.compared if opinion.report is not None else []
 
     def apart(beginning: str, factor: float = 1.0) -> str:

@@ -221,13 +221,13 @@ def _lines(report: dict[str, Any], assessment: Assessment) -> Iterator[str]:
     if report["worst_word"]:
         yield f"{'':<14}  in that cycle: {report['worst_word']}"
     where = "modules" if report["level"] == "netlist" else "registers"
-    for at, each in enumerate(report["blame"][:SHOWN]):
-        yield f"{where if not at else '':<14}  {each['register']}: t {each['t']}"
+    for at, item in enumerate(report["blame"][:SHOWN]):
+        yield f"{where if not at else '':<14}  {item['register']}: t {item['t']}"
     if len(report["blame"]) > SHOWN:
         yield f"{'':<14}  and {len(report['blame']) - SHOWN} more"
     alone = report["registers_alone"]
     if alone:
-        names = ", ".join(f"{each['name']} ({each['max_t']})" for each in alone[:SHOWN])
+        names = ", ".join(f"{item['name']} ({item['max_t']})" for item in alone[:SHOWN])
         more = f" and {len(alone) - SHOWN} more" if len(alone) > SHOWN else ""
         yield f"{'each alone':<14}  {names}{more}"
     yield ""

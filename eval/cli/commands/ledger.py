@@ -237,26 +237,26 @@ def _merge(args: argparse.Namespace) -> int:
                 joined.append(join(ledger, other))
     answer(
         args,
-        lambda: [{**vars(each), "path": str(each.path)} for each in joined],
+        lambda: [{**vars(item), "path": str(item.path)} for item in joined],
         lambda: _joined(joined),
     )
     return 0
 
 
 def _joined(joined: Sequence[Joined]) -> Iterator[str]:
-    """What came of each."""
-    for each in joined:
+    """Describe the fate of the copied rows."""
+    for item in joined:
         notes = [
-            f"{each.there} were there",
-            *([f"{each.noted} verdicts added"] if each.noted else []),
-            *([f"{each.older} are history: a newer one of the point is there"] if each.older else []),
+            f"{item.there} were there",
+            *([f"{item.noted} verdicts added"] if item.noted else []),
+            *([f"{item.older} are history: a newer one of the point is there"] if item.older else []),
             *(
-                [f"{each.conflicts} have other figures than one of the same key, which stays"]
-                if each.conflicts
+                [f"{item.conflicts} have other figures than one of the same key, which stays"]
+                if item.conflicts
                 else []
             ),
         ]
-        yield f"{each.path}: {each.added} measurements added; {'; '.join(notes)}"
+        yield f"{item.path}: {item.added} measurements added; {'; '.join(notes)}"
 
 
 def _verify(args: argparse.Namespace) -> int:
@@ -309,7 +309,7 @@ def _found_as_json(found: Found) -> dict[str, Any]:
 
 
 def _found(found: Found) -> Iterator[str]:
-    """What can be read of a file."""
+    """Describe the readable content of a file."""
     unsure = f" ({found.unsure} of them by an older version, without a digest)" if found.unsure else ""
     yield (
         f"{found.path}: {found.intact} measurements are whole{unsure}, and {found.notes} failures and "
@@ -349,11 +349,13 @@ def _filters(ledger: Ledger | Reference, args: argparse.Namespace) -> dict[str, 
 
 
 def _check_names(ledger: Ledger | Reference, name: str, wanted: list[str]) -> None:
-    """What can be measured, and what the ledger has, which may be of yesterday."""
+    """Refuse names that nothing can be measured for and that the ledger, which may be older, does not
+    have.
+    """
     there = {str(getattr(row, name)) for row in ledger.rows(history=True, **{name: wanted})}
-    for each in wanted:
-        if each not in there and each not in (known := _known(name)):
-            raise unknown("design or system" if name == "subject" else name, each, known)
+    for item in wanted:
+        if item not in there and item not in (known := _known(name)):
+            raise unknown("design or system" if name == "subject" else name, item, known)
 
 
 def _known(name: str) -> list[str]:
@@ -427,7 +429,7 @@ def _nothing(ledger: Ledger) -> str:
 
 
 def settings_text(row: Row) -> str:
-    """What was chosen for this point, without the defaults; the clock period of a flow always."""
+    """Return the settings of a point other than defaults; the clock period of a flow always."""
     from ...designs.interfaces import DEFAULT, SYSTEM
     from ...lab.flow_settings import FLOW_DEFAULTS
 
@@ -454,13 +456,13 @@ def when_text(when: str) -> str:
 def _list_failures(ledger: Ledger, args: argparse.Namespace) -> int:
     wanted = _filters(ledger, args)
     failures = [
-        each
-        for each in ledger.failures()
-        if all(each.point.get(name) in values for name, values in wanted.items())
+        item
+        for item in ledger.failures()
+        if all(item.point.get(name) in values for name, values in wanted.items())
     ]
     lines = [
-        f"{when_text(each.when)}  {shlex.join(each.command)}\n  {each.message} (after {each.seconds:.1f} s)"
-        for each in failures
+        f"{when_text(item.when)}  {shlex.join(item.command)}\n  {item.message} (after {item.seconds:.1f} s)"
+        for item in failures
     ]
     none = "no such point has failed" if wanted else "no point has failed"
     answer(args, lambda: [_failure_as_json(failure) for failure in failures], lambda: lines or none)

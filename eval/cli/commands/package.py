@@ -1,4 +1,6 @@
-"""`modexlab verilog --package`: an accelerator as a folder of intellectual property that another team can use."""
+"""`modexlab verilog --package`: an accelerator as a folder of intellectual property that another team
+can use.
+"""
 
 from __future__ import annotations
 

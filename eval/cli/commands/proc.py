@@ -197,7 +197,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _timing(args: argparse.Namespace) -> MemoryTiming | None:
-    """The memory's, if something is said about it."""
+    """Return the timing of the memory, if an option sets it."""
     given = {
         name: getattr(args, name)
         for name in ("latency", "stall", "extra", "seed")
@@ -307,7 +307,7 @@ def _refusal(program: Program, outcome: Outcome, limit: int, default_limit: bool
 
 
 def _remedy(trap: Trap) -> str:
-    """What to do about it."""
+    """Return the remedy for a trap."""
     from ....proc.isa import causes
     from ....proc.isa.isa import decode
     from ....proc.software.memory import map_text, on_bus
@@ -403,7 +403,7 @@ def _lines(program: Program, outcome: Outcome, xcel: Xcel, stats: bool) -> Itera
 
 
 def _signed(outcome: Outcome) -> str:
-    """What `main` returned, if that is below 0."""
+    """Return the negative exit code of `main` in words."""
     code = outcome.exit_code
     return f" ({code - WORD})" if outcome.reason == "exit" and code and code >= WORD // 2 else ""
 

@@ -153,12 +153,12 @@ def execute(args: argparse.Namespace) -> int:
         for proof in _proved(subject, found, args, progress, ledger):
             proofs.append(proof)
             progress(len(proofs), len(found))
-    answer(args, lambda: [each.as_json() for each in proofs], lambda: list(_lines(str(subject), proofs)))
-    return 1 if any(each.refuted for each in proofs) else 0
+    answer(args, lambda: [item.as_json() for item in proofs], lambda: list(_lines(str(subject), proofs)))
+    return 1 if any(item.refuted for item in proofs) else 0
 
 
 def _prove_processor(args: argparse.Namespace) -> int:
-    """What it does with each instruction; what the ledger has is not proved again."""
+    """Prove the processor's instructions, without those that the ledger has."""
     from ...assurance.proof.processor.processor_checks import processor_checks
     from ...assurance.proof.registry import chosen
     from ...lab.verdicts import Subject
@@ -172,7 +172,9 @@ def _prove_processor(args: argparse.Namespace) -> int:
 
 
 def _prove_mutants(args: argparse.Namespace, found: Sequence[tuple[str, Check]]) -> int:
-    """Faults planted in units, by design and check; nothing of a machine as it is, so nothing for the ledger."""
+    """Faults planted in units, by design and check; nothing of a machine as it is, so nothing for the
+    ledger.
+    """
     from ...assurance.proof.mutants import first_refuted
 
     searches: list[tuple[str, Search]] = []
@@ -186,10 +188,10 @@ def _prove_mutants(args: argparse.Namespace, found: Sequence[tuple[str, Check]])
             searches.append((design, first_refuted(check, args.timeout, report)))
     answer(
         args,
-        lambda: [{"design": design, **each.as_json()} for design, each in searches],
+        lambda: [{"design": design, **item.as_json()} for design, item in searches],
         lambda: list(_refutations(searches)),
     )
-    return 0 if all(each.refuted for _, each in searches) else 1
+    return 0 if all(item.refuted for _, item in searches) else 1
 
 
 def _proved(
@@ -231,7 +233,7 @@ def _prove_all(args: argparse.Namespace) -> int:
         found = [
             (Subject.of(machine), checks(machine, args.check, all_of_them=False)) for machine in machines
         ]
-        if not any(each for _, each in found):
+        if not any(item for _, item in found):
             raise BadInput(f"--check {' '.join(args.check)}: no design has such a check")
         return found
 
@@ -250,7 +252,7 @@ def _prove_what_is_new(
         # by the names of subject and check
         asked = {(subject.name, check.name): (subject, check) for subject, found in read() for check in found}
         keys = {subject.key for subject, _ in asked.values()}
-        there = {(each.subject, each.name): each for each in ledger.verdicts() if each.key in keys}
+        there = {(item.subject, item.name): item for item in ledger.verdicts() if item.key in keys}
         told = {name: there[name] for name in asked if name in there}
         new = {name: asked[name] for name in asked if name not in told}
         left = Counter(check.kind for _, check in new.values())
@@ -268,7 +270,7 @@ def _prove_what_is_new(
     verdicts = [told[name] for name in asked]
     answer(
         args,
-        lambda: [_verdict_as_json(each) for each in verdicts],
+        lambda: [_verdict_as_json(item) for item in verdicts],
         lambda: [*_verdicts(verdicts), *refuted],
     )
     gone = [] if args.check else reference.gone(verdicts, verdicts[0].nbits)
@@ -298,8 +300,8 @@ def _left(counts: Counter[str], told: Collection[Verdict]) -> str:
 
 
 def _refutations(searches: Sequence[tuple[str, Search]]) -> Iterator[str]:
-    """A unit on a line: the fault that is refuted, how it was found, and what became of those that were tried
-    before.
+    """Return a line for each unit: the fault found, how it was found, and the results of the faults before
+    it.
     """
     head = ("design", "check", "mutant", "found by", "s", "before it")
     yield table(
@@ -307,13 +309,13 @@ def _refutations(searches: Sequence[tuple[str, Search]]) -> Iterator[str]:
         [
             (
                 design,
-                _cut(each.check.name),
-                _cut(each.what) or "none is refuted",
-                each.outcome.how if each.outcome else "-",
-                f"{each.outcome.seconds:.1f}" if each.outcome else "-",
-                _before(each),
+                _cut(item.check.name),
+                _cut(item.what) or "none is refuted",
+                item.outcome.how if item.outcome else "-",
+                f"{item.outcome.seconds:.1f}" if item.outcome else "-",
+                _before(item),
             )
-            for design, each in searches
+            for design, item in searches
         ],
     )
     yield ""
@@ -345,9 +347,9 @@ def _verdicts(found: Sequence[Verdict]) -> Iterator[str]:
     head = ("design", "check", "verdict", "s", "how")
     yield table(
         head,
-        [(each.subject, _cut(each.name), each.verdict, f"{each.seconds:.1f}", each.how) for each in found],
+        [(item.subject, _cut(item.name), item.verdict, f"{item.seconds:.1f}", item.how) for item in found],
     )
-    counted = Counter(each.verdict for each in found)
+    counted = Counter(item.verdict for item in found)
     yield ""
     yield ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
 

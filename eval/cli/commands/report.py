@@ -230,11 +230,11 @@ def _write(args: argparse.Namespace, content: Content, progress: Progress) -> di
 
 
 def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> list[str]:
-    """What has been done, and the paths, the page last."""
+    """Return a summary and the paths, the page last."""
     lines = []
     if sweep is not None and (sweep.new or sweep.failed):
         failed = f", {len(sweep.failed)} failed" if sweep.failed else ""
-        if any(each.earlier for each in sweep.failed.values()):
+        if any(item.earlier for item in sweep.failed.values()):
             failed += " (before; --retry tries again)"
         reused = len(sweep.measured) - sweep.new
         lines.append(
@@ -255,7 +255,7 @@ def _as_json(content: Content, sweep: Sweep | None, written: dict[str, str]) -> 
         "ledger": str(content.path),
         "points": points,
         "written": written,
-        "trust": [{"good": each.good, "text": each.text} for each in content.trust],
+        "trust": [{"good": item.good, "text": item.text} for item in content.trust],
         "tables": [_table_json(table) for table in content.tables_in_order],
     }
 

@@ -94,7 +94,7 @@ def listed(papers: tuple[Paper, ...]) -> str:
 
 def _detail(paper: Paper) -> str:
     lines = [f"Paper {paper.number}. {paper.citation}", f"Technology: {paper.technology}", ""]
-    rows = [[each.number, str(len(each.rows)), str(len(each.columns)), each.caption] for each in paper.tables]
+    rows = [[item.number, str(len(item.rows)), str(len(item.columns)), item.caption] for item in paper.tables]
     lines.append(table(["table", "rows", "columns", "caption"], rows))
     if paper.formulas:
         lines += ["", "Formulas:"]

@@ -49,7 +49,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[str]]:
-    """Of one design, for scripts and in words."""
+    """Return the program of one design, for scripts and in words."""
     from ....designs.protection import costs, private_settings  # not at the top: it brings PyMTL3
 
     nbits = PAPER_NBITS if args.nbits is None else check_width(args.nbits)
