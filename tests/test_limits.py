@@ -66,7 +66,7 @@ def faults(text: str) -> Iterator[tuple[int, str]]:
                 yield node.body[0].lineno, f"docstring: {first}"
         name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
         if name == "each":
-            yield node.lineno, ("a variable called `each`: name it after what it holds")  # type: ignore[attr-defined]
+            yield getattr(node, "lineno", 0), "a variable called `each`"
     for number, line in enumerate(text.splitlines(), 1):
         _, sign, said = line.partition("# ")
         if sign and (FIRST.match(said) or PRIVATE.search(said)) and '"' not in said:
