@@ -104,7 +104,7 @@ def test_a_missing_extra_is_named(
     def execute(args: object) -> int:
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
-    monkeypatch.setattr(command.designs, "execute", execute)
+    monkeypatch.setattr("modexlab.eval.cli.commands.show.designs.execute", execute)
     assert command.main(["show", "designs"]) == 2
     assert capsys.readouterr().err == f"modexlab: error: {remedy}\n"
 
@@ -113,7 +113,7 @@ def test_a_missing_module_of_ours_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> N
     def execute(args: object) -> int:
         raise ModuleNotFoundError("No module named 'modexlab.rtl.nix'", name="modexlab.rtl.nix")
 
-    monkeypatch.setattr(command.designs, "execute", execute)
+    monkeypatch.setattr("modexlab.eval.cli.commands.show.designs.execute", execute)
     with pytest.raises(ModuleNotFoundError):
         command.main(["show", "designs"])
 

@@ -52,7 +52,7 @@ class Pieces:
             last = replace(last, add=True)
         self.act(Fetch("s", exponent))
         # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it
-        # (`modexlab leak`)
+        # (`modexlab attack leakage`)
         self.act(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
         self.items += shape.items(recipe.digit_nbits, False, False)
 

@@ -185,7 +185,7 @@ COMMANDS: dict[str, list[str]] = {
     "check": ["--stage", "python"],
     "proc": ["gcd.c"],
     "verilog": [],
-    "package": ["-o", "package"],
+    "verilog --package": ["-o", "package"],
 }
 
 

@@ -663,7 +663,9 @@ def test_bad_options(options: list[object], message: str, explore: Explore) -> N
 
 
 def test_no_space_and_unknown_ones(cli: Cli, tmp_path: Path) -> None:
-    assert cli.fails("sweep").startswith("no space; give a file (SPACE.toml), or a name of `modexlab sweep")
+    assert cli.fails("sweep").startswith(
+        "no space; give a file (SPACE.toml), or a name of `modexlab show spaces"
+    )
     assert "unknown space 'curse': did you mean 'course'?" in cli.fails("sweep", "curse")
     assert f"{tmp_path}/no.toml cannot be read: No such file" in cli.fails("sweep", tmp_path / "no.toml")
 

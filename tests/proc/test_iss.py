@@ -785,8 +785,7 @@ def test_code_that_appears() -> None:
 # ---- whole programs
 
 START_UP = r"""
-# What the environment "p" of the RISC-V community's test programs does before and after a test, in our own
-# words:
+# What the environment "p" of the RISC-V community's test programs does before and after a test, in our words:
 # registers that a small machine does not have are tried with mtvec behind the attempt.
         .macro  attempt instruction:vararg
         la      t0, 1f

@@ -11,9 +11,8 @@ from .core import CORE, Core
 from .ports import modules
 
 TEMPLATE = """\
-# A manifest: a core as a design of modexlab. `modexlab check --manifest design.toml` checks it and runs the
-# table
-# of corners; `modexlab new keys` prints all keys.
+# A manifest: a core as a design of modexlab. `modexlab new keys` prints all keys;
+# `modexlab check --manifest design.toml` checks it and runs the table of corners.
 name = "mine"                       # as tables have it
 title = "a core of mine"
 origin = ""                         # release, author, licence

@@ -266,7 +266,7 @@
       element("h2", {}, `${about.label}, ${about.nbits} bits`),
       ...(about.marks ? about.marks.split("\n").map((mark) => element("p", { class: "mark" }, `! ${mark}`)) : []),
       element("h3", {}, "Make this figure again"),
-      command(`modexlab reproduce ${row}`),
+      command(`modexlab ledger reproduce ${row}`),
       element("p", { class: "note" }, "which is, without the ledger,"),
       command(about.command),
       list([
@@ -298,7 +298,7 @@
   const told = (button) => {
     if (button.dataset.p) return published.get(button.dataset.p)?.source ?? "";
     const about = measurements.get(Number(button.dataset.m));
-    return about ? `row ${button.dataset.r}: modexlab reproduce ${button.dataset.r}\n${about.tests}\n${about.setup}\n${about.command}` : "";
+    return about ? `row ${button.dataset.r}: modexlab ledger reproduce ${button.dataset.r}\n${about.tests}\n${about.setup}\n${about.command}` : "";
   };
   document.addEventListener("pointerover", (event) => {
     const button = event.target.closest?.(".fig");
