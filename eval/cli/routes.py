@@ -49,7 +49,7 @@ class Route(NamedTuple):
         return import_module(f".commands.{self.name}", __package__)
 
 
-# A form is a command, then perhaps a word or an option, perhaps with its value, which tells it from the others.
+# A form is a command with the word or option that selects it.
 ROUTES = {
     "show": Route("show.overview"),
     "show designs": Route("show.designs"),

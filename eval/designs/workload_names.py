@@ -16,10 +16,9 @@
 
 Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the
 machine's width with a message (eval/designs/system_catalogue.py). Machines of other widths (odd, or below 16
-bits)
-have no RSA key, and some take no modulus as long as their width: they get pseudo-random operands, the modulus
-as long as may be. A machine that takes a private key, with CRT, blinding or a check, does decrypt by the key
-that it holds, and nothing else.
+bits) have no RSA key, and some take no modulus as long as their width: they get pseudo-random operands, the
+modulus as long as may be. A machine that takes a private key, with CRT, blinding or a check, does decrypt by
+the key that it holds, and nothing else.
 """
 
 from __future__ import annotations

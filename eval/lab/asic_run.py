@@ -2,10 +2,9 @@
 --fpga` as for sweeps.
 
 At stages flow and layout the netlist runs the rows of eval/designs/machine_chip.py, an encryption and a
-decryption in
-one run, so that its figures have an operation each; fpga has counts, and its hardware runs the same rows at
-RTL. A sweep leaves out the proof of equivalence unless a point asks for it (it takes longer than all else,
-and the rows have run on the netlist); `details` says so.
+decryption in one run, so that its figures have an operation each; fpga has counts, and its hardware runs the
+same rows at RTL. A sweep leaves out the proof of equivalence unless a point asks for it (it takes longer than
+all else, and the rows have run on the netlist); `details` says so.
 """
 
 from __future__ import annotations

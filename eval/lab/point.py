@@ -1,11 +1,10 @@
 """Point: one thing to measure, and the name under which the ledger keeps what came out.
 
 A point is a design of the catalogue, or a system of `modexlab proc systems`, at a width, with parameters, at
-a
-stage, with a workload or with settings of the flow. Equivalent points are equal: parameters with their
+a stage, with a workload or with settings of the flow. Equivalent points are equal: parameters with their
 default value are dropped, and settings of the flow that are not given are filled in. `key` is a digest of
-everything that decides on the figures except the hardware, and `version` includes the hardware; `command`
-is what a user types to measure them.
+everything that decides on the figures except the hardware, and `version` includes the hardware; `command` is
+what a user types to measure them.
 """
 
 from __future__ import annotations
@@ -74,9 +73,8 @@ class Point:
     subject: a design ("mont"), or a system ("proc-naive", "procxcel-mont"). settings: parameters of the
     design. interface: stream, xcel, system or unit; a design with interface system is the system with this
     accelerator, with unit its multiplier. workload: see workload_names.py; empty at stages flow, layout and
-    fpga.
-    flow: settings of those stages, by the names of the graph's parameters; `equivalence`: prove the netlist
-    equal to the design as well; of fpga `device` and `pnr`.
+    fpga. flow: settings of those stages, by the names of the graph's parameters; `equivalence`: prove the
+    netlist equal to the design as well; of fpga `device` and `pnr`.
     """
 
     subject: str

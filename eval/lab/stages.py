@@ -15,8 +15,7 @@ class Stage:
         False  # hardware is made; it does all operations in one run: such a point has no workload
     )
     # that a point takes, until others like it have been measured: means over the spaces report, course and
-    # paper-001, -004,
-    # measured on two cores with nothing in the cache
+    # paper-001, -004, measured on two cores with nothing in the cache
     seconds: float = 1.0
 
 

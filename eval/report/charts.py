@@ -192,8 +192,8 @@ def scatter(families: Sequence[str], colours: Colours) -> Spec:
         "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
     }
     # from left to right in each group: those that are lower than all before (less is better on every axis:
-    # metrics.AXES); cycles make
-    # a front only where there is no clock, as those of different clocks are no cost
+    # metrics.AXES); cycles make a front only where there is no clock, as those of different clocks are no
+    # cost
     along = {"sort": [{"field": "@x"}, {"field": "@y"}], "groupby": ["group"]}
     front: list[Spec] = [
         {"filter": f"datum.kind !== 'published' && !datum.off && {TIMED}"},
@@ -202,8 +202,7 @@ def scatter(families: Sequence[str], colours: Colours) -> Spec:
         {"filter": ON_FRONT},
     ]
     # names: of all published points, and of all of ours where they are few, else of those on a front; of a
-    # design at several clocks
-    # only the first, as they may lie close
+    # design at several clocks only the first, as they may lie close
     published = "datum.kind === 'published'"
     twin = {"test": "datum.kind === 'twin'"}
     named = [

@@ -70,8 +70,8 @@ def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.E
     if rule == "width":
         return list(shapes.width_check(distance).each())
     # a rail with the pins on it is a polygon as long as the die, which KLayout holds against each of its
-    # neighbours edge by edge; their
-    # edges alone it sorts by place, and finds what may be a fault: polygons are asked where that is so
+    # neighbours edge by edge; their edges alone it sorts by place, and finds what may be a fault: polygons
+    # are asked where that is so
     suspects = shapes.edges().space_check(distance)
     if suspects.count() == 0:
         return []

@@ -30,8 +30,7 @@ from .tiles import Tile
 MAX_MEMORY_BITS = 65536
 
 # of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells
-# and takes 613 MiB and,
-# without sizing, a minute; the machine heap with 1,024 bits is estimated at 396,000
+# and takes 613 MiB and, without sizing, a minute; the machine heap with 1,024 bits is estimated at 396,000
 MAX_CELLS = 600_000
 UNREAD = 1.5  # ratio of cells before constants and unused bits are removed
 SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01

@@ -4,14 +4,14 @@ Three rewritings, of which the first two pay when several adders meet the same w
 conditions:
 
 - (x ? y : 0) + n becomes x ? (y + n) : n. k adders become one and k multiplexers, and y + n is ready before x
-is. Paper 001's
-  AddRed in Koc's form (Figure 8b) is of this kind: each step adds x_i * Y + N, with the same Y and N.
+  is. Paper 001's AddRed in Koc's form (Figure 8b) is of this kind: each step adds x_i * Y + N, with the same
+  Y and N.
 - (s + (x ? y : 0)) + (q ? n : 0) becomes s + one of 0, y, n, y + n. So the textbook's form (Figure 8a)
-becomes
-  Koc's, and of two carry chains in a row one is left. Of the first sum only the bits that q needs remain.
+  becomes Koc's, and of two carry chains in a row one is left. Of the first sum only the bits that q needs
+  remain.
 - q ? (x ? a : b) : (x ? c : 0), as it comes of both, becomes a sum of three products, for which the library
-has one cell a bit
-  (AOI222, 2.1 um^2, where multiplexers take 4.8): MontMulRem from 13,521 to 12,577 um^2, sized for 3 ns.
+  has one cell a bit (AOI222, 2.1 um^2, where multiplexers take 4.8): MontMulRem from 13,521 to 12,577 um^2,
+  sized for 3 ns.
 
 Measured on 32 bits: MontMulRem (koc) went from 22,147 to 17,101 um^2, the abc script changed in between.
 Yosys' own `opt_share` goes the other way (it merges two adders in front of a multiplexer), so this comes

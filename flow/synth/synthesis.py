@@ -2,11 +2,10 @@
 belongs to.
 
 `synthesize` reads the design (read_design.py), rewrites its arithmetic (squaring.py, sharing.py,
-carry_save.py),
-runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the cells
-(ownership.py). Modules that a design has many of are mapped once, each as a design of its own (tiles.py).
-Registers are named after the nets of the source; all other cells by their module and a number. sizing.py goes
-over the netlist afterwards.
+carry_save.py), runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the
+cells (ownership.py). Modules that a design has many of are mapped once, each as a design of its own
+(tiles.py). Registers are named after the nets of the source; all other cells by their module and a number.
+sizing.py goes over the netlist afterwards.
 
 abc sizes cells and builds buffer trees against MARGINS of the clock, with WIRE_FF of wire per fan-out on each
 net, so that sizes allow for placement. Clock gating makes one gate for each group of at least MIN_GATED
@@ -135,9 +134,8 @@ class SynthesisReport(Product, kw_only=True):
 LATE = 1.125  # times the clock; the sizing makes good what is less
 STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
 # Choices between structures (&dch) are proved by SAT, which in one part of more cells than MOST_CHOSEN takes
-# abc longer than all else: of
-# the machine heap with 1,024 bits, 308,000 ANDs, more than nine minutes without an end, and 20 s for
-# everything that follows.
+# abc longer than all else: of the machine heap with 1,024 bits, 308,000 ANDs, more than nine minutes without
+# an end, and 20 s for everything that follows.
 WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
 MOST_CHOSEN = 150_000  # of the estimate, without cells that the design names
 ABC_DELAY = re.compile(r"\bDelay = *([\d.]+) ps")

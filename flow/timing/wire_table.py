@@ -52,5 +52,5 @@ def by_net(table: WireTable, netlist: Netlist) -> Iterator[tuple[int, NetWire]]:
 
 
 def source(table: WireTable) -> Source:
-    """Where its wires come from, together."""
+    """Return the last of its wires' sources, in the order of SOURCES."""
     return max((wire.source for wire in table.values()), key=SOURCES.index, default="none")

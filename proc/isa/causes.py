@@ -27,7 +27,6 @@ MEANING = {
 }
 
 # Memory faults. A bus refuses an access in X, which traps to mtvec with one of these causes. A memory refuses
-# it
-# in M, too late for a handler: the next instruction may already be in the multiplier or divider, which cannot
-# be flushed, and minstret has counted the access.
+# it in M, too late for a handler: the next instruction may already be in the multiplier or divider, which
+# cannot be flushed, and minstret has counted the access.
 ALWAYS_HALT = (LOAD_FAULT, STORE_FAULT)

@@ -35,8 +35,7 @@ A0 = REGISTERS.index("a0")  # has the exit code
 LAST_PCS = 16  # how many are kept
 
 # Why nothing retires any more: of two traps in a row, the second is that of the handler's first instruction,
-# and so
-# is every further one; an instruction waits for the accelerator; wfi waits; something else.
+# and so is every further one; an instruction waits for the accelerator; wfi waits; something else.
 TRAP_LOOP, ACCELERATOR_WAIT, HANG = "trap loop", "waiting for the accelerator", "hang"
 INTERRUPT_WAIT = "waiting for an interrupt (wfi)"
 

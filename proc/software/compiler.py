@@ -44,8 +44,7 @@ OPT = "-O2"
 OPTS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 FLAGS = (
     # by the specification 2.2, the csr instructions and fence.i are part of "i": an -march that names them
-    # finds
-    # no libgcc in Debian's package, where it is filed under rv32im alone
+    # finds no libgcc in Debian's package, where it is filed under rv32im alone
     "-march=rv32im",
     "-misa-spec=2.2",
     "-mabi=ilp32",

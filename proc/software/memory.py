@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 REGIONS = ((0x0000_0200, 0x0040_0000), (0x8000_0000, 0x8100_0000))
 
 # A processor with a bus has no memory here, but the registers of what is on it: loads and stores leave by the
-# port `bus`. Programs
-# know the first address as BUS_BASE (compiler.py).
+# port `bus`. Programs know the first address as BUS_BASE (compiler.py).
 BUS_BASE = 0x4000_0000
 BUS_NBITS = 28  # of an address in the window
 

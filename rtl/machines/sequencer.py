@@ -211,8 +211,8 @@ class Sequencer(Component):
             s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
 
         # who is refused goes where nothing is sent; on a scaled modulus, where a product is so short that the
-        # way from a comparison to its
-        # factors would decide, what is sent is chosen as if there were no refusal
+        # way from a comparison to its factors would decide, what is sent is chosen as if there were no
+        # refusal
         s.turned_away = Wire()
         if code.scaled:
             s.turned_away //= 0

@@ -13,9 +13,8 @@ from ...fl.errors import BadInput
 from . import cache, toolchain
 
 # Loops longer than 16 turns stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit
-# machine
-# with 16 carry-save steps takes 45 s of compilation in place of 5 s and is no faster, as the compiler makes
-# vector instructions of the loops. Delays, which Verilog of others may have, are left out.
+# machine with 16 carry-save steps takes 45 s of compilation in place of 5 s and is no faster, as the compiler
+# makes vector instructions of the loops. Delays, which Verilog of others may have, are left out.
 VERILATE = [
     "--cc",
     "--no-timing",
@@ -37,8 +36,7 @@ COMPILE = [
     "-DVL_TIME_CONTEXT",
 ]
 # The common head of all sources, in one file. Verilator marks code that runs only at the start as cold: half
-# of
-# a design's text, whose optimisation would take a third of the compiler's time.
+# of a design's text, whose optimisation would take a third of the compiler's time.
 HEADERS = "headers.h"
 SHARED_HEADERS = """\
 #include "verilated.h"

@@ -205,8 +205,7 @@ def test_registers_behind_axi4lite(stage: str) -> None:
 # ---- the interrupt
 
 # The first word of the manager sets the timer; 0: no interrupt comes. In the middle a jump goes to where no
-# memory is; behind that, where
-# the handler returns to, is the way back.
+# memory is; behind that, where the handler returns to, is the way back.
 NOWHERE, BACK = 0x1FC, encode("jalr", 0, NUMBER["s1"])
 MIX = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)

@@ -940,7 +940,7 @@ def test_numbers(value: float | None, wanted: str) -> None:
 
 
 def test_ratios_and_heads() -> None:
-    assert [ratio(none) for none in (None, 0.4968, 1.0, 0.0059, 1234.5)] == [
+    assert [ratio(value) for value in (None, 0.4968, 1.0, 0.0059, 1234.5)] == [
         "-",
         "0.50",
         "1.00",

@@ -161,8 +161,7 @@ def test_64_bits() -> None:
 
 
 # at 32 bits, as for a faulty program to compute with other numbers of a key and to agree with itself all the
-# same is
-# no matter of chance any more; with CRT it is none at 16
+# same is no matter of chance any more; with CRT it is none at 16
 DESIGNS = [
     (name, nbits, how)
     for name in ("mont", "naive", "ssmm-ct")

@@ -487,7 +487,7 @@ class Assessment:
             },
             "parts": [part.as_json() for part in self.parts()],
             "blame": [{"register": name, "t": round(point.both, 2)} for name, point in self.blame()],
-            "registers_alone": [told.as_json() for told in self.alone()],
+            "registers_alone": [finding.as_json() for finding in self.alone()],
             "seconds": round(self.seconds, 2),
             "traces_per_second": round(self.rate),
         }

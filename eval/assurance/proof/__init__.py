@@ -1,7 +1,6 @@
 """Proofs of a design, check by check: its units, its handshakes, its time, its netlist.
 
 Begin with registry.py. unit_contracts.py says what units without registers compute and exhaustive.py what
-those with
-streams answer; both are held against the hardware by benches in SystemVerilog (benches.py), which flow/prove
-decides.
+those with streams answer; both are held against the hardware by benches in SystemVerilog (benches.py), which
+flow/prove decides.
 """

@@ -2,8 +2,7 @@
 the bounds of their headers.
 
 contract_lang.py says what one is; those of folded products and of machines in words are in fold_contracts.py
-and
-serial_contracts.py. CONTRACTS has one for each class; where a design instantiates the class, it is proved
+and serial_contracts.py. CONTRACTS has one for each class; where a design instantiates the class, it is proved
 (unit_checks.py).
 """
 

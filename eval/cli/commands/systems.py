@@ -1,6 +1,4 @@
-"""`modexlab proc systems`: Table 1 of paper 001, measured now, each result checked, and the same table at other
-widths.
-"""
+"""`modexlab proc systems`: Table 1 of paper 001 at any width, measured, with every result checked."""
 
 from __future__ import annotations
 

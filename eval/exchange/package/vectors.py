@@ -1,8 +1,7 @@
 """Stimuli and expected responses of a package's testbench: messages of a stream, or accesses of a bus.
 
 Requests are those of the subject, of RSA machines those of the flow (eval/designs/machine_chip.py). Answers
-are by
-the functional model. A bus is asked for more: what it must refuse, and to forget its fields.
+are by the functional model. A bus is asked for more: what it must refuse, and to forget its fields.
 """
 
 from __future__ import annotations

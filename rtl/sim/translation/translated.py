@@ -2,8 +2,7 @@
 
 PyMTL3 takes longer to elaborate and translate a machine than the native stage to run it. An entry is found by
 the recipe of the component (component_digest.py), and by the sources of all that the recipe leads to and of
-what
-translates it.
+what translates it.
 """
 
 import functools

@@ -11,13 +11,11 @@ M' = (M + 1) / 2^(w * (quotient_delay + 1)), in the lower nbits of a wide port, 
 Cycles: loads + adds + L + quotient_delay, whatever the operands, with L = quotient_delay + 1 + ceil((nbits +
 2) / w) digits.
 - `loads` = 2: the multiples of b are made in a cycle of their own, not in that in which b comes (from a
-machine that forwards the
-  last product, say, whose addition then ends in the same cycle)
+  machine that forwards the last product, say, whose addition then ends in the same cycle)
 - `adds` = 2: the pair is added up in two halves, a cycle each
 - `streams` = 1: one product at a time; the next one is taken in the cycle in which a result leaves. 2: it is
-taken in the last step
-  of the product before, whose pair is added up beside its first cycles: one product in max(loads, adds) + L +
-  quotient_delay cycles.
+  taken in the last step of the product before, whose pair is added up beside its first cycles: one product in
+  max(loads, adds) + L + quotient_delay cycles.
 `fits`: L is the static port `nblocks`, as in ScaledMont, less the digit of the delay.
 Area order: w AOI222 and w full adders for each of the n + w columns (radix-4); registers of n bits for a, b,
 3b, 3M' and the pair.

@@ -179,8 +179,7 @@ class ScaledSetup(Component):
                 s.halve.last @= 0
 
         # the result is below twice the modulus; the subtraction is after the register of the halvings, whose
-        # top
-        # bit is not read
+        # top bit is not read
         s.below = CondSub(nbits)
         s.below.value //= s.halve.held[0 : nbits + 1]
         s.below.n //= s.modulus

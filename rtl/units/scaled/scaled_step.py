@@ -6,10 +6,8 @@ fl/multipliers/scaled.py has the mathematics (after paper 000, equation 21), the
 
 - `ScaledStepPropagate`: S is a number; two products of w by n bits and a carry-propagate addition of three.
 - `ScaledStepCarrySave`: S is a pair (sum, carry); only the low word is added up, for q. Its carry out, what
-is left of the
-  pair, and the 2w partial products go through a tree of full adders, so that no carry runs across the word
-  and the delay of a
-  step grows with log w, not with n.
+  is left of the pair, and the 2w partial products go through a tree of full adders, so that no carry runs
+  across the word and the delay of a step grows with log w, not with n.
 
 Ports: state in and out (`state_nbits` wide, opaque to the unit around it), digit, b, m_prime; `value`
 (carry-save) is the number for which the state stands, as an operand (S < 2M); combinational. Area order: 2w
@@ -91,8 +89,7 @@ class ScaledStepCarrySave(Component):
                     s.from_digit[i] @= zext(s.b, width) << i
 
         # three rows become two until two are left; first come, first served keeps the tree flat. The
-        # quotient's rows come
-        # last: they are the ones that wait for the addition of the low words.
+        # quotient's rows come last: they are the ones that wait for the addition of the low words.
         rows = [*s.from_digit, *s.rest, *s.from_quotient]
         s.adders = [FullAdders(width) for _ in range(len(rows) - 2)]
         for i, adder in enumerate(s.adders):

@@ -30,8 +30,7 @@ from tests.harness import one_now, regress_if
 NO_UNIQUE = "Case unique/unique0 qualities are ignored."  # Icarus simulates a unique case as a plain one
 TOP = "machine"
 # messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and
-# a block
-# of constants, which it computes once, as the standard has it
+# a block of constants, which it computes once, as the standard has it
 HARMLESS = ("sorry: constant selects in always_* processes", "always_comb process has no sensitivities")
 
 

@@ -3,8 +3,8 @@ what they keep.
 
 The product of 32 bits is one cell of yosys on both sides; what is shown is the half of it that an instruction
 takes, with its signs. In the divider that of rtl/units is cut out, which has checks of its own
-(exhaustive.py):
-quotient and remainder are some functions of the magnitudes, all ones and the dividend for a divisor of 0.
+(exhaustive.py): quotient and remainder are some functions of the magnitudes, all ones and the dividend for a
+divisor of 0.
 """
 
 from __future__ import annotations

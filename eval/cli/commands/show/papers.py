@@ -1,6 +1,4 @@
-"""`modexlab show papers`: the published figures: which tables there are, one of them as printed, and what is wrong
-in them.
-"""
+"""`modexlab show papers`: published figures: the list of tables, one table as printed, and the errata."""
 
 from __future__ import annotations
 

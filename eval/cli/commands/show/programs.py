@@ -1,5 +1,5 @@
-"""`modexlab show --costs`: what each program costs, by width: a table of products, cycles and memory beside the
-closed formula.
+"""`modexlab show --costs`: products, cycles and memory of every program by width, with the closed
+formula.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""`modexlab show --multiples`: the multiples of a modulus that make reduction easy, and a warning where its factors are
-known.
+"""`modexlab show --multiples`: multiples of a modulus that make reduction easy, and a warning if its
+factors are known.
 """
 
 from __future__ import annotations
