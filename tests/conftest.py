@@ -6,8 +6,6 @@ import os
 import signal
 import sys
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -77,7 +75,7 @@ def check_design(name: str) -> None:
 
 
 @pytest.fixture
-def untraced() -> Iterator[None]:
+def untraced():
     """For exhaustive tests of lines that other tests run as well: tracing them for coverage takes three times
     as long.
 
@@ -90,7 +88,7 @@ def untraced() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_ledger(tmp_path_factory):
     """Keep the user's ledger out of the tests."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("MODEXLAB_LEDGER", str(tmp_path_factory.mktemp("ledger") / "ledger.sqlite"))
@@ -98,7 +96,7 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+def ledger(tmp_path, monkeypatch):
     """The ledger that commands use, empty."""
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     with Ledger() as ledger:
@@ -106,13 +104,13 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(capsys):
     """Call the command line in this process."""
     return Cli(capsys)
 
 
 @pytest.fixture(scope="module")
-def untranslated() -> Iterator[None]:
+def untranslated():
     """Translate no hardware to name figures, for modules whose figures are made up."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(content, "content_of", lambda point: "made up")
@@ -120,13 +118,13 @@ def untranslated() -> Iterator[None]:
 
 
 @pytest.fixture
-def real_content(monkeypatch: pytest.MonkeyPatch) -> None:
+def real_content(monkeypatch):
     """Undo `untranslated`: a worker process that is not a fork of this one does not have it."""
     monkeypatch.setattr(content, "content_of", CONTENT_OF)
 
 
 @pytest.fixture(autouse=True)
-def forget_patched_code(request: pytest.FixtureRequest) -> Iterator[None]:
+def forget_patched_code(request):
     """Forget digests of code after a test that patches code: a process keeps them otherwise."""
     yield
     if "monkeypatch" in request.fixturenames:

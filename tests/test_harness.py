@@ -18,19 +18,19 @@ def message(row: ModExpRow | ProductRow, answer: object, expected: object) -> st
     return str(failed.value)
 
 
-def test_a_failing_row_prints_what_was_expected() -> None:
+def test_a_failing_row_prints_what_was_expected():
     row = ModExpRow("small", 5, 3, 13, sink_delay=7)
     row.judge((Status.OK, 8), (0, 8), "stage native")
     words = "small: base 5, exp 3, mod 13, sink_delay 7; stage native gives (0, 9), expected (0, 8)"
     assert message(row, (0, 9), (Status.OK, 8)) == words
 
 
-def test_wide_numbers_are_shortened() -> None:
+def test_wide_numbers_are_shortened():
     text = message(ProductRow("wide", WIDE, WIDE - 1, WIDE), WIDE - 2, WIDE - 3)
     assert "0xffffffff...ffffff97 (1024 bits)" in text and len(text) < 300
 
 
-def test_the_harness_judges_results_and_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_harness_judges_results_and_cycles(monkeypatch):
     rows = [ModExpRow("row", 5, 3, 13)]
     cycles = MONT.at(8).cycles(5, 3, 13)
     check_formula(MONT, rows, Run([(0, 8)], [0], [cycles]), 8)

@@ -107,12 +107,12 @@ def imported_rooms(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_arrows_run_upward(file: Path) -> None:
+def test_arrows_run_upward(file):
     assert imported_rooms(file) <= BELOW[room_of(file)]
 
 
 @pytest.mark.parametrize("room", INSIDE)
-def test_arrows_run_upward_inside_a_room(room: str) -> None:
+def test_arrows_run_upward_inside_a_room(room):
     for file in sorted((ROOT / room).rglob("*.py")):
         if file.name == "construct.py" or "examples" in file.parts:  # loaded by their paths, from outside
             continue
@@ -123,7 +123,7 @@ def test_arrows_run_upward_inside_a_room(room: str) -> None:
                 assert order.index(inner_room(used)) <= order.index(inner_room(module)), f"{module} -> {used}"
 
 
-def test_general_code_knows_no_rsa() -> None:
+def test_general_code_knows_no_rsa():
     """A file that knows RSA no more leaves the list."""
     files = [file for room in GENERAL for file in (ROOT / room).rglob("*.py")]
     modules = [
@@ -134,7 +134,7 @@ def test_general_code_knows_no_rsa() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_no_string_reaches_an_upper_room(file: Path) -> None:
+def test_no_string_reaches_an_upper_room(file):
     """Neither a program that is started nor a module that is loaded by its name: the test of imports would
     not see it.
     """
@@ -146,7 +146,7 @@ def test_no_string_reaches_an_upper_room(file: Path) -> None:
                 assert room not in BELOW or room in BELOW[room_of(file)] | {room_of(file)}, node.value
 
 
-def test_no_circles() -> None:
+def test_no_circles():
     """No module imports itself by way of others, not even inside a function."""
     modules = {
         ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in FILES
@@ -166,7 +166,7 @@ def inner_room(module: str) -> str:
 
 
 @pytest.mark.parametrize("room", BELOW)
-def test_every_room_says_what_is_in_it(room: str) -> None:
+def test_every_room_says_what_is_in_it(room):
     for folder in {file.parent for file in (ROOT / room).rglob("*.py")}:
         if "steps" not in folder.parts and "examples" not in folder.parts:  # as a user's folder is
             assert (folder / "__init__.py").exists(), folder
@@ -177,7 +177,7 @@ def users_of_pymtl3(room: Path) -> list[Path]:
     return [file for file in sorted(room.rglob("*.py")) if "pymtl3" in imported_packages(file)]
 
 
-def test_functional_level_knows_no_clock(tmp_path: Path) -> None:
+def test_functional_level_knows_no_clock(tmp_path):
     assert users_of_pymtl3(ROOT / "fl") == []
     planted = tmp_path / "multipliers" / "clocked.py"
     planted.parent.mkdir()
@@ -186,7 +186,7 @@ def test_functional_level_knows_no_clock(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_every_file_says_what_it_is(file: Path) -> None:
+def test_every_file_says_what_it_is(file):
     text = file.read_text()
     assert not text.strip() or ast.get_docstring(ast.parse(text)), file
 
@@ -210,12 +210,12 @@ def repeated_blocks(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("file", HARDWARE, ids=lambda file: str(file.relative_to(ROOT)))
-def test_blocks_of_a_component_have_names_of_their_own(file: Path) -> None:
+def test_blocks_of_a_component_have_names_of_their_own(file):
     """PyMTL3 keeps one syntax tree per class and block name: a repeated name would run one block twice."""
     assert repeated_blocks(file.read_text()) == []
 
 
-def test_checkers_of_the_house_find_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkers_of_the_house_find_planted_faults(tmp_path, monkeypatch):
     """Components outside the hardware rooms are hardware too; each checker sees its fault."""
     assert ROOT / "eval" / "assurance" / "proof" / "wrappers.py" in HARDWARE
     block = "  @update_ff\n  def state(): pass\n"

@@ -75,7 +75,7 @@ def faults(text: str) -> Iterator[tuple[int, str]]:
             yield number, f"{len(line)} columns"
 
 
-def test_tokens() -> None:
+def test_tokens():
     found = collections.Counter[str]()
     for file in tracked():
         if file.suffix == ".py" and len(file.parts) > 1:
@@ -83,19 +83,19 @@ def test_tokens() -> None:
     assert {room: size for room, size in found.items() if size > LIMITS["tokens"].get(room, 0)} == {}
 
 
-def test_files_per_folder() -> None:
+def test_files_per_folder():
     found = collections.Counter(file.parent for file in tracked() if file.parent != Path())
     limit, larger = LIMITS["files_per_folder"], LIMITS["larger_folders"]
     sizes = {str(folder): count for folder, count in found.items()}
     assert {name: count for name, count in sizes.items() if count > larger.get(name, limit)} == {}
 
 
-def test_commands() -> None:
+def test_commands():
     assert sum(map(len, GROUPS.values())) == LIMITS["commands"]
 
 
 @pytest.mark.parametrize("room", ["fl", "rtl", "cl", "proc", "flow", "eval", "tests"])
-def test_style(room: str) -> None:
+def test_style(room):
     exempt = tuple(f"{name}/" for name in LIMITS["style"]["exempt"])
     files = [file for file in tracked() if file.suffix == ".py" and file.parts[0] == room]
     plain = [file for file in files if not str(file).startswith(exempt)]
@@ -108,7 +108,7 @@ def test_style(room: str) -> None:
     ] == []
 
 
-def test_faults_are_found() -> None:
+def test_faults_are_found():
     text = '"""What it is."""\nfor each in ():  # Of the others\n    pass\n' + f"x = '{'y' * 110}'\n"
     assert [line for line, _ in faults(text)] == [1, 2, 2, 4]
     assert not list(faults('"""The cells, which are told to move."""\n'))

@@ -49,7 +49,7 @@ def imported(file: Path) -> set[str]:
     return names - OURS - sys.stdlib_module_names
 
 
-def test_all_that_is_imported_is_declared() -> None:
+def test_all_that_is_imported_is_declared():
     core = {name_of(dependency) for dependency in PROJECT["dependencies"]}
     extras = {
         name_of(item)
@@ -67,7 +67,7 @@ def test_all_that_is_imported_is_declared() -> None:
                 )
 
 
-def test_pins_have_all_that_is_declared() -> None:
+def test_pins_have_all_that_is_declared():
     """`make setup` installs without looking for dependencies."""
     pinned = {
         name_of(line) for line in (ROOT / "requirements.txt").read_text().splitlines() if line[:1] != "#"
@@ -79,7 +79,7 @@ def test_pins_have_all_that_is_declared() -> None:
     assert {name_of(dependency) for dependency in wanted} - OURS <= pinned
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version(capsys):
     assert command.main(["--version"]) == 0
     assert capsys.readouterr().out == f"modexlab {PROJECT['version']}\n"
     assert f"version: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text()
@@ -98,9 +98,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         ("dask_jobqueue", "dask-jobqueue is not installed: run `pip install 'modexlab[report]'`"),
     ],
 )
-def test_a_missing_extra_is_named(
-    module: str, remedy: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_extra_is_named(module, remedy, monkeypatch, capsys):
     def execute(args: object) -> int:
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
@@ -109,7 +107,7 @@ def test_a_missing_extra_is_named(
     assert capsys.readouterr().err == f"modexlab: error: {remedy}\n"
 
 
-def test_a_missing_module_of_ours_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_module_of_ours_is_a_bug(monkeypatch):
     def execute(args: object) -> int:
         raise ModuleNotFoundError("No module named 'modexlab.rtl.nix'", name="modexlab.rtl.nix")
 
@@ -122,7 +120,7 @@ def test_a_missing_module_of_ours_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     """Built from a copy of what git has, so that nothing of a build stays in the checkout."""
     directory = tmp_path_factory.mktemp("wheel")
     listed = subprocess.run(
@@ -153,7 +151,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_wheel_has_all_of_the_rooms(wheel: Path) -> None:
+def test_wheel_has_all_of_the_rooms(wheel):
     source = wheel.parent / "source"
     wanted = {
         str(path.relative_to(source))
@@ -169,7 +167,7 @@ def test_wheel_has_all_of_the_rooms(wheel: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path) -> Path:
+def installed(wheel):
     """An environment with the wheel alone, and the packages that it needs from this one (a test has no
     network).
     """
@@ -186,7 +184,7 @@ def installed(wheel: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def builds(installed: Path) -> Path:
+def builds(installed):
     """A cache of its own, in which only Verilator's parts are compiled already: they are none of the
     wheel's.
     """
@@ -213,7 +211,7 @@ def run(installed: Path, builds: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_installed_wheel_runs_a_machine(installed: Path, builds: Path) -> None:
+def test_installed_wheel_runs_a_machine(installed, builds):
     where = (
         "import modexlab.fl; print(*modexlab.fl.__path__, modexlab.design('mont').at(16).cycles(5, 3, 63001))"
     )
@@ -229,7 +227,7 @@ def test_installed_wheel_runs_a_machine(installed: Path, builds: Path) -> None:
 
 
 @pytest.mark.regress
-def test_installed_wheel_runs_the_flow(installed: Path, builds: Path) -> None:
+def test_installed_wheel_runs_the_flow(installed, builds):
     out = run(installed, builds, "asic", "mont", "--nbits", "8", "--to", "power")
     assert "tests           34 passed, 0 failed at gates" in out
     assert "exit" in run(installed, builds, "proc", str(ROOT / "tests" / "data" / "gcd.c"))

@@ -28,7 +28,7 @@ def left(names: list[str], part: int | None = None, design: str | None = None) -
     return kept
 
 
-def test_parts_are_a_partition() -> None:
+def test_parts_are_a_partition():
     names = [f"tests/rtl/test_machines.py::test_all_widths[mont-{nbits}]" for nbits in range(8, 1008)]
     parts = [left(names, part) for part in range(1, PARTS + 1)]
     assert sorted(name for part in parts for name in part) == sorted(names)
@@ -37,7 +37,7 @@ def test_parts_are_a_partition() -> None:
 
 
 @pytest.mark.parametrize("part", [0, PARTS + 1])
-def test_a_part_that_is_none(part: int) -> None:
+def test_a_part_that_is_none(part):
     with pytest.raises(pytest.UsageError, match=f"--part={part}: give 1 to {PARTS}"):
         left(["a"], part)
 
@@ -67,11 +67,11 @@ UNIT, WIPE, BUS = (
         ("mont", "tests/rtl/test_fold.py::test_constant_time", False),
     ],
 )
-def test_tests_of_a_design(design: str, test: str, runs: bool) -> None:
+def test_tests_of_a_design(design, test, runs):
     assert left([test], design=design) == ([test] if runs else [])
 
 
-def test_long_runs_of_the_design_are_no_longer_left_out() -> None:
+def test_long_runs_of_the_design_are_no_longer_left_out():
     """With --design, a test that is marked as long but belongs to this design loses the mark."""
     options = {"--part": None, "--design": "ssmm"}
     config: Any = SimpleNamespace(getoption=options.__getitem__, hook=None)
@@ -87,10 +87,10 @@ def test_long_runs_of_the_design_are_no_longer_left_out() -> None:
     assert [len(item.own_markers) for item in both] == [0, 1]
 
 
-def test_no_design_of_that_name() -> None:
+def test_no_design_of_that_name():
     with pytest.raises(pytest.UsageError, match="--design: unknown design 'munt': did you mean 'mont'"):
         left(["a"], design="munt")
 
 
-def test_long_runs_are_left_out_unless_asked_for(pytestconfig: pytest.Config) -> None:
+def test_long_runs_are_left_out_unless_asked_for(pytestconfig):
     assert "not regress" in pytestconfig.getini("addopts")

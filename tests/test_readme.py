@@ -7,7 +7,6 @@ they quote are the code's.
 import re
 import shlex
 import subprocess
-from pathlib import Path
 
 import pytest
 from modexlab.eval.cli.main import main
@@ -68,7 +67,7 @@ def comparable(text: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def ledger(tmp_path, monkeypatch):
     """Nothing has been measured before, and the user's own ledger is left alone."""
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
 
@@ -77,7 +76,7 @@ def quotations() -> dict[str, str]:
     return {source: text for _, source, text in QUOTED.findall(TEXT)}
 
 
-def test_protocol() -> None:
+def test_protocol():
     assert quotations()["fl/xcel.py"] == protocol()
 
 
@@ -85,7 +84,7 @@ def test_protocol() -> None:
     ("command", "first"),
     [pytest.param(*item, marks=[pytest.mark.regress] if item[0] in LONG else []) for item in TABLES.items()],
 )
-def test_table(command: str, first: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_table(command, first, capsys):
     quoted, present = quotations()[f"modexlab {command}"], table(run(command, capsys), first)
     assert comparable(quoted) == comparable(present)
 
@@ -99,20 +98,18 @@ def later(command: str) -> bool:
 @pytest.mark.parametrize(
     "command", [pytest.param(command, marks=regress_if(later(command))) for command in COMMAND.findall(TEXT)]
 )
-def test_commands(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands(command, tmp_path, monkeypatch, capsys):
     for room in ("eval", "proc", "tests"):  # whose files the commands name
         (tmp_path / room).symlink_to(ROOT / room)
     monkeypatch.chdir(tmp_path)
     assert run(command, capsys)
 
 
-def test_compiler_of_the_quoted_cycles_is_named() -> None:
+def test_compiler_of_the_quoted_cycles_is_named():
     assert f"gcc {GCC}" in TEXT
 
 
-def test_files_that_are_named_exist() -> None:
+def test_files_that_are_named_exist():
     """Every path in a page that is not an example of one's own."""
     text = re.sub(r"`[\w/]*/blakley\.py`", "", TEXT)
     for name in set(re.findall(r"`((?:fl|rtl|cl|proc|eval|tests)/[\w/.]*)`", text)):
@@ -120,12 +117,12 @@ def test_files_that_are_named_exist() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_to_files(page: Path) -> None:
+def test_links_lead_to_files(page):
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), target
 
 
-def test_first_page_is_short() -> None:
+def test_first_page_is_short():
     assert len(PAGES[0].read_text().splitlines()) <= MOST_LINES
 
 
@@ -150,7 +147,7 @@ if __name__ == "__main__":
     rewrite()
 
 
-def test_the_space_that_it_shows_has_points() -> None:
+def test_the_space_that_it_shows_has_points():
     (text,) = SPACE.findall(TEXT)
     points = list(Space.parse(text).points())
     assert {dict(point.flow)["clock_period"] for point in points} == {2.0, 3.0, 4.0}

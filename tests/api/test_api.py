@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import modexlab
@@ -19,7 +18,7 @@ NOTEBOOK = ROOT / "eval" / "examples" / "pareto.ipynb"
 FEW = {"mont": [{"steps_per_stage": 8}]}
 
 
-def test_import_brings_nothing() -> None:
+def test_import_brings_nothing():
     code = (
         "import modexlab, sys; print([name for name in sys.modules if name.startswith(('pymtl3', "
         "'modexlab.'))])"
@@ -27,7 +26,7 @@ def test_import_brings_nothing() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
-def test_names() -> None:
+def test_names():
     assert modexlab.__version__ and all(getattr(modexlab, name) for name in modexlab.__all__)
     with pytest.raises(AttributeError, match="no attribute 'measures'"):
         _ = modexlab.measures
@@ -37,7 +36,7 @@ def test_names() -> None:
 
 
 @pytest.mark.regress
-def test_measure() -> None:
+def test_measure():
     machine = modexlab.design("mont").at(8, steps_per_stage=4)
     measured = modexlab.measure(machine, "decrypt")
     (work,) = modexlab.point(machine, "decrypt").parts()
@@ -59,7 +58,7 @@ def test_measure() -> None:
             call()
 
 
-def test_a_ledger_measures_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_measures_once(tmp_path, monkeypatch):
     ledger = modexlab.ledger(tmp_path / "ledger.sqlite")
     machine = modexlab.design("mont").at(16)
     first = modexlab.measure(machine, stage="cl", ledger=ledger)
@@ -71,7 +70,7 @@ def test_a_ledger_measures_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(ledger.frame()) == 1
 
 
-def test_explore_and_front(tmp_path: Path) -> None:
+def test_explore_and_front(tmp_path):
     space = tmp_path / "space.toml"
     space.write_text(
         'title = "steps"\nobjectives = {cycles = "min"}\n'
@@ -87,7 +86,7 @@ def test_explore_and_front(tmp_path: Path) -> None:
     assert values == (min(item.value for item in ledger.rows()),)
 
 
-def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "eval" / "README.md").read_text(), re.DOTALL)
     names: dict[str, Any] = {}
@@ -98,7 +97,7 @@ def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("shapes", [FEW, None], ids=["few", "all"])
-def test_notebook(shapes: dict[str, Any] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook(shapes, tmp_path, monkeypatch):
     """Its cells one after the other; in `make test` with fewer machines."""
     import matplotlib
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from pathlib import Path
 
 import pytest
 from modexlab.eval.lab.space import Space
@@ -18,7 +17,7 @@ from .load import AXES, Load, judged, space_of
 
 
 @pytest.mark.parametrize("stage", list(AXES))
-def test_spaces_have_as_many_points_as_are_asked_for(stage: str) -> None:
+def test_spaces_have_as_many_points_as_are_asked_for(stage):
     machines = Space.parse(space_of(stage, 1)).size()
     assert [Space.parse(space_of(stage, times * machines)).size() // machines for times in (1, 2, 9)] == [
         1,
@@ -28,7 +27,7 @@ def test_spaces_have_as_many_points_as_are_asked_for(stage: str) -> None:
 
 
 @pytest.mark.regress
-def test_workers_and_sweeps_are_killed(tmp_path: Path) -> None:
+def test_workers_and_sweeps_are_killed(tmp_path):
     """Hardware that is built and simulated meanwhile; and then what would be wrong is seen."""
     points, draw = 160, random.Random(3)
     sweep = SweepProcess(tmp_path, space_of(NATIVE, points))
@@ -52,7 +51,7 @@ def test_workers_and_sweeps_are_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.regress
-def test_many_points(tmp_path: Path) -> None:
+def test_many_points(tmp_path):
     sweep = SweepProcess(tmp_path, space_of(FORMULA, 4000))
     load = Load(sweep, random.Random(1))
     load.run(4000)

@@ -8,7 +8,7 @@ from modexlab.eval.errors import NoMeasurement
 from . import simulators
 
 
-def test_report(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report(monkeypatch):
     small, *_, heap = simulators.MACHINES
     short = replace(small, requests=200, repetitions=2, opt="-O1")  # the build that other tests make
     crt = replace(heap, nbits=16, requests=3, repetitions=1)
@@ -25,13 +25,13 @@ def test_report(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.keys() >= simulators.GOALS.keys()
 
 
-def test_wrong_answer_of_a_fresh_process_has_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_answer_of_a_fresh_process_has_no_time(monkeypatch):
     monkeypatch.setattr(simulators.sys, "executable", "/bin/echo")
     with pytest.raises(NoMeasurement, match="a fresh process answers -c import sys"):
         simulators._start_seconds()
 
 
-def test_wrong_results_have_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_results_have_no_speed(monkeypatch):
     small = replace(simulators.MACHINES[0], repetitions=1, opt="-O1")
     monkeypatch.setattr(simulators, "MACHINES", (small,))
     monkeypatch.setattr(simulators.Raced, "operations", lambda _: [((3, 2, 10), 9)] * 2)  # an even modulus
@@ -39,7 +39,7 @@ def test_wrong_results_have_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
         simulators.bench_sim()
 
 
-def test_a_missed_goal_is_reported() -> None:
+def test_a_missed_goal_is_reported():
     report = {"native_over_python": 99.0, "native_start_seconds": 0.4, "python_cycles_per_second": 7.0}
     missed, met, without = simulators.lines(report)
     assert missed.endswith("goal 800: MISSED") and met.endswith("goal 0.5: met")
@@ -47,6 +47,6 @@ def test_a_missed_goal_is_reported() -> None:
 
 
 @pytest.mark.regress
-def test_native_is_another_order_of_magnitude() -> None:
+def test_native_is_another_order_of_magnitude():
     """A tenth of the goal: the goals are for a machine that has nothing else to do."""
     assert simulators.bench_sim()["native_over_python"] >= 80

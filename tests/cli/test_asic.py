@@ -36,8 +36,6 @@ from modexlab.flow.kit import kit
 
 from tests.paths import ROOT
 
-from ..command_line import Cli
-
 SMALL = ("mont", "--nbits", 8)
 PAGE = (ROOT / "flow" / "README.md").read_text()
 # the commands that the page shows; the first one is the small machine with its layout
@@ -52,7 +50,7 @@ VECTORS: dict[str, Any] = json.loads((ELSEWHERE / "accumulator.json").read_text(
 
 
 @pytest.fixture
-def accumulator(tmp_path: Path) -> tuple[str, ...]:
+def accumulator(tmp_path):
     """Arguments for a design from elsewhere with its vectors."""
     (tmp_path / "accumulator.v").write_text(ACCUMULATOR)
     (tmp_path / "vectors.json").write_text(json.dumps(VECTORS))
@@ -64,7 +62,7 @@ def accumulator(tmp_path: Path) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def whole() -> dict[str, Any]:
+def whole():
     """The small machine with its layout."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -74,7 +72,7 @@ def whole() -> dict[str, Any]:
     return report
 
 
-def test_everything_is_measured(whole: dict[str, Any]) -> None:
+def test_everything_is_measured(whole):
     assert not whole["left_out"]
     assert [step["name"] for step in whole["steps"]] == [name for name in graph.ORDER if name != "summary"]
     assert all(step["tool"] and step["version"] and step["seconds"] >= 0 for step in whole["steps"])
@@ -87,7 +85,7 @@ def test_everything_is_measured(whole: dict[str, Any]) -> None:
     )
 
 
-def test_tests_ran_on_design_and_netlist(whole: dict[str, Any]) -> None:
+def test_tests_ran_on_design_and_netlist(whole):
     design = catalogue.find("mont")
     rows = len(Chip(design, 8, {}).rows()) + len(system_catalogue.OPERATIONS)
     stages = ("rtl", "gates", "placed gates")
@@ -98,7 +96,7 @@ def test_tests_ran_on_design_and_netlist(whole: dict[str, Any]) -> None:
     assert whole["equivalence"]["refuted"] is False
 
 
-def test_layout_makes_wires(whole: dict[str, Any]) -> None:
+def test_layout_makes_wires(whole):
     before, after = whole["before_layout"], whole["after_layout"]
     assert (before["wires"], after["wires"]) == ("none", "routing")
     (model,) = before["wns_by_model_ns"].keys() - {"none"}
@@ -117,9 +115,7 @@ def test_layout_makes_wires(whole: dict[str, Any]) -> None:
     )
 
 
-def test_second_call_makes_nothing_and_copies_its_products(
-    whole: dict[str, Any], cli: Cli, tmp_path: Path
-) -> None:
+def test_second_call_makes_nothing_and_copies_its_products(whole, cli, tmp_path):
     result = cli(*SHOWN[0], "-o", tmp_path / "made")
     assert result.code == (0 if whole["comparable"] else 1)
     assert (
@@ -147,9 +143,7 @@ def test_second_call_makes_nothing_and_copies_its_products(
     assert saved["wns_ns"] == whole["wns_ns"] and all(step["cached"] for step in saved["steps"])
 
 
-def test_figures_go_to_the_ledger_and_to_the_data_sheet(
-    whole: dict[str, Any], cli: Cli, tmp_path: Path
-) -> None:
+def test_figures_go_to_the_ledger_and_to_the_data_sheet(whole, cli, tmp_path):
     """As those of a sweep do; and a second time there is nothing to add."""
     place = ("--ledger", tmp_path / "ledger.sqlite")
     for said in ("has these figures as measurement 1", "had these figures already"):
@@ -169,9 +163,7 @@ def test_figures_go_to_the_ledger_and_to_the_data_sheet(
     assert "Nothing has been measured" not in sheet
 
 
-def test_figures_without_passing_tests_are_refused(
-    whole: dict[str, Any], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_without_passing_tests_are_refused(whole, cli, tmp_path, monkeypatch):
     real = asic_run.run_asic
 
     def failing(*args: Any, **options: Any) -> Any:
@@ -186,9 +178,7 @@ def test_figures_without_passing_tests_are_refused(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-def test_an_interrupted_run_says_how_it_goes_on(
-    number: signal.Signals, cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_says_how_it_goes_on(number, cli, monkeypatch):
     def interrupted(*args: Any, **options: Any) -> Any:
         os.kill(os.getpid(), number)
         time.sleep(10)
@@ -203,14 +193,14 @@ def test_an_interrupted_run_says_how_it_goes_on(
 @pytest.mark.parametrize(
     "options", [("--to", "timing"), ("--kit", "freepdk45.toml"), ("--skip", "power")], ids=" ".join
 )
-def test_partial_runs_do_not_go_to_the_ledger(options: tuple[str, ...], cli: Cli, tmp_path: Path) -> None:
+def test_partial_runs_do_not_go_to_the_ledger(options, cli, tmp_path):
     if options[0] == "--kit":
         options = ("--kit", str(kit.DEFAULT))
     said = cli.fails("asic mont --nbits 16", *options, "--ledger", tmp_path / "ledger.sqlite")
     assert "the figures of this run are not recorded" in said
 
 
-def test_changed_clock_keeps_what_it_does_not_touch(accumulator: tuple[str, ...], cli: Cli) -> None:
+def test_changed_clock_keeps_what_it_does_not_touch(accumulator, cli):
     """A missed clock: exit code 1, the first line says so, and times are at the period that is met."""
     assert cli("asic", *accumulator, "--to", "rtl").code == 0
     command = ("asic", *accumulator, "--clock", "0.2", "--to", "power")
@@ -240,7 +230,7 @@ def test_changed_clock_keeps_what_it_does_not_touch(accumulator: tuple[str, ...]
 # ---- Verilog from elsewhere
 
 
-def test_verilog_with_vectors(cli: Cli, accumulator: tuple[str, ...]) -> None:
+def test_verilog_with_vectors(cli, accumulator):
     result = cli("asic", *accumulator, "--to", "gate-sim", "--json")
     assert result.code == 0, result
     report = result.json()
@@ -250,7 +240,7 @@ def test_verilog_with_vectors(cli: Cli, accumulator: tuple[str, ...]) -> None:
     assert 50 < report["area_um2"] < 300
 
 
-def test_no_time_without_a_verdict_on_the_clock(cli: Cli, accumulator: tuple[str, ...]) -> None:
+def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
     """RTL has no clock, and that of a netlist without timing is not known to be met: cycles, and no time."""
     skipped = [word for step in ("timing", "equivalence", "power") for word in ("--skip", step)]
     for arguments in (("--to", "rtl-sim"), skipped):
@@ -260,9 +250,7 @@ def test_no_time_without_a_verdict_on_the_clock(cli: Cli, accumulator: tuple[str
 
 
 @pytest.mark.parametrize("clock_ns", [pytest.param("4", marks=pytest.mark.regress), "0.1"])
-def test_no_time_for_a_layout_that_is_not_timed(
-    clock_ns: str, cli: Cli, accumulator: tuple[str, ...]
-) -> None:
+def test_no_time_for_a_layout_that_is_not_timed(clock_ns, cli, accumulator):
     """The verdict before layout says nothing about the netlist whose area is reported."""
     skipped = ("--skip", "timing-post", "--skip", "equivalence", "--clock", clock_ns)
     report = cli("asic", *accumulator, "--layout", *skipped, "--json").json()
@@ -275,7 +263,7 @@ def test_no_time_for_a_layout_that_is_not_timed(
     assert len(missed) == (clock_ns == "0.1")
 
 
-def test_wrong_answers_are_marked(cli: Cli, accumulator: tuple[str, ...], tmp_path: Path) -> None:
+def test_wrong_answers_are_marked(cli, accumulator, tmp_path):
     wrong = json.loads(json.dumps(VECTORS))
     wrong["rows"][0]["expected"][1] = 2
     (tmp_path / "vectors.json").write_text(json.dumps(wrong))
@@ -284,7 +272,7 @@ def test_wrong_answers_are_marked(cli: Cli, accumulator: tuple[str, ...], tmp_pa
     assert result.json()["marks"] == [f"the design fails 1 of its tests: {wrong['rows'][0]['name']}"]
 
 
-def test_design_that_hangs(accumulator: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:
+def test_design_that_hangs(accumulator, tmp_path, cli):
     """It fails all of its tests, after as many cycles as it was given."""
     (tmp_path / "accumulator.v").write_text(ACCUMULATOR.replace("out_valid = full", "out_valid = 0"))
     (tmp_path / "vectors.json").write_text(json.dumps(VECTORS | {"max_cycles": 1000}))
@@ -293,9 +281,7 @@ def test_design_that_hangs(accumulator: tuple[str, ...], tmp_path: Path, cli: Cl
     assert result.json()["tests"]["rtl"] == {"passed": 0, "failed": 2}
 
 
-def test_verilog_without_vectors(
-    cli: Cli, accumulator: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verilog_without_vectors(cli, accumulator, monkeypatch):
     """Area and timing need none; a missing tool is named with its remedy, and the rest runs."""
 
     def missing() -> str:
@@ -335,11 +321,11 @@ def test_verilog_without_vectors(
         (("mont", "--verilog", __file__, "--top", "x"), "DESIGN with --verilog"),
     ],
 )
-def test_refused(cli: Cli, arguments: tuple[object, ...], message: str) -> None:
+def test_refused(cli, arguments, message):
     assert message in cli.fails("asic", *arguments)
 
 
-def test_design_that_makes_no_circuit(cli: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_design_that_makes_no_circuit(cli, tmp_path, capsys):
     (tmp_path / "bad.v").write_text("module bad(input a, output b);\n  assign b = a +;\nendmodule\n")
     result = cli("asic --verilog", tmp_path / "bad.v", "--top", "bad", "--to", "synthesis")
     assert result.code == 2
@@ -352,7 +338,7 @@ def test_design_that_makes_no_circuit(cli: Cli, tmp_path: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("name", "interface"), [("mont", "stream"), ("naive", "xcel"), ("dm-m-000", "stream")]
 )
-def test_exported_workload(name: str, interface: str, tmp_path: Path) -> None:
+def test_exported_workload(name, interface, tmp_path):
     """Refused operands and delays are among the rows, and the design answers all of them as it should."""
     Chip(catalogue.find(name), 16, {}, interface).export(tmp_path)
     work = workload.load(tmp_path / "workload.json")
@@ -364,7 +350,7 @@ def test_exported_workload(name: str, interface: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.regress
-def test_exported_system(tmp_path: Path) -> None:
+def test_exported_system(tmp_path):
     """Its cycles are those of `modexlab proc systems`, normalised alike."""
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)
     with_few_rows = workload_of(chip, tmp_path)
@@ -385,7 +371,7 @@ def workload_of(chip: Chip, directory: Path) -> workload.Workload:
 @pytest.mark.parametrize(
     "text", ["", "[]", '{"rows": []}', json.dumps(VECTORS | {"protocol": "axi"}), '{"ports": 1}']
 )
-def test_broken_vectors(text: str, tmp_path: Path) -> None:
+def test_broken_vectors(text, tmp_path):
     path = tmp_path / "vectors.json"
     path.write_text(text)
     with pytest.raises(BadInput, match=r"is no workload\.json"):
@@ -409,9 +395,7 @@ def test_broken_vectors(text: str, tmp_path: Path) -> None:
     ],
     ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
 )
-def test_vectors_that_do_not_fit(
-    change: dict[str, Any], message: str, cli: Cli, accumulator: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_vectors_that_do_not_fit(change, message, cli, accumulator, tmp_path):
     """Said in a sentence before anything is run."""
     (tmp_path / "vectors.json").write_text(json.dumps(VECTORS | change))
     result = cli("asic", *accumulator, "--to", "rtl-sim")
@@ -420,12 +404,12 @@ def test_vectors_that_do_not_fit(
     assert said.startswith("modexlab: error: ") and message in said and "Error(" not in said
 
 
-def test_vectors_that_are_no_text(cli: Cli, accumulator: tuple[str, ...], tmp_path: Path) -> None:
+def test_vectors_that_are_no_text(cli, accumulator, tmp_path):
     (tmp_path / "vectors.json").write_bytes(b"\xff\xfe{}")
     assert "it is not text" in cli.fails("asic", *accumulator)
 
 
-def test_vectors_with_too_few_answers(tmp_path: Path) -> None:
+def test_vectors_with_too_few_answers(tmp_path):
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(VECTORS | {"rows": [{"requests": [1, 2], "expected": [3]}]}))
     with pytest.raises(BadInput, match="row 0 has 2 requests and 1 answers"):
@@ -437,9 +421,7 @@ def test_vectors_with_too_few_answers(tmp_path: Path) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("command", SHOWN[1:], ids=" ".join)
-def test_commands_of_the_page(
-    command: list[str], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_of_the_page(command, cli, tmp_path, monkeypatch):
     """The commands run as printed, with the files that the project ships."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "flow").symlink_to(ROOT / "flow")
@@ -447,7 +429,7 @@ def test_commands_of_the_page(
     assert result.code == 0, result.out
 
 
-def test_vectors_of_the_page(tmp_path: Path) -> None:
+def test_vectors_of_the_page(tmp_path):
     (text,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "vectors.json").write_text(text)
     work = workload.load(tmp_path / "vectors.json")
@@ -460,7 +442,7 @@ def test_vectors_of_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "clock_ns"), [("mont", "3.05"), ("mont-001", "3.25"), ("naive-001", "3.1")])
-def test_32_bit_systems(name: str, clock_ns: str, cli: Cli) -> None:
+def test_32_bit_systems(name, clock_ns, cli):
     """Every system meets this clock after layout. They miss 3 ns: mont by 0.013 ns, naive-001 by 0.072 ns, and
     mont-001, whose resets come before enables, by 0.2 ns.
     """
@@ -479,7 +461,7 @@ def told(settings: dict[str, Any]) -> list[str]:
     return [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
 
 
-def test_rows_of_a_private_operation(tmp_path: Path) -> None:
+def test_rows_of_a_private_operation(tmp_path):
     """Rows for a key and for inconsistent numbers; the RTL answers as the program does."""
     chip = Chip(catalogue.find("mont"), 16, {**KEYED, "blind": "both"})
     machine, key = chip.machine, chip.machine.key
@@ -507,7 +489,7 @@ def test_rows_of_a_private_operation(tmp_path: Path) -> None:
     assert report.failures == [] and report.cycles == {"decrypt": machine.cycles(*decrypt.operands)}
 
 
-def test_bad_keys_are_those_that_the_machine_can_tell() -> None:
+def test_bad_keys_are_those_that_the_machine_can_tell():
     """Without CRT and without a check any numbers are computed with."""
     mont = catalogue.find("mont")
     blinded = Chip(mont, 16, {"schedule": "fixed-window", "blind": "both"})
@@ -519,7 +501,7 @@ def test_bad_keys_are_those_that_the_machine_can_tell() -> None:
     assert len(Chip(mont, 16, {}).requests()) == len(Chip(mont, 16, {}).rows())
 
 
-def test_operations_that_no_exponent_makes_shorter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
     """Fewer of them are asked where they are long; then what moves is counted in a window; then there is no
     energy.
     """
@@ -555,7 +537,7 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path: Path, monkeypatch: 
         ("ssmm-ct", {"schedule": "fixed-window", "crt": True, "blind": "message", "verify": True}),
     ],
 )
-def test_machines_with_a_memory_as_gates(name: str, settings: dict[str, Any], cli: Cli) -> None:
+def test_machines_with_a_memory_as_gates(name, settings, cli):
     """Whatever is in the memory at power-up; and the netlist is the design, which words of it are read or
     not.
     """
@@ -566,7 +548,7 @@ def test_machines_with_a_memory_as_gates(name: str, settings: dict[str, Any], cl
 
 
 @pytest.mark.regress
-def test_energy_of_a_window_of_a_private_operation(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_energy_of_a_window_of_a_private_operation(cli, monkeypatch):
     """Within a quarter of that of the whole: products are what takes most of it."""
     command = ("asic", "mont", "--nbits", 16, *told(KEYED), "--to", "power", "--json")
     whole = cli(*command).json()

@@ -16,8 +16,6 @@ from modexlab.fl.status import Status
 
 from tests.paths import DATA
 
-from ..command_line import Cli
-
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 
 
@@ -37,7 +35,7 @@ RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
         ("pkcs1_sign_512.txt", 2, 0),
     ],
 )
-def test_every_format(cli: Cli, name: str, passed: int, skipped: int, level: str) -> None:
+def test_every_format(cli, name, passed, skipped, level):
     result = cli("check", DATA / name, "--level", level, "--json")
     report = result.json()
     assert result.code == 0
@@ -47,7 +45,7 @@ def test_every_format(cli: Cli, name: str, passed: int, skipped: int, level: str
     assert report["stage"] == ("native" if level == "rtl" else None)
 
 
-def test_text(cli: Cli) -> None:
+def test_text(cli):
     out = cli("check", DATA / "wycheproof_signature_512.json", DATA / "bn_small.txt").out
     assert "wycheproof_signature_512.json: Project Wycheproof JSON, on mont (native)\n" in out
     assert "  passed 5, failed 0, not applicable 1\n" in out
@@ -57,12 +55,12 @@ def test_text(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("stage", ["python", "verilog"])
-def test_stages(cli: Cli, stage: str) -> None:
+def test_stages(cli, stage):
     report = cli("check", DATA / "modexp_plain.json", "--stage", stage, "--json").json()
     assert (report["passed"], report["stage"]) == (2, stage)
 
 
-def test_other_design_and_reduction(cli: Cli) -> None:
+def test_other_design_and_reduction(cli):
     """The naive machine takes even moduli and large bases; with --reduce, negative ones are positive."""
     run = ("check", DATA / "bn_small.txt", "--design", "naive", "--level", "fl", "--json")
     assert cli(*run).json()["passed"] == 19
@@ -70,19 +68,19 @@ def test_other_design_and_reduction(cli: Cli) -> None:
     assert (report["passed"], report["skipped"]) == (20, 4)
 
 
-def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli: Cli) -> None:
+def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli):
     """The naive machine takes it; RFC 8017 has the verifier refuse it."""
     report = cli("check", DATA / "wycheproof_signature_512.json", "--design", "naive", "--json").json()
     assert (report["passed"], report["failed"], report["skipped"]) == (6, 0, 0)
 
 
-def test_counts_by_file(cli: Cli) -> None:
+def test_counts_by_file(cli):
     report = cli("check", DATA / "modexp_plain.json", DATA / "rsadp_512.rsp", "--json").json()
     assert [part["passed"] for part in report["files"]] == [2, 2]
     assert report["passed"] == 4
 
 
-def test_failures_are_shown_and_exit_1(cli: Cli, tmp_path: Path) -> None:
+def test_failures_are_shown_and_exit_1(cli, tmp_path):
     path = tmp_path / "wrong.txt"
     power, right, wrong = (
         "ModExp = 6\nA = 3\nE = 5\nM = 7\n",
@@ -105,7 +103,7 @@ def test_failures_are_shown_and_exit_1(cli: Cli, tmp_path: Path) -> None:
     assert f"FAILED {path}: line 11 ModMul: {said} 2\n" in result.out
 
 
-def test_many_failures_are_cut_short_in_text_only(cli: Cli, tmp_path: Path) -> None:
+def test_many_failures_are_cut_short_in_text_only(cli, tmp_path):
     path = tmp_path / "wrong.txt"
     path.write_text("\n".join(f"ModExp = 6\nA = 3\nE = {exp}\nM = 65521\n" for exp in range(23)))
     assert len(cli("check", path, "--json").json()["failures"]) == 23
@@ -114,14 +112,14 @@ def test_many_failures_are_cut_short_in_text_only(cli: Cli, tmp_path: Path) -> N
     assert "... and 3 more failures; --json has them all\n" in out
 
 
-def test_a_wrong_machine_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_machine_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "run", lambda _, operands, *__: [Answer(Status.OK, 1, 9)] * len(operands))
     result = cli("check", DATA / "wycheproof_signature_512.json", "--json")
     assert result.code == 1
     assert result.json()["failed"] == 5
 
 
-def test_nothing_usable_is_said_loudly(cli: Cli, tmp_path: Path) -> None:
+def test_nothing_usable_is_said_loudly(cli, tmp_path):
     path = tmp_path / "sums.txt"
     path.write_text("Sum = 3\nA = 1\nB = 2\n\nModExp = 1\nA = 1\nE = 1\nM = 8\n")
     for how in ([], ["--json"]):
@@ -139,7 +137,7 @@ def test_nothing_usable_is_said_loudly(cli: Cli, tmp_path: Path) -> None:
     assert f"warning: {path}: NOTHING WAS CHECKED" in result.err
 
 
-def test_an_excerpt_is_checked_with_a_warning(cli: Cli, tmp_path: Path) -> None:
+def test_an_excerpt_is_checked_with_a_warning(cli, tmp_path):
     document = json.loads((DATA / "wycheproof_signature_512.json").read_text())
     del document["testGroups"][0]["tests"][1:]
     path = tmp_path / "excerpt.json"
@@ -149,7 +147,7 @@ def test_an_excerpt_is_checked_with_a_warning(cli: Cli, tmp_path: Path) -> None:
     assert result.err == f"modexlab: warning: {path}: it announces 6 vectors, but holds 4\n"
 
 
-def test_reading_shows_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_shows_progress(cli, monkeypatch):
     def slow(path: str) -> VectorFile:
         time.sleep(0.2)
         return load(path)
@@ -162,12 +160,12 @@ def test_reading_shows_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> No
     assert result.err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
 
 
-def test_limit(cli: Cli) -> None:
+def test_limit(cli):
     report = cli("check", DATA / "sigver_512.rsp", "--limit", 1, "--json").json()
     assert (report["passed"], report["skipped"], report["beyond_limit"]) == (1, 0, 2)
 
 
-def test_corrupt_file_is_exit_2(cli: Cli, tmp_path: Path) -> None:
+def test_corrupt_file_is_exit_2(cli, tmp_path):
     path = tmp_path / "cut.json"
     path.write_text((DATA / "eip198_small.json").read_text()[:500])
     message = cli.fails("check", path)
@@ -198,12 +196,12 @@ def test_corrupt_file_is_exit_2(cli: Cli, tmp_path: Path) -> None:
         ([], "FILE"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("check", *argv)
 
 
 @pytest.mark.regress
-def test_a_signature_file_of_nist_at_1024_bits(cli: Cli) -> None:
+def test_a_signature_file_of_nist_at_1024_bits(cli):
     report = cli("check", RSA / "FIPS_186-2" / "SigVer15_186-3.rsp", "--limit", 60, "--json").json()
     assert (report["passed"], report["failed"]) == (60, 0)
 
@@ -223,7 +221,7 @@ def test_a_signature_file_of_nist_at_1024_bits(cli: Cli) -> None:
         ("SigVer15EMTest.txt", 150),
     ],
 )
-def test_public_exponents_of_nist(cli: Cli, name: str, passed: int) -> None:
+def test_public_exponents_of_nist(cli, name, passed):
     report = cli("check", RSA / name, "--json").json()
     assert (report["passed"], report["failed"]) == (passed, 0)
 
@@ -233,7 +231,7 @@ def test_public_exponents_of_nist(cli: Cli, name: str, passed: int) -> None:
 @pytest.mark.parametrize(
     "name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt", "FIPS_186-2/KeyGenRSA.rsp"]
 )
-def test_private_exponents_of_nist(cli: Cli, tmp_path: Path, name: str, design: str) -> None:
+def test_private_exponents_of_nist(cli, tmp_path, name, design):
     """1024 and 2048 bits: three tests of each section (a section is a key in the SigGen files)."""
     text = (RSA / name).read_text()
     head, *sections = text.split("[mod = ")
@@ -257,19 +255,19 @@ def test_private_exponents_of_nist(cli: Cli, tmp_path: Path, name: str, design: 
         *(f"pkcs-1v2-1d2-vec/{kind}-vect.txt" for kind in ("pss", "oaep")),
     ],
 )
-def test_private_exponents_of_rsa_laboratories(cli: Cli, name: str) -> None:
+def test_private_exponents_of_rsa_laboratories(cli, name):
     """1024-bit keys at the head of the files; the rest is at odd widths."""
     report = cli("check", RSA / name, "--limit", 24, "--json").json()
     assert (report["passed"], report["failed"]) == (24, 0)
 
 
-def test_json_is_one_object_on_stdout(cli: Cli) -> None:
+def test_json_is_one_object_on_stdout(cli):
     result = cli("check", DATA / "modexp_plain.json", "--json")
     assert isinstance(json.loads(result.out), dict)
     assert result.err == ""
 
 
-def test_an_unreadable_file_does_not_stop_the_others(cli: Cli, tmp_path: Path) -> None:
+def test_an_unreadable_file_does_not_stop_the_others(cli, tmp_path):
     bad = tmp_path / "bad.txt"
     bad.write_text("ModExp = 1\nA = 3\nthis is no line\n")
     result = cli("check", bad, DATA / "modexp_plain.json", "--json")
@@ -281,7 +279,7 @@ def test_an_unreadable_file_does_not_stop_the_others(cli: Cli, tmp_path: Path) -
     assert (alone.code, alone.out) == (2, "") and "line 3 is neither" in alone.err
 
 
-def test_what_is_beyond_the_limit_is_not_called_inapplicable(cli: Cli) -> None:
+def test_what_is_beyond_the_limit_is_not_called_inapplicable(cli):
     report = cli("check", DATA / "bn_small.txt", "--limit", 5, "--json").json()
     assert (report["passed"], report["skipped"], report["beyond_limit"]) == (5, 8, 11)
     assert (
@@ -290,7 +288,7 @@ def test_what_is_beyond_the_limit_is_not_called_inapplicable(cli: Cli) -> None:
     )
 
 
-def test_a_negative_modulus_after_reduction(cli: Cli, tmp_path: Path) -> None:
+def test_a_negative_modulus_after_reduction(cli, tmp_path):
     path = tmp_path / "negative.txt"
     path.write_text("ModExp = 5\nA = -4\nE = 5\nM = -7\n")
     assert cli("check", path, "--allow-empty", "--json").json()["skipped"] == 1

@@ -23,8 +23,6 @@ from modexlab.proc.software.seeded_keys import seeded_key
 from tests.harness import regress_if
 from tests.paths import DATA
 
-from ..command_line import Cli
-
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 NBITS = 32
 ALL = ("n", "e", "d", "p", "q")
@@ -40,7 +38,7 @@ def powers(key: RSAKey, *bases: int, wrong: int = 0) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(name="two_keys")
-def make_two_keys(tmp_path: Path) -> Path:
+def make_two_keys(tmp_path):
     """Five private operations with two keys, one of which has no primes; a public one; a power without
     a key.
     """
@@ -73,7 +71,7 @@ def make_two_keys(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_on_native_rtl(cli: Cli, two_keys: Path, how: list[str], words: str) -> None:
+def test_on_native_rtl(cli, two_keys, how, words):
     report = cli("check", two_keys, *how, "--json").json()
     assert (report["passed"], report["failed"], report["skipped"], report["stage"]) == (5, 0, 2, "native")
     assert report["protected_by"] == words.split(", ")
@@ -88,14 +86,12 @@ def test_on_native_rtl(cli: Cli, two_keys: Path, how: list[str], words: str) -> 
     ],
 )
 @pytest.mark.parametrize("how", [["--crt", "--blind"], ["--blind"], ["--crt", "--set", "schedule=ladder"]])
-def test_other_designs_at_the_cycle_level(cli: Cli, two_keys: Path, design: str, how: list[str]) -> None:
+def test_other_designs_at_the_cycle_level(cli, two_keys, design, how):
     report = cli("check", two_keys, "--design", design, *how, "--level", "cl", "--json").json()
     assert (report["passed"], report["failed"], report["skipped"]) == (5, 0, 2)
 
 
-def test_one_simulation_for_all_keys_of_a_width(
-    cli: Cli, two_keys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_simulation_for_all_keys_of_a_width(cli, two_keys, monkeypatch):
     made: list[int] = []
     real = Machine.simulation
     monkeypatch.setattr(
@@ -107,12 +103,12 @@ def test_one_simulation_for_all_keys_of_a_width(
     assert made == [NBITS]
 
 
-def test_without_options_all_powers_are_run(cli: Cli, two_keys: Path) -> None:
+def test_without_options_all_powers_are_run(cli, two_keys):
     report = cli("check", two_keys, "--level", "fl", "--json").json()
     assert (report["passed"], report["skipped"], report["protected_by"]) == (7, 0, [])
 
 
-def test_text(cli: Cli, two_keys: Path) -> None:
+def test_text(cli, two_keys):
     out = cli("check", two_keys, "--crt", "--level", "fl").out
     assert "on mont (fl, CRT, result checked)\n  passed 5, failed 0, not applicable 2\n" in out
 
@@ -154,21 +150,21 @@ def wycheproof(path: Path, names: tuple[str, ...], change: Callable[[list[dict[s
         pytest.param(("n", "e", "d"), "fl", id="without primes, functional"),
     ],
 )
-def test_wycheproof(cli: Cli, tmp_path: Path, names: tuple[str, ...], level: str) -> None:
+def test_wycheproof(cli, tmp_path, names, level):
     path = wycheproof(tmp_path / "decrypt.json", names, lambda _: None)
     report = cli("check", path, "--crt", "--blind", "--level", level, "--json").json()
     assert (report["passed"], report["failed"], report["unpadded"]) == (3, 0, 3)
     assert report["reasons"] == {"the base is not below the modulus": 1}
 
 
-def test_a_ciphertext_above_the_modulus_is_refused_on_all_designs(cli: Cli, tmp_path: Path) -> None:
+def test_a_ciphertext_above_the_modulus_is_refused_on_all_designs(cli, tmp_path):
     """The naive machine takes such a base, but the check of its result would not."""
     path = wycheproof(tmp_path / "decrypt.json", ALL, lambda _: None)
     report = cli("check", path, "--verify", "--design", "naive", "--level", "fl", "--json").json()
     assert (report["passed"], report["reasons"]) == (3, {"the base is not below the modulus": 1})
 
 
-def test_a_wrong_verdict_fails(cli: Cli, tmp_path: Path) -> None:
+def test_a_wrong_verdict_fails(cli, tmp_path):
     path = wycheproof(tmp_path / "decrypt.json", ALL, lambda tests: tests[0].update(msg="00"))
     result = cli("check", path, "--crt", "--level", "fl")
     assert result.code == 1
@@ -188,14 +184,14 @@ def test_a_wrong_verdict_fails(cli: Cli, tmp_path: Path) -> None:
     ],
     ids=lambda name: name.name if isinstance(name, Path) else "",
 )
-def test_files_with_private_keys(cli: Cli, path: Path, passed: int) -> None:
+def test_files_with_private_keys(cli, path, passed):
     report = cli("check", path, "--crt", "--blind", "--level", "fl", "--limit", 3, "--json").json()
     assert (report["passed"], report["failed"]) == (passed, 0)
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["SigGen15_186-2.txt", "SigGenPSS_186-2.txt", "KeyGenRSA.rsp"])
-def test_private_operations_of_nist_on_native_rtl(cli: Cli, name: str) -> None:
+def test_private_operations_of_nist_on_native_rtl(cli, name):
     """1,024 bits."""
     report = cli("check", RSA / "FIPS_186-2" / name, "--crt", "--blind", "--limit", 10, "--json").json()
     assert (report["passed"], report["failed"]) == (10, 0)
@@ -204,7 +200,7 @@ def test_private_operations_of_nist_on_native_rtl(cli: Cli, name: str) -> None:
 # ---- judged
 
 
-def test_a_wrong_result_of_the_file_is_exit_1(cli: Cli, tmp_path: Path) -> None:
+def test_a_wrong_result_of_the_file_is_exit_1(cli, tmp_path):
     key = seeded_key(NBITS)
     path = tmp_path / "wrong.json"
     path.write_text(
@@ -218,9 +214,7 @@ def test_a_wrong_result_of_the_file_is_exit_1(cli: Cli, tmp_path: Path) -> None:
     assert failure["operands"] == {"base": 3, "exp": key.d, "mod": key.n}
 
 
-def test_a_machine_that_finds_a_fault_is_exit_1(
-    cli: Cli, two_keys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_that_finds_a_fault_is_exit_1(cli, two_keys, monkeypatch):
     monkeypatch.setattr(
         Session, "run_with_keys", lambda _, operations, *__: [Answer(Status.FAULT, 0, 9)] * len(operations)
     )
@@ -257,7 +251,7 @@ def test_a_machine_that_finds_a_fault_is_exit_1(
         ),
     ],
 )
-def test_keys(cli: Cli, tmp_path: Path, key: dict[str, int], how: list[object], reason: str) -> None:
+def test_keys(cli, tmp_path, key, how, reason):
     path = tmp_path / "key.json"
     entry = {"base": 2, "expected": pow(2, key["d"], key["n"]), "key": key}
     path.write_text(json.dumps([entry]))
@@ -266,7 +260,7 @@ def test_keys(cli: Cli, tmp_path: Path, key: dict[str, int], how: list[object], 
     assert report["reasons"] == ({reason: 1} if reason else {})
 
 
-def test_three_primes_do_for_a_check(cli: Cli, tmp_path: Path) -> None:
+def test_three_primes_do_for_a_check(cli, tmp_path):
     """Only CRT and a blinded exponent want to know them."""
     key = {"n": 3 * 11 * 17, "e": 3, "d": 27}
     path = tmp_path / "key.json"
@@ -274,7 +268,7 @@ def test_three_primes_do_for_a_check(cli: Cli, tmp_path: Path) -> None:
     assert cli("check", path, "--blind", "message", "--level", "fl", "--json").json()["passed"] == 1
 
 
-def test_a_machine_is_as_wide_as_primes_ask_for(cli: Cli) -> None:
+def test_a_machine_is_as_wide_as_primes_ask_for(cli):
     """A key of 512 bits with a prime of 272 bits."""
     path = DATA / "rsadp_512.rsp"
     report = cli("check", path, "--crt", "--nbits", 512, "--level", "fl", "--allow-empty", "--json").json()
@@ -286,21 +280,19 @@ def test_a_machine_is_as_wide_as_primes_ask_for(cli: Cli) -> None:
 # ---- limit, jobs, interrupts
 
 
-def test_limit(cli: Cli, two_keys: Path) -> None:
+def test_limit(cli, two_keys):
     report = cli("check", two_keys, "--crt", "--limit", 2, "--level", "fl", "--json").json()
     assert (report["passed"], report["skipped"], report["beyond_limit"]) == (2, 2, 3)
 
 
-def test_jobs(cli: Cli, two_keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs(cli, two_keys, monkeypatch):
     monkeypatch.setattr(resume, "LONG", 0)
     monkeypatch.setattr(resume, "STEP", 2 * NBITS * NBITS)
     report = cli("check", two_keys, "--crt", "--blind", "--jobs", 2, "--level", "fl", "--json").json()
     assert (report["passed"], report["failed"]) == (5, 0)
 
 
-def test_an_interrupted_check_goes_on(
-    cli: Cli, two_keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_check_goes_on(cli, two_keys, tmp_path, monkeypatch):
     monkeypatch.setattr(Answers, "kept", property(lambda _: tmp_path / "kept.jsonl"))
     monkeypatch.setattr(resume, "STEP", 1)
     computed: list[int] = []
@@ -320,7 +312,7 @@ def test_an_interrupted_check_goes_on(
     assert len(computed) == 1 + 5, "none twice"
 
 
-def test_names_of_kept_answers_tell_programs_apart() -> None:
+def test_names_of_kept_answers_tell_programs_apart():
     from modexlab.eval.designs import catalogue
 
     protections = [None, *(Protection(crt, blind) for crt in (False, True) for blind in ("no", "both"))]
@@ -347,5 +339,5 @@ def test_names_of_kept_answers_tell_programs_apart() -> None:
         (["--blind", "half"], "argument --blind"),
     ],
 )
-def test_refusals(cli: Cli, two_keys: Path, argv: list[object], message: str) -> None:
+def test_refusals(cli, two_keys, argv, message):
     assert message in cli.fails("check", two_keys, *argv)

@@ -6,10 +6,10 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
 
-from ..command_line import DECRYPT, ENCRYPT, Cli
+from ..command_line import DECRYPT, ENCRYPT
 
 
-def test_json(cli: Cli) -> None:
+def test_json(cli):
     report = cli("run --level formula mont --nbits 1024 --exp 65537 --json").json()
     assert report.keys() >= {"design", "nbits", "cycles"}
     assert (report["design"], report["nbits"], report["exp"]) == ("mont", 1024, 65537)
@@ -18,25 +18,25 @@ def test_json(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(("operands", "most"), [(ENCRYPT, 100), (DECRYPT, 140)])
-def test_ours_beats_the_goal(cli: Cli, operands: tuple[str, ...], most: int) -> None:
+def test_ours_beats_the_goal(cli, operands, most):
     assert cli("run --level formula mont", *operands, "--json").json()["cycles"] <= most
 
 
 @pytest.mark.parametrize(("operands", "published"), [(ENCRYPT, 162), (DECRYPT, 227)])
-def test_the_twin_is_near_the_published_machine(cli: Cli, operands: tuple[str, ...], published: int) -> None:
+def test_the_twin_is_near_the_published_machine(cli, operands, published):
     assert cli("run --level formula mont-001", *operands, "--json").json()["cycles"] == pytest.approx(
         published, rel=0.05
     )
 
 
-def test_the_same_operands_in_every_call(cli: Cli) -> None:
+def test_the_same_operands_in_every_call(cli):
     assert (
         cli("run --level formula mont --nbits 256 --json").out
         == cli("run --level formula mont --nbits 256 --json").out
     )
 
 
-def test_the_default_width_is_that_of_run(cli: Cli) -> None:
+def test_the_default_width_is_that_of_run(cli):
     assert cli("run --level formula mont").out.startswith("mont, 32 bits, ")
     assert cli("run --level formula mont").out == cli("run --level formula mont --nbits 32").out
     for mod in (7, 2**33 + 1):
@@ -45,13 +45,13 @@ def test_the_default_width_is_that_of_run(cli: Cli) -> None:
         assert cli("run --level formula mont", *operands, "--json").json()["nbits"] == ran["nbits"]
 
 
-def test_text(cli: Cli) -> None:
+def test_text(cli):
     assert cli("run --level formula mont", *ENCRYPT).out.startswith("mont, 32 bits, exponent of 17 bits: ")
 
 
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
 @pytest.mark.parametrize("nbits", [8, 32, 1024, 4096])
-def test_all_designs_and_widths(cli: Cli, design: str, nbits: int) -> None:
+def test_all_designs_and_widths(cli, design, nbits):
     try:
         catalogue.find(design).at(nbits)
     except BadInput as error:  # a tree has a largest width
@@ -62,12 +62,12 @@ def test_all_designs_and_widths(cli: Cli, design: str, nbits: int) -> None:
     assert report["cycles"] > 0
 
 
-def test_a_fixed_modulus_is_the_default(cli: Cli) -> None:
+def test_a_fixed_modulus_is_the_default(cli):
     report = cli("run --level formula dm-m-000 --nbits 64 --json").json()
     assert report["mod"] == report["params"]["modulus"] == hex((2**64 - 1) // 3), "too large for a double"
 
 
-def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
+def test_constant_time_machines_do_not_look_at_the_exponent(cli):
     def cycles(exp: int) -> int:
         return cli("run --level formula mont-ct --nbits 64 --exp", exp, "--json").json()["cycles"]
 
@@ -85,17 +85,17 @@ def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
         (["monty", "--nbits", 32], "did you mean 'mont'?"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("run --level formula", *argv)
 
 
-def test_an_exponent_that_is_drawn_is_told(cli: Cli) -> None:
+def test_an_exponent_that_is_drawn_is_told(cli):
     """With other operands given, the count of an exponent that was not."""
     assert "bits (drawn; give --exp for yours): " in cli("run --level formula mont --base 3 --mod 9").out
     assert "drawn" not in cli("run --level formula mont --base 3 --exp 5 --mod 9").out
 
 
-def test_a_product(cli: Cli) -> None:
+def test_a_product(cli):
     """From product to product, where that is the same for all."""
     report = cli("run --level formula systolic-002 --nbits 512 --workload product --json").json()
     assert (report["cycles"], report["products"], report["product_cycles"]) == (98, 1, 98)
@@ -104,7 +104,7 @@ def test_a_product(cli: Cli) -> None:
     )
 
 
-def test_products_are_counted(cli: Cli) -> None:
+def test_products_are_counted(cli):
     """Products in sequence are counted: two in parallel count once."""
     for design, exp, products, cycles in (
         ("mont", 65537, 17, 4),
@@ -122,7 +122,7 @@ def test_products_are_counted(cli: Cli) -> None:
 KEYED = ("--set", "schedule=fixed-window", "--set", "crt=true", "--set", "fit=modulus")
 
 
-def test_a_machine_with_a_key(cli: Cli) -> None:
+def test_a_machine_with_a_key(cli):
     """CRT on products that follow the modulus takes about half; the private operation is meant wherever
     nothing is said.
     """

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from modexlab.eval.designs import catalogue
 
-from ..command_line import Cli
-
 KEYS = {"name", "family", "paper", "domain", "schedule", "constant_time", "params"}
 
 
-def test_json(cli: Cli) -> None:
+def test_json(cli):
     designs = cli("show designs --json").json()
     by_name = {design["name"]: design for design in designs}
     assert {"naive-001", "mont-001", "mont", "mont-ct"} <= by_name.keys()
@@ -48,7 +46,7 @@ def number(value: int | str) -> int:
     return value if isinstance(value, int) else int(value, 16)
 
 
-def test_json_of_parameters(cli: Cli) -> None:
+def test_json_of_parameters(cli):
     (mont,) = cli("show designs mont --json").json()
     params = {param["name"]: param for param in mont["params"]}
     assert params["nstages"]["legal"] == {"least": 1}
@@ -58,20 +56,20 @@ def test_json_of_parameters(cli: Cli) -> None:
     assert "ladder" in params["schedule"]["legal"]
 
 
-def test_table(cli: Cli) -> None:
+def test_table(cli):
     lines = cli("show designs").out.splitlines()
     assert lines[0].split()[:3] == ["design", "family", "paper"]
     for design in catalogue.designs():
         assert any(line.split()[:1] == [design.name] for line in lines)
 
 
-def test_detail(cli: Cli) -> None:
+def test_detail(cli):
     out = cli("show designs mont-001").out
     assert "nstages = 4" in out
     assert "published      encrypt: 162 cycles" in out
 
 
-def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli: Cli) -> None:
+def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli):
     out = cli("show designs mont").out
     assert "paper          ours" in out and "published" not in out
     assert cli("show designs mont --json").json()[0]["published"] == {}
@@ -81,9 +79,9 @@ def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli: Cli) -> 
     }
 
 
-def test_one_as_json(cli: Cli) -> None:
+def test_one_as_json(cli):
     assert [design["name"] for design in cli("show designs mont --json").json()] == ["mont"]
 
 
-def test_unknown(cli: Cli) -> None:
+def test_unknown(cli):
     assert "did you mean 'mont'?" in cli.fails("show designs mout")

@@ -4,7 +4,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from math import prod
-from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -13,8 +12,6 @@ from modexlab.eval.report.drawing import BOXES, draw
 from modexlab.fl.compression.compression import make_plan
 from modexlab.fl.compression.compression_plan import CELLS, Plan
 from modexlab.fl.moduli import parse
-
-from tests.command_line import Cli
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,7 +37,7 @@ def marks(text: str) -> tuple[Counter, list[str]]:
         ("2^32-1", "multiply", "best"),
     ],
 )
-def test_every_bit_and_every_cell_is_drawn(spec: str, operation: str, strategy: str) -> None:
+def test_every_bit_and_every_cell_is_drawn(spec, operation, strategy):
     plan = make_plan(operation, parse(spec), None, strategy)
     found, texts = marks(draw(plan))
     for kind in CELLS:
@@ -71,7 +68,7 @@ def expected_dots(plan: Plan) -> int:
     return bits + products[plan.operation] + len(legend)
 
 
-def test_legend_counts_add_up() -> None:
+def test_legend_counts_add_up():
     plan = make_plan("multiply", parse("2^8+1"))
     _, texts = marks(draw(plan))
     counted = [
@@ -82,7 +79,7 @@ def test_legend_counts_add_up() -> None:
     assert sum(counted) == sum(sum(plan.heights(level)) for level in range(len(plan.levels) + 1))
 
 
-def test_file(cli: Cli, tmp_path: Path) -> None:
+def test_file(cli, tmp_path):
     target = tmp_path / "tree.svg"
     result = cli("show --tree --modulus 2^8-1 -o", target)
     assert result.code == 0
@@ -90,7 +87,7 @@ def test_file(cli: Cli, tmp_path: Path) -> None:
     assert target.read_text() == draw(make_plan("multiply", parse("255")))
 
 
-def test_stdout(cli: Cli) -> None:
+def test_stdout(cli):
     result = cli(
         "show --tree --modulus 2^6+21 --strategy full --adder sklansky --operation square",
     )
@@ -99,7 +96,7 @@ def test_stdout(cli: Cli) -> None:
     assert found["full"] == make_plan("square", parse("85"), None, "full").count("full")
 
 
-def test_follow(cli: Cli) -> None:
+def test_follow(cli):
     result = cli("show --tree --modulus 2^8+85 --follow 7 3")
     assert result.code == 0
     assert result.out.startswith(
@@ -122,7 +119,7 @@ def test_follow(cli: Cli) -> None:
         (("--modulus", "2^8-1", "--strategy", "none"), "invalid choice"),
     ],
 )
-def test_mistakes(cli: Cli, argv: tuple[str, ...], message: str) -> None:
+def test_mistakes(cli, argv, message):
     assert message in cli.fails("show --tree", *argv)
 
 
@@ -133,7 +130,7 @@ def value(number: int | str) -> int:
     return int(number, 16) if isinstance(number, str) else number
 
 
-def test_multiples_worked_example(cli: Cli) -> None:
+def test_multiples_worked_example(cli):
     result = cli("show --multiples 0xb5c3 --w 4")
     assert result.code == 0
     lines = result.out.splitlines()
@@ -142,7 +139,7 @@ def test_multiples_worked_example(cli: Cli) -> None:
     assert "Warning: N is fully factored: 19 * 31 * 79." in result.out
 
 
-def test_multiples_family(cli: Cli) -> None:
+def test_multiples_family(cli):
     """(2^32 - 1) / 3: the table has c = 3 and t = 32, the warning names family and factors."""
     out = " ".join(cli("show --multiples", (2**32 - 1) // 3).out.split())
     assert "t = 32" in out
@@ -150,7 +147,7 @@ def test_multiples_family(cli: Cli) -> None:
     assert "5 * 17 * 257 * 65537" in out
 
 
-def test_multiples_json(cli: Cli) -> None:
+def test_multiples_json(cli):
     n = (2**128 - 1) // 3
     report = cli("show --multiples", hex(n), "--w", 8, "--json").json()
     assert (value(report["n"]), report["nbits"], report["w"]) == (n, 127, 8)
@@ -171,7 +168,7 @@ def test_multiples_json(cli: Cli) -> None:
     assert "Fermat" in report["warning"]
 
 
-def test_multiples_key(cli: Cli, tmp_path: Path) -> None:
+def test_multiples_key(cli, tmp_path):
     """A real key: no warning, and the search does not claim to prove anything."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
     file = tmp_path / "key.pem"
@@ -192,7 +189,7 @@ def test_multiples_key(cli: Cli, tmp_path: Path) -> None:
     assert report["warning"] == ""
 
 
-def test_multiples_mistakes(cli: Cli, tmp_path: Path) -> None:
+def test_multiples_mistakes(cli, tmp_path):
     assert "give a modulus" in cli.fails("show --multiples")
     assert "one of N and --key FILE" in cli.fails("show --multiples 15 --key key.pem")
     assert "is even" in cli.fails("show --multiples 24")

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,13 +73,13 @@ def arguments(example: str) -> list[str]:
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
-def test_example_is_understood(example: str) -> None:
+def test_example_is_understood(example):
     """Examples parse, also those that only run in the long regression."""
     assert callable(command_line.parsed(arguments(example)).execute)
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def measured(tmp_path_factory):
     """A ledger with one figure, which stands in row 1."""
     path = tmp_path_factory.mktemp("ledger") / "ledger.sqlite"
     point = Point("mmmul-004", 1024, stage="formula")
@@ -91,12 +90,12 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("example", [marked(example) for example in sorted(EXAMPLES)])
 def test_example(
-    example: str,
-    tmp_path: Path,
-    measured: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    example,
+    tmp_path,
+    measured,
+    monkeypatch,
+    capsys,
+):
     for name in ("ledger", "before", "after", "machine-a", "machine-b", "cut-off"):
         shutil.copy(measured, tmp_path / f"{name}.sqlite")
     with Ledger(measured) as ledger:

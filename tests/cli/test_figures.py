@@ -5,14 +5,11 @@ other tools.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from modexlab.eval.assurance import crosscheck as second_opinion
 from modexlab.flow.check import area, connections, power, shapes, timing
 from modexlab.rtl.sim import ToolError
-
-from ..command_line import Cli
 
 
 @pytest.mark.parametrize(
@@ -25,14 +22,12 @@ from ..command_line import Cli
         (("--space", "paper-002"), "no point of this space is at a stage with a netlist"),
     ],
 )
-def test_what_is_refused(arguments: tuple[str, ...], message: str, cli: Cli) -> None:
+def test_what_is_refused(arguments, message, cli):
     result = cli("asic --crosscheck", *arguments)
     assert result.code == 2 and message in result.err and result.err.count("\n") == 1
 
 
-def test_a_bug_is_not_a_figure_that_is_missing(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
     """A tool that fails leaves its point out; another error is shown whole."""
     space = tmp_path / "one.toml"
     space.write_text('title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = ["flow"]\n')
@@ -52,7 +47,7 @@ def test_a_bug_is_not_a_figure_that_is_missing(
 
 
 @pytest.mark.regress
-def test_a_machine_with_its_layout(cli: Cli, tmp_path: Path) -> None:
+def test_a_machine_with_its_layout(cli, tmp_path):
     """Everything agrees or has a known cause, and every check was made; the second time nothing is done
     again.
     """

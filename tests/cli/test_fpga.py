@@ -4,18 +4,14 @@ refused.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from modexlab.flow.fpga import fpga_route
-
-from ..command_line import Cli
 
 ADDER = "module adder(input logic [7:0] a, b, output logic [7:0] s);\n  assign s = a + b;\nendmodule\n"
 SMALL = ("naive", "--nbits", 8, "--device", "ecp5", "--pnr")
 
 
-def test_small_machine_is_routed_and_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_machine_is_routed_and_kept(cli, monkeypatch):
     report = cli(*("asic --fpga", *SMALL), "--json").json()
     assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")
     (found,) = report["devices"].values()
@@ -43,7 +39,7 @@ def test_small_machine_is_routed_and_kept(cli: Cli, monkeypatch: pytest.MonkeyPa
         assert text in again.out, text
 
 
-def test_verilog_from_elsewhere(cli: Cli, tmp_path: Path) -> None:
+def test_verilog_from_elsewhere(cli, tmp_path):
     (tmp_path / "adder.sv").write_text(ADDER)
     files = ("--verilog", tmp_path / "adder.sv", "--top", "adder")
     report = cli("asic --fpga", *files, "--device", "ecp5", "cyclone-v", "--json").json()
@@ -52,7 +48,7 @@ def test_verilog_from_elsewhere(cli: Cli, tmp_path: Path) -> None:
     assert report["nbits"] is None
 
 
-def test_mistakes_are_one_line(cli: Cli, tmp_path: Path) -> None:
+def test_mistakes_are_one_line(cli, tmp_path):
     (tmp_path / "adder.sv").write_text(ADDER)
     there = tmp_path / "adder.sv"
     assert "neither a design nor Verilog" in cli.fails("asic --fpga")

@@ -4,22 +4,18 @@ they refuse.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from modexlab.eval.assurance.attacks import leakage
 from modexlab.eval.cli.commands import leak
 
 from tests.paths import DATA
 
-from ..command_line import Cli
 
-
-def test_models_are_those_that_there_are() -> None:
+def test_models_are_those_that_there_are():
     assert leak.MODELS == leakage.MODELS
 
 
-def test_leak(cli: Cli, tmp_path: Path) -> None:
+def test_leak(cli, tmp_path):
     """A leak is exit code 1; the same seed gives the same figures."""
     told = cli("attack leakage mont --nbits 8 --traces 2000 --json -o", tmp_path / "curve.png")
     assert told.code == 1
@@ -42,18 +38,18 @@ def test_leak(cli: Cli, tmp_path: Path) -> None:
     assert "vega" in (tmp_path / "c.html").read_text()
 
 
-def test_no_leak_is_exit_code_0(cli: Cli) -> None:
+def test_no_leak_is_exit_code_0(cli):
     told = cli("attack leakage mont --nbits 16 --traces 40 --blind --set verify=false")
     assert told.code == 0 and "no leak found" in told.out
 
 
 @pytest.mark.parametrize("command", ["leakage", "faults"])
-def test_help_names_the_exit_code(cli: Cli, command: str) -> None:
+def test_help_names_the_exit_code(cli, command):
     text = " ".join(cli("attack", command, "--help").out.split())
     assert "The exit code is 1 if a " in text
 
 
-def test_faults(cli: Cli) -> None:
+def test_faults(cli):
     """Bellcore: the command ends with a prime of the key."""
     common = ("attack faults mont --nbits 16 --crt --blind",)
     unchecked = ("--set", "verify=false")
@@ -93,5 +89,5 @@ def test_faults(cli: Cli) -> None:
         (("attack faults mont --exhaustive --samples 5",), "not allowed with"),
     ],
 )
-def test_what_is_refused(cli: Cli, arguments: tuple[object, ...], words: str) -> None:
+def test_what_is_refused(cli, arguments, words):
     assert words in cli.fails(*arguments)

@@ -17,8 +17,6 @@ from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 
-from ..command_line import Cli
-
 SMALL = Point("mont", 8, settings=(("nstages", 2), ("steps_per_stage", 4)), stage="cl")
 FLOW = Point("naive", 8, stage="flow", flow=(("clock_period", 2.0), ("style", "fast")))
 # of a flow, which takes long to run: made up here, as nothing looks at the values
@@ -35,13 +33,13 @@ MADE_UP = Measurement(
 
 
 @pytest.fixture(scope="module")
-def measured() -> Measurement:
+def measured():
     """The small machine."""
     return measure(SMALL)
 
 
 @pytest.fixture(name="ledger", autouse=True)
-def make_ledger(ledger: Ledger, measured: Measurement) -> Ledger:
+def make_ledger(ledger, measured):
     """One real measurement, one of a flow, and a failure."""
     ledger.record(SMALL, measured)
     ledger.record(FLOW, MADE_UP)
@@ -56,7 +54,7 @@ def rows_of(ledger: Ledger, metric: str) -> list[int]:
 # ---- tables
 
 
-def test_list(cli: Cli, ledger: Ledger) -> None:
+def test_list(cli, ledger):
     for argv in ((), ("list",), ("list", "--ledger", ledger.path)):
         lines = cli("ledger", *argv).out.splitlines()
         assert lines[0].split()[:4] == ["row", "design", "bits", "settings"]
@@ -78,7 +76,7 @@ def test_list(cli: Cli, ledger: Ledger) -> None:
     assert "marked: not comparable; `modexlab ledger show ROW` says why" in lines
 
 
-def test_filters(cli: Cli) -> None:
+def test_filters(cli):
     def designs(*argv: object) -> set[tuple[str, str]]:
         return {(row["subject"], row["metric"]) for row in cli("ledger list", *argv, "--json").json()}
 
@@ -90,14 +88,14 @@ def test_filters(cli: Cli) -> None:
     assert cli("ledger --nbits 9").out == "no such rows; `modexlab ledger list` without filters shows all\n"
 
 
-def test_history(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
+def test_history(cli, ledger, measured):
     before = cli("ledger --json").json()
     ledger.record(SMALL, measured)
     after, whole = cli("ledger --json").json(), cli("ledger --history --json").json()
     assert len(after) == len(before) < len(whole) == len(before) + len(measured.figures)
 
 
-def test_json_says_all(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
+def test_json_says_all(cli, ledger, measured):
     row = cli("ledger --design mont --metric cycles --json").json()[0]
     assert shlex.split(row["command"]) == SMALL.command
     assert (
@@ -107,14 +105,14 @@ def test_json_says_all(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
     assert row["parameters"]["nstages"] == 2 and row["point"] == SMALL.as_json()
 
 
-def test_stale_rows_say_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_rows_say_so(cli, monkeypatch):
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     assert all(row["stale"] for row in cli("ledger --json").json())
     (line,) = (line for line in cli("ledger").out.splitlines() if " area_um2 " in line)
     assert line.endswith("  stale, marked")
 
 
-def test_failures(cli: Cli) -> None:
+def test_failures(cli):
     out = cli("ledger list --failures").out
     assert "--nbits 16" in out and "  the machine is on fire (after 3.2 s)" in out
     (failure,) = cli("ledger --failures --json").json()
@@ -122,7 +120,7 @@ def test_failures(cli: Cli) -> None:
     assert failure["command"] == shlex.join(SMALL.at(nbits=16).command)
 
 
-def test_failures_of_some_points(cli: Cli, ledger: Ledger) -> None:
+def test_failures_of_some_points(cli, ledger):
     ledger.fail(FLOW, "no clock", 1.0)
 
     def messages(*argv: object) -> list[str]:
@@ -134,15 +132,13 @@ def test_failures_of_some_points(cli: Cli, ledger: Ledger) -> None:
     assert cli("ledger --failures --nbits 9").out == "no such point has failed\n"
 
 
-def test_names_of_yesterday_can_be_asked_for(
-    cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_yesterday_can_be_asked_for(cli, ledger, monkeypatch):
     monkeypatch.setattr("modexlab.eval.designs.catalogue.designs", list)
     assert {row["subject"] for row in cli("ledger --design naive --json").json()} == {"naive"}
     assert "unknown design or system 'ssmm'" in cli.fails("ledger --design ssmm")
 
 
-def test_show(cli: Cli, ledger: Ledger) -> None:
+def test_show(cli, ledger):
     (area,) = rows_of(ledger, "area_um2")
     out = cli("ledger show", area).out
     for text in (
@@ -163,7 +159,7 @@ def test_show(cli: Cli, ledger: Ledger) -> None:
     assert [figure["metric"] for figure in shown["figures"]] == ["area_um2", "energy_nj"]
 
 
-def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_yet(cli, tmp_path, monkeypatch):
     path = tmp_path / "new.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     out = cli("ledger").out
@@ -178,7 +174,7 @@ def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
-def test_export(cli: Cli, ledger: Ledger, tmp_path: Path, format: str) -> None:
+def test_export(cli, ledger, tmp_path, format):
     """That they hold every row is for test_ledger.py to show."""
     by_suffix, by_option = tmp_path / f"figures.{format.upper()}", tmp_path / "figures"
     assert "rows to" in cli("ledger export", by_suffix).err
@@ -192,7 +188,7 @@ def test_export(cli: Cli, ledger: Ledger, tmp_path: Path, format: str) -> None:
 # ---- again
 
 
-def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
+def test_reproduce_prints_the_command(cli, ledger):
     number = rows_of(ledger, "cycles")[0]
     result = cli("ledger reproduce", number)
     assert (result.code, result.err) == (0, "")
@@ -204,7 +200,7 @@ def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
     }
 
 
-def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
+def test_reproduce_runs_and_finds_it_equal(cli, ledger):
     result = cli("ledger reproduce", rows_of(ledger, "cycles")[0], "--run")
     assert result.code == 0
     assert result.err.splitlines()[:2] == [
@@ -227,7 +223,7 @@ def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
     ],
     ids=str,
 )
-def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, point: Point) -> None:
+def test_the_command_gives_the_figures_of_the_row(cli, ledger, point):
     """The command that reproduce prints measures the row's figures."""
     ledger.record(point, measure(point))
     (row,) = ledger.rows(key=point.version)
@@ -237,7 +233,7 @@ def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, poin
 
 
 @pytest.mark.regress
-def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> None:
+def test_the_command_gives_the_figures_of_a_flow(cli, ledger):
     point = Point("naive", 8, interface="xcel", stage="flow")
     ledger.record(point, measure(point))
     rows = ledger.rows(key=point.version)
@@ -249,7 +245,7 @@ def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> No
         assert now == row.value, row.metric
 
 
-def test_reproduce_finds_a_difference(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
+def test_reproduce_finds_a_difference(cli, ledger, measured):
     """In a ledger that does not tell the truth, and of other hardware."""
     wrong = [
         replace(figure, value=figure.value * 2) if figure.metric == "cycles" else figure
@@ -276,7 +272,7 @@ def test_reproduce_finds_a_difference(cli: Cli, ledger: Ledger, measured: Measur
     } in report["figures"]
 
 
-def test_reproduce_fresh(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reproduce_fresh(cli, ledger, monkeypatch):
     """With a cache of its own, which is gone afterwards."""
     seen: list[str] = []
 
@@ -291,7 +287,7 @@ def test_reproduce_fresh(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPat
     assert os.environ["MODEXLAB_CACHE"] == "mine" and len(seen) == 1 and not Path(seen[0]).exists()
 
 
-def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reproduce_warns_of_other_sources(cli, ledger, monkeypatch):
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     result = cli("ledger reproduce", rows_of(ledger, "cycles")[0])
     assert "was measured with other sources or tools than the present ones" in result.err
@@ -347,5 +343,5 @@ def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch:
         (("ledger reproduce 1 --fresh",), "--fresh without --run: nothing is made; add --run"),
     ],
 )
-def test_refused(cli: Cli, argv: tuple[object, ...], message: str) -> None:
+def test_refused(cli, argv, message):
     assert message in cli.fails(*argv)

@@ -21,7 +21,7 @@ from modexlab.flow.kit import kit
 
 from tests.paths import ROOT
 
-from ..command_line import ENCRYPT, Cli
+from ..command_line import ENCRYPT
 
 FOREIGN = ROOT / "tests" / "foreign"
 # A command of each name before 1.0, with its arguments as they were; what goes before them today is in OLD.
@@ -54,7 +54,7 @@ SAME = ("run", "verilog", "check", "proc", "asic", "prove", "compare", "report",
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli.main"]
 
 
-def test_help(cli: Cli) -> None:
+def test_help(cli):
     result = cli("--help")
     assert result.code == 0
     assert re.findall(r"^    (\w+) ", result.out, re.M) == [
@@ -66,7 +66,7 @@ def test_help(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("form", ROUTES)
-def test_help_of_commands_has_examples(cli: Cli, form: str) -> None:
+def test_help_of_commands_has_examples(cli, form):
     result = cli(*form.split(), "--help")
     assert (result.code, result.err) == (0, "")
     assert f"usage: modexlab {form} " in " ".join(result.out.split())
@@ -78,7 +78,7 @@ def test_help_of_commands_has_examples(cli: Cli, form: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["new", "attack"])
-def test_command_with_forms_alone(cli: Cli, command: str) -> None:
+def test_command_with_forms_alone(cli, command):
     """Its help lists the forms, and it asks for one of them."""
     result = cli(command, "--help")
     assert result.code == 0
@@ -86,20 +86,20 @@ def test_command_with_forms_alone(cli: Cli, command: str) -> None:
     assert f"give one of {', '.join(words(command))}" in cli.fails(command).lower()
 
 
-def test_unknown_form(cli: Cli) -> None:
+def test_unknown_form(cli):
     assert cli.fails("attack leaks") == (
         "unknown form of attack 'leaks': did you mean 'leakage'? there are leakage, faults"
     )
 
 
-def test_all_names_before_fourteen_commands_have_a_row() -> None:
+def test_all_names_before_fourteen_commands_have_a_row():
     assert NAMES.keys() == OLD.keys()
     assert len({name.split()[0] for name in (*NAMES, *SAME)} | {"run"}) == 28
     assert {*SAME} < {*SUMMARIES}
 
 
 @pytest.mark.parametrize("old", NAMES)
-def test_old_names_do_the_same(cli: Cli, old: str) -> None:
+def test_old_names_do_the_same(cli, old):
     """With a note on stderr."""
     before, now = cli(*old.split(), *NAMES[old]), cli(*OLD[old].split(), *NAMES[old])
     note, _, rest = before.err.partition("\n")
@@ -114,15 +114,15 @@ def test_old_names_do_the_same(cli: Cli, old: str) -> None:
         ["run", "--level=formula", "mont", "--nbits", "64", "--exp", "5"],
     ],
 )
-def test_place_of_an_option_that_names_a_form(cli: Cli, argv: list[str]) -> None:
+def test_place_of_an_option_that_names_a_form(cli, argv):
     assert cli(*argv) == cli("run --level formula mont --nbits 64 --exp 5")
 
 
-def test_form_is_an_operand_behind_two_hyphens(cli: Cli) -> None:
+def test_form_is_an_operand_behind_two_hyphens(cli):
     assert "unknown design '--tree'" in cli.fails("show -- --tree")
 
 
-def test_show(cli: Cli) -> None:
+def test_show(cli):
     """Designs, papers and spaces, or one design."""
     shown, names = cli("show").out, cli("show --json").json()
     assert names.keys() == {"designs", "papers", "spaces"}
@@ -133,7 +133,7 @@ def test_show(cli: Cli) -> None:
     assert cli("show spaces --json").out == cli("sweep --list --json").out
 
 
-def test_env(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_env(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     (tmp_path / "entry").write_bytes(bytes(5))
     assert cli("env cache --json").json() == {"cache": [{"cache": str(tmp_path), "files": 1, "bytes": 5}]}
@@ -144,18 +144,18 @@ def test_env(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no-such-compiler" in tools and "not found" in tools
 
 
-def test_help_is_quick() -> None:
+def test_help_is_quick():
     """`--help` imports no slow package: PyMTL3 alone takes longer than all the rest."""
     code = "import sys; from modexlab.eval.cli.main import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pymtl3", "numpy", "rsa", "yaml"} & {*done.stdout.splitlines()[-1].split()}
 
 
-def test_no_command_prints_the_help(cli: Cli) -> None:
+def test_no_command_prints_the_help(cli):
     assert cli() == cli("--help")
 
 
-def test_unknown_command(cli: Cli) -> None:
+def test_unknown_command(cli):
     message = cli.fails("runn mont")
     assert message.startswith("unknown command 'runn': did you mean 'run'? there are show, new, run, ")
     assert message.endswith("; see `modexlab --help`")
@@ -177,12 +177,12 @@ def test_unknown_command(cli: Cli) -> None:
         ),
     ],
 )
-def test_unknown_option(cli: Cli, argv: list[str], message: str) -> None:
+def test_unknown_option(cli, argv, message):
     """The help that is named is that of the command."""
     assert cli.fails(*argv) == message
 
 
-def test_exit_codes_of_the_program() -> None:
+def test_exit_codes_of_the_program():
     good = subprocess.run(
         [*MODEXLAB, "run", "--level", "formula", "mont", "--nbits", "64"], capture_output=True, text=True
     )
@@ -196,7 +196,7 @@ def test_exit_codes_of_the_program() -> None:
 
 
 @pytest.mark.parametrize("argv", [["show", "designs", "--json"], ["--help"]])
-def test_broken_pipe_is_quiet(argv: list[str]) -> None:
+def test_broken_pipe_is_quiet(argv):
     """The reader closes its end before anything is written."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -211,7 +211,7 @@ def test_broken_pipe_is_quiet(argv: list[str]) -> None:
     "argv",
     [["show", "designs", "--json"], ["run", "--level", "formula", "mont", "--nbits", "64"], ["--help"]],
 )
-def test_a_full_device_is_one_line(argv: list[str]) -> None:
+def test_a_full_device_is_one_line(argv):
     """Whether a print finds out, or the last flush."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*MODEXLAB, *argv], stdout=full, stderr=subprocess.PIPE, text=True)
@@ -221,7 +221,7 @@ def test_a_full_device_is_one_line(argv: list[str]) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_stderr_leaves_the_exit_code() -> None:
+def test_a_full_stderr_leaves_the_exit_code():
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*MODEXLAB, "run", "--level", "formula", "mnt", "--nbits", "64"], stdout=full, stderr=full
@@ -229,7 +229,7 @@ def test_a_full_stderr_leaves_the_exit_code() -> None:
     assert done.returncode == 2
 
 
-def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_refuses_is_one_line(cli, monkeypatch):
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "/cache/of/others")
 
@@ -242,7 +242,7 @@ def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("text", ["1_0", "+5", "\u0663", "0x", "0x1_0", "0b11", "1e3", "", "seven"])
-def test_what_is_no_number(cli: Cli, text: str) -> None:
+def test_what_is_no_number(cli, text):
     assert "is not a number; write it in decimal, or as 0x..." in cli.fails(
         "run mont --base", text, "--exp", 3, "--mod", 7
     )
@@ -260,7 +260,7 @@ def test_what_is_no_number(cli: Cli, text: str) -> None:
         ("0x" + "7" * 5000, "(19999 bits) does not fit in 32 bits; no machine is wider than 4096"),
     ],
 )
-def test_long_numbers_are_not_echoed(cli: Cli, text: str, message: str) -> None:
+def test_long_numbers_are_not_echoed(cli, text, message):
     said = cli.fails("run mont", f"--base={text}", "--exp", 3, "--mod", 7)
     assert message in said
     assert len(said) < 250
@@ -277,14 +277,14 @@ def test_long_numbers_are_not_echoed(cli: Cli, text: str, message: str) -> None:
         (["x" * 5000 + "=1"], "unknown parameter of mont"),
     ],
 )
-def test_bad_settings(cli: Cli, settings: list[str], message: str) -> None:
+def test_bad_settings(cli, settings, message):
     given = [part for setting in settings for part in ("--set", setting)]
     said = cli.fails("run --level formula mont --nbits 32", *given)
     assert message in said
     assert len(said) < 300
 
 
-def test_a_width_of_many_digits_is_shortened(cli: Cli) -> None:
+def test_a_width_of_many_digits_is_shortened(cli):
     said = cli.fails("run --level formula mont --exp 3 --nbits", 10**23)
     assert said == "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096"
 
@@ -300,7 +300,7 @@ def test_a_width_of_many_digits_is_shortened(cli: Cli) -> None:
         ["show", "--costs"],
     ],
 )
-def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:
+def test_one_range_of_widths(cli, command, nbits):
     name, *rest = command
     said = cli.fails(name, "mont", *rest, "--nbits", nbits)
     assert said == f"a width of {nbits} bits is out of range; give 8 to 4096"
@@ -318,11 +318,11 @@ def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:
         ["run", "--level", "formula", "--design", "/dev/zero"],
     ],
 )
-def test_input_without_an_end_is_refused(cli: Cli, argv: list[object]) -> None:
+def test_input_without_an_end_is_refused(cli, argv):
     assert "/dev/zero" in cli.fails(*argv)
 
 
-def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_is_quiet(cli, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -331,7 +331,7 @@ def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.code, result.out, result.err) == (130, "", "")
 
 
-def test_interrupt_by_signal() -> None:
+def test_interrupt_by_signal():
     """In the middle of a simulation that would take minutes."""
     command = [
         *MODEXLAB,
@@ -355,7 +355,7 @@ def test_interrupt_by_signal() -> None:
     assert b"Traceback" not in err
 
 
-def test_an_error_of_ours_in_the_middle_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_ours_in_the_middle_is_exit_1(cli, monkeypatch):
     from modexlab.rtl.sim import SimulationTimeout
 
     def hangs(*_: object, **__: object) -> None:
@@ -367,7 +367,7 @@ def test_an_error_of_ours_in_the_middle_is_exit_1(cli: Cli, monkeypatch: pytest.
     assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
 
 
-def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_not_hidden(monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
@@ -380,7 +380,7 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> None:
+def test_completion_has_commands_options_and_designs(cli, shell):
     script = cli("--completion", shell).out
     for word in (*SUMMARIES, "native", "nbits"):
         assert word in script
@@ -412,7 +412,7 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
         (["modexlab", "run", "mont", "--level", "fo"], {"formula"}),
     ],
 )
-def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:
+def test_bash_completes(cli, tmp_path, words, expected):
     script = tmp_path / "completion.bash"
     script.write_text(cli("--completion bash").out)
     program = f"""
@@ -426,7 +426,7 @@ def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: se
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_script_is_valid(cli: Cli, tmp_path: Path) -> None:
+def test_bash_script_is_valid(cli, tmp_path):
     script = tmp_path / "completion.bash"
     script.write_text(cli("--completion bash").out)
     assert subprocess.run(["bash", "-n", script]).returncode == 0
@@ -435,7 +435,7 @@ def test_bash_script_is_valid(cli: Cli, tmp_path: Path) -> None:
 # ---- files that commands write
 
 
-def test_only_errors_of_the_file_itself_are_reported_as_such(tmp_path: Path) -> None:
+def test_only_errors_of_the_file_itself_are_reported_as_such(tmp_path):
     path = tmp_path / "made.txt"
     with pytest.raises(FileNotFoundError, match=r"input\.txt"), writing(str(path)) as write:
         write("half")
@@ -450,7 +450,7 @@ def test_only_errors_of_the_file_itself_are_reported_as_such(tmp_path: Path) -> 
         write("text")
 
 
-def test_two_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
+def test_two_writers_of_one_file_do_not_meet(tmp_path):
     path = tmp_path / "made.txt"
     with writing(str(path)) as first:
         with writing(str(path)) as second:

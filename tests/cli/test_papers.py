@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from modexlab.eval.papers.published import NUMBERS, errata, figures, paper, papers
 
-from ..command_line import Cli
 
-
-def test_list(cli: Cli) -> None:
+def test_list(cli):
     lines = cli("show papers").out.splitlines()
     assert [line.split()[0] for line in lines[2:7]] == list(NUMBERS)
     assert lines[5].split()[1:5] == ["-", "3", "134", "6"]
@@ -16,7 +14,7 @@ def test_list(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_every_table_is_printed(cli: Cli, number: str) -> None:
+def test_every_table_is_printed(cli, number):
     """All cells of a row, in order; a star at those, and only those, that are wrong."""
     for table in paper(number).tables:
         out = cli("show papers", number, "--table", table.number).out
@@ -35,7 +33,7 @@ def test_every_table_is_printed(cli: Cli, number: str) -> None:
             assert erratum.reason in out
 
 
-def test_detail(cli: Cli) -> None:
+def test_detail(cli):
     out = cli("show papers 003").out
     assert "Alessandro Cilardo" in out and "Virtex-E" in out
     assert "product_cycles = (2*M + 2) + (K + 3)*M" in out
@@ -44,7 +42,7 @@ def test_detail(cli: Cli) -> None:
     assert "Formulas:" not in cli("show papers 001").out
 
 
-def test_errata(cli: Cli) -> None:
+def test_errata(cli):
     out = cli("show papers --errata").out
     assert all(erratum.reason in out for erratum in errata())
     of_one = cli("show papers 004 --errata").out
@@ -52,7 +50,7 @@ def test_errata(cli: Cli) -> None:
     assert len(cli("show papers --errata --json").json()) == len(errata())
 
 
-def test_json(cli: Cli) -> None:
+def test_json(cli):
     assert len(cli("show papers --json").json()) == sum(1 for _ in figures())
     rows = cli("show papers 003 --table 17.4 --json").json()
     (row,) = [row for row in rows if (row["row"], row["column"]) == ("64", "N_CK")]
@@ -80,11 +78,11 @@ def test_json(cli: Cli) -> None:
         (["001", "--table", "1", "--errata"], "drop one of them"),
     ],
 )
-def test_refused(cli: Cli, argv: list[str], message: str) -> None:
+def test_refused(cli, argv, message):
     assert message in cli.fails("show papers", *argv)
 
 
-def test_bibtex(cli: Cli) -> None:
+def test_bibtex(cli):
     out = cli("show papers --bibtex").out
     assert out.count("@misc{paper") == 5 and out.count("{") == out.count("}")
     assert cli("show papers 004 --bibtex").out == (

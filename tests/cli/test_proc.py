@@ -15,8 +15,6 @@ from modexlab.proc.software.compiler import compile_program
 
 from tests.paths import DATA
 
-from ..command_line import Cli
-
 GCD = DATA / "gcd.c"
 POWER = DATA / "power.c"
 POWER_RESULT = pow(5, 117, 2603398711)
@@ -57,7 +55,7 @@ def assembly(directory: Path, body: str) -> Path:
 # ---- figures
 
 
-def test_levels_and_stages_agree(cli: Cli) -> None:
+def test_levels_and_stages_agree(cli):
     """The same program: equal instructions everywhere, equal cycles wherever there is a clock."""
     reports = [
         cli("proc", GCD, *how, "--json").json()
@@ -74,7 +72,7 @@ def test_levels_and_stages_agree(cli: Cli) -> None:
     assert native | {"stage": "python"} == python
 
 
-def test_json_of_cycles(cli: Cli) -> None:
+def test_json_of_cycles(cli):
     report = cli("proc", GCD, *RTL, "--json").json()
     assert report["cpi"] == round(report["cycles"] / report["instructions"], 4)
     for counted in (report, report["window"]):
@@ -84,7 +82,7 @@ def test_json_of_cycles(cli: Cli) -> None:
     assert (report["program"], report["xcel"], report["nbits"]) == ("gcd.c", "null", None)
 
 
-def test_text(cli: Cli) -> None:
+def test_text(cli):
     report = cli("proc", GCD, "--json").json()
     lines = cli("proc", GCD).out.splitlines()
     assert lines[0] == "gcd.c (rtl, native; accelerator: null)"
@@ -101,7 +99,7 @@ def test_text(cli: Cli) -> None:
     assert causes[0].startswith("issue")
 
 
-def test_stats(cli: Cli) -> None:
+def test_stats(cli):
     """The window beside the whole run."""
     report = cli("proc", GCD, *RTL, "--json").json()
     lines = cli("proc", GCD, *RTL, "--stats").out.splitlines()
@@ -111,7 +109,7 @@ def test_stats(cli: Cli) -> None:
     assert issue[2] == str(report["window"]["where"]["issue"])
 
 
-def test_text_without_a_clock_and_without_a_window(cli: Cli, tmp_path: Path) -> None:
+def test_text_without_a_clock_and_without_a_window(cli, tmp_path):
     out = cli("proc", assembly(tmp_path, "li a0, 0\nret"), "--level", "fl", "--stats").out
     assert out.startswith("some.S (fl; accelerator: null)\n")
     assert "The stats window was never open" in out
@@ -119,14 +117,14 @@ def test_text_without_a_clock_and_without_a_window(cli: Cli, tmp_path: Path) -> 
     assert "where the cycles went" not in out
 
 
-def test_many_words_of_output_are_cut_in_text_only(cli: Cli, tmp_path: Path) -> None:
+def test_many_words_of_output_are_cut_in_text_only(cli, tmp_path):
     body = "li a0, 0\n" + "csrw 0x7C0, a0\naddi a0, a0, 1\n" * 20 + "li a0, 0\nret"
     path = assembly(tmp_path, body)
     assert cli("proc", path, "--level", "fl", "--json").json()["output"] == list(range(20))
     assert " 14 15 and 4 more (all with --json)\n" in cli("proc", path, "--level", "fl").out
 
 
-def test_an_elf_file(cli: Cli, tmp_path: Path) -> None:
+def test_an_elf_file(cli, tmp_path):
     """As another toolchain would leave it."""
     path = tmp_path / "gcd.elf"
     path.write_bytes(compile_program([GCD]).read_bytes())
@@ -134,7 +132,7 @@ def test_an_elf_file(cli: Cli, tmp_path: Path) -> None:
     assert (report["program"], report["exit_code"], report["output"]) == ("gcd.elf", 0, [21])
 
 
-def test_optimization(cli: Cli) -> None:
+def test_optimization(cli):
     plain, best = (cli("proc", GCD, f"-O{opt}", "--level", "fl", "--json").json() for opt in "02")
     assert plain["instructions"] > best["instructions"]
     assert best == cli("proc", GCD, "--level", "fl", "--json").json()
@@ -153,9 +151,7 @@ def test_optimization(cli: Cli) -> None:
         (TOHOST.format(word=11), "tohost", 5, 1),
     ],
 )
-def test_exit_codes(
-    cli: Cli, tmp_path: Path, level: tuple[str, ...], body: str, reason: str, exit_code: int, code: int
-) -> None:
+def test_exit_codes(cli, tmp_path, level, body, reason, exit_code, code):
     result = cli("proc", assembly(tmp_path, body), *level, "--json")
     assert result.code == code
     report = result.json()
@@ -163,7 +159,7 @@ def test_exit_codes(
     assert report["level"] == ("fl" if level is FL else "rtl")
 
 
-def test_a_failed_test_is_named(cli: Cli, tmp_path: Path) -> None:
+def test_a_failed_test_is_named(cli, tmp_path):
     result = cli("proc", assembly(tmp_path, TOHOST.format(word=11)), "--level", "fl")
     assert result.code == 1
     assert "exit code       5: test 5 failed\n" in result.out
@@ -189,9 +185,7 @@ def test_a_failed_test_is_named(cli: Cli, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_traps_name_pc_instruction_and_cause(
-    cli: Cli, tmp_path: Path, level: tuple[str, ...], body: str, message: str
-) -> None:
+def test_traps_name_pc_instruction_and_cause(cli, tmp_path, level, body, message):
     said = cli.fails("proc", assembly(tmp_path, body), *level, "--json")
     assert said.startswith("some.S: ")
     assert " (mcause " in said
@@ -201,7 +195,7 @@ def test_traps_name_pc_instruction_and_cause(
 
 
 @LEVELS
-def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, level: tuple[str, ...]) -> None:
+def test_a_program_that_does_not_end(cli, tmp_path, level):
     path = assembly(tmp_path, "nop\n1:  j 1b")
     said = cli.fails("proc", path, *level, "--max-cycles", 400, "--json")
     assert said.startswith("some.S: no end after ")
@@ -211,7 +205,7 @@ def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, level: tuple[str,
 
 @LEVELS
 @pytest.mark.parametrize("limit", [(), ("--max-cycles", 100_000)])
-def test_a_trap_loop(cli: Cli, tmp_path: Path, level: tuple[str, ...], limit: tuple[object, ...]) -> None:
+def test_a_trap_loop(cli, tmp_path, level, limit):
     path = assembly(tmp_path, "la a0, 1f\ncsrw mtvec, a0\n.align 2\n1:  .word 0")
     said = cli.fails("proc", path, *level, *limit, "--json")
     assert said.startswith("some.S: nothing has retired ")
@@ -221,9 +215,7 @@ def test_a_trap_loop(cli: Cli, tmp_path: Path, level: tuple[str, ...], limit: tu
     assert said.endswith("; set mtvec to the first instruction of a handler that can run")
 
 
-def test_there_is_a_limit_without_being_asked(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_there_is_a_limit_without_being_asked(cli, tmp_path, monkeypatch):
     monkeypatch.setitem(command.LIMITS, None, 3000)
     said = cli.fails("proc", assembly(tmp_path, "1:  j 1b"), "--level", "fl")
     assert "no end after 3000 instructions" in said
@@ -234,14 +226,14 @@ def test_there_is_a_limit_without_being_asked(
 
 
 @LEVELS
-def test_words_of_the_manager(cli: Cli, tmp_path: Path, level: tuple[str, ...]) -> None:
+def test_words_of_the_manager(cli, tmp_path, level):
     path = assembly(tmp_path, TAKES_TWO)
     report = cli("proc", path, *level, "--input", "5,0x10", "--json").json()
     assert report["output"] == [21]
     assert "word 2" in cli.fails("proc", path, *level, "--input", "5", "--max-cycles", 1500, "--json")
 
 
-def test_memory_and_units_cost_cycles(cli: Cli) -> None:
+def test_memory_and_units_cost_cycles(cli):
     ideal = cli("proc", GCD, *RTL, "--json").json()
     slow = cli(
         "proc", GCD, *RTL, "--latency", 4, "--extra", 2, "--stall", "0.3", "--seed", 9, "--json"
@@ -254,7 +246,7 @@ def test_memory_and_units_cost_cycles(cli: Cli) -> None:
 
 
 @LEVELS
-def test_an_accelerator(cli: Cli, level: tuple[str, ...]) -> None:
+def test_an_accelerator(cli, level):
     report = cli("proc", POWER, "--xcel", "mont", "--set", "nstages=2", *level, "--json").json()
     assert (report["exit_code"], report["output"]) == (0, [POWER_RESULT])
     assert (report["xcel"], report["nbits"], report["params"]["nstages"]) == ("mont", 32, 2)
@@ -262,7 +254,7 @@ def test_an_accelerator(cli: Cli, level: tuple[str, ...]) -> None:
         assert report["window"]["where"]["accelerator"] > report["window"]["instructions"]
 
 
-def test_the_null_accelerator_computes_nothing(cli: Cli) -> None:
+def test_the_null_accelerator_computes_nothing(cli):
     result = cli("proc", POWER, "--level", "fl", "--json")
     assert (result.code, result.json()["output"]) == (1, [0])
 
@@ -270,7 +262,7 @@ def test_the_null_accelerator_computes_nothing(cli: Cli) -> None:
 # ---- what is shown of a run
 
 
-def test_trace(cli: Cli) -> None:
+def test_trace(cli):
     report = cli("proc", GCD, *RTL, "--json").json()
     out = cli("proc", GCD, "--trace").out
     head, *lines = out.splitlines()
@@ -281,13 +273,13 @@ def test_trace(cli: Cli) -> None:
     assert "gcd.c (rtl, python; " in out
 
 
-def test_trace_goes_to_stderr_beside_json(cli: Cli) -> None:
+def test_trace_goes_to_stderr_beside_json(cli):
     result = cli("proc", GCD, "--trace", "--json")
     assert result.json()["stage"] == "python"
     assert "\n     0: " in result.err
 
 
-def test_commits(cli: Cli, tmp_path: Path) -> None:
+def test_commits(cli, tmp_path):
     """One line for each instruction that retired, the same at both levels."""
     body = "li a1, 0x1234\nsw a1, -4(sp)\nlbu a0, -3(sp)\nli a0, 0\nret"
     texts = []
@@ -303,7 +295,7 @@ def test_commits(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stage", [pytest.param("native", marks=pytest.mark.regress), "verilog"])
-def test_vcd_on_a_full_disk(cli: Cli, tmp_path: Path, stage: str) -> None:
+def test_vcd_on_a_full_disk(cli, tmp_path, stage):
     path = tmp_path / "full.vcd"
     path.symlink_to("/dev/full")
     result = cli("proc", GCD, "--stage", stage, "--vcd", path)
@@ -311,7 +303,7 @@ def test_vcd_on_a_full_disk(cli: Cli, tmp_path: Path, stage: str) -> None:
     assert "full.vcd: cannot be written (No space left on device); free some space" in result.err
 
 
-def test_vcd(cli: Cli, tmp_path: Path) -> None:
+def test_vcd(cli, tmp_path):
     path = tmp_path / "waves.vcd"
     assert cli("proc", GCD, "--stage", "python", "--vcd", path).code == 0
     assert "$enddefinitions" in path.read_text()
@@ -357,25 +349,25 @@ def test_vcd(cli: Cli, tmp_path: Path) -> None:
         ([GCD, "--commits", "/nowhere/x"], "--commits /nowhere/x: there is no such directory"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("proc", *argv)
 
 
 @pytest.mark.parametrize(("option", "value"), [("-O", "3"), ("--nbits", 64)])
-def test_a_compiled_program_is_not_compiled(cli: Cli, tmp_path: Path, option: str, value: object) -> None:
+def test_a_compiled_program_is_not_compiled(cli, tmp_path, option, value):
     path = tmp_path / "gcd.elf"
     path.write_bytes(compile_program([GCD]).read_bytes())
     assert "gcd.elf is compiled already; drop it" in cli.fails("proc", path, option, value)
 
 
-def test_a_program_that_does_not_compile(cli: Cli, tmp_path: Path) -> None:
+def test_a_program_that_does_not_compile(cli, tmp_path):
     path = tmp_path / "wrong.c"
     path.write_text("int main(void) { return nothing; }\n")
     assert "wrong.c does not compile: " in cli.fails("proc", path)
 
 
 @pytest.mark.parametrize("size", [4, 60, 200, 1000])
-def test_a_truncated_elf_file(cli: Cli, tmp_path: Path, size: int) -> None:
+def test_a_truncated_elf_file(cli, tmp_path, size):
     path = tmp_path / "cut.elf"
     path.write_bytes(compile_program([GCD]).read_bytes()[:size])
     message = cli.fails("proc", path)
@@ -383,12 +375,12 @@ def test_a_truncated_elf_file(cli: Cli, tmp_path: Path, size: int) -> None:
     assert message.endswith(": the file is cut short; build it again")
 
 
-def test_a_directory_with_the_name_of_a_source(cli: Cli, tmp_path: Path) -> None:
+def test_a_directory_with_the_name_of_a_source(cli, tmp_path):
     (tmp_path / "d.c").mkdir()
     assert "d.c: this is a directory; give a file of C" in cli.fails("proc", tmp_path / "d.c")
 
 
-def test_an_exit_code_below_0(cli: Cli, tmp_path: Path) -> None:
+def test_an_exit_code_below_0(cli, tmp_path):
     """As the machine has it, and as the program meant it."""
     path = assembly(tmp_path, "li a0, -1\nret")
     assert "exit code       4294967295 (-1)\n" in cli("proc", path, "--level", "fl").out
@@ -396,7 +388,7 @@ def test_an_exit_code_below_0(cli: Cli, tmp_path: Path) -> None:
     assert "exit code       7\n" in cli("proc", assembly(tmp_path, "li a0, 7\nret"), "--level", "fl").out
 
 
-def test_warnings_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
+def test_warnings_of_the_compiler(cli, tmp_path):
     """In every run, also when the cache has the program; they are no error, and not on stdout."""
     path = tmp_path / "some.c"
     path.write_text("int main(void) { int unused; return 0; }\n")
@@ -407,7 +399,7 @@ def test_warnings_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
     assert cli("proc", GCD, "--level", "fl", "--json").err == ""
 
 
-def test_an_ebreak_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
+def test_an_ebreak_of_the_compiler(cli, tmp_path):
     """It is in the program without having been written; the compiler's warning and the message say why."""
     path = tmp_path / "undefined.c"
     path.write_text("int main(void) { return 5 / 0; }\n")
@@ -417,7 +409,7 @@ def test_an_ebreak_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
     assert "gcc puts an ebreak where the C has no meaning, such as a division by a constant 0" in result.err
 
 
-def test_exit_code_of_the_process(tmp_path: Path) -> None:
+def test_exit_code_of_the_process(tmp_path):
     """As a shell sees it."""
     path = assembly(tmp_path, "li a0, 7\nret")
     command_line = [sys.executable, "-m", "modexlab.eval.cli.main", "proc", str(path), "--level", "fl"]

@@ -6,12 +6,12 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.program.schedules import SCHEDULES
 
-from ..command_line import ENCRYPT, Cli
+from ..command_line import ENCRYPT
 
 # ---- one program
 
 
-def test_text(cli: Cli) -> None:
+def test_text(cli):
     lines = cli("show --program mont").out.splitlines()
     assert lines[0].split(maxsplit=1) == [
         "0",
@@ -26,7 +26,7 @@ def test_text(cli: Cli) -> None:
     assert lines[-1].startswith("the request has, behind base, exp and mod: p (16 bits), q (16 bits), dp")
 
 
-def test_json(cli: Cli) -> None:
+def test_json(cli):
     report = cli("show --program mont --nbits 64 --crt --blind --json").json()
     assert (report["design"], report["nbits"], report["constant_time"]) == ("mont", 64, True)
     assert len(report["program"]) == report["words"] and report["registers"] == ["r", "b", "s"]
@@ -40,12 +40,12 @@ def test_json(cli: Cli) -> None:
 
 @pytest.mark.parametrize("how", [["--crt"], ["--blind"], ["--verify"], ["--crt", "--blind"]])
 @pytest.mark.parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct", "heap"])
-def test_formula_and_words_agree(cli: Cli, design: str, how: list[str]) -> None:
+def test_formula_and_words_agree(cli, design, how):
     report = cli("show --program", design, "--nbits", 128, *how, "--json").json()
     assert report["cycles"] == report["formula"]
 
 
-def test_a_digit_a_clock_at_rsa_widths(cli: Cli) -> None:
+def test_a_digit_a_clock_at_rsa_widths(cli):
     """With digits of 70 bits; by CRT on units of half the width, whose words are kept."""
     most = {(1024, False): 24_000, (2048, False): 87_200, (2048, True): 47_700, (4096, True): 171_600}
     for (nbits, crt), cycles in most.items():
@@ -55,7 +55,7 @@ def test_a_digit_a_clock_at_rsa_widths(cli: Cli) -> None:
         assert report["word_nbits"] == (nbits // 2 if crt else nbits) + 71
 
 
-def test_it_is_what_a_run_executes(cli: Cli) -> None:
+def test_it_is_what_a_run_executes(cli):
     run = cli("run mont", *ENCRYPT, "--level", "fl", "--json").json()
     assert run["program"] == cli("show --program mont --json").json()["program"]
 
@@ -70,14 +70,14 @@ def test_it_is_what_a_run_executes(cli: Cli) -> None:
         (["mnt"], "did you mean 'mont'?"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("show --program", *argv)
 
 
 # ---- all of them
 
 
-def test_table_as_json(cli: Cli) -> None:
+def test_table_as_json(cli):
     rows = cli("show --costs --nbits 64 128 --json").json()
     assert cli("show --costs --nbits 64 --nbits 128 --json").json() == rows
     assert {row["nbits"] for row in rows} == {64, 128}
@@ -100,7 +100,7 @@ def test_table_as_json(cli: Cli) -> None:
     assert blinded["overhead_percent"] == expected
 
 
-def test_table_in_words(cli: Cli) -> None:
+def test_table_in_words(cli):
     out = cli("show --costs mont-ct --nbits 64").out
     assert out.startswith("mont-ct: a private operation\n")
     head = next(line for line in out.splitlines() if line.startswith("bits"))
@@ -128,5 +128,5 @@ def test_table_in_words(cli: Cli) -> None:
         (["mont", "--nbits", 4], "out of range"),
     ],
 )
-def test_tables_that_are_refused(cli: Cli, argv: list[object], message: str) -> None:
+def test_tables_that_are_refused(cli, argv, message):
     assert message in cli.fails("show --costs", *argv)

@@ -19,15 +19,13 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch):
     monkeypatch.setattr(progress, "DELAY", 0.05)
     monkeypatch.setattr(progress, "PAUSE_TERMINAL", 0.05)
     monkeypatch.setattr(progress, "PAUSE_LOG", 0.1)
 
 
-def test_long_work_shows_life_before_anything_reports(
-    impatient: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_work_shows_life_before_anything_reports(impatient, capsys):
     with Progress("building mont"):
         time.sleep(0.3)
     out, err = capsys.readouterr()
@@ -35,7 +33,7 @@ def test_long_work_shows_life_before_anything_reports(
     assert out == ""
 
 
-def test_counts(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_counts(impatient, capsys):
     with Progress("mont", total=7, unit="vector") as bar:
         bar(3, 7)
         bar.describe("mont, 64 bits")
@@ -43,7 +41,7 @@ def test_counts(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert "mont, 64 bits: 3 of 7 vectors, 0 s\n" in capsys.readouterr().err
 
 
-def test_a_log_gets_whole_lines(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_gets_whole_lines(impatient, capsys):
     """Nothing that the next line of the log would stick to."""
     with Progress("mont", total=7) as bar:
         bar(3, 7)
@@ -53,7 +51,7 @@ def test_a_log_gets_whole_lines(impatient: None, capsys: pytest.CaptureFixture[s
     assert "\r" not in err
 
 
-def test_a_terminal_gets_a_bar_that_goes_away(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_a_bar_that_goes_away(impatient, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with Progress("mont", total=7, unit="vector", quiet=True) as bar:
@@ -65,16 +63,14 @@ def test_a_terminal_gets_a_bar_that_goes_away(impatient: None, monkeypatch: pyte
     assert "\n" not in terminal.getvalue()
 
 
-def test_short_work_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_short_work_shows_nothing(capsys):
     with Progress("mont", total=2) as bar:
         bar(1, 2)
         bar(2, 2)
     assert capsys.readouterr().err == ""
 
 
-def test_a_sign_of_life_beside_json_where_it_takes_long(
-    impatient: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sign_of_life_beside_json_where_it_takes_long(impatient, monkeypatch, capsys):
     monkeypatch.setattr(progress, "PAUSE_QUIET", 0.1)
     with Progress("flow", quiet=True) as bar:
         bar.describe("synthesis")
@@ -82,7 +78,7 @@ def test_a_sign_of_life_beside_json_where_it_takes_long(
     assert capsys.readouterr().err.startswith("synthesis: 0 s\n")
 
 
-def test_quiet_beside_json_unless_on_a_terminal(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_beside_json_unless_on_a_terminal(impatient, capsys):
     with Progress("mont", total=2, quiet=True) as bar:
         bar(1, 2)
         bar.describe("mont, 64 bits")
@@ -90,7 +86,7 @@ def test_quiet_beside_json_unless_on_a_terminal(impatient: None, capsys: pytest.
     assert capsys.readouterr().err == ""
 
 
-def test_a_note_stands_behind_the_count(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_note_stands_behind_the_count(impatient, capsys):
     with Progress("course", total=40, unit="point") as bar:
         bar(12, 40)
         bar.note("3 on the front, 2 min left")
@@ -98,7 +94,7 @@ def test_a_note_stands_behind_the_count(impatient: None, capsys: pytest.CaptureF
     assert "course: 12 of 40 points, 0 s, 3 on the front, 2 min left\n" in capsys.readouterr().err
 
 
-def test_a_note_in_a_terminal(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_in_a_terminal(impatient, monkeypatch):
     """In place of the bar's own guess of the time left."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -109,7 +105,7 @@ def test_a_note_in_a_terminal(impatient: None, monkeypatch: pytest.MonkeyPatch) 
     assert "12/40 [00:00, 2 min left]" in terminal.getvalue()
 
 
-def test_lines_above_the_bar(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_above_the_bar(impatient, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with Progress("course", total=40) as bar:
@@ -123,7 +119,7 @@ def test_lines_above_the_bar(impatient: None, monkeypatch: pytest.MonkeyPatch) -
     )
 
 
-def test_lines_in_a_log_are_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_in_a_log_are_for_people(capsys):
     with Progress("course", total=40) as bar:
         bar.say("mont: failed")
     assert capsys.readouterr().err == "mont: failed\n"

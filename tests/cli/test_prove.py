@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,19 +17,17 @@ from modexlab.eval.report import proofs
 from modexlab.eval.report.tables import Cell
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
-from ..command_line import Cli
-
 pytestmark = pytest.mark.usefixtures("ledger")
 
 
 @pytest.fixture
-def three(monkeypatch: pytest.MonkeyPatch) -> None:
+def three(monkeypatch):
     """A catalogue of three designs: to elaborate all of them takes longer than to prove what is asked."""
     few = [catalogue.find(name) for name in ("mont-001", "mmred-004", "naive")]
     monkeypatch.setattr(catalogue, "designs", lambda: few)
 
 
-def test_proved(cli: Cli) -> None:
+def test_proved(cli):
     told = cli("prove mont --check CondSub --json")
     assert told.code == 0
     (found,) = told.json()
@@ -38,7 +35,7 @@ def test_proved(cli: Cli) -> None:
     assert (found["check"], found["verdict"]) == ("CondSub nbits=8", "proved")
 
 
-def test_refuted(cli: Cli) -> None:
+def test_refuted(cli):
     """Exit code 1, and two exponents with their cycles."""
     told = cli("prove mont --set schedule=left-to-right --check time --json")
     assert told.code == 1
@@ -48,7 +45,7 @@ def test_refuted(cli: Cli) -> None:
     assert first["cycles"] != second["cycles"] and first["exp"].bit_length() == second["exp"].bit_length()
 
 
-def test_all_go_to_the_ledger_once(cli: Cli, three: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_go_to_the_ledger_once(cli, three, monkeypatch):
     """And to the report's table."""
     told = cli("prove all --check AddRedKoc Halve --json").json()
     assert told and all(item["verdict"] == "proved" for item in told)
@@ -60,9 +57,7 @@ def test_all_go_to_the_ledger_once(cli: Cli, three: None, monkeypatch: pytest.Mo
     assert all(line.cells[2].text == "1 of 1" for line in table.lines)
 
 
-def test_a_check_that_was_proved_and_is_undecided(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     """Exit code 1, and its name; --record makes the verdict the reference."""
     monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
     line = {"design": "proc", "nbits": 32, "check": "reg", "verdict": "proved"}
@@ -86,7 +81,7 @@ def test_a_check_that_was_proved_and_is_undecided(
     assert told.code == 1 and "proc insn of old: is recorded, but no such check exists now" in told.err
 
 
-def test_a_check_that_was_proved_and_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):
     """Refuted by nature is lost too; a recorded check that no complete run has is gone."""
     monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
     reference.FILE.write_text("")
@@ -107,7 +102,7 @@ def other_subjects(verdict: Verdict) -> list[Verdict]:
     return [replace(verdict, subject="proc"), replace(verdict, nbits=16)]
 
 
-def test_the_processor(cli: Cli) -> None:
+def test_the_processor(cli):
     """Its checks have the same form, and go to the ledger once; so has it a line in the report."""
     told = cli("prove proc --check reg RegisterFile --json")
     assert told.code == 0
@@ -122,7 +117,7 @@ def test_the_processor(cli: Cli) -> None:
     assert [[cell.text for cell in line.cells[:3]] for line in table.lines] == [["proc", "32", "2 of 2"]]
 
 
-def test_ctrl_c_keeps_what_is_proved(cli: Cli, three: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
     """Exit code 130; the same command proves the others alone."""
     own, ended = registry.prove, []
 
@@ -163,12 +158,12 @@ def test_ctrl_c_keeps_what_is_proved(cli: Cli, three: None, monkeypatch: pytest.
         (("proc", "--crt"), "the processor is proved as it is by default"),
     ],
 )
-def test_refused(cli: Cli, three: None, arguments: tuple[object, ...], message: str) -> None:
+def test_refused(cli, three, arguments, message):
     told = cli("prove", *arguments)
     assert told.code == 2 and message in told.err
 
 
-def test_time_of_other_schedules_is_in_the_same_place_of_the_table() -> None:
+def test_time_of_other_schedules_is_in_the_same_place_of_the_table():
     """A counterexample where the design promises constant time is a fault; where it does not, it is none."""
 
     def told(name: str, verdict: str) -> Verdict:

@@ -29,14 +29,14 @@ stages = ["formula"]
 
 
 @pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+def make_cli(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     return Cli(capsys)
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def quick(monkeypatch, tmp_path):
     """A report that is measured at once."""
     spaces = tmp_path / "spaces"
     spaces.mkdir()
@@ -45,7 +45,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_measures_and_writes_the_page_and_then_reuses_all(cli: Cli, tmp_path: Path) -> None:
+def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
     first = cli("report")
     assert first.code == 0
     lines = first.out.splitlines()
@@ -62,7 +62,7 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli: Cli, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("quick")
-def test_json(cli: Cli) -> None:
+def test_json(cli):
     report = cli("report mont --json").json()
     assert report["points"] == {"measured": 1, "reused": 0, "failed": 0}
     assert report["written"] == {}
@@ -70,9 +70,7 @@ def test_json(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_cannot_be_measured_is_exit_1_and_in_the_page(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, monkeypatch, tmp_path):
     ledger = Ledger()
     point = Point("ssmm", 32, stage="formula")
     ledger.fail(point, "the tool is gone", 1.0)
@@ -87,7 +85,7 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_fails_now_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_now_is_exit_1(cli, monkeypatch):
     from modexlab.eval.lab.explore import Failed, Sweep
 
     def failing(sweep: Sweep, *_: object, **__: object) -> Sweep:
@@ -101,7 +99,7 @@ def test_what_fails_now_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert "1 failed" in result.out and "--retry" not in result.out
 
 
-def test_formulas_that_differ_are_exit_1(cli: Cli) -> None:
+def test_formulas_that_differ_are_exit_1(cli):
     for stage, cycles in (("formula", 77), ("native", 78)):
         Ledger().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
     result = cli("report --no-measure --text")
@@ -109,7 +107,7 @@ def test_formulas_that_differ_are_exit_1(cli: Cli) -> None:
     assert "not for mont, 32 bits, encrypt" in result.out
 
 
-def test_outputs(cli: Cli, tmp_path: Path) -> None:
+def test_outputs(cli, tmp_path):
     write(tmp_path / "some.sqlite")
     ledger = ("--no-measure", "--ledger", tmp_path / "some.sqlite")
     both = cli("report", *ledger, "--text", "-o", "page.html")
@@ -132,7 +130,7 @@ def test_outputs(cli: Cli, tmp_path: Path) -> None:
     assert Ledger(tmp_path / "some.sqlite").row(cell["row"]).value == 1079
 
 
-def test_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
+def test_nothing_was_measured(cli, tmp_path):
     result = cli("report --no-measure")
     assert result.code == 0
     assert "has no figures of these; the page says what to run" in result.out
@@ -140,7 +138,7 @@ def test_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
     assert "Nothing has been measured yet" in cli("report --no-measure --text").out
 
 
-def test_the_space_is_the_main_job() -> None:
+def test_the_space_is_the_main_job():
     """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four
     accelerators, as in the paper.
     """
@@ -166,7 +164,7 @@ def test_the_space_is_the_main_job() -> None:
     assert not any(item.stage in IMPLEMENTED for item in chosen(Space.load("report"), [], cycles=True))
 
 
-def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
+def test_a_design_that_the_space_has_not_is_measured_all_the_same():
     """One of one's own, say."""
     points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
     assert {point.subject for point in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
@@ -178,7 +176,7 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_ctrl_c_says_how_to_go_on(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_ctrl_c_says_how_to_go_on(cli, monkeypatch, tmp_path):
     from modexlab.eval.lab.explore import Sweep
 
     def stopped(sweep: Sweep, *_: object, **__: object) -> Sweep:
@@ -208,15 +206,15 @@ def test_ctrl_c_says_how_to_go_on(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp
         (["--no-measure", "--ledger", "none.sqlite"], "there is no such file"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[str], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("report", *argv)
 
 
-def test_a_file_is_no_directory(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_is_no_directory(cli, tmp_path):
     (tmp_path / "file").write_text("")
     assert "this is no directory" in cli.fails("report --no-measure --figures file")
 
 
-def test_help(cli: Cli) -> None:
+def test_help(cli):
     result = cli("report --help")
     assert "modexlab report --no-measure --markdown course-report" in result.out

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -11,7 +9,7 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.designs.widths import width_for
-from modexlab.eval.designs.workloads import WORKLOADS, Workload
+from modexlab.eval.designs.workloads import WORKLOADS
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
@@ -19,7 +17,7 @@ from modexlab.fl.status import Status
 from tests.harness import FIRST, regress_if
 from tests.paths import DATA
 
-from ..command_line import ENCRYPT, Cli
+from ..command_line import ENCRYPT
 
 KEY = DATA / "rsa512.pem"
 
@@ -41,7 +39,7 @@ KEY = DATA / "rsa512.pem"
         for workload in WORKLOADS
     ],
 )
-def test_levels_agree(cli: Cli, design: str, workload: Workload) -> None:
+def test_levels_agree(cli, design, workload):
     base, exp, mod = workload.on(catalogue.find(design).at(32).modulus).operands
     operands = ("--base", base, "--exp", exp, "--mod", mod)
     fl = cli("run", design, *operands, "--level", "fl", "--json").json()
@@ -61,14 +59,14 @@ def test_levels_agree(cli: Cli, design: str, workload: Workload) -> None:
 
 
 @pytest.mark.parametrize("stage", ["python", "verilog", "native"])
-def test_stages_agree(cli: Cli, stage: str) -> None:
+def test_stages_agree(cli, stage):
     report = cli("run mont --base 3 --exp 5 --mod 7 --stage", stage, "--json").json()
     formula = cli("run --level formula mont --base 3 --exp 5 --mod 7 --json").json()
     assert (report["stage"], report["result"]) == (stage, 5)
     assert report["cycles"] == formula["cycles"]
 
 
-def test_text(cli: Cli) -> None:
+def test_text(cli):
     result = cli("run mont --base 0x42b7bf7a --exp 0x10001 --mod 2603398711 --level fl")
     golden = pow(0x42B7BF7A, 65537, 2603398711)
     assert result.code == 0
@@ -78,13 +76,13 @@ def test_text(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(("mod", "nbits"), [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
-def test_default_width(cli: Cli, mod: int, nbits: int) -> None:
+def test_default_width(cli, mod, nbits):
     assert width_for(mod) == nbits
     report = cli("run mont --base 2 --exp 3 --mod", mod, "--level", "fl", "--json").json()
     assert report["nbits"] == nbits
 
 
-def test_large_numbers_are_hexadecimal_text(cli: Cli) -> None:
+def test_large_numbers_are_hexadecimal_text(cli):
     """Readers that hold numbers as doubles are exact up to 2^53 - 1."""
     below, above = 2**53 - 1, 2**53
     report = cli("run naive --base", below, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json").json()
@@ -93,7 +91,7 @@ def test_large_numbers_are_hexadecimal_text(cli: Cli) -> None:
     assert report["result"] == report["golden"] == hex(above)
 
 
-def test_settings(cli: Cli) -> None:
+def test_settings(cli):
     report = cli(
         "run mont-001", *ENCRYPT, "--set", "nstages=2", "--set", "steps_per_stage=16", "--json"
     ).json()
@@ -102,13 +100,13 @@ def test_settings(cli: Cli) -> None:
     assert report["cycles"] < 162
 
 
-def test_exponent_0_and_modulus_1(cli: Cli) -> None:
+def test_exponent_0_and_modulus_1(cli):
     assert cli("run mont --base 5 --exp 0 --mod 7 --json").json()["result"] == 1
     assert cli("run mont --base 0 --exp 3 --mod 1 --json").json()["result"] == 0
     assert cli("run mont --base 0 --exp 0 --mod 1 --json").json()["result"] == 0
 
 
-def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.OK, 4)], 99)])
     result = cli("run mont --base 3 --exp 5 --mod 7 --level fl --json")
     assert result.code == 1
@@ -116,7 +114,7 @@ def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert "DIFFERS" in cli("run mont --base 3 --exp 5 --mod 7 --level fl").out
 
 
-def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_status_instead_of_a_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_, **__: [Operated([(Status.EVEN_MODULUS, 0)], 1)])
     result = cli("run mont --base 3 --exp 5 --mod 7 --level fl")
     assert result.code == 1
@@ -135,7 +133,7 @@ def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.Mo
         pytest.param("naive-001", 72, marks=pytest.mark.regress),
     ],
 )
-def test_registers(cli: Cli, design: str, nbits: int) -> None:
+def test_registers(cli, design, nbits):
     """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all
     levels.
     """
@@ -153,13 +151,13 @@ def test_registers(cli: Cli, design: str, nbits: int) -> None:
     assert cl["cycles"] == rtl["cycles"] > stream["cycles"] + 3 * words
 
 
-def test_registers_in_text(cli: Cli) -> None:
+def test_registers_in_text(cli):
     out = cli("run mont --base 3 --exp 5 --mod 7 --interface xcel --level fl").out
     assert "mont, 32 bits (fl, behind registers): " in out
     assert "accesses        6: " in out
 
 
-def test_the_sequence_of_accesses() -> None:
+def test_the_sequence_of_accesses():
     """In the words of the protocol: least significant word first, and go last."""
     sequence = XCEL.requests(exponentiation(40), (1 << 32 | 5, 6, 7))
     writes = [(1, 1, 5), (1, 1, 1), (1, 2, 6), (1, 2, 0), (1, 3, 7), (1, 3, 0), (1, 0, 0)]
@@ -172,7 +170,7 @@ def test_the_sequence_of_accesses() -> None:
 # ---- keys
 
 
-def test_encrypt_and_decrypt_with_a_key(cli: Cli) -> None:
+def test_encrypt_and_decrypt_with_a_key(cli):
     key = RSAKey.load(KEY)
     report = cli("run mont --key", KEY, "--encrypt", 42, "--level", "fl", "--json").json()
     cipher = report["result"]
@@ -185,7 +183,7 @@ def test_encrypt_and_decrypt_with_a_key(cli: Cli) -> None:
 
 
 @pytest.mark.regress  # in `make test` at the cycle level, in test_run_private.py
-def test_key_on_native_rtl(cli: Cli) -> None:
+def test_key_on_native_rtl(cli):
     """CRT on a machine without programs: two runs of half the width (the primes of this key have 272 and 240
     bits).
     """
@@ -198,7 +196,7 @@ def test_key_on_native_rtl(cli: Cli) -> None:
     assert report["cycles"] == sum(report["cycles_of_parts"])
 
 
-def test_public_key_does_not_decrypt(cli: Cli) -> None:
+def test_public_key_does_not_decrypt(cli):
     assert "is public" in cli.fails("run mont --key", DATA / "rsa512_public.pem", "--decrypt", 5)
     assert cli("run mont --key", DATA / "rsa512_public.pem", "--encrypt", 5, "--level", "fl").code == 0
 
@@ -206,7 +204,7 @@ def test_public_key_does_not_decrypt(cli: Cli) -> None:
 # ---- traces and waveforms
 
 
-def test_trace(cli: Cli) -> None:
+def test_trace(cli):
     result = cli("run mont --base 3 --exp 5 --mod 7 --stage python --trace")
     assert result.code == 0
     cycles = int(result.out.rsplit(maxsplit=1)[-1])
@@ -214,7 +212,7 @@ def test_trace(cli: Cli) -> None:
     assert len(lines) >= cycles
 
 
-def test_the_help_explains_the_trace(cli: Cli) -> None:
+def test_the_help_explains_the_trace(cli):
     """Its examples are in the traces of the first lesson of README.md."""
     lesson = ("run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace",)
     told = " ".join(cli("run --help").out.split())
@@ -223,14 +221,14 @@ def test_the_help_explains_the_trace(cli: Cli) -> None:
     assert "`gtkwave mont.vcd`" in told
 
 
-def test_trace_goes_to_stderr_beside_json(cli: Cli) -> None:
+def test_trace_goes_to_stderr_beside_json(cli):
     result = cli("run mont --base 3 --exp 5 --mod 7 --stage python --trace --json")
     assert result.json()["ok"]
     assert "     0: " in result.err
 
 
 @pytest.mark.parametrize("stage", ["python", "native"])
-def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
+def test_vcd(cli, tmp_path, stage):
     path = tmp_path / "waves.vcd"
     assert cli("run mont --base 3 --exp 5 --mod 7 --stage", stage, "--vcd", path).code == 0
     assert "$enddefinitions" in path.read_text()
@@ -299,17 +297,17 @@ def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
         (["mont", "--key", DATA / "rsa512_public.pem", "--decrypt", 5, "--crt"], "public"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("run", *argv)
 
 
-def test_corrupt_key(cli: Cli, tmp_path: Path) -> None:
+def test_corrupt_key(cli, tmp_path):
     path = tmp_path / "half.pem"
     path.write_bytes(KEY.read_bytes()[:200])
     assert str(path) in cli.fails("run mont --key", path, "--encrypt", 5)
 
 
-def test_key_that_is_not_rsa(cli: Cli, tmp_path: Path) -> None:
+def test_key_that_is_not_rsa(cli, tmp_path):
     key = ec.generate_private_key(ec.SECP256R1())
     path = tmp_path / "ec.pem"
     path.write_bytes(

@@ -17,8 +17,6 @@ from modexlab.proc.software.seeded_keys import seeded_key
 from tests.harness import regress_if
 from tests.paths import DATA
 
-from ..command_line import Cli
-
 PEM = DATA / "rsa512.pem"
 PUBLIC = DATA / "rsa512_public.pem"
 NBITS = 64
@@ -27,7 +25,7 @@ CIPHER = 0x1234
 
 
 @pytest.fixture(name="key")
-def make_key(tmp_path: Path) -> Path:
+def make_key(tmp_path):
     return written(tmp_path)
 
 
@@ -42,7 +40,7 @@ def written(folder: Path, **changed: int) -> Path:
 # ---- results, cycles, repetition
 
 
-def test_a_key_of_openssl_natively(cli: Cli) -> None:
+def test_a_key_of_openssl_natively(cli):
     """512 bits, whose longer prime wants a machine of 544."""
     key = RSAKey.load(PEM)
     report = cli("run mont --key", PEM, "--decrypt", CIPHER, "--crt", "--blind", "--json").json()
@@ -68,7 +66,7 @@ DESIGNS = ("naive", "ssmm", "mont", "ssmm-ct")
         for how in WAYS
     ],
 )
-def test_levels_agree(cli: Cli, key: Path, design: str, how: list[str]) -> None:
+def test_levels_agree(cli, key, design, how):
     run = ("run", design, "--key", key, "--decrypt", CIPHER, *how, "--seed", 1, "--json")
     fl, cl = (cli(*run, "--level", level).json() for level in ("fl", "cl"))
     assert fl["ok"] and cl["ok"] and fl["cycles"] is None
@@ -79,7 +77,7 @@ def test_levels_agree(cli: Cli, key: Path, design: str, how: list[str]) -> None:
     assert cl["formula"] == (None if design == "ssmm" else cl["cycles"])
 
 
-def test_a_seed_repeats_a_run(cli: Cli, key: Path) -> None:
+def test_a_seed_repeats_a_run(cli, key):
     """On a multiplier whose cycles follow the numbers, other numbers are seen in other cycles."""
     run = ("run ssmm --key", key, "--decrypt", CIPHER, "--blind", "--level", "cl", "--json", "--seed")
     first, again, other = (cli(*run, seed).json() for seed in (1, 1, 2))
@@ -87,7 +85,7 @@ def test_a_seed_repeats_a_run(cli: Cli, key: Path) -> None:
     assert first["result"] == other["result"] and first["cycles"] != other["cycles"]
 
 
-def test_cycles_of_a_steady_multiplier_tell_nothing(cli: Cli, key: Path) -> None:
+def test_cycles_of_a_steady_multiplier_tell_nothing(cli, key):
     run = ("run mont --key", key, "--crt", "--blind", "--level", "cl", "--json")
     cycles = {
         cli(*run, "--decrypt", cipher, "--seed", seed).json()["cycles"]
@@ -96,7 +94,7 @@ def test_cycles_of_a_steady_multiplier_tell_nothing(cli: Cli, key: Path) -> None
     assert len(cycles) == 1
 
 
-def test_text(cli: Cli, key: Path) -> None:
+def test_text(cli, key):
     out = cli("run mont --key", key, "--decrypt", CIPHER, "--crt", "--blind", "--level", "fl").out
     first, result, golden, *_ = out.splitlines()
     assert first == "mont, 64 bits (fl): fixed-window, CRT, message and exponent blinded, result checked"
@@ -129,9 +127,7 @@ WRONG = {
     ids=["crt", "crt and blinding"],
 )
 @pytest.mark.parametrize(("changed", "status"), WRONG.values(), ids=WRONG)
-def test_a_wrong_key_is_found_by_the_machine(
-    cli: Cli, tmp_path: Path, changed: dict[str, int], status: Status, how: list[str]
-) -> None:
+def test_a_wrong_key_is_found_by_the_machine(cli, tmp_path, changed, status, how):
     path = written(tmp_path, **changed)
     run = ("run mont --key", path, "--decrypt", CIPHER, *how, "--seed", 1)
     assert f"key file {path} holds a wrong key" in cli.fails(*run)
@@ -147,7 +143,7 @@ def test_a_wrong_key_is_found_by_the_machine(
     assert "result  " not in result.out
 
 
-def test_a_wrong_private_exponent_is_found_without_crt(cli: Cli, tmp_path: Path) -> None:
+def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
     path = written(tmp_path, d=KEY.d ^ 4)
     run = ("run mont --key", path, "--decrypt", CIPHER, "--unchecked", "--level", "fl", "--json")
     result = cli(*run, "--verify")
@@ -160,7 +156,7 @@ def test_a_wrong_private_exponent_is_found_without_crt(cli: Cli, tmp_path: Path)
 # ---- designs without programs
 
 
-def test_twins_make_two_runs_of_half_the_width(cli: Cli) -> None:
+def test_twins_make_two_runs_of_half_the_width(cli):
     key = RSAKey.load(PEM)
     report = cli("run mont-001 --key", PEM, "--decrypt", CIPHER, "--crt", "--level", "cl", "--json").json()
     assert (report["operation"], report["nbits"]) == ("decrypt by CRT", 288)
@@ -223,5 +219,5 @@ def test_twins_make_two_runs_of_half_the_width(cli: Cli) -> None:
         ),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("run", *argv)

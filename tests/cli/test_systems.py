@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +19,6 @@ from modexlab.proc.software import kernels
 from modexlab.proc.software.elf import Program
 
 from tests.proc.assembler import encode
-
-from ..command_line import Cli
 
 KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
 
@@ -42,7 +39,7 @@ def check(rows: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.regress  # in make test the README has this table
-def test_the_papers_table(cli: Cli) -> None:
+def test_the_papers_table(cli):
     names = [name for name in PUBLISHED if name != "procxcel-naive"]
     result = cli("proc systems --system", *names, "--json")
     assert result.code == 0
@@ -77,7 +74,7 @@ def test_the_papers_table(cli: Cli) -> None:
         assert ours["where"]["accelerator"] > ours["cycles"] / 2
 
 
-def test_text_and_progress(cli: Cli, tmp_path: Path) -> None:
+def test_text_and_progress(cli, tmp_path):
     path = tmp_path / "systems.txt"
     result = cli("proc systems --system proc-naive --output", path)
     lines = result.out.splitlines()
@@ -94,7 +91,7 @@ def test_text_and_progress(cli: Cli, tmp_path: Path) -> None:
     assert path.read_text() == result.out
 
 
-def test_loosely_coupled(cli: Cli, tmp_path: Path) -> None:
+def test_loosely_coupled(cli, tmp_path):
     """The same machine behind the port and on the bus, in all ways: cycles are call, transfer and work, of
     which the last is the same.
     """
@@ -123,7 +120,7 @@ def test_loosely_coupled(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.regress
-def test_wider_operands(cli: Cli) -> None:
+def test_wider_operands(cli):
     """Nothing is published for them; the rows say which stage they are from."""
     result = cli("proc systems --nbits 64 96 --system proc-montgomery-ct --json")
     rows = result.json()
@@ -135,7 +132,7 @@ def test_wider_operands(cli: Cli) -> None:
         assert 2 < decrypt["normalised"] / encrypt["normalised"] < decrypt["nbits"] / 17
 
 
-def test_a_machine_that_takes_a_private_key_only_decrypts(cli: Cli) -> None:
+def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
     """Encryption is not run, and the table says why."""
     argv = ("proc systems --nbits 16 --system procxcel-mont",)
     argv += ("--set", "verify=true", "--set", "schedule=fixed-window")
@@ -146,7 +143,7 @@ def test_a_machine_that_takes_a_private_key_only_decrypts(cli: Cli) -> None:
     assert "procxcel-mont: not run: a machine that takes" in said and "--full" not in said
 
 
-def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
     """One table says which bits are scanned; decryption takes as long by any exponent."""
     argv = ("proc systems --nbits 32 --system proc-montgomery-ct --operation",)
     out = cli(*argv, "decrypt").out
@@ -170,9 +167,7 @@ def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.
         ((encode("ebreak"),), "ebreak (mcause 3, mtval 0x0) at pc 0x200"),
     ],
 )
-def test_a_dummy_that_fails_is_not_subtracted(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[int, ...], why: str
-) -> None:
+def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
     def program(kernel: str, *operands: int, **options: int) -> Program:
         return Program.of_words(words) if kernel == "dummy" else whole(kernel, *operands, **options)
 
@@ -184,7 +179,7 @@ def test_a_dummy_that_fails_is_not_subtracted(
 
 
 @pytest.mark.regress
-def test_accelerators_of_other_widths(cli: Cli) -> None:
+def test_accelerators_of_other_widths(cli):
     rows = cli("proc systems --nbits 64 --system procxcel-mont --operation enc --json").json()
     check(rows)
     assert [(row["system"], row["operation"], row["nbits"]) for row in rows] == [
@@ -192,7 +187,7 @@ def test_accelerators_of_other_widths(cli: Cli) -> None:
     ]
 
 
-def test_stages_agree(cli: Cli) -> None:
+def test_stages_agree(cli):
     native, python = (
         cli("proc systems --system proc-montgomery --operation enc", *stage, "--json").json()
         for stage in ([], ["--stage", "python"])
@@ -201,7 +196,7 @@ def test_stages_agree(cli: Cli) -> None:
     assert python[0]["stage"] == "python"
 
 
-def test_software_of_long_operands_is_not_run_unasked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
     assert system_catalogue.MOST_SOFTWARE_NBITS == 1024
     monkeypatch.setattr(system_catalogue, "MOST_SOFTWARE_NBITS", 48)
     argv = ("proc systems --nbits 64 --system proc-montgomery --operation encryption",)
@@ -214,7 +209,7 @@ def test_software_of_long_operands_is_not_run_unasked(cli: Cli, monkeypatch: pyt
     check(cli(*argv, "--full", "--json").json())
 
 
-def test_a_machine_for_one_modulus_is_made_for_it(cli: Cli) -> None:
+def test_a_machine_for_one_modulus_is_made_for_it(cli):
     argv = ("proc systems --system procxcel-dm-m-000 --operation enc --stage python",)
     rows = cli(*argv, "--json").json()
     check(rows)
@@ -223,7 +218,7 @@ def test_a_machine_for_one_modulus_is_made_for_it(cli: Cli) -> None:
     )
 
 
-def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli: Cli) -> None:
+def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
     """The output says that this is no RSA."""
     argv = ["proc", "systems", "--system", "procxcel-dm-pm-000", "--set", "modulus=0x55555555"]
     argv += ["--operation", "enc", "--stage", "python"]
@@ -233,7 +228,7 @@ def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli: Cli) -> 
     assert f"procxcel-dm-pm-000: {caveat}." in " ".join(cli(*argv).out.split())
 
 
-def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_result_is_exit_1(cli, monkeypatch):
     monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
     argv = ("proc systems --system proc-naive --operation enc",)
     result = cli(*argv, "--json")
@@ -244,7 +239,7 @@ def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert "WRONG" in result.out and "WRONG" in result.err
 
 
-def test_operands_go_together() -> None:
+def test_operands_go_together():
     for nbits in (32, 64, 256):
         encrypt, decrypt = workloads(nbits)
         assert (encrypt.exp, encrypt.mod.bit_length()) == (65537, nbits)
@@ -259,14 +254,14 @@ def test_operands_go_together() -> None:
     )
 
 
-def test_names() -> None:
+def test_names():
     names = system_names()
     assert set(DEFAULT_SYSTEMS) <= set(names)
     assert {f"procxcel-{design.name}" for design in catalogue.designs()} <= set(names)
     assert [find_system(name).name for name in names] == names
 
 
-def test_help_has_the_widths(cli: Cli) -> None:
+def test_help_has_the_widths(cli):
     assert "widths of the operands: even, 16 to 4096" in " ".join(cli("proc systems --help").out.split())
 
 
@@ -285,13 +280,13 @@ def test_help_has_the_widths(cli: Cli) -> None:
         (["--output", "/nowhere/x"], "there is no such directory"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("proc systems", *argv)
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [32, 64, 128, 256])
-def test_all_default_systems(cli: Cli, nbits: int) -> None:
+def test_all_default_systems(cli, nbits):
     rows = cli("proc systems --nbits", nbits, "--json").json()
     assert len(rows) == 2 * len(DEFAULT_SYSTEMS)
     check(rows)
@@ -299,7 +294,7 @@ def test_all_default_systems(cli: Cli, nbits: int) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [512, 1024])
-def test_long_software_and_our_accelerator(cli: Cli, nbits: int) -> None:
+def test_long_software_and_our_accelerator(cli, nbits):
     rows = cli(
         "proc systems --nbits",
         nbits,

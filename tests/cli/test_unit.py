@@ -13,8 +13,6 @@ from modexlab.flow.workload import Simulated
 
 from tests.harness import regress_if
 
-from ..command_line import Cli
-
 WITHOUT = {"fold", "fold-ct", "serial-003", "serial-003-one", "serial", "systolic"}  # operands in the machine
 QUICK = {"scaled"}  # whose static ports are not the modulus alone
 
@@ -27,7 +25,7 @@ QUICK = {"scaled"}  # whose static ports are not the modulus alone
         if design.name not in WITHOUT
     ],
 )
-def test_products_of_every_unit(name: str) -> None:
+def test_products_of_every_unit(name):
     """Corners and random factors at RTL, and the cycles of the formula."""
     made = chip(catalogue.find(name), 16, {}, "unit")
     files = run_flow(["rtl-sim"], made, {}, lambda _: None, jobs=1).files()
@@ -43,12 +41,12 @@ def test_products_of_every_unit(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(WITHOUT))
-def test_units_within_their_machine_are_refused(cli: Cli, name: str) -> None:
+def test_units_within_their_machine_are_refused(cli, name):
     assert "take the whole machine" in cli.fails("asic --fpga", name, "--nbits", "64", "--interface", "unit")
 
 
 @pytest.mark.regress
-def test_on_an_fpga(cli: Cli) -> None:
+def test_on_an_fpga(cli):
     """Paper 002's array has a multiplier an element and two for the quotient."""
     asked = ("asic --fpga systolic-002 --nbits 32 --device artix-7 --interface unit --json",)
     report = cli(*asked).json()
@@ -58,7 +56,7 @@ def test_on_an_fpga(cli: Cli) -> None:
     assert counts["slices"] == max(-(-counts["luts"] // 4), -(-counts["ffs"] // 8))
 
 
-def test_only_where_products_are_measured() -> None:
+def test_only_where_products_are_measured():
     assert isinstance(Point("mont", 16, interface="unit", stage="fpga").chip(), UnitChip)
     with pytest.raises(BadInput, match="does no exponentiation; give stage fpga"):
         Point("mont", 16, interface="unit", stage="native").check()

@@ -6,7 +6,6 @@ import importlib.metadata
 import os
 import re
 import time
-from pathlib import Path
 
 import pytest
 from modexlab.eval import progress
@@ -24,8 +23,6 @@ from modexlab.rtl.sim import ToolError, lint, translate
 
 from tests.harness import one_now, regress_if
 
-from ..command_line import Cli
-
 
 def check_comments(text: str) -> None:
     """Every comment fits 110 columns, and none of them holds a Python repr."""
@@ -40,12 +37,12 @@ REPRS = ["heap: rows (Line(arrival=0.05, lo=0))", "given ()", "<function f>"]
 
 
 @pytest.mark.parametrize("line", ["x" * 108, *REPRS])
-def test_a_comment_for_no_reader_is_found(line: str) -> None:
+def test_a_comment_for_no_reader_is_found(line):
     with pytest.raises(AssertionError):
         check_comments("// a line\n" * 30 + f"// {line}\n")
 
 
-def test_file(cli: Cli, tmp_path: Path) -> None:
+def test_file(cli, tmp_path):
     path = tmp_path / "mont.sv"
     result = cli("verilog mont --nbits 16 --set nstages=2 -o", path)
     text = path.read_text()
@@ -56,7 +53,7 @@ def test_file(cli: Cli, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path], "nothing else is left behind"
 
 
-def test_header_says_parameters_ports_and_protocol(cli: Cli) -> None:
+def test_header_says_parameters_ports_and_protocol(cli):
     header = cli("verilog mont-001 --nbits 64").out.partition("\nmodule")[0]
     assert "//   nbits = 64: " in header
     assert "//   nstages = 4: " in header
@@ -70,13 +67,13 @@ def test_header_says_parameters_ports_and_protocol(cli: Cli) -> None:
     assert licence == "// SPDX-License-Identifier: BSD-3-Clause"
 
 
-def test_header_says_the_answers_of_this_machine(cli: Cli) -> None:
+def test_header_says_the_answers_of_this_machine(cli):
     header = cli("verilog naive").out.partition("\nmodule")[0]
     assert "//   1  the modulus is 0" in header
     assert "the modulus is even" not in header
 
 
-def test_header_says_what_concerns_this_machine(cli: Cli) -> None:
+def test_header_says_what_concerns_this_machine(cli):
     """Figures of this machine; nothing about the files it was made from."""
     text = cli("verilog mont-ct").out
     header = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
@@ -91,7 +88,7 @@ def test_header_says_what_concerns_this_machine(cli: Cli) -> None:
         assert ".py" not in cli("verilog", design, "--nbits", 16).out
 
 
-def test_header_of_a_machine_for_one_modulus(cli: Cli) -> None:
+def test_header_of_a_machine_for_one_modulus(cli):
     header = cli("verilog dm-m-000 --nbits 16").out.partition("\nmodule")[0]
     assert "base^exp mod mod, for the modulus 0x5555 and bases below" in header
     assert "65537" not in header, "longer than the exponents of this machine"
@@ -99,7 +96,7 @@ def test_header_of_a_machine_for_one_modulus(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(("design", "nbits"), [("mont", 64), ("naive", 40), ("dm-m-000", 8)])
-def test_accelerator(cli: Cli, design: str, nbits: int) -> None:
+def test_accelerator(cli, design, nbits):
     """The whole of it, with registers in front."""
     text = cli("verilog", design, "--nbits", nbits, "--interface", "xcel").out
     header = text.partition("\nmodule")[0]
@@ -117,7 +114,7 @@ def test_accelerator(cli: Cli, design: str, nbits: int) -> None:
 KEYED = ("--nbits", 16, "--set", "schedule=fixed-window", "--set", "crt=true", "--set", "verify=true")
 
 
-def test_header_of_a_machine_with_a_key(cli: Cli) -> None:
+def test_header_of_a_machine_with_a_key(cli):
     """Its fields, its answers, its program, and the cycles of a private operation."""
     text = cli("verilog mont", *KEYED).out
     header = text.partition("\ntypedef")[0].replace("//", " ")
@@ -173,14 +170,14 @@ def test_header_of_a_machine_with_a_key(cli: Cli) -> None:
         ),
     ],
 )
-def test_header_says_whether_cycles_tell(cli: Cli, options: list[str], constant: str) -> None:
+def test_header_says_whether_cycles_tell(cli, options, constant):
     header = cli("verilog", *options, "--nbits", 16).out.partition("\ntypedef")[0]
     assert f"Constant time {constant}" in " ".join(header.replace("//", " ").split())
     assert ("// Program (modexlab program " in header) == (options[0] != "mont-001")
     assert "//   8  " not in header and "//   9  " not in header
 
 
-def test_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress(cli, monkeypatch):
     def slow(*_: object) -> str:
         time.sleep(0.2)
         return "text\n"
@@ -191,7 +188,7 @@ def test_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.out, result.err) == ("text\n", "mont, 64 bits: 0 s\n")
 
 
-def test_stdout_is_the_text_alone(cli: Cli, tmp_path: Path) -> None:
+def test_stdout_is_the_text_alone(cli, tmp_path):
     path = tmp_path / "naive.sv"
     cli("verilog naive -o", path)
     assert cli("verilog naive").out == path.read_text() == cli("verilog naive -o -").out
@@ -213,7 +210,7 @@ LINTED = (("mont", 64), ("naive-001", 8), ("ssmm-004", 8), ("systolic-002", 8), 
         for design in catalogue.designs()
     ],
 )
-def test_lint_clean_and_self_contained(cli: Cli, design: str, nbits: int) -> None:
+def test_lint_clean_and_self_contained(cli, design, nbits):
     """Verilator finds every module and type and reports nothing; comments are for readers."""
     text = cli("verilog", design, "--nbits", nbits).out
     check_comments(text)
@@ -244,7 +241,7 @@ def test_lint_clean_and_self_contained(cli: Cli, design: str, nbits: int) -> Non
         ),
     ],
 )
-def test_processor(cli: Cli, options: list[object], top: str, words: list[str], absent: str) -> None:
+def test_processor(cli, options, top, words, absent):
     """Self-contained and clean as the designs are; the header has the ports, what moves on them, and the
     CSRs.
     """
@@ -262,14 +259,14 @@ def test_processor(cli: Cli, options: list[object], top: str, words: list[str], 
     lint(text)
 
 
-def test_processor_in_a_file(cli: Cli, tmp_path: Path) -> None:
+def test_processor_in_a_file(cli, tmp_path):
     path = tmp_path / "proc.sv"
     result = cli("verilog proc -o", path)
     assert result.out == f"{path}: proc, {len(path.read_text().splitlines())} lines\n"
     assert path.read_text() == cli("verilog proc").out
 
 
-def test_the_processors_verilog_runs_programs(cli: Cli) -> None:
+def test_the_processors_verilog_runs_programs(cli):
     """The exported Verilog is the simulated one."""
     text = cli("verilog proc").out
     program = kernel_program("montgomery", 32, 3, 65537, 1007)
@@ -282,18 +279,18 @@ def test_the_processors_verilog_runs_programs(cli: Cli) -> None:
         assert outcome.cycles == expected
 
 
-def test_lint_complains_about_what_is_missing(cli: Cli) -> None:
+def test_lint_complains_about_what_is_missing(cli):
     text = cli("verilog mont --nbits 8").out
     with pytest.raises(ToolError):
         lint(text.replace("module mont_8_Sequencer", "module Other"))
 
 
-def test_a_directory_is_no_file(cli: Cli, tmp_path: Path) -> None:
+def test_a_directory_is_no_file(cli, tmp_path):
     assert f"{tmp_path}: cannot be written: Is a directory" in cli.fails("verilog mont -o", tmp_path)
     assert list(tmp_path.parent.glob(".*.partial")) == []
 
 
-def test_a_device_is_written_and_not_replaced(cli: Cli, tmp_path: Path) -> None:
+def test_a_device_is_written_and_not_replaced(cli, tmp_path):
     """The pipe is still one afterwards, and the link a link."""
     pipe, link, target = tmp_path / "pipe", tmp_path / "link.sv", tmp_path / "target.sv"
     os.mkfifo(pipe)
@@ -307,7 +304,7 @@ def test_a_device_is_written_and_not_replaced(cli: Cli, tmp_path: Path) -> None:
     assert link.is_symlink() and target.read_text().startswith("// naive_8")
 
 
-def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_leaves_the_old_file(cli, tmp_path, monkeypatch):
     path = tmp_path / "mont.sv"
     path.write_text("old")
 
@@ -350,11 +347,11 @@ def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pyt
         (["proc", "-o", "/nowhere/proc.sv"], "there is no such directory"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("verilog", *argv)
 
 
-def test_what_is_given_is_told(cli: Cli) -> None:
+def test_what_is_given_is_told(cli):
     """The precomputed fields of a request in words, their registers, and the moduli that are too long."""
     header = cli("verilog systolic-002 --nbits 512").out.partition("typedef")[0]
     for line in (
@@ -369,7 +366,7 @@ def test_what_is_given_is_told(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("name", ["pkcs1-pad", "pkcs1-unpad", "pkcs1-unpad-implicit"])
-def test_units_of_padding(name: str, cli: Cli) -> None:
+def test_units_of_padding(name, cli):
     """A file each, clean, with what one must know in its header."""
     done = cli("verilog", name, "--nbits", 96)
     top = f"{name.replace('-', '_')}_96"
@@ -389,13 +386,13 @@ def test_units_of_padding(name: str, cli: Cli) -> None:
         (["--xcel", "mont"], "--xcel: pkcs1-pad has a width"),
     ],
 )
-def test_units_of_padding_have_a_width_alone(options: list[object], words: str, cli: Cli) -> None:
+def test_units_of_padding_have_a_width_alone(options, words, cli):
     done = cli("verilog pkcs1-pad", *options)
     assert done.code == 2 and words in done.err
 
 
 @pytest.mark.parametrize("design", one_now(["mont", "systolic-002", "ssmm"], "mont", "systolic-002"))
-def test_a_multiplier_alone(cli: Cli, tmp_path: Path, design: str) -> None:
+def test_a_multiplier_alone(cli, tmp_path, design):
     """The file is what `asic --interface unit` implements, with a header of its own."""
     path = tmp_path / "unit.sv"
     assert cli("verilog", design, "--nbits", 32, "--interface", "unit", "-o", path).code == 0
@@ -409,6 +406,6 @@ def test_a_multiplier_alone(cli: Cli, tmp_path: Path, design: str) -> None:
     assert body.rstrip() == translate(machine.multiplier(), top, unique=True).rstrip()
 
 
-def test_a_design_without_a_multiplier_alone(cli: Cli) -> None:
+def test_a_design_without_a_multiplier_alone(cli):
     message = cli.fails("verilog serial-003 --nbits 32 --interface unit")
     assert "take the whole machine" in message

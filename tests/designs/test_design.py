@@ -21,7 +21,7 @@ MONT = catalogue.find("mont")
 
 
 @pytest.fixture(name="planned")
-def count_plans(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
+def count_plans(monkeypatch):
     """The values with which a copy of `mont`, in its place in the catalogue, was planned."""
     plans: list[Mapping[str, Any]] = []
 
@@ -34,7 +34,7 @@ def count_plans(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
     return plans
 
 
-def test_one_object(planned: list[Mapping[str, Any]]) -> None:
+def test_one_object(planned):
     design = catalogue.find("mont")
     machine = design.at(32, nstages=2)
     assert design.at(32, nstages=2) is machine
@@ -59,12 +59,12 @@ def test_one_object(planned: list[Mapping[str, Any]]) -> None:
     ],
     ids=" ".join,
 )
-def test_a_command_plans_once(argv: list[str], planned: list[Mapping[str, Any]]) -> None:
+def test_a_command_plans_once(argv, planned):
     assert main(argv) == 0
     assert len(planned) == 1
 
 
-def test_a_choice_is_not_a_number() -> None:
+def test_a_choice_is_not_a_number():
     """True == 1: a machine that is kept under the one is not handed out for the other."""
     assert MONT.at(32, pipelined=True).parameters["pipelined"] is True
     with pytest.raises(BadInput, match=r"pipelined = 1 is not possible; give one of false, true"):
@@ -73,7 +73,7 @@ def test_a_choice_is_not_a_number() -> None:
         MONT.at(32, nstages=[1])
 
 
-def test_own_machine_is_not_that_of_another_design() -> None:
+def test_own_machine_is_not_that_of_another_design():
     other: Design = dataclasses.replace(MONT, name="other")
     assert other.at(8).design is other
     assert (other.at(8).top(XCEL), MONT.at(8).top(XCEL)) == ("other_8_xcel", "mont_8_xcel")

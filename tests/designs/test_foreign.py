@@ -47,7 +47,7 @@ def corners(core: ForeignMachine) -> list[Corner]:
         ("serial", 16, 2, 140),
     ],
 )
-def test_corners_by_every_wrapper(name: str, nbits: int, excluded: int, cycles: int) -> None:
+def test_corners_by_every_wrapper(name, nbits, excluded, cycles):
     core = machine(name, nbits)
     rows = corners(core)
     assert not [str(row) for row in rows if row.failed]
@@ -56,7 +56,7 @@ def test_corners_by_every_wrapper(name: str, nbits: int, excluded: int, cycles: 
     assert core.counted(3, 0b1011, 40503) == cycles > 7 * nbits
 
 
-def test_flaws_are_rows_with_operands() -> None:
+def test_flaws_are_rows_with_operands():
     failed = {row.name: str(row) for row in corners(machine("start_done", FLAW=1)) if row.failed}
     assert "zero divisor" in failed and "random 0" not in failed
     assert "255 ^ 2 mod 65025: expected 0, got 65025 (the modulus in the place of 0" in failed["zero divisor"]
@@ -66,7 +66,7 @@ def test_flaws_are_rows_with_operands() -> None:
     )
 
 
-def test_a_core_that_never_answers() -> None:
+def test_a_core_that_never_answers():
     line = 1 + START_DONE.read_text().splitlines().index('top = "start_done_wrapper"')
     with pytest.raises(
         Unanswered, match=rf"line {line}: start_done_wrapper hangs: .* not answered after \d+ cycles"
@@ -74,7 +74,7 @@ def test_a_core_that_never_answers() -> None:
         corners(machine("start_done", FLAW=2))
 
 
-def test_a_status_of_a_core(tmp_path: Path) -> None:
+def test_a_status_of_a_core(tmp_path):
     """Within its limits a core answers status 0."""
     path = changed(tmp_path, "start_done")
     wrapper = tmp_path / "start_done_wrapper.v"
@@ -85,7 +85,7 @@ def test_a_status_of_a_core(tmp_path: Path) -> None:
         core.counted(5, 3, 7)
 
 
-def test_a_module_with_our_streams_needs_no_wrapper(tmp_path: Path) -> None:
+def test_a_module_with_our_streams_needs_no_wrapper(tmp_path):
     """Verilog that modexlab has written comes back as a core, and takes the same cycles."""
     ours = find("mont").at(16)
     (tmp_path / "mont.sv").write_text(verilog(ours))
@@ -98,7 +98,7 @@ def test_a_module_with_our_streams_needs_no_wrapper(tmp_path: Path) -> None:
     assert core.counted(3, 0b1011, 40503) == ours.cycles(3, 0b1011, 40503)
 
 
-def test_operands_beyond_the_limits() -> None:
+def test_operands_beyond_the_limits():
     with pytest.raises(
         BadInput, match="the base is not below the modulus, which the limits of tiny-start-done"
     ):
@@ -119,7 +119,7 @@ def changed(directory: Path, name: str, *changes: tuple[str, str]) -> Path:
     return path
 
 
-def test_a_core_of_another_kind() -> None:
+def test_a_core_of_another_kind():
     """Its table at both stages that run Verilog, under delays and stalls; both flaws are found."""
     design = by_manifest(GCD)
     assert {run.where for run in check_levels(design.at(16))} == {
@@ -133,7 +133,7 @@ def test_a_core_of_another_kind() -> None:
         check_levels(design.at(8, FLAW=2), ["native"])
 
 
-def test_a_response_of_several_fields(tmp_path: Path) -> None:
+def test_a_response_of_several_fields(tmp_path):
     path = changed(
         tmp_path,
         "gcd",
@@ -155,7 +155,7 @@ def test_a_response_of_several_fields(tmp_path: Path) -> None:
     assert operated.responses == [(3, 2), (5, 0)]
 
 
-def test_numbers_that_software_makes_for_a_function(tmp_path: Path) -> None:
+def test_numbers_that_software_makes_for_a_function(tmp_path):
     """They follow the fields of a request, whose order is the manifest's; conditions exclude requests."""
     path = changed(
         tmp_path,
@@ -224,7 +224,7 @@ def test_numbers_that_software_makes_for_a_function(tmp_path: Path) -> None:
         ("nbits", "nbits", ""),
     ],
 )
-def test_mistakes_of_fields(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_mistakes_of_fields(tmp_path, old, new, message):
     path = changed(tmp_path, "gcd", (old, new))
     if not message:
         (tmp_path / "oracle.py").write_text("import nothing\n")
@@ -297,12 +297,12 @@ def test_mistakes_of_fields(tmp_path: Path, old: str, new: str, message: str) ->
         ("montgomery", "[prepare]", "[prepare]\nmore = 1", r"line 13: prepare.* give text or a table"),
     ],
 )
-def test_errors_name_line_and_remedy(tmp_path: Path, name: str, old: str, new: str, message: str) -> None:
+def test_errors_name_line_and_remedy(tmp_path, name, old, new, message):
     with pytest.raises(BadInput, match=message):
         _ = by_manifest(changed(tmp_path, name, (old, new))).at(16).modules
 
 
-def test_verilog_that_verilator_refuses(tmp_path: Path) -> None:
+def test_verilog_that_verilator_refuses(tmp_path):
     path = changed(tmp_path, "start_done")
     verilog = (tmp_path / "start_done.v").read_text()
     (tmp_path / "start_done.v").write_text(verilog.replace("assign ready", "asign ready"))
@@ -312,7 +312,7 @@ def test_verilog_that_verilator_refuses(tmp_path: Path) -> None:
         _ = by_manifest(path).at(16).modules
 
 
-def test_a_module_in_two_files(tmp_path: Path) -> None:
+def test_a_module_in_two_files(tmp_path):
     """Both commands refuse it alike: the flow reads the same text."""
     path = changed(tmp_path, "start_done", ('"engine.v"', '"engine*.v"'))
     shutil.copyfile(tmp_path / "engine.v", tmp_path / "engine_2.v")
@@ -323,7 +323,7 @@ def test_a_module_in_two_files(tmp_path: Path) -> None:
         ForeignChip(by_manifest(path), 16, {}).key()
 
 
-def test_a_refused_write_of_a_bus(tmp_path: Path) -> None:
+def test_a_refused_write_of_a_bus(tmp_path):
     """The wrapper stops, which is a hang."""
     path = changed(tmp_path, "bus")
     wrapper = tmp_path / "bus_wrapper.v"
@@ -332,20 +332,20 @@ def test_a_refused_write_of_a_bus(tmp_path: Path) -> None:
         by_manifest(path).at(32).counted(5, 3, 7)
 
 
-def test_lines_of_a_file() -> None:
+def test_lines_of_a_file():
     text = 'a = "=" # [x]\n[step]\nset = {x = 1,\n y = [1, [2, 3]]}\n[step.q]\nw.v = 1\n'
     paths = [("a",), ("step", "set", "y", 1), ("step", "q", "w", "v"), ("step", "none"), ("none",)]
     assert [line_of(text, path) for path in paths] == [1, 3, 6, 2, 1]
 
 
-def test_the_template_is_a_manifest(tmp_path: Path) -> None:
+def test_the_template_is_a_manifest(tmp_path):
     path = tmp_path / "design.toml"
     path.write_text(TEMPLATE)
     with pytest.raises(BadInput, match=r"line 6: there is no file .*rtl/modexp.v"):
         _ = Manifest.load(path).files
 
 
-def test_the_wrapper_to_begin_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_wrapper_to_begin_with(tmp_path, capsys):
     """It has the ports of the core; this core needs nothing more than it guesses."""
     cli = Cli(capsys)
     path = changed(tmp_path, "start_done", ('top = "start_done_wrapper"', 'top = "start_done"'))
@@ -357,7 +357,7 @@ def test_the_wrapper_to_begin_with(tmp_path: Path, capsys: pytest.CaptureFixture
     assert result.code == 0 and "34 passed, 0 failed" in result.out
 
 
-def test_a_folder_of_manifests(tmp_path: Path) -> None:
+def test_a_folder_of_manifests(tmp_path):
     names = {design.name for design in by_manifests([str(CORES)])}
     assert {"tiny-start-done", "tiny-bus"} <= names
     assert find(by_manifest(START_DONE).reference) is by_manifest(START_DONE)
@@ -368,7 +368,7 @@ def test_a_folder_of_manifests(tmp_path: Path) -> None:
         by_manifests([str(tmp_path)])
 
 
-def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands(capsys):
     cli = Cli(capsys)
     operands = ["--base", "5", "--exp", "3", "--mod", "40503", "--nbits", "16"]
     result = cli("run", "--design", str(START_DONE), *operands, "--json")
@@ -390,7 +390,7 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli("new", "manifest").out == TEMPLATE
 
 
-def test_points_of_a_sweep(tmp_path: Path) -> None:
+def test_points_of_a_sweep(tmp_path):
     """A foreign core in a ledger: its figures carry the mark of the rows that it fails, and its files
     identify it.
     """
@@ -417,7 +417,7 @@ def test_points_of_a_sweep(tmp_path: Path) -> None:
         point.at(stage="formula").check()
 
 
-def test_space_with_a_manifest() -> None:
+def test_space_with_a_manifest():
     text = (
         f'objectives = {{cycles = "min"}}\n[[part]]\ndesigns = ["mont", "{START_DONE}"]\nnbits = '
         '[16]\nstages = ["native"]\n'
@@ -428,7 +428,7 @@ def test_space_with_a_manifest() -> None:
     assert list(again.points()) == points
 
 
-def test_what_the_flow_takes() -> None:
+def test_what_the_flow_takes():
     """In the netlist the core is an instance in its wrapper; a module is the core alone."""
     chip = Point(by_manifest(START_DONE).reference, 16, stage="flow").chip()
     assert [name for name, _ in chip.rows()].count("zero divisor") == 1
@@ -443,7 +443,7 @@ def test_what_the_flow_takes() -> None:
 
 
 @pytest.mark.regress
-def test_core_alone_through_the_flow(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_core_alone_through_the_flow(capsys, tmp_path):
     cli = Cli(capsys)
     options = ["--nbits", "8", "--json", "--skip", "equivalence"]
     report = cli("asic", "--design", START_DONE, *options).json()
@@ -462,7 +462,7 @@ def test_core_alone_through_the_flow(capsys: pytest.CaptureFixture[str], tmp_pat
     sorted((ROOT / "eval" / "examples" / "foreign").glob("*/design.toml")),
     ids=lambda path: path.parent.name,
 )
-def test_worked_manifests(path: Path) -> None:
+def test_worked_manifests(path):
     """The manifests are valid; only the third-party cores are missing."""
     manifest = Manifest.load(path)
     assert manifest.of.name == path.parent.name and (path.parent / "wrapper.v").is_file()

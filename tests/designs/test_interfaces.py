@@ -19,7 +19,6 @@ from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate
 
-from tests.command_line import Cli
 from tests.designs.swapped_stream import SwappedStream
 from tests.harness import one_now
 
@@ -55,7 +54,7 @@ class Swapped(Interface):
 
 
 @pytest.fixture
-def swapped(monkeypatch: pytest.MonkeyPatch) -> Interface:
+def swapped(monkeypatch):
     """The entry."""
     entry = Swapped("swapped", "with swapped fields", "operands in the other order")
     monkeypatch.setitem(INTERFACES, entry.name, entry)
@@ -78,14 +77,14 @@ def check(interface: str, level: str, stage: str | None) -> list[int | None]:
 
 
 @pytest.mark.parametrize("name", one_now(INTERFACES, "stream", "xcel"))
-def test_levels_and_stages_agree(name: str) -> None:
+def test_levels_and_stages_agree(name):
     assert set(check(name, "fl", None)) == {None}
     stamps = check(name, "cl", None)
     assert stamps == check(name, "rtl", "python") == check(name, "rtl", "native")
 
 
 @pytest.mark.parametrize("name", INTERFACES)
-def test_functional_model_answers_as_the_hardware(name: str) -> None:
+def test_functional_model_answers_as_the_hardware(name):
     """Response by response, refused operands among them."""
     interface = INTERFACES[name]
     requests = [message for row in ROWS.values() for message in interface.requests(exponentiation(8), row)]
@@ -102,7 +101,7 @@ def test_functional_model_answers_as_the_hardware(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INTERFACES)
-def test_a_batch_of_short_operations_does_not_time_out(name: str) -> None:
+def test_a_batch_of_short_operations_does_not_time_out(name):
     """The limit of a run covers the accesses of the bus, of which a short operation mostly consists."""
     machine = MONT.at(8)
     short = ROWS["exponent 0"]
@@ -115,7 +114,7 @@ def test_a_batch_of_short_operations_does_not_time_out(name: str) -> None:
     assert alone.cycles <= machine.cycles(*short) + INTERFACES[name].request_cycles * requests
 
 
-def test_a_third_interface(swapped: Interface, cli: Cli) -> None:
+def test_a_third_interface(swapped, cli):
     """One component, one entry: every level, the command line and the flow know it."""
     assert set(check("swapped", "fl", None)) == {None}
     stamps = check("swapped", "rtl", "native")
@@ -132,6 +131,6 @@ def test_a_third_interface(swapped: Interface, cli: Cli) -> None:
     assert interfaces.titles()["swapped"] == "with swapped fields"
 
 
-def test_unknown_interface() -> None:
+def test_unknown_interface():
     with pytest.raises(BadInput, match="unknown interface 'xcell': did you mean 'xcel'"):
         MONT.at(8).session(interface="xcell")

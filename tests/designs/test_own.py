@@ -21,7 +21,6 @@ from modexlab.proc.software.call_header import call_header
 from modexlab.proc.software.compiler import compile_program
 from modexlab.proc.software.elf import load_elf
 
-from tests.command_line import Cli
 from tests.harness import examples
 from tests.paths import ROOT
 
@@ -44,9 +43,7 @@ def written(folder: Path, name: str = "gcd", edit: dict[str, tuple[str, str]] | 
 
 @given(FIELDS, FIELDS)
 @settings(max_examples=examples(5), deadline=None)
-def test_a_new_accelerator_passes(
-    tmp_path_factory: pytest.TempPathFactory, request: dict[str, int], response: dict[str, int]
-) -> None:
+def test_a_new_accelerator_passes(tmp_path_factory, request, response):
     folder = tmp_path_factory.mktemp("new")
     try:
         texts = files("mine", tuple(request.items()), tuple(response.items()))
@@ -70,27 +67,27 @@ def called(program: Path, xcel: Xcel, level: str) -> int | None:
 @pytest.mark.parametrize("level", ["fl", "rtl"])
 @pytest.mark.parametrize("interface", COUPLINGS)
 @pytest.mark.parametrize("name", ["gcd", "crc", "inverse"])
-def test_programs_call_the_examples(name: str, interface: str, level: str) -> None:
+def test_programs_call_the_examples(name, interface, level):
     design = modexlab.accelerator(EXAMPLES / name)
     xcel = Xcel(design, design.usual_nbits, {}, interface)
     assert called(EXAMPLES / name / f"{name}.c", xcel, level) == 0
 
 
 @pytest.mark.parametrize("interface", COUPLINGS)
-def test_a_number_that_is_too_wide_has_the_result_0(tmp_path: Path, interface: str) -> None:
+def test_a_number_that_is_too_wide_has_the_result_0(tmp_path, interface):
     """There is no result to read: on the bus reading one is an access fault."""
     program = tmp_path / "wide.c"
     program.write_text('#include "gcd.h"\nint main(void) { return gcd_call(65536, 1) != 0; }\n')
     assert called(program, Xcel(modexlab.accelerator(GCD), 16, {}, interface), "fl") == 0
 
 
-def test_a_wrong_accelerator_fails_the_program(tmp_path: Path) -> None:
+def test_a_wrong_accelerator_fails_the_program(tmp_path):
     folder = written(tmp_path / "gcd", edit={"accelerator.py": ("total = a + b", "total = a - b")})
     design = modexlab.accelerator(folder)
     assert called(folder / "gcd.c", Xcel(design, 16), "fl") == 1
 
 
-def test_names_in_c() -> None:
+def test_names_in_c():
     """A word of C, and a name that a request and a response have."""
     shape = modexlab.Shape((("int", 8), ("b", 40)), (("status", 2), ("b", 8), ("c", 40)))
     text = call_header("a-b", 40, shape)
@@ -114,7 +111,7 @@ def _inverse(a: int, m: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", ["crc", "gcd", "inverse"])
-def test_examples_at_all_levels(name: str) -> None:
+def test_examples_at_all_levels(name):
     accelerator = modexlab.accelerator(EXAMPLES / name).at(8)
     passed = modexlab.check_levels(accelerator)
     assert {run.where.partition(",")[0] for run in passed} == {"cl", "python", "verilog", "native"}
@@ -123,7 +120,7 @@ def test_examples_at_all_levels(name: str) -> None:
         assert accelerator.answers(requests) == list(map(ORACLES[name], requests))
 
 
-def test_state_between_requests() -> None:
+def test_state_between_requests():
     """The check value that catalogues of CRCs give for "123456789"; a new run begins with a new state."""
     crc = modexlab.accelerator(EXAMPLES / "crc").at(32)
     for level, stage in (("fl", None), ("cl", None), ("rtl", "python")):
@@ -172,7 +169,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("mistake", WRONG)
-def test_mistakes(tmp_path: Path, mistake: str) -> None:
+def test_mistakes(tmp_path, mistake):
     """Each mistake is reported in a sentence with the value and the remedy."""
     edit, message = WRONG[mistake]
     folder = written(tmp_path / "gcd", edit=edit)
@@ -190,9 +187,7 @@ COMMANDS: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_ports_that_are_not_those_of_the_shape(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_ports_that_are_not_those_of_the_shape(cli, tmp_path, monkeypatch, command):
     """A request with another field, and a component without a response stream."""
     other = written(tmp_path / "other", edit={"rtl.py": ('"a", nbits', '"c", nbits')})
     (other / "rtl.py").write_text((other / "rtl.py").read_text().replace("istream.msg.a", "istream.msg.c"))
@@ -205,7 +200,7 @@ def test_ports_that_are_not_those_of_the_shape(
         assert message in cli.fails(command, *COMMANDS[command], "--accelerator", folder)
 
 
-def test_an_edited_folder_is_loaded_again(tmp_path: Path) -> None:
+def test_an_edited_folder_is_loaded_again(tmp_path):
     folder = written(tmp_path / "gcd")
     before = modexlab.accelerator(folder)
     assert before is modexlab.accelerator(folder)
@@ -216,7 +211,7 @@ def test_an_edited_folder_is_loaded_again(tmp_path: Path) -> None:
     assert (before.at(16).fl(3, 5), after.at(16).fl(3, 5)) == (8, 15)
 
 
-def test_a_model_and_its_function(tmp_path: Path) -> None:
+def test_a_model_and_its_function(tmp_path):
     """The function is the first response of a model; without a model, state in the hardware gets a hint."""
     text = (EXAMPLES / "crc" / "accelerator.py").read_text()
     for name, old, new in (
@@ -236,7 +231,7 @@ def test_a_model_and_its_function(tmp_path: Path) -> None:
         modexlab.check_levels(modexlab.accelerator(tmp_path / "stateless").at(32), ["python"])
 
 
-def test_hardware_that_cannot_be_made(tmp_path: Path) -> None:
+def test_hardware_that_cannot_be_made(tmp_path):
     """File, line and the reason in a sentence, without a traceback."""
     folder = written(
         tmp_path / "gcd", edit={"rtl.py": ("s.total = Wire(nbits)", "s.total = Wire(nbits + 1)")}
@@ -245,7 +240,7 @@ def test_hardware_that_cannot_be_made(tmp_path: Path) -> None:
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["python"])
 
 
-def test_registration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registration(monkeypatch):
     """A registered class is in the catalogue by its name, and by its reference for other processes."""
     monkeypatch.setattr(own, "_registered", {})
     design = modexlab.register(Doubler)
@@ -274,7 +269,7 @@ class Doubler(modexlab.Accelerator):
         raise NotImplementedError
 
 
-def test_names_of_the_catalogue_are_taken(tmp_path: Path) -> None:
+def test_names_of_the_catalogue_are_taken(tmp_path):
     folder = written(tmp_path / "mont", name="mont")
     with pytest.raises(BadInput, match="name 'mont' is that of a design of the catalogue"):
         catalogue.by_paths([str(folder)])
@@ -283,7 +278,7 @@ def test_names_of_the_catalogue_are_taken(tmp_path: Path) -> None:
 # ---- the command line
 
 
-def test_new_and_check(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_and_check(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert (
         cli("new", "accelerator", "gcd", "--field", "a:16", "--field", "b:16", "--result", "g:16").code == 0
@@ -312,12 +307,12 @@ def test_new_and_check(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (["--field", "a:1", "--field", "a:2", "--result", "g:1"], "--field a is given twice"),
     ],
 )
-def test_wrong_fields(cli: Cli, options: list[str], message: str) -> None:
+def test_wrong_fields(cli, options, message):
     assert message in cli.fails("new", "accelerator", "mine", *options)
 
 
 @pytest.mark.parametrize("level", ["fl", "cl", "rtl"])
-def test_run(cli: Cli, level: str) -> None:
+def test_run(cli, level):
     stage = ["--stage", "python"] if level == "rtl" else []
     command = ["run", "--accelerator", GCD, "--field", "a=12", "--field", "b=18", "--level", level]
     report = cli(*command, *stage, "--json").json()
@@ -339,10 +334,10 @@ def test_run(cli: Cli, level: str) -> None:
         (["--workload", "encrypt"], "unknown workload of gcd 'encrypt'"),
     ],
 )
-def test_wrong_requests(cli: Cli, options: list[str], message: str) -> None:
+def test_wrong_requests(cli, options, message):
     assert message in cli.fails("run", "--accelerator", GCD, *options)
 
 
-def test_commands_for_rsa_alone_say_so(cli: Cli) -> None:
+def test_commands_for_rsa_alone_say_so(cli):
     assert "gcd is no RSA machine" in cli.fails("show", "--program", "--accelerator", GCD)
     assert "--field is for accelerators of your own" in cli.fails("run", "mont", "--field", "a=1")

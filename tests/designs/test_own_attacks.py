@@ -27,7 +27,7 @@ SECONDS = 20.0
 
 
 @pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def make_cli(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     return Cli(capsys)
 
@@ -56,7 +56,7 @@ def copied(name: str, folder: Path) -> Path:
 # ---- proofs
 
 
-def test_prove(cli: Cli) -> None:
+def test_prove(cli):
     """The ledger and the report have the verdicts; the time of gcd depends on its operands."""
     command = ("prove", "--accelerator", GCD, "--check", "protocol", "time", "axi4lite", "--json")
     result = cli(*command)
@@ -79,13 +79,13 @@ def test_prove(cli: Cli) -> None:
     assert "within 260 cycles" in found["protocol"]["how"]  # gcd(1, 255)
 
 
-def test_state_between_requests_is_no_matter() -> None:
+def test_state_between_requests_is_no_matter():
     """The responses of a CRC depend on earlier requests, and its handshakes do not."""
     design = modexlab.accelerator(EXAMPLES / "crc")
     assert [proof.outcome.verdict for proof in proved(design, "protocol", "time")] == [PROVED, PROVED]
 
 
-def test_a_promise_of_constant_time(tmp_path: Path) -> None:
+def test_a_promise_of_constant_time(tmp_path):
     """It is proved of an adder, and no longer once a request of zeros takes another way."""
     folder = written(tmp_path / "gcd")
     design = edited(folder, 'name = "gcd"', 'name = "gcd"\n    steady = ("a", "b")')
@@ -105,7 +105,7 @@ CALC_WAITS = """elif (s.state == CALC) & (s.a == 77) & (s.total != s.a + s.b):
                 s.state"""
 
 
-def test_a_promise_beside_the_secret(tmp_path: Path) -> None:
+def test_a_promise_beside_the_secret(tmp_path):
     """Inverse promises nothing of `a`; that it promises its modulus is a lie."""
     folder = copied("inverse", tmp_path / "inverse")
     (proof,) = proved(modexlab.accelerator(folder), "time")
@@ -122,7 +122,7 @@ def test_a_promise_beside_the_secret(tmp_path: Path) -> None:
     assert one["a"] == other["a"] and one["m"] != other["m"]
 
 
-def test_of_wide_requests_some_run_first(tmp_path: Path) -> None:
+def test_of_wide_requests_some_run_first(tmp_path):
     """Among 2^64 requests, two with the same modulus are found by simulation."""
     (check,) = checks(modexlab.accelerator(EXAMPLES / "inverse").at(32), ["time"])
     outcome = check.run(SECONDS, lambda *_: None)
@@ -144,13 +144,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("mistake", BROKEN)
-def test_broken_protocols_are_refuted(tmp_path: Path, mistake: str) -> None:
+def test_broken_protocols_are_refuted(tmp_path, mistake):
     folder = written(tmp_path / "gcd")
     (proof,) = proved(edited(folder, *BROKEN[mistake], "rtl.py"), "protocol")
     assert proof.outcome.verdict == REFUTED
 
 
-def test_a_secret_that_is_no_field(tmp_path: Path) -> None:
+def test_a_secret_that_is_no_field(tmp_path):
     folder = copied("inverse", tmp_path / "inverse")
     design = edited(folder, 'secret = ("a",)', 'secret = ("key",)')
     with pytest.raises(modexlab.BadInput, match="secret or steady has 'key', which is no field of a request"):
@@ -158,7 +158,7 @@ def test_a_secret_that_is_no_field(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--crt", "--blind", "--verify"])
-def test_options_of_rsa(cli: Cli, option: str) -> None:
+def test_options_of_rsa(cli, option):
     assert f"{option} is for RSA machines, and gcd is none" in cli.fails(
         "prove", "--accelerator", GCD, option
     )
@@ -167,7 +167,7 @@ def test_options_of_rsa(cli: Cli, option: str) -> None:
 # ---- leakage
 
 
-def test_leak(cli: Cli, tmp_path: Path) -> None:
+def test_leak(cli, tmp_path):
     """The time of inverse tells of its number under the same modulus; registers with it."""
     picture = tmp_path / "curve.svg"
     result = cli("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "-o", picture)
@@ -186,7 +186,7 @@ def test_leak(cli: Cli, tmp_path: Path) -> None:
     assert set(told["by_the_secret_alone"]) >= {count + 1 for count in cycles}
 
 
-def test_a_leak_by_power_alone(tmp_path: Path) -> None:
+def test_a_leak_by_power_alone(tmp_path):
     """An adder takes as many cycles for all numbers; its registers tell of a secret one."""
     folder = written(tmp_path / "gcd")
     design = edited(folder, 'name = "gcd"', 'name = "gcd"\n    secret = steady = ("a",)')
@@ -199,7 +199,7 @@ def test_a_leak_by_power_alone(tmp_path: Path) -> None:
         assess(ComparedFields(blind.at(8)), 400)
 
 
-def test_state_between_operations(tmp_path: Path) -> None:
+def test_state_between_operations(tmp_path):
     """Answers are those of a run without a reset."""
     folder = copied("crc", tmp_path / "crc")
     design = edited(
@@ -214,7 +214,7 @@ def test_state_between_operations(tmp_path: Path) -> None:
     assert not found[0].leaks  # the bytes before hide it
 
 
-def test_nothing_secret(cli: Cli, tmp_path: Path) -> None:
+def test_nothing_secret(cli, tmp_path):
     error = cli.fails("attack", "leakage", "--accelerator", GCD)
     assert "gcd has no secret fields" in error and 'secret = ("a",)' in error
     assert "--fixed is for RSA machines" in cli.fails(
@@ -230,7 +230,7 @@ def test_nothing_secret(cli: Cli, tmp_path: Path) -> None:
 # ---- faults
 
 
-def test_faults(cli: Cli) -> None:
+def test_faults(cli):
     """Flips in gcd give a wrong divisor, or none at all; without a status no fault is caught."""
     result = cli("attack", "faults", "--accelerator", GCD, "--nbits", 8, "--json")
     found = result.json()
@@ -244,7 +244,7 @@ def test_faults(cli: Cli) -> None:
     )
 
 
-def test_each_effect_by_its_response() -> None:
+def test_each_effect_by_its_response():
     """A status catches a fault unless a wrong number comes with it."""
     campaign = Campaign(modexlab.accelerator(INVERSE).at(8), count=2)
     campaign.run(campaign.faults(None, False))
@@ -261,7 +261,7 @@ def test_each_effect_by_its_response() -> None:
             assert (effect is Effect.CAUGHT) == (status != 0 and x in (0, golden[1]))
 
 
-def test_faults_of_an_accelerator_with_state() -> None:
+def test_faults_of_an_accelerator_with_state():
     """Each operation is the first after reset, as `fl` has it; what is stored before a request counts."""
     campaign = Campaign(modexlab.accelerator(EXAMPLES / "crc").at(32), count=3)
     for (_, data), golden in campaign.operations:
@@ -270,7 +270,7 @@ def test_faults_of_an_accelerator_with_state() -> None:
     assert campaign.counts[Effect.WRONG] > 0 == campaign.counts[Effect.CAUGHT]
 
 
-def test_a_wrong_accelerator_has_no_campaign(tmp_path: Path) -> None:
+def test_a_wrong_accelerator_has_no_campaign(tmp_path):
     design = edited(written(tmp_path / "gcd"), "total = a + b", "total = a + b + 1")
     with pytest.raises(NoMeasurement, match="without a fault gcd answers"):
         Campaign(design.at(8))
@@ -278,7 +278,7 @@ def test_a_wrong_accelerator_has_no_campaign(tmp_path: Path) -> None:
         Campaign(design.at(8), 0)
 
 
-def test_bellcore_is_for_rsa(cli: Cli) -> None:
+def test_bellcore_is_for_rsa(cli):
     assert "--bellcore is for RSA machines" in cli.fails(
         "attack", "faults", "--accelerator", GCD, "--bellcore"
     )

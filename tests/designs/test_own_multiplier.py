@@ -20,7 +20,7 @@ BLAKLEY = Multiplier(
 )
 
 
-def test_recipe() -> None:
+def test_recipe():
     page = (ROOT / "CONTRIBUTING.md").read_text()
     entry = '"blakley", BLAKLEY, "residue", DIRECT'
     assert f"`Design({entry}, " in page
@@ -35,7 +35,7 @@ def test_recipe() -> None:
 
 
 @pytest.mark.parametrize(("domain", "checked"), [("residue", "identity"), ("identity", "residue")])
-def test_hardware_that_checks_other_operands_than_the_domain(domain: str, checked: str) -> None:
+def test_hardware_that_checks_other_operands_than_the_domain(domain, checked):
     """The mistake that would let a base above the modulus through is refused when the machine is made."""
     wrong = replace(BARE, plan=lambda nbits, _, timing, values: direct_plan(nbits, checked, timing, values))
     with pytest.raises(ValueError, match=r"blakley: domain .* but the hardware checks"):

@@ -33,9 +33,7 @@ EXAMPLE_COMMANDS = [
         for text in EXAMPLE_COMMANDS
     ],
 )
-def test_command_of_an_example(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_command_of_an_example(capsys, tmp_path, monkeypatch, command):
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.chdir(ROOT)
     assert Cli(capsys)(*shlex.split(command, comments=True)).code == code_of(command)
@@ -48,7 +46,7 @@ def code_of(command: str) -> int:
 
 
 @pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def make_cli(capsys, tmp_path, monkeypatch):
     """A command line in a folder where the page has been followed."""
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.chdir(tmp_path)
@@ -63,19 +61,19 @@ def make_cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: py
     "command",
     [pytest.param(text, marks=[pytest.mark.regress] if SLOW.search(text) else []) for text in COMMANDS],
 )
-def test_command(cli: Cli, command: str) -> None:
+def test_command(cli, command):
     told = cli(*shlex.split(command, comments=True))
     assert told.code == code_of(command), told.err
 
 
-def test_python(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python(cli, capsys):
     assert PYTHON is not None
     exec(PYTHON[1], {})
     assert capsys.readouterr().out == "[(31, 39)]\n"
 
 
 @pytest.mark.regress
-def test_the_front_of_the_page(cli: Cli) -> None:
+def test_the_front_of_the_page(cli):
     """More digits a cycle are faster and larger."""
     (front,) = cli("sweep", "roots.toml", "--json").json()["fronts"]
     points = sorted((point["values"]["time_ns"], point["values"]["area_um2"]) for point in front["points"])

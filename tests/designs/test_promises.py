@@ -121,7 +121,7 @@ def seen(
 
 @pytest.mark.parametrize("nbits", [NBITS, pytest.param(16, marks=pytest.mark.regress)])
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-def test_time(design: Design, nbits: int) -> None:
+def test_time(design, nbits):
     """Cycles by formula, which the CL twins share, depend on what is promised: on the exponent exactly."""
     for machine in machines(design, nbits, SETTINGS):
         promised = machine.promises.time
@@ -136,7 +136,7 @@ def test_time(design: Design, nbits: int) -> None:
 
 
 @pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
-def test_time_with_a_key(design: Design) -> None:
+def test_time_with_a_key(design):
     """So do those of private operations, on private exponent and primes. The formula has no message."""
     primes = [value for value in corners(KEY_NBITS // 2, 1) if value & 1 and value > 2]
     n, e = (1 << KEY_NBITS) - 5, 17
@@ -155,7 +155,7 @@ def test_time_with_a_key(design: Design) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
-def test_time_by_words(design: Design) -> None:
+def test_time_by_words(design):
     """And those by the words that the sequencer executes, for random messages, keys and random numbers."""
     rng = random.Random(1)
     for machine in machines(design, KEY_NBITS, KEYED_AND_FIT):
@@ -194,7 +194,7 @@ ON_HARDWARE = [
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "settings"), ON_HARDWARE)
-def test_time_of_the_hardware(name: str, settings: dict[str, Any]) -> None:
+def test_time_of_the_hardware(name, settings):
     """RTL, natively: the same dependence as by formula, and no more than promised."""
     machine = catalogue.find(name).at(NBITS, **settings)
     promised = machine.promises.time
@@ -228,7 +228,7 @@ def test_time_of_the_hardware(name: str, settings: dict[str, Any]) -> None:
         ("ssmm", {"schedule": "fixed-window"}),
     ],
 )
-def test_time_by_proof(name: str, settings: dict[str, Any]) -> None:
+def test_time_by_proof(name, settings):
     """`prove --check time` proves each promise of constant time, and disproves it of the other machines."""
     machine = catalogue.find(name).at(NBITS, **settings)
     (check,) = checks(machine, ["time"])[:1]
@@ -241,7 +241,7 @@ def test_time_by_proof(name: str, settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-def test_operands(design: Design) -> None:
+def test_operands(design):
     """Even moduli and bases from the modulus on are refused if promised, and computed otherwise."""
     machine = design.at(NBITS)
     promises, mod = machine.promises, machine.modulus or 239
@@ -253,7 +253,7 @@ def test_operands(design: Design) -> None:
 
 
 @pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
-def test_keys(design: Design) -> None:
+def test_keys(design):
     """The same with a key: the request has the fields of its kind, and a check withholds wrong results."""
     for machine in machines(design, KEY_NBITS, KEYED[::3]):
         promises, made, key = machine.promises, machine.programmed, machine.key
@@ -308,7 +308,7 @@ def in_register(machine: Machine) -> tuple[bool, ...]:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-def test_register(design: Design) -> None:
+def test_register(design):
     """CAPABILITIES states the promises of the machine, with each of its schedules."""
     for machine in machines(
         design, KEY_NBITS if design.programmed else NBITS, ({}, {"crt": True, "verify": True})
@@ -326,7 +326,7 @@ def test_register(design: Design) -> None:
         ("naive-001", {"schedule": "ladder"}),
     ],
 )
-def test_data_sheet(name: str, settings: dict[str, Any]) -> None:
+def test_data_sheet(name, settings):
     """So does the data sheet."""
     machine = catalogue.find(name).at(KEY_NBITS, **settings)
     sheet = markdown(Facts(Exponentiation(machine, AXI4LITE), "core", "0", (), (), (), 0, ()))
@@ -345,7 +345,7 @@ def test_data_sheet(name: str, settings: dict[str, Any]) -> None:
         pytest.param("naive-ct", {"blind": "both"}, marks=pytest.mark.regress),
     ],
 )
-def test_header(name: str, settings: dict[str, Any]) -> None:
+def test_header(name, settings):
     """The header states the sentence, and the Verilog below it has the value of the register."""
     keyed = {"crt", "blind", "verify"} & settings.keys()
     machine = catalogue.find(name).at(KEY_NBITS if keyed else NBITS, **settings)
@@ -361,7 +361,7 @@ def test_header(name: str, settings: dict[str, Any]) -> None:
     assert constant and int(constant[1] or constant[2], 16 if constant[1] else 10) == slave.capabilities
 
 
-def test_designs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_designs(capsys):
     """`designs` states the default machine's promises as JSON, as a table and in detail."""
     cli = Cli(capsys)
     table = {line.split()[0]: line for line in cli("show", "designs").out.splitlines() if line}

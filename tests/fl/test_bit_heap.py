@@ -91,7 +91,7 @@ LINES = st.lists(
 
 @given(lines=LINES, seed=st.integers(0, 2**32))
 @settings(max_examples=examples(100))
-def test_any_rows(lines: list[Line], seed: int) -> None:
+def test_any_rows(lines, seed):
     """The pair has the sum of the rows: as it is if the heap has place for it, else modulo its width."""
     rng = random.Random(seed)
     top = max((line.hi for line in lines), default=0)
@@ -113,7 +113,7 @@ def test_any_rows(lines: list[Line], seed: int) -> None:
 @pytest.mark.parametrize("delay", [0, 1])
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize(("nbits", "w"), [(8, 4), (13, 6), (32, 34), (64, 16), (128, 66)])
-def test_step(nbits: int, w: int, rows: str, delay: int) -> None:
+def test_step(nbits, w, rows, delay):
     """The rows of a step that are right give the sum of its products, for words that are as large as
     can be.
     """
@@ -157,7 +157,7 @@ def by_columns(lines: list[Line], columns: int) -> tuple[int, int, float]:
 
 
 @pytest.mark.parametrize(("nbits", "w"), [(32, 16), (64, 34), (128, 66), (256, 66), (1024, 66)])
-def test_costs_as_much_as_by_columns(nbits: int, w: int) -> None:
+def test_costs_as_much_as_by_columns(nbits, w):
     """As many full adders within 1 %, as early within 3 %; half adders are a few percent of them at the ends
     of the rows.
     """
@@ -170,6 +170,6 @@ def test_costs_as_much_as_by_columns(nbits: int, w: int) -> None:
     assert len(plan.adders) == len(plan.lines) - 2
 
 
-def test_unknown_rows() -> None:
+def test_unknown_rows():
     with pytest.raises(BadInput, match="booth"):
         step_heap(ScaledShape(32, 16), "booth")

@@ -45,14 +45,14 @@ def golden(plan: Plan, a: int, b: int) -> int:
         ("7", Modulus("2^n-1", 3, 1)),
     ],
 )
-def test_moduli_as_users_write_them(text: str, modulus: Modulus) -> None:
+def test_moduli_as_users_write_them(text, modulus):
     assert parse(text) == modulus
     assert parse(str(modulus)) == modulus
     assert classify(modulus.value).value == modulus.value
 
 
 @given(st.integers(3, 2**64))
-def test_every_odd_modulus_and_power_of_two_has_a_shape(value: int) -> None:
+def test_every_odd_modulus_and_power_of_two_has_a_shape(value):
     if value % 2 and value.bit_count() > 1:
         assert classify(value).value == value
         assert classify(value).operand_nbits == (value - 1).bit_length()
@@ -85,21 +85,21 @@ def test_every_odd_modulus_and_power_of_two_has_a_shape(value: int) -> None:
         (lambda: family(7), "even n, .* the nearest is 8"),
     ],
 )
-def test_bad_moduli(make, message: str) -> None:
+def test_bad_moduli(make, message):
     with pytest.raises(
         BadInput, match=message.replace("^", r"\^").replace("+k", r"\+k").replace(r"\\", "\\")
     ):
         make()
 
 
-def test_family_is_table_4() -> None:
+def test_family_is_table_4():
     pairs = [(m.value, pm.value) for m, pm in map(family, (2, 4, 6, 8))]
     assert pairs == [(5, 15), (21, 63), (85, 255), (341, 1023)]
     assert str(family(8)[0]) == "2^8+85"
 
 
 @pytest.mark.parametrize("n", [4, 30, 126, 1022])
-def test_family_is_no_key(n: int) -> None:
+def test_family_is_no_key(n):
     """The family's moduli have known factors: they are a benchmark of multipliers, and no RSA key can have
     one.
     """
@@ -110,7 +110,7 @@ def test_family_is_no_key(n: int) -> None:
 # ---- folding
 
 
-def test_folding_as_in_figure_5() -> None:
+def test_folding_as_in_figure_5():
     """Modulus 43: 2^6 is 21 or -22, of three ones each, so the positive one; 2^7 ... 2^10 are -1, -2,
     -4, -8.
     """
@@ -119,7 +119,7 @@ def test_folding_as_in_figure_5() -> None:
     assert [fold(modulus, weight) for weight in (7, 8, 9, 10)] == [((i,), True) for i in range(4)]
 
 
-def test_folding_of_efficient_moduli() -> None:
+def test_folding_of_efficient_moduli():
     assert [fold(parse("2^8"), weight).columns for weight in (8, 11)] == [(), ()]
     assert [fold(parse("2^8-1"), weight) for weight in (8, 11)] == [((0,), False), ((3,), False)]
     assert [fold(parse("2^8+1"), weight) for weight in (8, 11)] == [((0,), True), ((3,), True)]
@@ -127,7 +127,7 @@ def test_folding_of_efficient_moduli() -> None:
 
 
 @given(st.integers(1, 2**40), st.integers(0, 90))
-def test_folding_keeps_the_value(half: int, more: int) -> None:
+def test_folding_keeps_the_value(half, more):
     modulus = classify(2 * half + 1)
     weight = modulus.columns + more
     for shrinks in (False, True):
@@ -144,7 +144,7 @@ def test_folding_keeps_the_value(half: int, more: int) -> None:
 
 @pytest.mark.parametrize("adder", [adder for adder in ADDERS if adder != CARRY_PROPAGATE])
 @pytest.mark.parametrize("nbits", [1, 2, 3, 5, 8, 13, 32, 33, 128])
-def test_prefix_networks_span_all_bits(adder: str, nbits: int) -> None:
+def test_prefix_networks_span_all_bits(adder, nbits):
     """Every node joins two spans that touch, and in the end all reach down to bit 0."""
     lowest = list(range(nbits))
     for level in prefix_network(adder, nbits):
@@ -162,7 +162,7 @@ def test_prefix_networks_span_all_bits(adder: str, nbits: int) -> None:
 
 @pytest.mark.parametrize("strategy", ALL_STRATEGIES)
 @pytest.mark.parametrize("spec", SMALL)
-def test_every_product_of_small_words(spec: str, strategy: str) -> None:
+def test_every_product_of_small_words(spec, strategy):
     plan = make_plan("multiply", parse(spec), None, strategy)
     assert faults(plan) == []
     for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
@@ -171,7 +171,7 @@ def test_every_product_of_small_words(spec: str, strategy: str) -> None:
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("spec", one_now(SIX_BITS, "2^5+11"))
-def test_every_product_of_six_bits(spec: str) -> None:
+def test_every_product_of_six_bits(spec):
     plan = make_plan("multiply", parse(spec))
     for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
         assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
@@ -180,7 +180,7 @@ def test_every_product_of_six_bits(spec: str) -> None:
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("operation", ["square", "reduce"])
 @pytest.mark.parametrize("spec", [*SMALL, *SIX_BITS])
-def test_every_square_and_every_residue(spec: str, operation: str) -> None:
+def test_every_square_and_every_residue(spec, operation):
     for strategy in ALL_STRATEGIES:
         plan = make_plan(operation, parse(spec), None, strategy)
         assert faults(plan) == []
@@ -191,7 +191,7 @@ def test_every_square_and_every_residue(spec: str, operation: str) -> None:
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("most", one_now([70, 300], 70))
-def test_every_small_modulus(most: int) -> None:
+def test_every_small_modulus(most):
     """All shapes at all small widths, also words longer than a residue; the corner operands of each."""
     for value in range(3, most):
         if value % 2 == 0 and value.bit_count() > 1:
@@ -213,7 +213,7 @@ SHAPED = st.builds(
 
 @settings(max_examples=examples(60), deadline=None)
 @given(SHAPED, st.sampled_from(OPERATIONS), st.sampled_from(ALL_STRATEGIES), st.data())
-def test_any_tree(shaped: tuple[str, int, int], operation: str, strategy: str, data: st.DataObject) -> None:
+def test_any_tree(shaped, operation, strategy, data):
     """Hypothesis: any shape, width, k, operation, strategy and operands."""
     shape, n, k = shaped
     if shape.endswith("k"):
@@ -233,14 +233,14 @@ def test_any_tree(shaped: tuple[str, int, int], operation: str, strategy: str, d
         assert (first + second - golden(plan, a, b)) % plan.modulus.value == 0
 
 
-def test_two_rows_of_ones() -> None:
+def test_two_rows_of_ones():
     """2^n - 1: a word of ones stands for 0 and leaves two rows of ones; the paper's ModSum would answer m."""
     plan = make_plan("multiply", parse("2^5-1"))
     assert final_rows(plan, 31, 31) == (31, 31)
     assert evaluate(plan, 31, 31) == 0
 
 
-def test_cells_take_every_bit_once() -> None:
+def test_cells_take_every_bit_once():
     """The counts of `cells` for single compressors equal those of the levels."""
     plan = make_plan("multiply", parse("2^8+85"), None, "five-full-half")
     for number, level in enumerate(plan.levels):
@@ -259,7 +259,7 @@ def test_cells_take_every_bit_once() -> None:
         assert len(placed) == sum(plan.heights(number + 1)) - passed
 
 
-def test_strategies_use_their_cells() -> None:
+def test_strategies_use_their_cells():
     modulus = parse("2^12-5")
     used = {
         strategy: {kind for kind in CELLS if make_plan("multiply", modulus, None, strategy).count(kind)}
@@ -274,7 +274,7 @@ def test_strategies_use_their_cells() -> None:
 
 
 @pytest.mark.parametrize("spec", ["2^16-1", "2^16+1", "2^16", "2^16-5", "2^16+85"])
-def test_best_is_the_best_of_three(spec: str) -> None:
+def test_best_is_the_best_of_three(spec):
     best = make_plan("multiply", parse(spec))
     costs = {name: make_plan("multiply", parse(spec), None, name).cost for name in STRATEGIES}
     assert best.cost.product == min(cost.product for cost in costs.values())
@@ -283,14 +283,14 @@ def test_best_is_the_best_of_three(spec: str) -> None:
         assert cost in (costs[name], None)
 
 
-def test_square_has_half_of_the_products() -> None:
+def test_square_has_half_of_the_products():
     for spec in ("2^16-1", "2^16+1", "2^16", "2^16-5", "2^14+21"):
         product, square = (make_plan(operation, parse(spec)) for operation in ("multiply", "square"))
         assert square.counts["bits"] < 0.65 * product.counts["bits"]
         assert square.cost.area < 0.8 * product.cost.area
 
 
-def test_following_a_bit() -> None:
+def test_following_a_bit():
     """A reader follows a product: each sentence begins where the last one ended."""
     plan = make_plan("multiply", parse("2^8+85"))
     lines = follow(plan, 7, 3)
@@ -320,6 +320,6 @@ def test_following_a_bit() -> None:
         (("multiply", parse("2^8-1"), 0), "operands of 0 bits"),
     ],
 )
-def test_bad_plans(arguments: tuple, message: str) -> None:
+def test_bad_plans(arguments, message):
     with pytest.raises(BadInput, match=message):
         make_plan(*arguments)

@@ -43,7 +43,7 @@ def cell_gates(plan: Plan) -> int:
 
 @pytest.mark.parametrize("strategy", ALL_STRATEGIES)
 @pytest.mark.parametrize("n", TABLE_5 + TABLE_7[:4])
-def test_pseudo_modulus_is_cheaper(n: int, strategy: str) -> None:
+def test_pseudo_modulus_is_cheaper(n, strategy):
     """PM < M at every size of Table 5 and beyond, whatever the cells: levels, cells, gates, depth, final
     adders.
     """
@@ -56,7 +56,7 @@ def test_pseudo_modulus_is_cheaper(n: int, strategy: str) -> None:
     assert len(pseudo.mod_sum.multiples) < len(modulus.mod_sum.multiples)
 
 
-def test_table_5_is_reproduced_in_order() -> None:
+def test_table_5_is_reproduced_in_order():
     """In each pair of Table 5 the same one wins in delay, area and their product; in each family area grows
     with n.
 
@@ -79,7 +79,7 @@ def test_table_5_is_reproduced_in_order() -> None:
 
 
 @pytest.mark.parametrize("n", [10, 12, 16, 32])
-def test_shapes_rank_as_in_figures_13_and_14(n: int) -> None:
+def test_shapes_rank_as_in_figures_13_and_14(n):
     """2^n is cheapest, then 2^n - 1 and 2^n + 1, then the others; among these, area grows with the ones of k,
     and the slowest is one of the two with most ones.
 
@@ -103,7 +103,7 @@ def test_shapes_rank_as_in_figures_13_and_14(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [8, 16, 32])
-def test_ones_of_k_cost(n: int) -> None:
+def test_ones_of_k_cost(n):
     """Section 2.2.1.4: each carry out of 2^n + k comes back as many bits as |2^(n+1)|_m has ones."""
     for k in (3, 5, 21, 85):
         plan = make_plan("multiply", parse(f"2^{n}+{k}"))
@@ -113,7 +113,7 @@ def test_ones_of_k_cost(n: int) -> None:
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("n", [*TABLE_5, *one_now(TABLE_7, *TABLE_7[:4])])
-def test_reduction_operators(n: int) -> None:
+def test_reduction_operators(n):
     """Section 5.1: the residue of a word twice as long is cheaper modulo the pseudo-modulus, too, although
     that is longer.
     """
@@ -126,7 +126,7 @@ def test_reduction_operators(n: int) -> None:
 
 @pytest.mark.regress
 @pytest.mark.usefixtures("untraced")
-def test_large_plans() -> None:
+def test_large_plans():
     """Trees of 128 and 1024 bits in less than 4 GiB, whatever the shape; also in detail."""
     for n in (126, 1022):
         for modulus in (*family(n), parse(f"2^{n + 2}+1"), parse(f"2^{n + 2}-85")):
@@ -141,5 +141,5 @@ def test_large_plans() -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("n", TABLE_7[4:])
 @pytest.mark.parametrize("strategy", ALL_STRATEGIES)
-def test_pseudo_modulus_is_cheaper_up_to_1024_bits(n: int, strategy: str) -> None:
+def test_pseudo_modulus_is_cheaper_up_to_1024_bits(n, strategy):
     test_pseudo_modulus_is_cheaper(n, strategy)

@@ -63,7 +63,7 @@ def golden(recipe: Recipe, base: int, exp: int, mod: int) -> tuple[Status, int]:
 
 
 @pytest.mark.parametrize("recipe", PLAIN, ids=label)
-def test_corners(recipe: Recipe) -> None:
+def test_corners(recipe):
     """The table of exponentiations: exponents 0, 1, all ones, one bit; bases 0, 1, n - 1, above n; moduli 0,
     1, 3, even, the largest.
     """
@@ -74,7 +74,7 @@ def test_corners(recipe: Recipe) -> None:
 
 
 @pytest.mark.parametrize("nbits", WIDTHS)
-def test_any_exponentiation(nbits: int) -> None:
+def test_any_exponentiation(nbits):
     """Hypothesis: any operands, legal or not, of any of these programs."""
     recipes = plain_recipes(nbits)
     programs = [recipe.program() for recipe in recipes]
@@ -104,7 +104,7 @@ KEYED = [
 
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("nbits", one_now((16, 32, 64), 16))
-def test_private_operations(domain: str, nbits: int) -> None:
+def test_private_operations(domain, nbits):
     """Every combination of CRT, blinding and check, every schedule that may have a secret exponent, both ways
     to fit.
     """
@@ -119,7 +119,7 @@ def test_private_operations(domain: str, nbits: int) -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_any_private_operation(domain: str) -> None:
+def test_any_private_operation(domain):
     """Hypothesis: any key, message, and random numbers."""
     recipes = [recipe for recipe in KEYED if recipe.domain == domain]
     programs = [recipe.program() for recipe in recipes]
@@ -150,7 +150,7 @@ BY_CRT = [recipe for recipe in KEYED if recipe.nbits == 32 and recipe.crt]
 
 
 @pytest.mark.parametrize("recipe", BY_CRT[::5], ids=label)
-def test_primes_that_are_not_of_the_modulus(recipe: Recipe) -> None:
+def test_primes_that_are_not_of_the_modulus(recipe):
     """qinv that is not that of q, or p and q that do not make n: BAD_KEY, with a check of the result and
     without.
     """
@@ -164,7 +164,7 @@ def test_primes_that_are_not_of_the_modulus(recipe: Recipe) -> None:
 
 
 @pytest.mark.parametrize("recipe", [item for item in KEYED if item.nbits == 32][::7], ids=label)
-def test_exponents_that_are_not_of_the_key(recipe: Recipe) -> None:
+def test_exponents_that_are_not_of_the_key(recipe):
     """A private exponent that is wrong: FAULT where the result is checked; where it is not, a wrong
     result.
     """
@@ -182,7 +182,7 @@ def test_exponents_that_are_not_of_the_key(recipe: Recipe) -> None:
 
 @pytest.mark.parametrize("exp", [0, 1, 2, 0xB5, 0xFF, 0x80, 0xA53C, 0xFFFF, 0x8001, 0x6DB])
 @pytest.mark.parametrize("name", SCHEDULES)
-def test_products_are_those_of_the_plan(name: str, exp: int) -> None:
+def test_products_are_those_of_the_plan(name, exp):
     """As many, in the same order, with the same factors: squarings are squarings. (The doubling unit takes
     numbers into the domain.)
     """
@@ -218,7 +218,7 @@ def test_products_are_those_of_the_plan(name: str, exp: int) -> None:
 
 
 @pytest.mark.parametrize("recipe", [*PLAIN[::7], *KEYED[::11]], ids=label)
-def test_listing_has_a_line_a_word(recipe: Recipe) -> None:
+def test_listing_has_a_line_a_word(recipe):
     """Numbered from 0, with where each word goes that does not go to the next."""
     program = recipe.program()
     lines = program.listing()
@@ -233,7 +233,7 @@ END = Word(flow=Flow("answer"))
 START = Word(actions=(SetExponent("in.exp"),), takes=True, accepts=True)
 
 
-def test_two_reads_of_the_memory_in_a_word_are_refused() -> None:
+def test_two_reads_of_the_memory_in_a_word_are_refused():
     """Reads of two slots, or of a slot and the modulus, are refused in one word; so are two stores."""
     for actions in (
         (Fetch("r", "m"), Fetch("b", "n")),
@@ -246,7 +246,7 @@ def test_two_reads_of_the_memory_in_a_word_are_refused() -> None:
 
 
 @pytest.mark.parametrize("read", [Fetch("b", "m"), SetModulus("m")])
-def test_a_slot_that_is_read_too_early_is_refused(read: Fetch | SetModulus) -> None:
+def test_a_slot_that_is_read_too_early_is_refused(read):
     """In the word after its store, straight on or behind a loop; with a word between, or a product, it is
     there.
     """
@@ -265,7 +265,7 @@ def test_a_slot_that_is_read_too_early_is_refused(read: Fetch | SetModulus) -> N
     assemble([START, Word((Product("r", "r", "r"),), keep.actions), look, END], slots=("m",))
 
 
-def test_what_verify_promises() -> None:
+def test_what_verify_promises():
     """A result leaves behind the last check alone, which leaves two registers that differ: what is compared
     at the end is fetched later.
     """
@@ -281,7 +281,7 @@ def test_what_verify_promises() -> None:
 
 
 @pytest.mark.parametrize("schedule", ["left-to-right", "sliding-window"])
-def test_schedules_that_show_a_private_exponent_are_refused(schedule: str) -> None:
+def test_schedules_that_show_a_private_exponent_are_refused(schedule):
     """In every program with a key; those from the right are only where there is no CRT and no blinded
     exponent.
     """

@@ -55,9 +55,7 @@ def moduli(nbits: int, rng: random.Random) -> list[int]:
     seed=st.integers(0, 99),
 )
 @settings(max_examples=examples(150), deadline=None)
-def test_into_the_form_and_out(
-    nbits: int, digit: int, delay: int, doublings: int, halvings: int, seed: int
-) -> None:
+def test_into_the_form_and_out(nbits, digit, delay, doublings, halvings, seed):
     """The chain makes R^2, M' is 2^-v, and what enters leaves as it was, whatever word it has become."""
     try:
         form = form_of(nbits, digit, delay, doublings, halvings)
@@ -88,7 +86,7 @@ def test_into_the_form_and_out(
 
 @given(nbits=st.integers(4, 80), digit=st.sampled_from((4, 8, 17, 66)), seed=st.integers(0, 99))
 @settings(max_examples=examples(100), deadline=None)
-def test_integers_on_a_modular_core(nbits: int, digit: int, seed: int) -> None:
+def test_integers_on_a_modular_core(nbits, digit, seed):
     """Two products give the upper half of a * b, and the sum of the halves."""
     form = form_of(nbits, digit)
     rng = random.Random(seed)
@@ -100,7 +98,7 @@ def test_integers_on_a_modular_core(nbits: int, digit: int, seed: int) -> None:
         assert low == a * b & top
 
 
-def test_cycles_to_r_squared() -> None:
+def test_cycles_to_r_squared():
     """At 2,048 bits and 66 a digit: 311 with a doubling a cycle (65 of them to R), 246 with two; a digit of
     70 makes it 292.
     """
@@ -114,7 +112,7 @@ def test_cycles_to_r_squared() -> None:
     assert form_of(2048, 66).align_cycles((1 << 1024) - 1) == 1024 // 66 + 1024 % 66
 
 
-def test_halvings_that_are_no_word() -> None:
+def test_halvings_that_are_no_word():
     """2^h is a factor, with h a multiple of the halvings in a cycle: as many as N has bits will do in any
     case.
     """
@@ -123,7 +121,7 @@ def test_halvings_that_are_no_word() -> None:
         form_of(32, 18, halvings=64)
 
 
-def test_factors_that_leave_no_place_for_the_modulus() -> None:
+def test_factors_that_leave_no_place_for_the_modulus():
     """All ones as a word: with M' beside it a step's state would not have enough bits; the oracle refuses
     what the hardware cannot.
     """
@@ -143,7 +141,7 @@ def computed(recipe: Recipe, fields: dict[str, int]) -> tuple[Status, int]:
     ("nbits", "digit"), [(8, 4), (14, 4), pytest.param(33, 8, marks=pytest.mark.regress)]
 )
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_plain(schedule: str, nbits: int, digit: int) -> None:
+def test_plain(schedule, nbits, digit):
     """Any odd modulus, exponents 0, 1 and of full length."""
     rng = random.Random(nbits)
     recipe = Recipe(nbits, "scaled", schedule, scaled=form_of(nbits, digit))
@@ -183,7 +181,7 @@ def keyed_of(nbits: int, digit: int, schedule: str, *, crt: bool, blind: str, ve
     ],
 )
 @pytest.mark.parametrize("how", PROTECTIONS, ids=str)
-def test_private_operations(nbits: int, key_nbits: int, digit: int, how: dict) -> None:
+def test_private_operations(nbits, key_nbits, digit, how):
     """The RSA equation, with every protection, keys as long as the machine and shorter ones."""
     rng = random.Random(nbits)
     for at, schedule in enumerate(SECRET):
@@ -197,7 +195,7 @@ def test_private_operations(nbits: int, key_nbits: int, digit: int, how: dict) -
             assert computed(recipe, fields) == (Status.OK, pow(message, key.d, key.n))
 
 
-def test_wrong_keys() -> None:
+def test_wrong_keys():
     """A number of a key that does not belong to the others is found: at once, or as the result does not give
     the message.
     """

@@ -23,21 +23,21 @@ def as_printed(a: int, b: int, m: int) -> int:
 
 @settings(max_examples=examples(1000))
 @given(st.integers(1, 2**130), st.integers(0, 2**130), st.integers(0, 2**130))
-def test_any_product(m: int, a: int, b: int) -> None:
+def test_any_product(m, a, b):
     assert shift_sub(a % m, b, m) == a * b % m
 
 
-def test_the_paper_answers_m_for_0() -> None:
+def test_the_paper_answers_m_for_0():
     assert as_printed(7, 29, 203) == 203
     assert shift_sub(7, 29, 203) == 0
 
 
 @pytest.mark.parametrize("nbits", [8, 64, 1024])
-def test_square_of_r(nbits: int) -> None:
+def test_square_of_r(nbits):
     for m in (1, 3, 5, 2 ** (nbits - 1) + 1, 2**nbits - 1, 2 ** (nbits // 2) + 1):
         assert square_of_r(m, nbits) == pow(2, 2 * nbits, m), m
 
 
-def test_unreduced_factor() -> None:
+def test_unreduced_factor():
     with pytest.raises(BadInput, match=r"a = 9, m = 7; reduce a first"):
         shift_sub(9, 1, 7)

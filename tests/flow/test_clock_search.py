@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,7 +45,7 @@ def run(search: ClockSearch, design: Callable[[float], Trial]) -> list[Trial]:
 
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("start_ns", [1.0, 3.0, 7.3])
-def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
+def test_finds_the_shortest_period(start_ns, near):
     """For designs whose netlists all reach the same period: the first on the grid above it, or two percent
     more.
     """
@@ -63,7 +62,7 @@ def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
     assert max(counts) < MOST_TRIALS and sum(counts) / len(counts) < (4.5 if near else 5)
 
 
-def test_from_a_period_that_is_nearly_the_answer() -> None:
+def test_from_a_period_that_is_nearly_the_answer():
     """One more trial confirms the answer; far from it, steps grow until it is passed."""
     for period, most in ((1.68, 2), (1.63, 4), (1.78, 3), (1.2, 7)):
         search = ClockSearch(1.7, near=True)
@@ -72,7 +71,7 @@ def test_from_a_period_that_is_nearly_the_answer() -> None:
         assert search.best is not None and period <= search.best.clock_ns < period + GRID_NS
 
 
-def test_it_begins_with_the_very_clock_that_is_known() -> None:
+def test_it_begins_with_the_very_clock_that_is_known():
     """Beside the grid too; then it goes on upon it, and never ends at a longer one that was not needed."""
     for period, asked, best in ((1.95, [1.96, 1.9], 1.96), (1.88, [1.96, 1.9, 1.8, 1.85], 1.9)):
         search = ClockSearch(1.96, near=True)
@@ -82,7 +81,7 @@ def test_it_begins_with_the_very_clock_that_is_known() -> None:
         assert search.best is not None and search.best.clock_ns == best
 
 
-def test_netlists_that_differ_from_clock_to_clock() -> None:
+def test_netlists_that_differ_from_clock_to_clock():
     """Netlists reach periods within three percent of each other, and so does the result."""
     for seed in range(200):
         generator = random.Random(seed)
@@ -93,21 +92,21 @@ def test_netlists_that_differ_from_clock_to_clock() -> None:
         assert period <= search.best.clock_ns <= 1.03 * period * (1 + RELATIVE) + 4 * GRID_NS
 
 
-def test_nothing_that_a_clock_measures() -> None:
+def test_nothing_that_a_clock_measures():
     search = ClockSearch(3.0)
     assert search.ask() == 3.0
     search.tell(Trial(3.0, None, 10.0, True))
     assert search.ask() is None and search.best == search.trials[0]
 
 
-def test_a_design_that_meets_no_clock() -> None:
+def test_a_design_that_meets_no_clock():
     """It gets slower as its clock does: the search gives up, and has no answer."""
     search = ClockSearch(3.0)
     trials = run(search, lambda clock_ns: Trial(clock_ns, -1.0, 10.0, False))
     assert len(trials) == MOST_TRIALS and search.best is None
 
 
-def test_after_layout_it_begins_where_it_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_after_layout_it_begins_where_it_ended(monkeypatch, tmp_path):
     """The graph is run up to its timing, before layout and after it, at one clock after the other; all of it
     is told.
     """
@@ -147,13 +146,13 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch: pytest.MonkeyPatch, 
     assert near.clock_ns == 2.15 and [clock_ns for _, clock_ns in ran] == [2.15, 2.1], "it was given: near"
 
 
-def test_a_trial_without_timing_ends_the_search() -> None:
+def test_a_trial_without_timing_ends_the_search():
     with pytest.raises(FlowError, match=r"no verdict on 2\.5 ns: step timing: OpenSTA stopped"):
         fmax.judged(Outcome(failed={"timing": "OpenSTA stopped (1)"}), 2.5)
 
 
 @pytest.mark.regress
-def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_highest_clock_of_a_multiplier(capsys):
     """It is met, the next shorter one that was tried is not, and the flow at that clock is the same run."""
     made = chip(catalogue.find("mont"), 8, {}, "unit")
     parameters = {"clock_period": 3.0, "fmax": True}
@@ -184,7 +183,7 @@ def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -
     }
 
 
-def test_steps_that_have_no_clock(capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_that_have_no_clock(capsys):
     assert "--fmax with --to rtl-sim: this step has no clock" in Cli(capsys).fails(
         "asic", "mont", "--nbits", 8, "--fmax", "--to", "rtl-sim"
     )

@@ -7,7 +7,6 @@ import re
 import statistics
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -55,7 +54,7 @@ def timed(circuit: Circuit, directory: Path, *, res_ohm: float = 0.0, wires: boo
 
 
 @pytest.mark.parametrize(("make", "wires"), [(adder, False), (tree, True)])
-def test_slacks_agree(make: Any, wires: bool, tmp_path: Path) -> None:
+def test_slacks_agree(make, wires, tmp_path):
     """Without resistance to the last digits, endpoint by endpoint."""
     rows = by_name(timing.compare(timed(make(), tmp_path, wires=wires), "here"))
     assert all(row.agrees for row in rows.values())
@@ -64,7 +63,7 @@ def test_slacks_agree(make: Any, wires: bool, tmp_path: Path) -> None:
     assert rows["worst setup slack here"].note == "the same endpoint"
 
 
-def test_resistance_is_found_as_the_cause(tmp_path: Path) -> None:
+def test_resistance_is_found_as_the_cause(tmp_path):
     """Wires of kilohms: what OpenSTA's drivers see of them is less than all, and nothing else differs."""
     found = timed(adder(), tmp_path, res_ohm=100_000)
     worst = by_name(timing.compare(found, "here"))["worst setup slack here"]
@@ -74,9 +73,7 @@ def test_resistance_is_found_as_the_cause(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("factor", one_now([0, 20], 0))
-def test_wrong_resistance_has_no_cause(
-    factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
     """Forgotten, or in another unit."""
     ours = timing.Timed.ours
 
@@ -109,7 +106,7 @@ def slower(directory: Path) -> Kit:
     return other
 
 
-def test_a_wrong_delay_is_found(tmp_path: Path) -> None:
+def test_a_wrong_delay_is_found(tmp_path):
     """It has no cause that the comparison knows of, with resistances or without."""
     found = replace(timed(adder(), tmp_path, res_ohm=1000), kit=slower(tmp_path))
     rows = by_name(timing.compare(found, "here"))
@@ -121,7 +118,7 @@ def test_a_wrong_delay_is_found(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_area(tmp_path: Path) -> None:
+def test_area(tmp_path):
     """By Yosys; one cell more is seen in both figures."""
     circuit = adder()
     path = circuit.write(tmp_path)
@@ -157,7 +154,7 @@ def powered(circuit: Circuit, directory: Path) -> power.Powered:
 
 
 @pytest.mark.parametrize("make", [adder, gated])
-def test_power_agrees(make: Any, tmp_path: Path) -> None:
+def test_power_agrees(make, tmp_path):
     """OpenSTA's power is far off, and every part of the difference is explained."""
     found = powered(make(), tmp_path)
     rows = by_name(power.compare(found, "here"))
@@ -172,7 +169,7 @@ def test_power_agrees(make: Any, tmp_path: Path) -> None:
     assert printed.theirs == pytest.approx(right + causes, rel=0.01)
 
 
-def test_a_wrong_power_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_power_is_found(tmp_path, monkeypatch):
     found = powered(adder(), tmp_path)
     monkeypatch.setattr(power, "FJ_PER_NS_TO_MW", 1.2 * power.FJ_PER_NS_TO_MW)
     rows = by_name(power.compare(found, "here"))
@@ -181,7 +178,7 @@ def test_a_wrong_power_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("part", [power.CLOCKS, power.INPUTS])
-def test_intention_does_not_excuse(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intention_does_not_excuse(part, tmp_path, monkeypatch):
     """Clock pins and inputs of registers may differ by OpenSTA's model of registers, and by no more."""
     ours = power.Powered.ours
     monkeypatch.setattr(
@@ -250,14 +247,14 @@ def wrong(rows: list[Compared]) -> list[str]:
     return [row.what for row in rows if row.wrong]
 
 
-def test_layout_as_the_netlist_says(tmp_path: Path) -> None:
+def test_layout_as_the_netlist_says(tmp_path):
     found = drawn(tmp_path)
     gds, def_ = files(found.layout, tmp_path)
     assert wrong(connections.compare(gds, def_, found.netlist, KIT)) == []
     assert wrong(shapes.compare(gds, KIT)) == []
 
 
-def test_open_and_short_are_found(tmp_path: Path) -> None:
+def test_open_and_short_are_found(tmp_path):
     found = drawn(tmp_path)
     net = found.layout.nets["middle"]
     net.wires.remove(found.metal2[1])
@@ -276,7 +273,7 @@ def test_open_and_short_are_found(tmp_path: Path) -> None:
     assert wrong(rows)[0].startswith("open nets")  # a cell that is not where its wires are
 
 
-def test_wires_too_near_are_found(tmp_path: Path) -> None:
+def test_wires_too_near_are_found(tmp_path):
     found = drawn(tmp_path)
     wire = found.metal2[1]
     near = dbu(KIT.geometry.layers["metal2"].width + 0.05)
@@ -305,7 +302,7 @@ def hazard(length: int, loads: int) -> Circuit:
 
 
 @pytest.mark.parametrize(("length", "loads", "cut"), [(15, 0, False), (17, 2, True)])
-def test_swings_by_hand(length: int, loads: int, cut: bool, tmp_path: Path) -> None:
+def test_swings_by_hand(length, loads, cut, tmp_path):
     """A wide pulse goes the whole way twice. One that is shorter than its ramps: up while it lasts, and back
     as far.
     """
@@ -332,7 +329,7 @@ def test_swings_by_hand(length: int, loads: int, cut: bool, tmp_path: Path) -> N
     assert (counts.swings <= counts.timed + 1e-9).all() and (counts.swings >= counts.toggles - 1e-9).all()
 
 
-def test_energy_and_its_spread(tmp_path: Path) -> None:
+def test_energy_and_its_spread(tmp_path):
     """By its own activity, beside that without glitches and that with all of them; drawn operations are its
     spread and no more.
     """

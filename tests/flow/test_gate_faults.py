@@ -29,12 +29,12 @@ MOST = 40
 
 
 @pytest.fixture(scope="module")
-def faulty() -> FaultyNetlist:
+def faulty():
     netlist, ports = netlist_of(MACHINE.rtl())
     return FaultyNetlist(GateTables(netlist, LIBRARY), ports)
 
 
-def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty: FaultyNetlist) -> None:
+def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty):
     """The same answers, and as late; registers that synthesis has made one of are left out."""
     nets = faulty.tables.netlist.aliases
     model = Faulted(MACHINE.rtl())
@@ -59,7 +59,7 @@ def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty: FaultyNetlist) -> No
     assert wrong > 10
 
 
-def test_stuck_nets(faulty: FaultyNetlist) -> None:
+def test_stuck_nets(faulty):
     """A bit of the result shows it; a machine that never takes a request hangs; and without a fault all is
     well.
     """
@@ -74,7 +74,7 @@ def test_stuck_nets(faulty: FaultyNetlist) -> None:
     assert faulty.run(REQUEST, MOST)[0] == GOLDEN, "the tables are as they were"
 
 
-def test_a_campaign_of_nets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_campaign_of_nets(monkeypatch):
     """Its parts are kept under a name that the library of cells is in."""
     made = NetCampaign(MACHINE)
     made.run(made.faults(90, False))
@@ -88,7 +88,7 @@ def test_a_campaign_of_nets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told["wrong_result"] > 20 and told["bellcore"] is None
 
 
-def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty: FaultyNetlist) -> None:
+def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty):
     model = TracedNetlist(faulty.tables.netlist, LIBRARY, faulty.ports, LIBRARY.constraints(3.0))
     requests = [MACHINE.carried(base, 0x8D, 0xB3) for base in (77, 3, 77, 77, 77)]
     traced = model.run(requests, 12)
@@ -102,14 +102,14 @@ def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty: Faulty
     model.close()
 
 
-def test_what_leaks_is_found_on_the_netlist() -> None:
+def test_what_leaks_is_found_on_the_netlist():
     found = assess(Compared(MACHINE), 600, TOGGLES)
     assert found.power_leaks and not found.time_leaks
     assert "ctrl" in [finding.name for finding in found.alone()]
 
 
 @pytest.mark.regress
-def test_a_check_catches_stuck_nets_too() -> None:
+def test_a_check_catches_stuck_nets_too():
     """16 bits: of those that are stuck for good some get through, as the check is made with the same unit;
     without it many do.
     """
@@ -124,7 +124,7 @@ def test_a_check_catches_stuck_nets_too() -> None:
 
 
 @pytest.mark.regress
-def test_what_is_blinded_passes_on_the_netlist() -> None:
+def test_what_is_blinded_passes_on_the_netlist():
     """With all glitches, in the sum and in each module alone; without the blinding of its exponent the same
     program leaks.
     """

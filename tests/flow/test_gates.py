@@ -70,7 +70,7 @@ def value_of(text: str, at: dict[str, int]) -> int:
         ("A'' | 0", "A"),
     ],
 )
-def test_functions_of_liberty(text: str, same: str) -> None:
+def test_functions_of_liberty(text, same):
     """Precedence and the ways to write an operator, by the user guide."""
     inputs = ("A", "B", "C")
     assert parse(text).table(inputs) == parse(same).table(inputs)
@@ -80,12 +80,12 @@ def test_functions_of_liberty(text: str, same: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["A &", "(A", "A)", "& A", "A $ B", "", "!"])
-def test_damaged_functions(text: str) -> None:
+def test_damaged_functions(text):
     with pytest.raises(BadInput, match="no Boolean function"):
         parse(text)
 
 
-def test_tables_of_all_cells() -> None:
+def test_tables_of_all_cells():
     """Every combinational output of the library, at every point."""
     checked = 0
     for cell in LIBRARY.cells.values():
@@ -199,8 +199,8 @@ ZOO_PORTS_REQUEST = Message(BITS)
 
 @pytest.fixture(scope="module")
 def built_zoo(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[netlist.Netlist, str, list[tuple[liberty.Cell, str]]]:
+    tmp_path_factory,
+):
     """The netlist of the zoo as data and as text."""
     directory = tmp_path_factory.mktemp("zoo")
     text, shown = zoo()
@@ -279,7 +279,7 @@ def check_zoo(shown: list, messages: list[int], expected: list[int], answers: li
         assert not wrong, f"{message:0{BITS}b}: {wrong}"
 
 
-def test_every_cell_in_the_simulator(built_zoo: tuple) -> None:
+def test_every_cell_in_the_simulator(built_zoo):
     """All cells that have a state or a function do what the reference says."""
     nets, _, shown = built_zoo
     messages, expected = sequence()
@@ -288,7 +288,7 @@ def test_every_cell_in_the_simulator(built_zoo: tuple) -> None:
 
 
 @pytest.mark.regress
-def test_models_in_verilator(built_zoo: tuple, tmp_path: Path) -> None:
+def test_models_in_verilator(built_zoo, tmp_path):
     """All cells' models in Verilator do what the reference says; toggles, counted in its waveforms, are those
     of the simulator.
     """
@@ -321,7 +321,7 @@ def compare(nets: netlist.Netlist, counts: engine.Counts, toggles: Counter, name
     return compared
 
 
-def test_tie_cells_and_constants(tmp_path: Path) -> None:
+def test_tie_cells_and_constants(tmp_path):
     """Cells without inputs have their value from the start."""
     nets = netlist_of_verilog(
         tmp_path,
@@ -343,7 +343,7 @@ def circuit(tmp_path: Path, text: str, top: str = "c") -> netlist.Netlist:
     return netlist_of_verilog(tmp_path, text, top)
 
 
-def test_loop_is_named(tmp_path: Path) -> None:
+def test_loop_is_named(tmp_path):
     nets = circuit(
         tmp_path,
         "module c (input a, output z); wire w; NAND2_X1 g (.A1(a), .A2(w), .ZN(z)); INV_X1 h (.A(z), "
@@ -364,7 +364,7 @@ HAZARD = (
 )
 
 
-def test_hazard(tmp_path: Path) -> None:
+def test_hazard(tmp_path):
     """a & !a is always 0, but after each rise of `a` the gate sees two ones for the time of nine
     inverters.
     """
@@ -384,7 +384,7 @@ def test_hazard(tmp_path: Path) -> None:
     )
 
 
-def test_pulse_that_does_not_pass(tmp_path: Path) -> None:
+def test_pulse_that_does_not_pass(tmp_path):
     """One inverter is faster than the rise of a loaded AND: the gate changes its mind in time."""
     nets = circuit(
         tmp_path,
@@ -398,7 +398,7 @@ def test_pulse_that_does_not_pass(tmp_path: Path) -> None:
     assert counts.timed[nets.net("b")] == 8
 
 
-def test_balanced_tree_has_no_glitch(tmp_path: Path) -> None:
+def test_balanced_tree_has_no_glitch(tmp_path):
     """Equal gates on equal paths: one input moves a cycle, and nothing moves more than once; a chain of the
     same function with all inputs moving does glitch.
     """
@@ -523,7 +523,7 @@ def reference_toggles(nets: netlist.Netlist, values: list[int]) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", one_now(range(4), 0))
-def test_glitches_of_random_circuits(seed: int) -> None:
+def test_glitches_of_random_circuits(seed):
     """Every net moves as often as a plain event-driven simulator in Python says, and settles where the logic
     without delays does.
     """
@@ -548,12 +548,12 @@ def table(design: catalogue.Design, nbits: int) -> list:
 
 
 @pytest.fixture(scope="module")
-def mont() -> tuple[netlist.Netlist, Ports]:
+def mont():
     """The netlist of the 8-bit Montgomery machine, and its ports."""
     return gates.netlist_of(MONT.at(8).rtl())
 
 
-def test_rows_at_gates() -> None:
+def test_rows_at_gates():
     """Every row of the table, with delays and stalls: the answers and the cycle stamps of RTL."""
     rows = table(MONT, 8)
     for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
@@ -562,7 +562,7 @@ def test_rows_at_gates() -> None:
         assert stamps(at_gates) == stamps(run_mod_exps(MONT.at(8).rtl(), rows, MONT, 8, "native", stall))
 
 
-def test_reset_after_random_power_up() -> None:
+def test_reset_after_random_power_up():
     rows = table(MONT, 8)[::4]
     with simulated(*gates.netlist_of(MONT.at(8).rtl()), power_up_seed=5) as simulation:
         run = simulation.run([row.request for row in rows])
@@ -593,7 +593,7 @@ def mutated(nets: netlist.Netlist, name: str) -> netlist.Netlist:
     return dataclasses.replace(nets, cells={**nets.cells, name: new})
 
 
-def test_mutated_netlists_fail(mont: tuple[netlist.Netlist, Ports]) -> None:
+def test_mutated_netlists_fail(mont):
     """One cell of another function: some row gives another answer, or the protocol breaks. A few mutations
     change nothing that a row can see (checks of operands, spare logic); most must.
     """
@@ -627,7 +627,7 @@ def stream_workload(ports: Ports, rows: list, energy: dict[str, mod_exp.ModExpRo
     }
 
 
-def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
+def test_gate_sim(mont, tmp_path):
     """The step: rows pass, and each energy workload has its activity in its own window, with glitches and
     without.
     """
@@ -703,7 +703,7 @@ def as_json(nets: netlist.Netlist) -> dict:
     }
 
 
-def test_netlist_of_another_design(mont: tuple[netlist.Netlist, Ports]) -> None:
+def test_netlist_of_another_design(mont):
     nets, _ = mont
     other = MONT.at(16).rtl()
     elaborate(other)
@@ -712,7 +712,7 @@ def test_netlist_of_another_design(mont: tuple[netlist.Netlist, Ports]) -> None:
 
 
 @pytest.mark.regress
-def test_counts_are_verilators(tmp_path: Path) -> None:
+def test_counts_are_verilators(tmp_path):
     """A multiplier of shift and subtract: Verilator counts the same toggles of every net."""
     unit = next(design for design in DESIGNS if design.name == "ssmm").at(8).multiplier()
     nets, ports = gates.netlist_of(unit)
@@ -756,16 +756,14 @@ def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
         if nbits == 8 or (not is_sibling(design) and (design.family != "DirectMul" or nbits <= 32))
     ],
 )
-def test_every_design_at_gates(design: catalogue.Design, nbits: int) -> None:
+def test_every_design_at_gates(design, nbits):
     check_at_gates(design, table(design, nbits), nbits)
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [8, 32])
 @pytest.mark.parametrize("design", FIRST.values(), ids=lambda design: design.name)
-def test_every_multiplier_behind_registers_at_gates(
-    design: catalogue.Design, nbits: int, tmp_path: Path
-) -> None:
+def test_every_multiplier_behind_registers_at_gates(design, nbits, tmp_path):
     """The rows of the flow, as accesses to the registers."""
     chip = Chip(design, nbits, {}, "xcel")
     chip.export(tmp_path)
@@ -776,7 +774,7 @@ def test_every_multiplier_behind_registers_at_gates(
     assert report.failures == [] and report.tests_passed == len(work.rows) + len(work.energy)
 
 
-def test_long_operations_are_given_by_a_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_operations_are_given_by_a_window(tmp_path, monkeypatch):
     """The first products of a private exponent, with the exact count of the whole; exponents of rows are as
     long as may be.
     """
@@ -821,7 +819,7 @@ SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow wit
         *((family, 256) for family in SERIAL),
     ],
 )
-def test_wide_families_at_gates(family: str, nbits: int) -> None:
+def test_wide_families_at_gates(family, nbits):
     """One row with a short exponent."""
     design = FAMILIES[family]
     check_at_gates(design, mod_exp.table(nbits, 8, mod=design.at(nbits).modulus)[4:5], nbits)
@@ -834,7 +832,7 @@ def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:
 
 
 @pytest.mark.regress
-def test_processor_at_gates() -> None:
+def test_processor_at_gates():
     """A whole processor: a program with loads, branches and products takes the instructions and cycles of
     RTL.
     """
@@ -870,7 +868,7 @@ def test_processor_at_gates() -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "nbits"), [("mont", 32), ("mont-ct", 40), ("serial", 16)])
-def test_no_flip_flop_knows_a_key_after_zeroise(name: str, nbits: int) -> None:
+def test_no_flip_flop_knows_a_key_after_zeroise(name, nbits):
     """Behind AXI4-Lite, at gates: two keys, their results read; without zeroise their states differ, after it
     in no flip-flop.
     """

@@ -44,14 +44,14 @@ endmodule
 
 
 @pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(tmp_path, monkeypatch):
     """A cache with nothing in it."""
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture
-def counter(tmp_path: Path) -> VerilogFiles:
+def counter(tmp_path):
     """A small design from elsewhere, in a file with a comma in its name."""
     path = tmp_path / "a,counter.sv"
     path.write_text(COUNTER)
@@ -61,7 +61,7 @@ def counter(tmp_path: Path) -> VerilogFiles:
 # ---- declarations
 
 
-def test_every_folder_is_a_step() -> None:
+def test_every_folder_is_a_step():
     folders = {path.parent.name for path in graph.STEPS.glob("*/configure.yml")}
     assert set(graph.ORDER) == folders - {"fpga"}  # which is a graph of its own
     for name in graph.ORDER:
@@ -78,7 +78,7 @@ CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 (ADAPTER_OF_A_USER,) = re.findall(r"```python\n(.*?)```\n", CONTRIBUTING, re.DOTALL)
 
 
-def test_a_new_step_is_one_folder(tmp_path: Path, own_cache: Path, counter: VerilogFiles) -> None:
+def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
     """In a copy of the package: it runs after the step that makes its input, and mflowgen has it."""
     package = tmp_path / "modexlab"
     for room in ("fl", "rtl", "flow"):
@@ -108,7 +108,7 @@ def test_a_new_step_is_one_folder(tmp_path: Path, own_cache: Path, counter: Veri
     assert " : lines" in done.stdout
 
 
-def test_a_step_depends_on_its_own_sources() -> None:
+def test_a_step_depends_on_its_own_sources():
     """A change to the router repeats no synthesis."""
     of = {name: sources.closure(graph.adapter_module(name)) for name in graph.ORDER}
     assert not any(
@@ -120,19 +120,19 @@ def test_a_step_depends_on_its_own_sources() -> None:
         assert name == graph.LENIENT or "flow.graph.graph" not in of[name], name
 
 
-def test_inputs_are_made_by_steps_before() -> None:
+def test_inputs_are_made_by_steps_before():
     for index, name in enumerate(graph.ORDER):
         for source in graph.sources(name):
             assert source in graph.ORDER[:index], name
 
 
-def test_files_have_one_maker() -> None:
+def test_files_have_one_maker():
     outputs = [file for name in graph.ORDER for file in graph.declaration(name).outputs]
     assert len(outputs) == len(set(outputs))
 
 
 @pytest.mark.parametrize("name", graph.ORDER)
-def test_declaration_is_whole(name: str) -> None:
+def test_declaration_is_whole(name):
     """A step says what it checks before and after, and equal parameters of two steps have one default."""
     data = yaml.safe_load((graph.STEPS / name / "configure.yml").read_text())
     assert data["name"] == name
@@ -149,7 +149,7 @@ def test_declaration_is_whole(name: str) -> None:
         assert graph.defaults()[key] == value, key
 
 
-def test_unknown_step_and_parameter() -> None:
+def test_unknown_step_and_parameter():
     with pytest.raises(BadInput, match="unknown step 'tming': did you mean 'timing'"):
         graph.declaration("tming")
     with pytest.raises(BadInput, match="unknown parameter of the flow 'nbit'"):
@@ -165,7 +165,7 @@ def test_unknown_step_and_parameter() -> None:
         graph.mflowgen_parameters({"settings": "a=b"})
 
 
-def test_words_of_the_export() -> None:
+def test_words_of_the_export():
     """Parameters of mflowgen's users become words of the product's command, whatever they contain."""
     values, vectors = graph.mflowgen_parameters(
         {"nbits": 8, "settings": {"modulus": "1,2 3"}, "system": True}
@@ -177,7 +177,7 @@ def test_words_of_the_export() -> None:
     assert not vectors
 
 
-def test_needed_steps() -> None:
+def test_needed_steps():
     assert graph.needed(["timing"]) == ["rtl", "synthesis", "timing"]
     assert "rtl-sim" not in graph.needed(["layout"])
     judges = {name: tuple(graph.with_judges(name)[1:]) for name in graph.ORDER}
@@ -186,7 +186,7 @@ def test_needed_steps() -> None:
     assert judges == {name: (expected[name],) if name in expected else () for name in graph.ORDER}
 
 
-def test_page_has_all_steps_and_parameters() -> None:
+def test_page_has_all_steps_and_parameters():
     """The tables of README.md."""
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:1] == "|"
@@ -206,7 +206,7 @@ def test_page_has_all_steps_and_parameters() -> None:
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hostile(tmp_path, monkeypatch):
     """The current directory, with modules that shadow those of Python and of the packages in use."""
     for name in ("random", "json", "py", "tempfile", "pickle", "argparse", "numpy", "pyosys", "modexlab"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
@@ -214,7 +214,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_steps_import_nothing_from_the_current_directory(hostile: Path) -> None:
+def test_steps_import_nothing_from_the_current_directory(hostile):
     """The command of a step, a script of yosys, and the command line by -m."""
     (command,) = yaml.safe_load((graph.STEPS / "synthesis" / "configure.yml").read_text())["commands"]
     words = f"{command.format(python=shlex.quote(sys.executable))} --help"
@@ -226,14 +226,14 @@ def test_steps_import_nothing_from_the_current_directory(hostile: Path) -> None:
     assert subprocess.run(words, capture_output=True, text=True).stdout.startswith("modexlab ")
 
 
-def test_workers_import_nothing_from_the_current_directory(hostile: Path) -> None:
+def test_workers_import_nothing_from_the_current_directory(hostile):
     with isolated.workers():
         pool = multiprocessing.get_context("spawn").Pool(1, os.chdir, (hostile,))
     with pool:
         assert pool.apply(os.getcwd) == str(hostile) == str(Path.cwd())
 
 
-def test_every_python_starts_without_the_current_directory() -> None:
+def test_every_python_starts_without_the_current_directory():
     """Directly, where it is not by `isolated.command`."""
     found = 0
     for room in ("rtl", "proc", "flow", "eval"):
@@ -257,7 +257,7 @@ def mflowgen(directory: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_mflowgen_makes_the_graph(tmp_path: Path) -> None:
+def test_mflowgen_makes_the_graph(tmp_path):
     """As its users know it: run, list, status, one step."""
     kwargs = "{'design': 'mont', 'nbits': 8, 'settings': {'nstages': 1}}"
     mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", kwargs)
@@ -274,7 +274,7 @@ def test_mflowgen_makes_the_graph(tmp_path: Path) -> None:
     assert re.search(r"build +-> \d+ +: synthesis\b", status)
 
 
-def test_mflowgen_leaves_out_what_cannot_run(tmp_path: Path, counter: VerilogFiles) -> None:
+def test_mflowgen_leaves_out_what_cannot_run(tmp_path, counter):
     kwargs = {"verilog": [str(counter.files[0])], "top": counter.top}
     printed = mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", str(kwargs))
     assert f"step power is left out: {graph.NO_VECTORS}" in printed
@@ -282,7 +282,7 @@ def test_mflowgen_leaves_out_what_cannot_run(tmp_path: Path, counter: VerilogFil
 
 
 @pytest.mark.regress
-def test_mflowgen_makes_everything(tmp_path: Path) -> None:
+def test_mflowgen_makes_everything(tmp_path):
     """The commands of the page, one after the other."""
     (block,) = re.findall(r"^```\n(\$ mkdir build.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     commands = re.findall(r"^\$ (.+)$", block, re.MULTILINE)
@@ -305,7 +305,7 @@ def export(counter: VerilogFiles, directory: Path) -> None:
     subprocess.run(command, cwd=directory, check=True, capture_output=True)
 
 
-def test_step_in_a_directory(tmp_path: Path, own_cache: Path, counter: VerilogFiles) -> None:
+def test_step_in_a_directory(tmp_path, own_cache, counter):
     """Parameters from the environment, outputs in outputs/; the second time out of the cache."""
     export(counter, tmp_path)
     (tmp_path / "outputs").rename(tmp_path / "inputs")
@@ -320,7 +320,7 @@ def test_step_in_a_directory(tmp_path: Path, own_cache: Path, counter: VerilogFi
     assert len(list(own_cache.glob("synthesis-*.tree"))) == 1
 
 
-def test_step_refuses(tmp_path: Path) -> None:
+def test_step_refuses(tmp_path):
     for name, message in (
         ("tming", "unknown step 'tming'"),
         ("timing", "inputs/adk is not there: run the step adk first"),
@@ -332,7 +332,7 @@ def test_step_refuses(tmp_path: Path) -> None:
         assert not (tmp_path / "outputs").exists()
 
 
-def test_corrupt_design_kit(tmp_path: Path, own_cache: Path, counter: VerilogFiles) -> None:
+def test_corrupt_design_kit(tmp_path, own_cache, counter):
     """A kit that was cut off is refused, and nothing of it stays."""
     export(counter, tmp_path)
     (tmp_path / "outputs").rename(tmp_path / "inputs")
@@ -348,7 +348,7 @@ def test_corrupt_design_kit(tmp_path: Path, own_cache: Path, counter: VerilogFil
 # ---- the cache
 
 
-def test_half_of_an_entry_is_no_entry(own_cache: Path) -> None:
+def test_half_of_an_entry_is_no_entry(own_cache):
     made = []
 
     def build(directory: Path) -> None:
@@ -371,7 +371,7 @@ def test_half_of_an_entry_is_no_entry(own_cache: Path) -> None:
     assert not own_cache.exists()
 
 
-def test_build_that_fails_leaves_nothing(own_cache: Path) -> None:
+def test_build_that_fails_leaves_nothing(own_cache):
     def build(directory: Path) -> None:
         (directory / "half").write_text("half")
         raise BadInput("no more")
@@ -383,7 +383,7 @@ def test_build_that_fails_leaves_nothing(own_cache: Path) -> None:
     assert not list(own_cache.glob("build-*"))
 
 
-def test_what_an_entry_depends_on(tmp_path: Path) -> None:
+def test_what_an_entry_depends_on(tmp_path):
     """Contents of inputs, parameters, contents of files that parameters name; not their places."""
     first = step.entry_name("synthesis", {"design.sv": "a"}, {"clock_period": 3.0})
     assert first == step.entry_name("synthesis", {"design.sv": "a"}, {"clock_period": 3.0})
@@ -397,7 +397,7 @@ def test_what_an_entry_depends_on(tmp_path: Path) -> None:
     assert names[0] == names[1] != names[2]
 
 
-def test_included_files(tmp_path: Path) -> None:
+def test_included_files(tmp_path):
     """Every module that includes a file has it, and a cache entry depends on the text that comes of it."""
     (tmp_path / "parts").mkdir()
     (tmp_path / "size.vh").write_text("localparam SIZE = 8;\n")
@@ -417,7 +417,7 @@ def test_included_files(tmp_path: Path) -> None:
         one_text(files)
 
 
-def test_inactive_includes(tmp_path: Path) -> None:
+def test_inactive_includes(tmp_path):
     """An inactive `include is not read and takes nothing from an active one; synthesis defines SYNTHESIS."""
     (tmp_path / "body.vh").write_text("wire body;\n")
     (tmp_path / "top.v").write_text(
@@ -429,7 +429,7 @@ def test_inactive_includes(tmp_path: Path) -> None:
     assert text.index("module top") < text.index("wire body;") < text.index("endmodule")
 
 
-def test_module_in_two_files(tmp_path: Path) -> None:
+def test_module_in_two_files(tmp_path):
     """Both files are named; a listed file that another one includes is read once."""
     for name in ("one", "two"):
         (tmp_path / f"{name}.v").write_text(
@@ -463,7 +463,7 @@ endmodule
 """
 
 
-def test_full_case(tmp_path: Path) -> None:
+def test_full_case(tmp_path):
     """A case marked as full makes no latch; any other is refused, with its place."""
     source, design = tmp_path / "cases.v", tmp_path / "design.sv"
     work = tmp_path / "work"
@@ -480,7 +480,7 @@ def test_full_case(tmp_path: Path) -> None:
         read_design.read_design(design, "cases", work)
 
 
-def test_inactive_pragmas(tmp_path: Path) -> None:
+def test_inactive_pragmas(tmp_path):
     """A pragma in a branch that is not compiled, a string or a comment on it switches nothing."""
     (tmp_path / "part.vh").write_text(
         "wire part;\n// synopsys translate_off\nwire no;\n// synopsys translate_on\n"
@@ -519,7 +519,7 @@ endmodule
         one_text([source])
 
 
-def test_translate_off_without_on(tmp_path: Path) -> None:
+def test_translate_off_without_on(tmp_path):
     """It is refused with its place, and no other file ends it."""
     first, second = tmp_path / "first.v", tmp_path / "second.v"
     first.write_text("module first; endmodule\n\n// synopsys translate_off\nmodule no; endmodule\n")
@@ -534,7 +534,7 @@ def test_translate_off_without_on(tmp_path: Path) -> None:
 # ---- runs
 
 
-def test_missing_tool_takes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tool_takes_what_needs_it(monkeypatch):
     def missing() -> str:
         raise BadInput("there is no compiler: run `apt-get install g++`")
 
@@ -551,9 +551,7 @@ def test_missing_tool_takes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> No
         graph.forget_versions()
 
 
-def test_failing_step_leaves_the_others(
-    own_cache: Path, counter: VerilogFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_step_leaves_the_others(own_cache, counter, monkeypatch):
     """A step that refuses its input takes those after it along; what does not need it runs."""
     events = []
     outcome = runner.run_flow(["timing", "equivalence"], counter, {"wire_load": "nix"}, events.append)
@@ -564,7 +562,7 @@ def test_failing_step_leaves_the_others(
     assert not again.fresh
 
 
-def test_no_netlist_no_flow(own_cache: Path, counter: VerilogFiles) -> None:
+def test_no_netlist_no_flow(own_cache, counter):
     with pytest.raises(BadInput, match="nix"):
         runner.run_flow(["timing"], replace(counter, top="nix"), {})
 
@@ -592,7 +590,7 @@ def end_in_synthesis(by: signal.Signals, cache: Path, counter: VerilogFiles) -> 
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.regress)])
-def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: VerilogFiles) -> None:
+def test_interrupted_run_resumes(by, own_cache, counter):
     """A run that ends takes the steps along that it has begun; those that were done are not done again."""
     for _ in range(5):
         end_in_synthesis(by, own_cache, counter)
@@ -604,7 +602,7 @@ def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: V
     raise AssertionError("synthesis was always done before the signal came")
 
 
-def test_include_directories_macros_and_lines(tmp_path: Path) -> None:
+def test_include_directories_macros_and_lines(tmp_path):
     """Messages name the file and the line that the user knows, in what includes and in what is included."""
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "size.vh").write_text("`ifndef WIDTH\n`define WIDTH 4\n`endif\n")

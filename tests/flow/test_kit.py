@@ -32,7 +32,7 @@ RENAMED_ALONE = (
 )
 
 
-def test_no_source_of_the_flow_names_a_cell_or_layer() -> None:
+def test_no_source_of_the_flow_names_a_cell_or_layer():
     files = kit.find()
     lef = files.geometry
     names = {*files.library.cells, *lef.vias, lef.site, files.library.name}
@@ -83,9 +83,7 @@ def test_no_source_of_the_flow_names_a_cell_or_layer() -> None:
         ('lib = "stdcells.lib"', 'lib = "cells.lib"', r"lacks .*cells\.lib"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused_with_its_key(
-    tmp_path: Path, old: str, new: str, message: str
-) -> None:
+def test_a_file_that_does_not_fit_is_refused_with_its_key(tmp_path, old, new, message):
     text = kit.DEFAULT.read_text()
     assert old in text
     (tmp_path / "kit.toml").write_text(text.replace(old, new, 1))
@@ -95,13 +93,13 @@ def test_a_file_that_does_not_fit_is_refused_with_its_key(
     assert "\n" not in str(refusal.value)
 
 
-def test_names_of_kits() -> None:
+def test_names_of_kits():
     assert kit.named("freepdk45") is None
     with pytest.raises(BadInput, match=r"there is no kit sky130: give freepdk45, or a kit\.toml"):
         kit.named("sky130")
 
 
-def test_a_directory_has_its_own_kit_or_is_like_the_first(tmp_path: Path) -> None:
+def test_a_directory_has_its_own_kit_or_is_like_the_first(tmp_path):
     own = second_kit(tmp_path / "second")
     assert kit.find(own.parent).library.roles.inverter == cell_name("INV_X1")
     assert kit.find(own.parent).digest == kit.find(own).digest != kit.find().digest
@@ -109,7 +107,7 @@ def test_a_directory_has_its_own_kit_or_is_like_the_first(tmp_path: Path) -> Non
     assert (same.source, same.digest) == (kit.DEFAULT, kit.find().digest)
 
 
-def test_a_library_without_its_kit_has_no_roles() -> None:
+def test_a_library_without_its_kit_has_no_roles():
     from modexlab.flow.kit import lef, liberty
 
     files = kit.find()
@@ -133,7 +131,7 @@ def kinds(report: dict[str, Any]) -> dict[str, int]:
 
 
 @pytest.mark.regress  # what comes next has other names, too
-def test_other_names_make_the_same_chip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_names_make_the_same_chip(tmp_path, capsys):
     first = summary(capsys)
     second = summary(capsys, "--kit", str(second_kit(tmp_path / "second")))
     assert {key: first[key] for key in RENAMED_ALONE} == {key: second[key] for key in RENAMED_ALONE}
@@ -143,9 +141,7 @@ def test_other_names_make_the_same_chip(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.regress
-def test_fewer_cells_make_another_chip_that_is_right(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fewer_cells_make_another_chip_that_is_right(tmp_path, capsys):
     first, fewer = summary(capsys), summary(capsys, "--kit", str(second_kit(tmp_path / "fewer", FEWER)))
     assert (
         fewer["equivalence"]["equivalent"]
@@ -164,7 +160,7 @@ def test_fewer_cells_make_another_chip_that_is_right(
 
 
 @pytest.mark.regress
-def test_other_names_make_the_same_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_names_make_the_same_layout(tmp_path, capsys):
     first = summary(capsys, "--layout")
     second = summary(capsys, "--layout", "--kit", str(second_kit(tmp_path / "second")))
     keys = (*RENAMED_ALONE, "hold_wns_ns", "energy_with_glitches_nj")

@@ -50,12 +50,12 @@ GATED, GATES = 8, 2  # stages from this on are behind clock gates
 
 
 @pytest.fixture(scope="module")
-def lef() -> Lef:
+def lef():
     return FILES.geometry
 
 
 @pytest.fixture(scope="module")
-def library() -> Library:
+def library():
     return FILES.library
 
 
@@ -110,7 +110,7 @@ class Placed:
 
 
 @pytest.fixture(scope="module")
-def placed(tmp_path_factory: pytest.TempPathFactory, library: Library) -> Placed:
+def placed(tmp_path_factory, library):
     directory = tmp_path_factory.mktemp("placed")
     document = pipeline()
     (directory / "netlist.json").write_text(json.dumps(document))
@@ -123,12 +123,12 @@ def placed(tmp_path_factory: pytest.TempPathFactory, library: Library) -> Placed
 
 
 @pytest.fixture(scope="module")
-def routing(placed: Placed) -> routing_file.Routing:
+def routing(placed):
     return route.route(placed.placement, placed.after, FILES.geometry, placed.directory)
 
 
 @pytest.fixture(scope="module")
-def whole(placed: Placed, routing: routing_file.Routing) -> layout.Def:
+def whole(placed, routing):
     return layout.write_layout(placed.placement, placed.after, routing, FILES, placed.directory)
 
 
@@ -148,7 +148,7 @@ def faults(gds: Path, subject: netlist.Netlist) -> list[str]:
 
 
 class TestLef:
-    def test_what_the_kit_says(self, lef: Lef) -> None:
+    def test_what_the_kit_says(self, lef):
         assert (lef.site_width, lef.row_height) == (0.19, 1.4)
         assert [layer.name for layer in lef.routing] == [f"metal{index}" for index in range(1, 11)]
         metal3 = lef.layers["metal3"]
@@ -161,23 +161,23 @@ class TestLef:
         assert lef.macros["DFF_X1"].width == 3.23
         assert lef.macros["BUF_X4"].pins["A"].centre == pytest.approx((0.115, 0.6125))
 
-    def test_unknown_cell(self, lef: Lef) -> None:
+    def test_unknown_cell(self, lef):
         with pytest.raises(BadInput, match="no cell NAND9_X1"):
             lef.macro("NAND9_X1")
 
-    def test_no_cells_in_it(self, tmp_path: Path) -> None:
+    def test_no_cells_in_it(self, tmp_path):
         (tmp_path / "empty.lef").write_text("VERSION 5.6 ;\nEND LIBRARY\n")
         with pytest.raises(BadInput, match="no cells"):
             read_lef(tmp_path / "empty.lef")
 
 
 class TestPlace:
-    def test_legal(self, placed: Placed, lef: Lef, library: Library) -> None:
+    def test_legal(self, placed, lef, library):
         assert violations(placed, placed.placement, lef, library) == []
         assert prove_same(placed.before, placed.after, library) == []
         assert 0.5 < placed.placement.density < 0.75
 
-    def test_tree_divides_the_clock(self, placed: Placed) -> None:
+    def test_tree_divides_the_clock(self, placed):
         tree = placed.placement.clock_tree
         assert tree.sinks == BITS * STAGES
         assert tree.levels == 2
@@ -185,7 +185,7 @@ class TestPlace:
         roots = placed.after.sinks[placed.after.net("clk")]
         assert [owner for owner, _ in roots] == ["clock_tree.0_0"]
 
-    def test_all_registers_are_as_deep(self, placed: Placed, library: Library) -> None:
+    def test_all_registers_are_as_deep(self, placed, library):
         depths = set()
         for cell in placed.after.cells.values():
             if cell.kind == "DFF_X1":
@@ -196,7 +196,7 @@ class TestPlace:
                 depths.add(depth)
         assert depths == {2}
 
-    def test_clock_comes_to_all_at_once(self, placed: Placed, lef: Lef, library: Library) -> None:
+    def test_clock_comes_to_all_at_once(self, placed, lef, library):
         found = wires.wires_of(placed.after, placed.placement, lef)
         told = wires.clock_tree(found, placed.after, library, placed.placement)
         assert told.sinks == BITS * STAGES
@@ -204,7 +204,7 @@ class TestPlace:
         assert told.skew_ps < 15
         assert told.slew_ps < 80
 
-    def test_a_gate_that_gates_by_another_is_found(self, placed: Placed, library: Library) -> None:
+    def test_a_gate_that_gates_by_another_is_found(self, placed, library):
         broken = copy.deepcopy(placed.after)
         copied = next(
             name for name, cell in broken.cells.items() if "clock_tree" in name and "GCK" in cell.pins
@@ -212,17 +212,17 @@ class TestPlace:
         broken.cells[copied].pins["E"] = broken.net("in[5]")
         assert f"{copied} is no copy of a clock gate" in prove_same(placed.before, broken, library)
 
-    def test_same_input_same_placement(self, placed: Placed, tmp_path: Path) -> None:
+    def test_same_input_same_placement(self, placed, tmp_path):
         again = place.place(placed.directory / "netlist.json", None, tmp_path)
         assert again.instances == placed.placement.instances
         assert again.pins == placed.placement.pins
 
-    def test_buffers_are_in_the_hierarchy(self, placed: Placed) -> None:
+    def test_buffers_are_in_the_hierarchy(self, placed):
         cells = json.loads((placed.directory / "hierarchy_placed.json").read_text())["cells"]
         assert cells.keys() == placed.after.cells.keys()
         assert cells["clock_tree.0_0"] == "clock_tree"
 
-    def test_json_is_the_placement(self, placed: Placed) -> None:
+    def test_json_is_the_placement(self, placed):
         assert placement.load(placed.directory / "placement.json") == placed.placement
 
     @pytest.mark.parametrize(
@@ -236,38 +236,38 @@ class TestPlace:
     )
     def test_a_cell_moved_is_found(
         self,
-        placed: Placed,
-        lef: Lef,
-        library: Library,
-        dx: float,
-        dy: float,
-        orient: str | None,
-        message: str,
-    ) -> None:
+        placed,
+        lef,
+        library,
+        dx,
+        dy,
+        orient,
+        message,
+    ):
         moved = copy.deepcopy(placed.placement)
         name, instance = next(iter(moved.instances.items()))
         turned = {"N": "FS", "FN": "S", "FS": "N", "S": "FN"}[instance.orient] if orient else instance.orient
         moved.instances[name] = placement.Place(instance.kind, instance.x_um + dx, instance.y_um + dy, turned)
         assert any(name in wrong and message in wrong for wrong in violations(placed, moved, lef, library))
 
-    def test_two_cells_on_one_another_are_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+    def test_two_cells_on_one_another_are_found(self, placed, lef, library):
         moved = copy.deepcopy(placed.placement)
         (first, at), (second, _) = list(moved.instances.items())[:2]
         moved.instances[second] = msgspec.structs.replace(at, kind=moved.instances[second].kind)
         assert any("overlap" in wrong for wrong in violations(placed, moved, lef, library))
         assert first != second
 
-    def test_a_cell_left_out_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+    def test_a_cell_left_out_is_found(self, placed, lef, library):
         fewer = copy.deepcopy(placed.placement)
         name, _ = fewer.instances.popitem()
         assert f"{name} is not placed" in violations(placed, fewer, lef, library)
 
-    def test_a_port_without_pin_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+    def test_a_port_without_pin_is_found(self, placed, lef, library):
         fewer = copy.deepcopy(placed.placement)
         del fewer.pins["in[3]"]
         assert any("in[3]" in wrong for wrong in violations(placed, fewer, lef, library))
 
-    def test_a_register_off_the_clock_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+    def test_a_register_off_the_clock_is_found(self, placed, lef, library):
         broken = copy.deepcopy(placed.after)
         name = next(name for name, cell in broken.cells.items() if cell.kind == "DFF_X1")
         pins = broken.cells[name].pins
@@ -276,13 +276,13 @@ class TestPlace:
         assert wrong == [f"the clock does not reach {name}/CK"]
         assert any(name in item for item in prove_same(placed.before, broken, library))
 
-    def test_a_gate_exchanged_is_found(self, placed: Placed, library: Library) -> None:
+    def test_a_gate_exchanged_is_found(self, placed, library):
         other = copy.deepcopy(placed.after)
         name = next(name for name, cell in other.cells.items() if cell.kind.startswith("N"))
         other.cells[name] = dataclasses.replace(other.cells[name], kind="AND2_X1")
         assert f"{name} is not what it was" in prove_same(placed.before, other, library)
 
-    def test_too_large(self, placed: Placed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_too_large(self, placed, tmp_path, monkeypatch):
         monkeypatch.setattr(placement, "MAX_CELLS", 100)
         monkeypatch.setattr(placement, "SECONDS_A_CELL", 1.0)
         monkeypatch.setattr(placer, "run", None)  # refused before
@@ -294,7 +294,7 @@ class TestPlace:
         with pytest.raises(BadInput, match="the step route would take about"):
             route.route(placed.placement, placed.after, FILES.geometry, tmp_path)
 
-    def test_an_instance_of_its_own_name(self, tmp_path: Path) -> None:
+    def test_an_instance_of_its_own_name(self, tmp_path):
         document = pipeline()
         cells = document["modules"]["pipe"]["cells"]
         cells["clock_tree.mine"] = cells.pop("$g[0].0")
@@ -302,7 +302,7 @@ class TestPlace:
         with pytest.raises(BadInput, match=r"an instance clock_tree, .* rename it"):
             place.place(tmp_path / "netlist.json", None, tmp_path)
 
-    def test_bad_requests(self, placed: Placed, tmp_path: Path) -> None:
+    def test_bad_requests(self, placed, tmp_path):
         source = placed.directory / "netlist.json"
         with pytest.raises(BadInput, match=r"density 1\.2"):
             place.place(source, None, tmp_path, density=1.2)
@@ -312,14 +312,14 @@ class TestPlace:
             placement.load(tmp_path / "placement.json")
         assert not list(tmp_path.iterdir())
 
-    def test_a_constant_needs_a_cell(self, tmp_path: Path) -> None:
+    def test_a_constant_needs_a_cell(self, tmp_path):
         document = pipeline()
         document["modules"]["pipe"]["cells"]["$g[0].0"]["connections"]["A1"] = ["1"]
         (tmp_path / "netlist.json").write_text(json.dumps(document))
         with pytest.raises(BadInput, match="hilomap"):
             place.place(tmp_path / "netlist.json", None, tmp_path)
 
-    def test_verilog_is_the_netlist(self, placed: Placed) -> None:
+    def test_verilog_is_the_netlist(self, placed):
         text = (placed.directory / "netlist_placed.v").read_text()
         assert "  output [7:0] out\n" in text
         assert "  BUF_X8 \\clock_tree.0_0  (.A(clk), .Z(\\clock_tree.0_0.out ));" in text
@@ -327,9 +327,7 @@ class TestPlace:
 
 
 class TestInPlace:
-    def test_a_clock_that_is_too_fast_becomes_nearer(
-        self, placed: Placed, lef: Lef, library: Library
-    ) -> None:
+    def test_a_clock_that_is_too_fast_becomes_nearer(self, placed, lef, library):
         found = copy.deepcopy(placed.placement)
         asked = library.constraints(0.1)
         done = post_place_sizing.improve(placed.after, Rows(found, lef), library, asked, {})
@@ -341,16 +339,14 @@ class TestInPlace:
         assert prove_same(placed.before, done.netlist, library) == []
         assert done.owners.keys() == done.netlist.cells.keys() - placed.after.cells.keys()
 
-    def test_a_clock_that_is_met_is_left_alone(self, placed: Placed, lef: Lef, library: Library) -> None:
+    def test_a_clock_that_is_met_is_left_alone(self, placed, lef, library):
         found = copy.deepcopy(placed.placement)
         rows = Rows(found, lef)
         done = post_place_sizing.improve(placed.after, rows, library, library.constraints(3.0), {})
         assert done.netlist is placed.after
         assert found == placed.placement
 
-    def test_it_comes_again_when_the_clock_tree_is_there(
-        self, placed: Placed, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_it_comes_again_when_the_clock_tree_is_there(self, placed, library, tmp_path, monkeypatch):
         """Copies of clock gates are more readers, further away, of what enables them; here of ports, which
         buffers help.
         """
@@ -377,7 +373,7 @@ class TestInPlace:
             name: cell.kind for name, cell in again.netlist.cells.items()
         }
 
-    def test_inputs_may_change_places_if_they_commute(self, placed: Placed, library: Library) -> None:
+    def test_inputs_may_change_places_if_they_commute(self, placed, library):
         other = copy.deepcopy(placed.after)
         pins = next(cell.pins for cell in other.cells.values() if cell.kind == "NAND2_X1")
         pins["A1"], pins["A2"] = pins["A2"], pins["A1"]
@@ -387,9 +383,7 @@ class TestInPlace:
 
 
 class TestHold:
-    def test_delays_where_data_is_early(
-        self, placed: Placed, lef: Lef, library: Library, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_delays_where_data_is_early(self, placed, lef, library, monkeypatch):
         monkeypatch.setattr(hold, "MARGIN_NS", 0.09)  # more than a register and a gate take
         found = copy.deepcopy(placed.placement)
         rows = Rows(found, lef)
@@ -401,9 +395,7 @@ class TestHold:
         assert place.violations(found, after, lef, library) == []
         assert prove_same(placed.before, after, library) == []
 
-    def test_not_where_setup_has_no_slack(
-        self, placed: Placed, lef: Lef, library: Library, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_not_where_setup_has_no_slack(self, placed, lef, library, monkeypatch):
         monkeypatch.setattr(hold, "MARGIN_NS", 0.09)
         found = copy.deepcopy(placed.placement)
         asked = library.constraints(0.1, propagated=True)
@@ -414,7 +406,7 @@ class TestHold:
 
 
 class TestRows:
-    def test_neighbours_make_way(self, lef: Lef, library: Library) -> None:
+    def test_neighbours_make_way(self, lef, library):
         draw = random.Random(4)
         ground = [placement.Row(0.19 * 15, 2.8 + 1.4 * row, 200, "N") for row in range(4)]
         instances, core = {}, (2.85, 2.8, 2.85 + 200 * 0.19, 2.8 + 4 * 1.4)
@@ -455,7 +447,7 @@ class TestRows:
             for index in range(100):
                 rows.insert(f"more{index}", "BUF_X16", 20.0, 6.0)
 
-    def test_clusters(self) -> None:
+    def test_clusters(self):
         draw = random.Random(5)
         items = [((draw.random(), draw.random()), index) for index in range(101)]
         groups = clock_tree.clusters(items, 24)
@@ -474,10 +466,10 @@ class TestTrees:
             ([(1.0, 1.0)] * 3, 0.0),
         ],
     )
-    def test_shortest(self, points: list[tuple[float, float]], length: float) -> None:
+    def test_shortest(self, points, length):
         assert wires.steiner_tree(points).length == pytest.approx(length)
 
-    def test_bounds(self) -> None:
+    def test_bounds(self):
         draw = random.Random(3)
         for count in (4, 7, 15, 40):
             points = [(draw.random(), draw.random()) for _ in range(count)]
@@ -487,12 +479,12 @@ class TestTrees:
             spanning = sum(wires.distance(points[a], points[b]) for a, b in wires.spanning_edges(points))
             assert wires.half_perimeter(points) <= tree.length <= spanning
 
-    def test_elmore_of_a_line(self) -> None:
+    def test_elmore_of_a_line(self):
         tree = wires.Tree([(0.0, 0.0), (10.0, 0.0)], [(0, 1)])
         wire = wires.Wire(0, [("", "a"), ("u", "A")], tree, 1.0, [100.0], [4.0])
         assert wire.delays_ps([0.0, 1.0]) == pytest.approx([0.0, 100.0 * (4.0 / 2 + 1.0) * 1e-3])
 
-    def test_units_of_wires(self, lef: Lef) -> None:
+    def test_units_of_wires(self, lef):
         units = wires.layer_units(lef)
         assert units["metal2"].res_ohm == pytest.approx(0.25 / 0.07)
         # by hand: 0.07 um of 4.0896e-5 pF/um^2, two edges of 2.5157e-5 pF/um, and a wall of 0.14 um at 0.07
@@ -504,7 +496,7 @@ class TestTrees:
 
 
 class TestRouted:
-    def test_every_net_has_its_way(self, placed: Placed, routing: routing_file.Routing) -> None:
+    def test_every_net_has_its_way(self, placed, routing):
         assert routing.success
         assert routing.detailed.done, routing.detailed
         assert pictures.unrouted(routing) == ""
@@ -513,7 +505,7 @@ class TestRouted:
         table = wires.extract(placed.placement, placed.after, FILES, placed.directory)
         assert routing.length_um == pytest.approx(table.length_um, rel=0.15)
 
-    def test_global_routing_only(self, placed: Placed, tmp_path: Path) -> None:
+    def test_global_routing_only(self, placed, tmp_path):
         routing = route.route(placed.placement, placed.after, FILES.geometry, tmp_path, most_cells=100)
         assert not routing.detailed.done
         assert "more than 100" in routing.detailed.why_not
@@ -524,7 +516,7 @@ class TestRouted:
         table = wires.extract(placed.placement, placed.after, FILES, tmp_path)
         assert routing.length_um == pytest.approx(table.length_um, rel=0.25)
 
-    def test_too_dense_to_route(self, placed: Placed, lef: Lef, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_too_dense_to_route(self, placed, lef, monkeypatch):
         rules = lef.kit
         two = msgspec.structs.replace(rules.routing, layers=rules.routing.layers[:2])
         lef = dataclasses.replace(lef, rules=msgspec.structs.replace(rules, routing=two))
@@ -534,7 +526,7 @@ class TestRouted:
         assert not found.done
         assert "no way of their own in" in found.why_not
 
-    def test_congestion_counts_the_wires_at_a_border(self, placed: Placed, lef: Lef) -> None:
+    def test_congestion_counts_the_wires_at_a_border(self, placed, lef):
         # 61 wires over one border of squares of 5.6 um, where metal3 and metal5 have 60 tracks
         table = {
             f"n{index}": routing_file.RoutedNet(6.0, [("metal3", 3.0, 1.0, 9.0, 1.0)]) for index in range(61)
@@ -545,16 +537,14 @@ class TestRouted:
         assert told.horizontal.worst_use == pytest.approx(61 / 60, abs=1e-4)
         assert told.vertical.worst_use == pytest.approx(1 / (5.6 / 0.19 + 2 * 5.6 / 0.28), abs=1e-4)
 
-    def test_no_routing(self, tmp_path: Path) -> None:
+    def test_no_routing(self, tmp_path):
         with pytest.raises(BadInput, match="run the step route"):
             routing_file.load_routing(tmp_path / "routing.json")
         (tmp_path / "routing.json").write_text('{"tool": ""}')
         with pytest.raises(BadInput, match="is no routing"):
             routing_file.load_routing(tmp_path / "routing.json")
 
-    def test_wires_of_placement_and_routing(
-        self, placed: Placed, routing: routing_file.Routing, tmp_path: Path
-    ) -> None:
+    def test_wires_of_placement_and_routing(self, placed, routing, tmp_path):
         flat = wires.extract(placed.placement, placed.after, FILES, tmp_path)
         routed = wires.extract(placed.placement, placed.after, FILES, tmp_path, routing)
         assert flat.half_perimeter_um <= flat.length_um <= routed.length_um
@@ -563,7 +553,7 @@ class TestRouted:
         assert sum(wire.cap_ff for wire in table.values()) == pytest.approx(routed.cap_ff, rel=1e-3)
         assert 0 <= flat.clock_tree.skew_ps < 20 < flat.clock_tree.latency_ps
 
-    def test_spef_sums_to_the_table(self, placed: Placed, tmp_path: Path) -> None:
+    def test_spef_sums_to_the_table(self, placed, tmp_path):
         wires.extract(placed.placement, placed.after, FILES, tmp_path)
         table = wire_table.load(tmp_path / "wires.json")
         nets = (tmp_path / "wires.spef").read_text().split("*D_NET ")[1:]
@@ -576,12 +566,10 @@ class TestRouted:
 
 
 class TestLayout:
-    def test_def_reads_back(self, placed: Placed, whole: layout.Def) -> None:
+    def test_def_reads_back(self, placed, whole):
         assert read_def(placed.directory / "layout.def") == whole
 
-    def test_def_has_the_wires(
-        self, whole: layout.Def, routing: routing_file.Routing, tmp_path: Path
-    ) -> None:
+    def test_def_has_the_wires(self, whole, routing, tmp_path):
         for name, net in routing.wires().items():
             assert whole.nets[name].wires == net
         write_def(tmp_path / "again.def", whole)
@@ -590,11 +578,11 @@ class TestLayout:
         with pytest.raises(BadInput, match="cut off"):
             read_def(tmp_path / "cut.def")
 
-    def test_geometry_is_the_netlist(self, placed: Placed, whole: layout.Def) -> None:
+    def test_geometry_is_the_netlist(self, placed, whole):
         gds = placed.directory / "layout.gds"
         assert faults(gds, placed.after) == []
 
-    def test_geometry_that_is_not_is_found(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
+    def test_geometry_that_is_not_is_found(self, placed, whole, tmp_path):
         broken = copy.deepcopy(whole)
         cut, other = (name for name in list(broken.nets) if name in ("in[0]", "in[1]"))
         broken.nets[cut].wires = [wire for wire in broken.nets[cut].wires if not wire.via]
@@ -607,7 +595,7 @@ class TestLayout:
         assert any(f"{cut} is in " in fault for fault in wrong), wrong
         assert any(fault.startswith("shorted nets") and other in fault for fault in wrong), wrong
 
-    def test_rows_are_full(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
+    def test_rows_are_full(self, placed, whole, lef):
         for row in whole.rows:
             spans = sorted(
                 (component.x, component.x + round(lef.macro(component.macro).width * DBU))
@@ -618,7 +606,7 @@ class TestLayout:
             assert spans[-1][1] == row.x + row.sites * row.step
             assert all(left[1] == right[0] for left, right in itertools.pairwise(spans))
 
-    def test_gds_of_another_layout_is_found(self, whole: layout.Def, lef: Lef, placed: Placed) -> None:
+    def test_gds_of_another_layout_is_found(self, whole, lef, placed):
         gds = placed.directory / "layout.gds"
         assert layout.check(gds, whole, lef) == []
         moved = copy.deepcopy(whole)
@@ -631,7 +619,7 @@ class TestLayout:
         fewer = dataclasses.replace(whole, rows=whole.rows[1:])
         assert any("are in no row" in wrong for wrong in layout.check(gds, fewer, lef))
 
-    def test_gds(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
+    def test_gds(self, placed, whole, lef):
         db = pytest.importorskip("klayout.db")
         content = db.Layout()
         content.read(str(placed.directory / "layout.gds"))
@@ -653,7 +641,7 @@ class TestLayout:
                 there = db.Region(top.begin_shapes_rec_touching(metal1, spot))
                 assert (db.Region(spot) - there).is_empty(), (name, pin.name)
 
-    def test_power_rails_are_two_nets(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
+    def test_power_rails_are_two_nets(self, placed, whole, lef):
         db = pytest.importorskip("klayout.db")
         content = db.Layout()
         content.read(str(placed.directory / "layout.gds"))
@@ -668,7 +656,7 @@ class TestLayout:
                 spot = db.DBox(*(value / DBU for value in (wrong.x0, wrong.y0 - 20, wrong.x1, wrong.y0 + 20)))
                 assert joined.interacting(db.Region(spot.to_itype(content.dbu))).is_empty()
 
-    def test_same_layout_same_bytes(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
+    def test_same_layout_same_bytes(self, placed, whole, tmp_path):
         layout.write_gds(placed.directory / "layout.def", tmp_path / "again.gds", FILES)
         assert (tmp_path / "again.gds").read_bytes() == (placed.directory / "layout.gds").read_bytes()
 
@@ -698,9 +686,7 @@ def timing_of(path: TimedPath) -> TimingReport:
 
 
 class TestPictures:
-    def test_all_three(
-        self, placed: Placed, whole: layout.Def, routing: routing_file.Routing, lef: Lef, tmp_path: Path
-    ) -> None:
+    def test_all_three(self, placed, whole, routing, lef, tmp_path):
         pytest.importorskip("klayout.lay")
         names = [f"stage[{stage}].q_reg[0]" for stage in range(3)]
         points = [
@@ -724,7 +710,7 @@ class TestPictures:
             assert f"<name>{name}</name>" in text
 
     @pytest.mark.parametrize(("names", "length"), [(4, 20), (13, pictures.LONGEST)])
-    def test_legend_is_inside(self, names: int, length: int, placed: Placed) -> None:
+    def test_legend_is_inside(self, names, length, placed):
         from matplotlib.patches import Patch
 
         figure = pictures._figure(11, 8.2, dpi=130)
@@ -733,7 +719,7 @@ class TestPictures:
         assert figure.bbox.x0 < box.x0 < box.x1 <= figure.bbox.x1
         assert box.y0 >= figure.bbox.y0
 
-    def test_groups_are_all_cells(self, placed: Placed, lef: Lef) -> None:
+    def test_groups_are_all_cells(self, placed, lef):
         hierarchy = load_hierarchy(placed.directory / "hierarchy_placed.json")
         found = pictures.groups(placed.placement, hierarchy, lef)
         assert sorted(name for group in found for name in group.cells) == sorted(placed.placement.instances)
@@ -745,7 +731,7 @@ class TestPictures:
         )
         assert sum(group.area_um2 for group in found) == pytest.approx(area)
 
-    def test_maps_by_hand(self, placed: Placed, routing: routing_file.Routing) -> None:
+    def test_maps_by_hand(self, placed, routing):
         tiles = np.zeros((2, 3))
         pictures._spread(tiles, np.array([(0.5, 0.5, 2.5, 1.5), (2.0, 0.0, 3.0, 1.0)]), 1.0, 1.0)
         assert tiles.tolist() == [[0.25, 0.5, 1.25], [0.25, 0.5, 0.25]]
@@ -756,7 +742,7 @@ class TestPictures:
         ]
         assert wires_map.sum() * dx * dy == pytest.approx(sum(lengths))
 
-    def test_density_counts_all_cells(self, placed: Placed, lef: Lef) -> None:
+    def test_density_counts_all_cells(self, placed, lef):
         filled = pictures.cell_density(placed.placement, lef)
         assert 0 < filled.max() <= 1.0001
         assert filled.mean() < placed.placement.density + 0.05
@@ -764,9 +750,7 @@ class TestPictures:
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("nbits", "cells"), [(8, 1_500), (32, 6_000)])
-def test_machine_from_verilog_to_wires(
-    nbits: int, cells: int, capsys: pytest.CaptureFixture[str], tmp_path: Path, library: Library
-) -> None:
+def test_machine_from_verilog_to_wires(nbits, cells, capsys, tmp_path, library):
     (tmp_path / "design.sv").write_text(Cli(capsys)("verilog", "mont", "--nbits", nbits).out)
     synthesis.synthesize(tmp_path / "design.sv", f"mont_{nbits}", tmp_path)
     found = place.place(tmp_path / "netlist.json", tmp_path / "hierarchy.json", tmp_path)

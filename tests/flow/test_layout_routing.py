@@ -2,7 +2,6 @@
 
 import itertools
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 from modexlab.flow import progress
@@ -48,7 +47,7 @@ def length(points: Corners) -> int:
     return sum(abs(x1 - x0) + abs(y1 - y0) for (x0, y0), (x1, y1) in itertools.pairwise(points))
 
 
-def test_a_wire_is_as_short_as_can_be() -> None:
+def test_a_wire_is_as_short_as_can_be():
     wires = [(10, 20, 730, 590), (250, 350, 250, 620), (40, 40, 90, 80), (5, 5, 5, 5)]
     full, over, rounds, corners = ways(wires, 9, 9)
     assert (full, over, rounds) == (0, 0, 1)
@@ -57,7 +56,7 @@ def test_a_wire_is_as_short_as_can_be() -> None:
         assert length(points) == abs(x1 - x0) + abs(y1 - y0)
 
 
-def test_wires_go_around_one_another() -> None:
+def test_wires_go_around_one_another():
     wires = [(50 + step, 350 + step, 750 - step, 350 + step) for step in range(5)]
     full, over, _, corners = ways(wires, 2, 9)
     assert (full, over) == (0, 0)
@@ -66,7 +65,7 @@ def test_wires_go_around_one_another() -> None:
     assert sorted(length(points) for points in corners)[-1] > 700
 
 
-def test_where_there_is_no_room_it_is_told() -> None:
+def test_where_there_is_no_room_it_is_told():
     wires = [(50, 50 + step, 650, 650) for step in range(5)]  # a corner's square has two borders of one track
     full, over, _, corners = ways(wires)
     used = crossings(corners)
@@ -74,7 +73,7 @@ def test_where_there_is_no_room_it_is_told() -> None:
     assert over == sum(count - 1 for count in used.values() if count > 1) >= 3
 
 
-def test_wires_spread_until_each_border_has_its_share() -> None:
+def test_wires_spread_until_each_border_has_its_share():
     """Though there is room for all side by side; where a share is beyond reach, only what has no track is
     told.
     """
@@ -91,7 +90,7 @@ def test_wires_spread_until_each_border_has_its_share() -> None:
     assert (full, over) == (0, 0)
 
 
-def test_wires_within_a_square_take_tracks_of_it() -> None:
+def test_wires_within_a_square_take_tracks_of_it():
     within = [(310, 310, 390, 310)] * 2
     assert ways([*within, (250, 350, 450, 350)], 2, 2)[0] == 0
     full, _, _, corners = ways([*within * 2, (250, 350, 450, 350)], 2, 2)
@@ -99,12 +98,12 @@ def test_wires_within_a_square_take_tracks_of_it() -> None:
     assert length(corners[-1]) > 200  # around: 2 - 4 * 0.8 / 2 tracks are left
 
 
-def test_a_task_that_is_cut_off(tmp_path: Path) -> None:
+def test_a_task_that_is_cut_off(tmp_path):
     with pytest.raises(ToolError, match=r"global routing failed \(2\)"):
         list(subprocess_engine.run(global_routing.SOURCE, "global routing", ["8 8 100 1"]))
 
 
-def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_says_how_far_it_is(monkeypatch, capsys):
     monkeypatch.setattr(progress, "_listening", True)
     ways([(50, 50 + step, 650, 650) for step in range(5)])
     heard = [told for line in capsys.readouterr().err.splitlines() if (told := progress.heard(line))]
@@ -134,7 +133,7 @@ def star(readers: int) -> tuple[Placement, Netlist]:
     return ground, netlist
 
 
-def test_a_net_is_one_piece_with_all_its_pins() -> None:
+def test_a_net_is_one_piece_with_all_its_pins():
     lef = kit.find().geometry
     placement, netlist = star(24)
     found = global_routing.route_globally(placement, netlist, lef)
@@ -154,7 +153,7 @@ def test_a_net_is_one_piece_with_all_its_pins() -> None:
     assert route.congestion(table, placement, lef).overflowing == 0
 
 
-def test_what_has_no_room_is_not_routed_in_detail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_has_no_room_is_not_routed_in_detail(monkeypatch):
     placement, netlist = star(24)
     lef = kit.find().geometry
     found = global_routing.route_globally(placement, netlist, lef)
@@ -165,7 +164,7 @@ def test_what_has_no_room_is_not_routed_in_detail(monkeypatch: pytest.MonkeyPatc
     assert why == "3 borders of the global routing are too full: a lower density gives more room"
 
 
-def test_wires_keep_away_from_a_port_that_nobody_reads() -> None:
+def test_wires_keep_away_from_a_port_that_nobody_reads():
     """Put where the longest of them is."""
     lef = kit.find().geometry
     placement, netlist = star(24)
@@ -188,11 +187,11 @@ def test_wires_keep_away_from_a_port_that_nobody_reads() -> None:
 
 
 @pytest.fixture(scope="module")
-def grid() -> detailed.Grid:
+def grid():
     return detailed.Grid(star(24)[0], kit.find().geometry)
 
 
-def test_distances_of_the_grid_are_those_of_the_lef(grid: detailed.Grid) -> None:
+def test_distances_of_the_grid_are_those_of_the_lef(grid):
     # by hand, um: pads of 0.14 and 0.07 between them; from metal4 on cuts of 0.14 and 0.16 between them
     assert [grid.clear(layer) / DBU for layer in range(5)] == [0.21, 0.21, 0.30, 0.30, 0.30]
     assert [grid.apart(layer) / DBU for layer in range(4)] == [0.16, 0.16, 0.30, 0.30]
@@ -230,7 +229,7 @@ def in_one_piece(nodes: set[detailed.Node], tree: detailed.Found) -> bool:
     return not pieces and nodes <= reached
 
 
-def test_nets_that_want_the_same_tracks_keep_their_distance(grid: detailed.Grid) -> None:
+def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
     columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
     # ten nets along the same rows, each with a pin of two nodes at the one end, one in the middle, and one of
     # the other
@@ -261,7 +260,7 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid: detailed.Grid)
             assert net == other or b - a >= grid.clear(layer)
 
 
-def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid: detailed.Grid) -> None:
+def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid):
     """Two ends with a via down, along a track: as far as the pads leave the spacing between them nothing is
     to be done.
     """

@@ -53,11 +53,11 @@ library (small) {
 
 
 @pytest.fixture(scope="module")
-def library() -> Library:
+def library():
     return kit.find().library
 
 
-def test_kit_is_mflowgens() -> None:
+def test_kit_is_mflowgens():
     files = kit.find()
     assert files.lib.parent == files.gds.parent
     package, _, version = files.data.files.package.partition("==")
@@ -70,7 +70,7 @@ def damaged(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("name", [getattr(kit.find().data.files, field) for field in kit.WHOLE])
 @pytest.mark.parametrize("harm", [damaged, None])
-def test_a_kit_that_is_not_whole_is_refused(tmp_path: Path, name: str, harm: object) -> None:
+def test_a_kit_that_is_not_whole_is_refused(tmp_path, name, harm):
     copy = tmp_path / "adk"
     shutil.copytree(kit.find().lib.parent, copy)
     if harm is None:
@@ -82,9 +82,7 @@ def test_a_kit_that_is_not_whole_is_refused(tmp_path: Path, name: str, harm: obj
     assert "\n" not in str(refusal.value)
 
 
-def test_a_changed_byte_of_the_installed_kit_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_byte_of_the_installed_kit_is_noticed(tmp_path, monkeypatch):
     found = kit.find()
     where, digests = kit._installed(found.data.files)
     copy = tmp_path / "adk"
@@ -96,7 +94,7 @@ def test_a_changed_byte_of_the_installed_kit_is_noticed(
         kit._checked(found.source, found.data, copy, digests)
 
 
-def test_all_of_nangate_is_read(library: Library) -> None:
+def test_all_of_nangate_is_read(library):
     assert (len(library.cells), library.voltage, library.slew_share) == (135, 1.1, pytest.approx(0.4))
     assert library.default_wire_load in library.wire_loads
     nand = library.cells["NAND2_X1"]
@@ -122,7 +120,7 @@ def test_all_of_nangate_is_read(library: Library) -> None:
     assert and2.pins["ZN"].power[0].fall.values[0][0] == 2.707163
 
 
-def test_a_file_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_parsed_once(tmp_path, monkeypatch):
     """And again when its text is another."""
     parsed: list[str] = []
     parse = liberty.parse
@@ -143,7 +141,7 @@ def test_a_file_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert parsed == [str(there)] * 2
 
 
-def test_units_axes_and_sloppy_text() -> None:
+def test_units_axes_and_sloppy_text():
     library = liberty.parse(SMALL)
     gate = library.cells["GATE"]
     assert (library.voltage, gate.area, gate.leakage_nw) == (1.5, 2.5, pytest.approx(3000))
@@ -164,7 +162,7 @@ def test_units_axes_and_sloppy_text() -> None:
     assert wire.cap_ff(2) == pytest.approx(7)
 
 
-def test_interpolation_is_bilinear_also_outside() -> None:
+def test_interpolation_is_bilinear_also_outside():
     def plane(x: float, y: float) -> float:
         return 1 + 2 * x - 3 * y + 0.5 * x * y
 
@@ -194,7 +192,7 @@ def test_interpolation_is_bilinear_also_outside() -> None:
         ('"A\'"', "\"A'", "function", "cannot read"),
     ],
 )
-def test_damage_is_refused_with_its_line(old: str, new: str, at: str, reason: str) -> None:
+def test_damage_is_refused_with_its_line(old, new, at, reason):
     assert old in SMALL
     line = SMALL[: SMALL.index(at)].count("\n") + 1
     with pytest.raises(BadInput, match=rf"^small\.lib, line {line}: .*{reason}") as refusal:
@@ -202,26 +200,26 @@ def test_damage_is_refused_with_its_line(old: str, new: str, at: str, reason: st
     assert "\n" not in str(refusal.value)
 
 
-def test_a_brace_too_many_is_refused() -> None:
+def test_a_brace_too_many_is_refused():
     with pytest.raises(BadInput, match=f"line {SMALL.count(chr(10)) + 1}: a `}}` that closes nothing"):
         liberty.parse(SMALL + "}")
 
 
-def test_a_file_cut_anywhere_is_refused() -> None:
+def test_a_file_cut_anywhere_is_refused():
     end = SMALL.rstrip().rindex("}")
     for length in range(0, end, 7):
         with pytest.raises(BadInput):
             liberty.parse(SMALL[:length])
 
 
-def test_a_long_damaged_line_is_refused() -> None:
+def test_a_long_damaged_line_is_refused():
     """In linear time: were it quadratic, this would take hours."""
     text = SMALL.replace('"7, 9"); }', '"7, 9", ' + '"1, 2", ' * 200_000)
     with pytest.raises(BadInput, match="line"):
         liberty.parse(text)
 
 
-def test_what_is_no_liberty_file_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_liberty_file_is_refused(tmp_path):
     with pytest.raises(BadInput, match="no Liberty file"):
         liberty.parse("")
     with pytest.raises(BadInput, match=r"nowhere\.lib cannot be read"):
@@ -269,7 +267,7 @@ def read(tmp_path: Path, content: object, library: Library, **options: object) -
     return netlist.read(path, library, **options)
 
 
-def test_netlist(tmp_path: Path, library: Library) -> None:
+def test_netlist(tmp_path, library):
     found = read(tmp_path, {"modules": {"lib": {"ports": {}}, "top": module()}}, library)
     assert (found.name, len(found.cells)) == ("top", 2)
     assert dict(found.port_bits("input")) == {"a[0]": found.net("a[0]"), "a[1]": found.net("a[1]")}
@@ -301,14 +299,12 @@ def test_netlist(tmp_path: Path, library: Library) -> None:
         ({"cells": []}, "is no netlist"),
     ],
 )
-def test_what_is_no_mapped_netlist_is_refused(
-    tmp_path: Path, library: Library, change: dict, reason: str
-) -> None:
+def test_what_is_no_mapped_netlist_is_refused(tmp_path, library, change, reason):
     with pytest.raises(BadInput, match=reason):
         read(tmp_path, {"modules": {"top": module(**change)}}, library)
 
 
-def test_files_that_are_no_netlists_are_refused(tmp_path: Path, library: Library) -> None:
+def test_files_that_are_no_netlists_are_refused(tmp_path, library):
     with pytest.raises(BadInput, match="cannot be read"):
         netlist.read(tmp_path / "none.json", library)
     for content in ([], {}, {"modules": []}):
@@ -322,7 +318,7 @@ def test_files_that_are_no_netlists_are_refused(tmp_path: Path, library: Library
 
 
 @pytest.mark.parametrize("circuit", [adder(), flop_to_flop()], ids=lambda circuit: circuit.name)
-def test_circuits_of_the_tests_are_netlists(tmp_path: Path, library: Library, circuit: object) -> None:
+def test_circuits_of_the_tests_are_netlists(tmp_path, library, circuit):
     circuit.write(tmp_path)
     found = netlist.read(tmp_path / "netlist.json", library)
     assert len(found.cells) == len(circuit.cells)
@@ -383,7 +379,7 @@ def written(draw: st.DrawFn) -> tuple[object, str]:
 @example((("&", "A", ("^", "B1", "in")), "A & B1 ^ in"))
 @example((("!", ("&", "A", "B1")), "(A * B1)'"))
 @example((("|", ("!", "A"), ("!", "B1")), "!A + B1'"))
-def test_functions_have_the_value_of_the_tree_that_they_were_written_from(case: tuple[object, str]) -> None:
+def test_functions_have_the_value_of_the_tree_that_they_were_written_from(case):
     tree, text = case
     function = functions.parse(text)
     rows = range(1 << len(function.inputs))
@@ -400,7 +396,7 @@ def test_functions_have_the_value_of_the_tree_that_they_were_written_from(case: 
 @pytest.mark.parametrize(
     "text", ["", "A +", "(A", "A)", "1A", "A & & B", "'A", "A ? B", '"1"', "f('os')", "(" * 9999]
 )
-def test_what_is_no_function_is_refused(text: str) -> None:
+def test_what_is_no_function_is_refused(text):
     with pytest.raises(BadInput, match="is no Boolean function"):
         functions.parse(text)
 
@@ -421,7 +417,7 @@ library (flops) {
 """
 
 
-def test_scan_and_enable_flip_flops() -> None:
+def test_scan_and_enable_flip_flops():
     """The next state is a function of pins and of the state, which has a net where no pin shows it."""
     library = liberty.parse(FLIP_FLOPS)
     nets = {name: number for number, name in enumerate(("d", "se", "si", "ck", "rn", "qn", "so", "q"), 2)}

@@ -3,7 +3,6 @@ stand.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +64,7 @@ endmodule
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def made(tmp_path_factory):
     """The design, synthesised and sized as if it were a wide one."""
     out = tmp_path_factory.mktemp("named")
     (out / "design.sv").write_text(DESIGN)
@@ -80,7 +79,7 @@ def cells_of(out: Path) -> dict[str, Any]:
     return json.loads((out / "netlist.json").read_text())["modules"][TOP]["cells"]
 
 
-def test_bits_with_the_function_are_cells_and_all_others_are_logic(made: Path) -> None:
+def test_bits_with_the_function_are_cells_and_all_others_are_logic(made):
     cells = cells_of(made)
     roles = kit.find().library.roles
     assert roles.full_adder is not None
@@ -107,7 +106,7 @@ def test_bits_with_the_function_are_cells_and_all_others_are_logic(made: Path) -
     assert owners["cells"]["then.adder1"] == "then" and owners["modules"]["then"].startswith("FullAdders")
 
 
-def test_netlist_is_proved_cell_by_cell(made: Path) -> None:
+def test_netlist_is_proved_cell_by_cell(made):
     report = check_equivalence(made / "design.sv", made / "netlist.json", TOP, made)
     assert report.equivalent, report.summary
     assert {"first", "then", "g1"} <= {part.part for part in report.parts}
@@ -121,9 +120,7 @@ def test_netlist_is_proved_cell_by_cell(made: Path) -> None:
         pytest.param("g1.select1", "g1.select2", "A2", marks=pytest.mark.regress),
     ],
 )
-def test_an_input_on_another_net_is_refuted(
-    made: Path, tmp_path: Path, one: str, other: str, pin: str
-) -> None:
+def test_an_input_on_another_net_is_refuted(made, tmp_path, one, other, pin):
     document = json.loads((made / "netlist.json").read_text())
     first, second = (document["modules"][TOP]["cells"][name]["connections"] for name in (one, other))
     assert first[pin] != second[pin]
@@ -133,14 +130,14 @@ def test_an_input_on_another_net_is_refuted(
     assert report.refuted and not report.equivalent
 
 
-def test_few_of_them_are_left_to_the_mapper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_of_them_are_left_to_the_mapper(tmp_path, monkeypatch):
     monkeypatch.setattr(named_cells, "LEAST", 3 * WIDTH + 1)  # more than there are
     (tmp_path / "design.sv").write_text(DESIGN)
     synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=1.0)
     assert not any("adder" in name or "select" in name for name in cells_of(tmp_path))
 
 
-def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path: Path) -> None:
+def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
     """Yosys numbers what it makes from 1 in each process, and reads the JSON of the one before."""
     (tmp_path / "sum.v").write_text(
         "module sum (input [7:0] a, b, output [7:0] y); assign y = a + b; endmodule\n"
@@ -181,7 +178,7 @@ def spread_circuit(readers: int) -> tuple[netlist.Netlist, netlist.Netlist, dict
     return before, after.netlist, counts
 
 
-def test_a_net_with_many_readers_gets_a_tree() -> None:
+def test_a_net_with_many_readers_gets_a_tree():
     library = kit.find().library
     before, after, counts = spread_circuit(1000)
     assert prove_same(before, after, library) == []
@@ -197,7 +194,7 @@ def test_a_net_with_many_readers_gets_a_tree() -> None:
     assert few[1] is few[0]
 
 
-def test_worst_of_tables_is_the_greatest_at_each_point() -> None:
+def test_worst_of_tables_is_the_greatest_at_each_point():
     library = kit.find().library
     roles = library.roles
     arcs = library.cells[roles.selector].pins[library.cells[roles.selector].outputs[0]].timing
@@ -216,7 +213,7 @@ def test_worst_of_tables_is_the_greatest_at_each_point() -> None:
 
 
 @pytest.mark.regress
-def test_a_unit_of_a_wide_digit_meets_two_nanoseconds_and_is_proved(tmp_path: Path) -> None:
+def test_a_unit_of_a_wide_digit_meets_two_nanoseconds_and_is_proved(tmp_path):
     source = tmp_path / "design.sv"
     source.write_text(translate(find("heap").at(128, digit_nbits=66).multiplier(), TOP))
     synthesize(source, TOP, tmp_path, clock_ns=2.0)

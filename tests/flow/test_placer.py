@@ -21,7 +21,7 @@ SPOT = 8  # rows: side of the squares that are not to be too full
 
 
 @pytest.fixture(scope="module")
-def lef() -> Lef:
+def lef():
     return kit.find().geometry
 
 
@@ -60,12 +60,12 @@ def mesh(lef: Lef, density: float = 0.6) -> Floorplan:
 
 
 @pytest.fixture(scope="module")
-def floor(lef: Lef) -> Floorplan:
+def floor(lef):
     return mesh(lef)
 
 
 @pytest.fixture(scope="module")
-def cells(floor: Floorplan, lef: Lef) -> list[Spot]:
+def cells(floor, lef):
     return placer.run(floor, lef).cells
 
 
@@ -119,20 +119,20 @@ def in_any_order(floor: Floorplan, lef: Lef) -> list[Spot]:
     return cells
 
 
-def test_every_cell_has_sites_of_its_own(floor: Floorplan, cells: list[Spot], lef: Lef) -> None:
+def test_every_cell_has_sites_of_its_own(floor, cells, lef):
     assert wrong(floor, cells, lef) == []
     moved = copy.deepcopy(cells)
     moved[7] = moved[8]
     assert wrong(floor, moved, lef)  # the check sees it
 
 
-def test_wires_are_short(floor: Floorplan, cells: list[Spot], lef: Lef) -> None:
+def test_wires_are_short(floor, cells, lef):
     other = in_any_order(floor, lef)
     assert wrong(floor, other, lef) == []
     assert length(floor, other, lef) > BETTER_THAN_RANDOM * length(floor, cells, lef)
 
 
-def test_cells_lie_where_their_ports_are(floor: Floorplan, cells: list[Spot]) -> None:
+def test_cells_lie_where_their_ports_are(floor, cells):
     """The ports stay on the left, in their order; so does what they drive, and its neighbours go away from
     them.
     """
@@ -146,14 +146,14 @@ def test_cells_lie_where_their_ports_are(floor: Floorplan, cells: list[Spot]) ->
     assert sum(x for x, *_ in last) / SIDE > x0 + (x1 - x0) / 2
 
 
-def test_the_same_each_time(floor: Floorplan, cells: list[Spot], lef: Lef) -> None:
+def test_the_same_each_time(floor, cells, lef):
     before = copy.deepcopy(floor)
     assert placer.run(floor, lef).cells == cells
     assert floor == before  # ports and all
 
 
 @pytest.mark.parametrize("density", [0.3, 0.9])
-def test_no_spot_is_too_full(lef: Lef, density: float) -> None:
+def test_no_spot_is_too_full(lef, density):
     floor = mesh(lef, density)
     cells = placer.run(floor, lef).cells
     assert wrong(floor, cells, lef) == []
@@ -167,7 +167,7 @@ def test_no_spot_is_too_full(lef: Lef, density: float) -> None:
     assert fullest < min(1.0, density + placer.FULLER + placer.IN_ROWS) + 0.05
 
 
-def test_what_finds_no_row_is_refused(lef: Lef) -> None:
+def test_what_finds_no_row_is_refused(lef):
     floor = mesh(lef)
     x0, y0, x1, y1 = floor.core
     half = (y0 + y1) // 2 // dbu(lef.row_height) * dbu(lef.row_height)
@@ -175,9 +175,7 @@ def test_what_finds_no_row_is_refused(lef: Lef) -> None:
         placer.run(dataclasses.replace(floor, core=(x0, y0, x1, half)), lef)
 
 
-def test_it_says_how_far_it_is(
-    floor: Floorplan, lef: Lef, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_says_how_far_it_is(floor, lef, monkeypatch, capsys):
     monkeypatch.setattr(progress, "_listening", True)
     placer.run(floor, lef)
     heard = [row for row in map(progress.heard, capsys.readouterr().err.splitlines()) if row]

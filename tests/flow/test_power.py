@@ -17,7 +17,7 @@ from modexlab.flow import product
 from modexlab.flow.description import Published
 from modexlab.flow.gates.activity_file import Activity
 from modexlab.flow.kit import functions, kit
-from modexlab.flow.kit.liberty import Library, PowerArc
+from modexlab.flow.kit.liberty import PowerArc
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.power import energy, power
@@ -38,7 +38,7 @@ EXACT = 1e-6
 
 
 @pytest.fixture(scope="module")
-def library() -> Library:
+def library():
     return kit.find().library
 
 
@@ -75,7 +75,7 @@ def fj(found: Estimate, milliwatts: float) -> float:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_inverter_by_hand(tmp_path: Path) -> None:
+def test_an_inverter_by_hand(tmp_path):
     """INV_X1 between DFF_X1 and DFF_X1, with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
     table = {"a": NetWire(2.0, source="routing"), "b": NetWire(3.0, source="routing")}
     made = estimator(flop_to_flop(), tmp_path, wires=table)
@@ -125,9 +125,7 @@ def gated_register() -> Circuit:
 
 
 @pytest.mark.parametrize(("likely_enable", "likely_change"), [(1.0, 0.5), (0.3, 0.5), (0.7, 0.1), (0.0, 0.5)])
-def test_states_walked_through(
-    likely_enable: float, likely_change: float, tmp_path: Path, library: Library
-) -> None:
+def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
     """Registers and a clock gate: every transition charged by the states that it met, and the estimate from
     counts alone.
     """
@@ -189,7 +187,7 @@ def test_states_walked_through(
         assert fj(found, instance(found, name).internal_mw) == pytest.approx(energies[name], rel=0.02), name
 
 
-def test_a_full_adder_walked_through(tmp_path: Path, library: Library) -> None:
+def test_a_full_adder_walked_through(tmp_path, library):
     """One input at a time changes: each output's table is that of the input, at the values of the others."""
     circuit = Circuit(
         "one",
@@ -335,7 +333,7 @@ def internal_by_pin(made: Estimator, kind: str, name: str, activity: Activity) -
 
 
 @pytest.mark.parametrize("make", [mixed, adder, flop_to_flop])
-def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
+def test_opensta_agrees(make, tmp_path, library):
     """By group and, for single cells, with the room that its weights need: it leaves the conditions out of
     them.
     """
@@ -374,7 +372,7 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
 # -------------------------------------------------------------------------------------------------------
 
 
-def test_sums_and_monotony(tmp_path: Path) -> None:
+def test_sums_and_monotony(tmp_path):
     """Instances, groups and modules have the same sum; more activity takes more, none leaves leakage and the
     clock.
     """
@@ -406,7 +404,7 @@ def test_sums_and_monotony(tmp_path: Path) -> None:
     assert idle["clock"].internal_mw > 0 < idle["clock"].switching_mw
 
 
-def test_wires_and_clock_weigh(tmp_path: Path) -> None:
+def test_wires_and_clock_weigh(tmp_path):
     circuit = adder()
     nets = [*circuit.inner_nets, *(bit for bits in circuit.port_bits.values() for bit in bits)]
     activity = everywhere(circuit, 50)
@@ -429,7 +427,7 @@ def made_outputs(circuit: Circuit) -> list[tuple[str, str]]:
     return [(net, name) for name, _, pins in circuit.cells for pin, net in pins.items() if pin in outputs]
 
 
-def test_nets_that_were_not_recorded(tmp_path: Path) -> None:
+def test_nets_that_were_not_recorded(tmp_path):
     """A clock tree, and buffers, that are made after the activity was recorded."""
     circuit = gated()
     circuit.add("late.buf", "BUF_X2", A="q1", Z="q1_far")
@@ -471,7 +469,7 @@ def recorded(directory: Path, name: str, toggles: float, mode: str, cycles: int 
     (directory / f"{name}{suffix}.json").write_text(json.dumps(data))
 
 
-def test_energy_of_a_window_is_scaled(tmp_path: Path) -> None:
+def test_energy_of_a_window_is_scaled(tmp_path):
     """Energy is scaled by the exact count of the operation, of which the window is a part; power is that of
     the window.
     """
@@ -488,7 +486,7 @@ def test_energy_of_a_window_is_scaled(tmp_path: Path) -> None:
     assert not any("window" in caveat for caveat in whole.caveats)
 
 
-def test_power_json(tmp_path: Path) -> None:
+def test_power_json(tmp_path):
     adder().write(tmp_path)
     hierarchy = tmp_path / "hierarchy.json"
     hierarchy.write_text(json.dumps({"cells": {}, "modules": {"": "adder"}}))
@@ -525,7 +523,7 @@ def test_power_json(tmp_path: Path) -> None:
     assert (mixed_modes.with_glitches, mixed_modes.energy_nj) == (None, made.energy_nj)
 
 
-def test_files_that_are_no_activity(tmp_path: Path) -> None:
+def test_files_that_are_no_activity(tmp_path):
     adder().write(tmp_path)
     path = tmp_path / "encrypt.json"
     with pytest.raises(BadInput, match="cannot be read"):
@@ -545,7 +543,7 @@ def test_files_that_are_no_activity(tmp_path: Path) -> None:
     assert not (tmp_path / "power.json").exists()
 
 
-def test_energies_of_operations() -> None:
+def test_energies_of_operations():
     published = Published("Table 3", "paper 001", {"encrypt": 2.86, "decrypt": 4.46})
     rows = energy.compare({"encrypt": 1.43, "decrypt": 8.92}, published)
     assert [row.ratio for row in rows] == pytest.approx([0.5, 2.0])

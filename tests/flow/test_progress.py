@@ -7,11 +7,11 @@ from modexlab.flow import progress
 
 
 @pytest.fixture
-def listened(monkeypatch: pytest.MonkeyPatch) -> None:
+def listened(monkeypatch):
     monkeypatch.setattr(progress, "_listening", True)
 
 
-def test_what_is_said_is_heard(listened: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_said_is_heard(listened, capsys):
     progress.say("sizing")
     progress.say("rows", 0.25)
     lines = capsys.readouterr().err.splitlines()
@@ -19,12 +19,12 @@ def test_what_is_said_is_heard(listened: None, capsys: pytest.CaptureFixture[str
     assert progress.heard("modexlab: error: no") is None
 
 
-def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_listens(capsys):
     progress.say("sizing")
     assert capsys.readouterr().err == ""
 
 
-def test_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     remaining = progress.Remaining()
@@ -37,7 +37,7 @@ def test_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     assert remaining.told("parts", 0.7) == "parts 70%"
 
 
-def test_what_is_running() -> None:
+def test_what_is_running():
     running = progress.Running()
     assert not running.take("place", "begins") and not running.take("timing", "begins")
     assert not running.take("place", "going", "routing 10%")

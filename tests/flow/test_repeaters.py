@@ -17,12 +17,12 @@ READERS, PITCH_ROWS, ROWS = 24, 20, 500  # one reader each 28 um, 0.7 mm in all
 
 
 @pytest.fixture(scope="module")
-def library() -> Library:
+def library():
     return kit.find().library
 
 
 @pytest.fixture(scope="module")
-def lef() -> Lef:
+def lef():
     return kit.find().geometry
 
 
@@ -65,7 +65,7 @@ def latest(netlist: Netlist, placement: Placement, lef: Lef, library: Library) -
     return worst
 
 
-def test_a_long_net_is_cut(lef: Lef, library: Library) -> None:
+def test_a_long_net_is_cut(lef, library):
     netlist, placement = column(library)
     before = latest(netlist, placement, lef, library)
     assert before > repeaters.LONGEST_PS
@@ -85,7 +85,7 @@ def test_a_long_net_is_cut(lef: Lef, library: Library) -> None:
     assert more == {}
 
 
-def test_a_port_stays_on_its_net(lef: Lef, library: Library) -> None:
+def test_a_port_stays_on_its_net(lef, library):
     """A port stays on its net although it is last: only branches off its path may be cut."""
     netlist, placement = column(library, to_a_port=True)
     after, _ = repeaters.with_repeaters(
@@ -95,7 +95,7 @@ def test_a_port_stays_on_its_net(lef: Lef, library: Library) -> None:
     assert prove_same(netlist, after, library) == []
 
 
-def test_a_clock_is_left_alone(lef: Lef, library: Library) -> None:
+def test_a_clock_is_left_alone(lef, library):
     netlist, placement = column(library)
     asked = library.constraints(3.0, "in")
     assert repeaters.TimingGraph(netlist, library, asked).clock_nets >= {0, 1}

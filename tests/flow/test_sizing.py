@@ -34,12 +34,12 @@ def loaded(path: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def library() -> liberty.Library:
+def library():
     return kit.find().library
 
 
 @pytest.fixture(scope="module")
-def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unit(tmp_path_factory):
     """Paper 001's MontMulRem, 8 bits, not sized by abc; for a fast clock in `sized`, a slow one in `slow`."""
     out = tmp_path_factory.mktemp("unit")
     (out / "design.sv").write_text(translate(find("mont-001").at(8).multiplier(), TOP))
@@ -59,7 +59,7 @@ def worst(path: Path, library: liberty.Library, clock_ns: float) -> float:
     return nldm.analyze(read, library, library.constraints(clock_ns), wires=wires).wns_ns
 
 
-def test_paths_become_faster_as_reported(unit: Path, library: liberty.Library) -> None:
+def test_paths_become_faster_as_reported(unit, library):
     report = product.read(unit / "sized" / "sizing.json", Sizing)
     before = worst(unit / "netlist.json", library, TIGHT_NS)
     after = worst(unit / "sized" / "netlist.json", library, TIGHT_NS)
@@ -69,14 +69,14 @@ def test_paths_become_faster_as_reported(unit: Path, library: liberty.Library) -
     assert report.moves["resized"] and report.moves["exchanged"] and report.moves["buffers"]
 
 
-def test_area_is_given_back_where_there_is_slack(unit: Path, library: liberty.Library) -> None:
+def test_area_is_given_back_where_there_is_slack(unit, library):
     report = product.read(unit / "slow" / "sizing.json", Sizing)
     assert report.after.area_um2 < report.before.area_um2
     assert worst(unit / "slow" / "netlist.json", library, 5.0) >= 0
     assert report.moves["made_smaller"]
 
 
-def test_gates_become_full_adders_where_there_is_slack(unit: Path, library: liberty.Library) -> None:
+def test_gates_become_full_adders_where_there_is_slack(unit, library):
     report = product.read(unit / "slow" / "sizing.json", Sizing)
     kinds = loaded(unit / "slow" / "area.json")["kinds"]
     assert kinds["FA_X1"] == report.moves["full_adders"] > 40
@@ -86,13 +86,13 @@ def test_gates_become_full_adders_where_there_is_slack(unit: Path, library: libe
 
 
 @pytest.mark.parametrize("which", one_now(["sized", "slow"], "sized"))
-def test_sized_unit_is_its_design(unit: Path, which: str) -> None:
+def test_sized_unit_is_its_design(unit, which):
     out = unit / which
     report = check_equivalence(unit / "design.sv", out / "netlist.json", TOP, out / "equivalence")
     assert report.equivalent and not report.refuted, report.summary
 
 
-def test_products_agree(unit: Path, library: liberty.Library) -> None:
+def test_products_agree(unit, library):
     out = unit / "sized"
     read = netlist.read(out / "netlist.json", library)
     owners = loaded(out / "hierarchy.json")
@@ -110,7 +110,7 @@ def test_products_agree(unit: Path, library: liberty.Library) -> None:
     assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
 
 
-def test_wires_of_a_placement_count(unit: Path, library: liberty.Library) -> None:
+def test_wires_of_a_placement_count(unit, library):
     read = netlist.read(unit / "netlist.json", library)
     net = next(net for _, net in read.port_bits("output"))
     table = {read.nets[net]: NetWire(30.0, 200.0), "clock_tree.net": NetWire(9.0)}
@@ -120,7 +120,7 @@ def test_wires_of_a_placement_count(unit: Path, library: liberty.Library) -> Non
     assert circuit.caps_ff[other] == len(read.sinks[other])
 
 
-def test_only_alike_cells_are_of_a_family(library: liberty.Library) -> None:
+def test_only_alike_cells_are_of_a_family(library):
     families = Families(library)
     names = {families.kinds[other] for other in families.others[families.number["NAND2_X1"]]}
     assert names == {"NAND2_X2", "NAND2_X4"}
@@ -129,6 +129,6 @@ def test_only_alike_cells_are_of_a_family(library: liberty.Library) -> None:
     assert ("A1", "A2") in families.commutative["NAND3_X1"]
 
 
-def test_a_missing_hierarchy_is_refused(unit: Path, tmp_path: Path) -> None:
+def test_a_missing_hierarchy_is_refused(unit, tmp_path):
     with pytest.raises(BadInput, match="hierarchy"):
         sizing.size(shutil.copy(unit / "netlist.json", tmp_path), tmp_path, clock_ns=3.0)

@@ -1,7 +1,6 @@
 """Synthesis: netlists equal their designs, reports on their cells, and texts that are no circuit."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ TOP = "dut"
 
 
 @pytest.fixture(scope="module")
-def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unit(tmp_path_factory):
     """Paper 001's MontMulRem, 8 bits, synthesised: design.sv and the products."""
     out = tmp_path_factory.mktemp("unit")
     (out / "design.sv").write_text(translate(find("mont-001").at(8).multiplier(), TOP))
@@ -40,7 +39,7 @@ def loaded(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def test_every_cell_is_of_the_library_and_has_a_module(unit: Path) -> None:
+def test_every_cell_is_of_the_library_and_has_a_module(unit):
     library = kit.find().library
     cells = netlist.read(unit / "netlist.json", library, TOP).cells
     owners = loaded(unit / "hierarchy.json")
@@ -50,14 +49,14 @@ def test_every_cell_is_of_the_library_and_has_a_module(unit: Path) -> None:
     assert {"steps__1", "reduction", ""} <= set(owners["cells"].values())
 
 
-def test_registers_have_the_names_of_the_source(unit: Path) -> None:
+def test_registers_have_the_names_of_the_source(unit):
     module = loaded(unit / "netlist.json")["modules"][TOP]
     registers = [name for name, cell in module["cells"].items() if cell["type"].startswith("DFF")]
     assert len(registers) == loaded(unit / "area.json")["flops"]
     assert {"valid_reg_0", "valid_reg_3"} <= set(registers)
 
 
-def test_areas_add_up(unit: Path) -> None:
+def test_areas_add_up(unit):
     library = kit.find().library
     cells = netlist.read(unit / "netlist.json", library, TOP).cells
     report = loaded(unit / "area.json")
@@ -70,7 +69,7 @@ def test_areas_add_up(unit: Path) -> None:
     assert 0.2 * total < parts < total
 
 
-def test_no_net_lacks_a_driver_and_no_output_shares_one(unit: Path) -> None:
+def test_no_net_lacks_a_driver_and_no_output_shares_one(unit):
     read = netlist.read(unit / "netlist.json", kit.find().library, TOP)
     assert not read.constants
     assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
@@ -78,7 +77,7 @@ def test_no_net_lacks_a_driver_and_no_output_shares_one(unit: Path) -> None:
     assert len(ends) == len(set(ends))
 
 
-def test_report_of_the_run(unit: Path) -> None:
+def test_report_of_the_run(unit):
     report = loaded(unit / "synthesis.json")
     assert (report["tool"], report["style"], report["clock_ns"]) == ("yosys", "default", 3.0)
     assert (report["shared_adders"], report["carry_save_rows"], report["squarers"]) == (8, 0, 0)
@@ -88,7 +87,7 @@ def test_report_of_the_run(unit: Path) -> None:
     assert report["options"]["clock_gating"] and loaded(unit / "area.json")["clock_gates"]
 
 
-def test_unit_is_its_design(unit: Path) -> None:
+def test_unit_is_its_design(unit):
     report = check_equivalence(unit / "design.sv", unit / "netlist.json", TOP, unit)
     assert report.equivalent and not report.refuted, report.summary
     assert report == product.read(unit / "equivalence.json", Equivalence)
@@ -102,7 +101,7 @@ def test_unit_is_its_design(unit: Path) -> None:
         pytest.param(("INV_X1",), "BUF_X1", marks=pytest.mark.regress),
     ],
 )
-def test_one_wrong_cell_is_refuted(unit: Path, tmp_path: Path, kinds: tuple[str, ...], other: str) -> None:
+def test_one_wrong_cell_is_refuted(unit, tmp_path, kinds, other):
     library = kit.find().library
     design = loaded(unit / "netlist.json")
     cells = design["modules"][TOP]["cells"]
@@ -138,7 +137,7 @@ endmodule
 """
 
 
-def test_registers_that_nobody_reads(tmp_path: Path) -> None:
+def test_registers_that_nobody_reads(tmp_path):
     """They are gone from the netlist, where a constant has their name; that is no difference, but one that
     shows is.
     """
@@ -151,7 +150,7 @@ def test_registers_that_nobody_reads(tmp_path: Path) -> None:
     assert report.refuted and {part.part for part in report.parts if part.result == "refuted"} == {"y"}
 
 
-def test_nothing_to_compare_is_no_proof(tmp_path: Path) -> None:
+def test_nothing_to_compare_is_no_proof(tmp_path):
     (tmp_path / "design.sv").write_text("module dut(input logic clk, input logic a);\nendmodule\n")
     ports = {name: {"direction": "input", "bits": [bit]} for bit, name in enumerate(("clk", "a"), 2)}
     module = {"attributes": {"top": "1"}, "ports": ports, "cells": {}, "netnames": ports}
@@ -168,7 +167,7 @@ endmodule
 """
 
 
-def test_long_carries_are_networks(tmp_path: Path) -> None:
+def test_long_carries_are_networks(tmp_path):
     """Proved against a ripple; as one it would take some 5 ns."""
     (tmp_path / "design.sv").write_text(WIDE.replace("OPERATOR", ">="))
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
@@ -180,7 +179,7 @@ def test_long_carries_are_networks(tmp_path: Path) -> None:
     assert check_equivalence(tmp_path / "other.sv", tmp_path / "netlist.json", TOP, tmp_path).refuted
 
 
-def test_clock_gate_with_another_enable_is_refuted(unit: Path, tmp_path: Path) -> None:
+def test_clock_gate_with_another_enable_is_refuted(unit, tmp_path):
     design = loaded(unit / "netlist.json")
     module = design["modules"][TOP]
     gate = next(cell for cell in module["cells"].values() if cell["type"].startswith("CLKGATE"))
@@ -225,7 +224,7 @@ endmodule
     ],
     ids=str,
 )
-def test_styles_and_options_make_the_same_circuit(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_styles_and_options_make_the_same_circuit(tmp_path, options):
     (tmp_path / "design.sv").write_text(SMALL)
     synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
@@ -237,7 +236,7 @@ def test_styles_and_options_make_the_same_circuit(tmp_path: Path, options: dict[
 
 
 @pytest.mark.regress
-def test_style_area_is_smaller(unit: Path, tmp_path: Path) -> None:
+def test_style_area_is_smaller(unit, tmp_path):
     """From abc and when it has been sized, at a clock that both meet."""
     areas = {}
     for style in ("default", "area"):
@@ -272,7 +271,7 @@ endmodule
 """
 
 
-def test_squares_and_chains_that_may_be_rewritten(tmp_path: Path) -> None:
+def test_squares_and_chains_that_may_be_rewritten(tmp_path):
     """Both squares, also the one that is cut; the chain whose sums keep their width, and not the one whose
     sums pass it.
     """
@@ -284,7 +283,7 @@ def test_squares_and_chains_that_may_be_rewritten(tmp_path: Path) -> None:
     assert report.equivalent, report.summary
 
 
-def test_estimates_and_what_is_too_large(unit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimates_and_what_is_too_large(unit, tmp_path, monkeypatch):
     expected = estimate.cells(loaded(unit / "work" / "coarse.json"))
     assert 0.5 < expected / loaded(unit / "area.json")["cells"] < 2
     monkeypatch.setattr(reading, "MAX_CELLS", expected // 2)
@@ -310,9 +309,7 @@ endmodule
     [("area", "depth"), pytest.param(("depth", "area"), marks=pytest.mark.regress)],
     ids="-".join,
 )
-def test_a_mapping_that_is_late_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
-) -> None:
+def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
     """The faster of the two is kept, whichever was first; one that is in time is not made twice."""
     (tmp_path / "design.sv").write_text(CHAIN)
     both = {name: synthesis.STRUCTURES[name] for name in order}
@@ -327,7 +324,7 @@ def test_a_mapping_that_is_late_is_made_again(
 
 
 @pytest.mark.parametrize(("clock_ns", "adders"), [(3.0, "ripple"), (0.5, "mixed")])
-def test_subtractions_ripple_where_there_is_time(clock_ns: float, adders: str, tmp_path: Path) -> None:
+def test_subtractions_ripple_where_there_is_time(clock_ns, adders, tmp_path):
     text = module("always_ff @(posedge clk) y <= y - (y - a);")
     (tmp_path / "design.sv").write_text(text.replace("[3:0]", "[7:0]"))
     synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=clock_ns)
@@ -336,7 +333,7 @@ def test_subtractions_ripple_where_there_is_time(clock_ns: float, adders: str, t
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["naive-001", "mont-001", "naive", "mont", "mont-ct"])
-def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None:
+def test_machines_of_8_bits_are_their_designs(tmp_path, name):
     (tmp_path / "design.sv").write_text(translate(find(name).at(8).wrapped(XCEL), TOP))
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=300)
@@ -354,7 +351,7 @@ def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None
     ],
     ids=["MontMulRem", "mont-001", "naive-001", "mont"],
 )
-def test_areas_of_32_bits(tmp_path: Path, make: Callable[[], Any], clock_ns: float, area_um2: float) -> None:
+def test_areas_of_32_bits(tmp_path, make, clock_ns, area_um2):
     (tmp_path / "design.sv").write_text(translate(make(), TOP))
     synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=clock_ns)
     report = sizing.size(tmp_path / "netlist.json", tmp_path, clock_ns=clock_ns)
@@ -386,7 +383,7 @@ def module(body: str, ports: str = "input logic clk, input logic [3:0] a, output
     ],
     ids=["syntax", "top", "module", "latch", "loop", "undriven", "drivers", "memory"],
 )
-def test_what_makes_no_circuit(tmp_path: Path, text: str, message: str) -> None:
+def test_what_makes_no_circuit(tmp_path, text, message):
     (tmp_path / "design.sv").write_text(text)
     with pytest.raises(BadInput, match=message) as error:
         synthesize(tmp_path / "design.sv", TOP, tmp_path)
@@ -405,13 +402,13 @@ def test_what_makes_no_circuit(tmp_path: Path, text: str, message: str) -> None:
     ],
     ids=str,
 )
-def test_wrong_options(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+def test_wrong_options(tmp_path, options, message):
     (tmp_path / "design.sv").write_text(SMALL)
     with pytest.raises(BadInput, match=message):
         synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
 
 
-def test_missing_file_and_wrong_names(tmp_path: Path) -> None:
+def test_missing_file_and_wrong_names(tmp_path):
     with pytest.raises(BadInput, match="there is no file"):
         synthesize(tmp_path / "none.sv", TOP, tmp_path)
     (tmp_path / "design.sv").write_text(SMALL)
@@ -421,7 +418,7 @@ def test_missing_file_and_wrong_names(tmp_path: Path) -> None:
         with_wire_load("", 1.0)
 
 
-def test_a_library_without_wires_gets_some() -> None:
+def test_a_library_without_wires_gets_some():
     text = with_wire_load("library (x) {\n  capacitive_load_unit (1, ff);\n  cell (y) { }\n}\n", 0.5)
     found = liberty.parse(text)
     assert found.default_wire_load == "by_reader" and found.wire_loads["by_reader"].cap_ff(
@@ -429,7 +426,7 @@ def test_a_library_without_wires_gets_some() -> None:
     ) == pytest.approx(1.5)
 
 
-def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path: Path) -> None:
+def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
     """AddRed as the textbook writes it and as Koc does: nearly one netlist, or two that differ as their
     adders do.
     """
@@ -450,7 +447,7 @@ def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path: Path) -> Non
     assert areas["textbook", True] > 1.2 * areas["koc", True]  # two rows of adders a step, and one
 
 
-def test_netlist_of_another_design_is_no_candidate(unit: Path, tmp_path: Path) -> None:
+def test_netlist_of_another_design_is_no_candidate(unit, tmp_path):
     (tmp_path / "design.sv").write_text(SMALL)
     with pytest.raises(BadInput, match="not the same design"):
         check_equivalence(tmp_path / "design.sv", unit / "netlist.json", TOP, tmp_path)
@@ -463,7 +460,7 @@ def adders(design: dict[str, Any]) -> int:
     return sum(cell["type"] == "$add" for cell in design["modules"][TOP]["cells"].values())
 
 
-def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
+def test_textbook_steps_become_one_adder_each(tmp_path):
     """Two additions a step become one, and the common word y + n of a stage is made once."""
     from modexlab.flow.synth.read_design import read_design
 
@@ -491,7 +488,7 @@ def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     ],
     ids=["never used", "reset alone", "x under these parameters", "a net called as the register of another"],
 )
-def test_legal_verilog_is_taken(tmp_path: Path, body: str) -> None:
+def test_legal_verilog_is_taken(tmp_path, body):
     """The first three were refused as undriven; the last ended in an assertion of yosys, which had two
     objects of one name.
     """
@@ -500,14 +497,14 @@ def test_legal_verilog_is_taken(tmp_path: Path, body: str) -> None:
     assert (tmp_path / "netlist.v").exists()
 
 
-def test_both_drivers_have_the_name_of_their_net(tmp_path: Path) -> None:
+def test_both_drivers_have_the_name_of_their_net(tmp_path):
     text = module("assign y = a; assign y = ~a;", "input clk, input [3:0] a, output [3:0] y")
     (tmp_path / "design.sv").write_text(text)
     with pytest.raises(BadInput, match=r"^dut: y has more than one driver"):
         synthesize(tmp_path / "design.sv", TOP, tmp_path)
 
 
-def test_an_assertion_of_yosys_is_told_as_one() -> None:
+def test_an_assertion_of_yosys_is_told_as_one():
     log = (
         "1.2. Executing JSON frontend.\nERROR: Assert `count_id(cell->name) == 0' failed in "
         "kernel/rtlil.cc:2881.\n"

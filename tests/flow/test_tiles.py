@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ endmodule
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory):
     """The netlist of it, of tiles, in `sized` for a clock that it misses at first."""
     out = tmp_path_factory.mktemp("tiles")
     (out / "design.sv").write_text(DESIGN)
@@ -76,7 +75,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch):
     """A small module is worth while, too."""
     monkeypatch.setattr(tiles, "LEAST_SAVED", 50)
 
@@ -86,13 +85,13 @@ def proved(directory: Path, out: Path, design: Path, *, by_parts: bool = True) -
     return check_equivalence(design, directory / "netlist.json", TOP, out, tiles_json=beside)
 
 
-def test_only_modules_with_registers_at_their_outputs(made: Path) -> None:
+def test_only_modules_with_registers_at_their_outputs(made):
     (tile,) = product.read(made / Tiles.FILE, Tiles).tiles
     assert (tile.name, len(tile.paths)) == ("element", COUNT)
     assert product.read(made / SynthesisReport.FILE, SynthesisReport).tiles == {"element": COUNT}
 
 
-def test_every_instance_has_the_same_cells(made: Path) -> None:
+def test_every_instance_has_the_same_cells(made):
     area, owners = product.read(made / Area.FILE, Area), product.read(made / Hierarchy.FILE, Hierarchy)
     of = {module_area.path: module_area for module_area in area.by_module if module_area.module == "element"}
     assert (
@@ -105,7 +104,7 @@ def test_every_instance_has_the_same_cells(made: Path) -> None:
 
 
 @pytest.mark.parametrize("which", [pytest.param(".", marks=pytest.mark.regress), "sized"])
-def test_the_whole_is_the_design_by_parts_and_flat(made: Path, tmp_path: Path, which: str) -> None:
+def test_the_whole_is_the_design_by_parts_and_flat(made, tmp_path, which):
     by_parts = proved(made / which, tmp_path, made / "design.sv")
     assert by_parts.equivalent
     of_tile = {part.part for part in by_parts.parts if part.part.startswith("element: ")}
@@ -113,7 +112,7 @@ def test_the_whole_is_the_design_by_parts_and_flat(made: Path, tmp_path: Path, w
     assert proved(made / which, tmp_path, made / "design.sv", by_parts=False).equivalent
 
 
-def test_sized_by_parts_as_the_whole_says(made: Path) -> None:
+def test_sized_by_parts_as_the_whole_says(made):
     library = kit.find().library
     report = product.read(made / "sized" / "sizing.json", sizing.Sizing)
     read = netlist.read(made / "sized" / "netlist.json", library)
@@ -167,9 +166,7 @@ def other_nets(document: Any, tiled: Any, prefix: str) -> None:
         (other_nets, "row[1].pe"),
     ],
 )
-def test_wrong_netlists_are_refuted(
-    made: Path, tmp_path: Path, damage: Callable[[Any, Any, str], None], where: str
-) -> None:
+def test_wrong_netlists_are_refuted(made, tmp_path, damage, where):
     document, tiled = (json.loads((made / name).read_text()) for name in ("netlist.json", Tiles.FILE))
     damage(document, tiled, where)
     (tmp_path / "netlist.json").write_text(json.dumps(document))
@@ -181,7 +178,7 @@ def test_wrong_netlists_are_refuted(
     assert any(part.startswith(where.rstrip(".")) for part in wrong) or where == "row["
 
 
-def test_tiles_of_another_design_are_refused(made: Path, tmp_path: Path) -> None:
+def test_tiles_of_another_design_are_refused(made, tmp_path):
     shutil.copy(made / "netlist.json", tmp_path)
     text = (made / Tiles.FILE).read_text().replace("row[4].pe", "row[7].pe")
     (tmp_path / Tiles.FILE).write_text(text)
@@ -190,7 +187,7 @@ def test_tiles_of_another_design_are_refused(made: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.regress
-def test_a_small_design_has_none(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_design_has_none(made, tmp_path, monkeypatch):
     monkeypatch.setattr(tiles, "LEAST_SAVED", 10_000)
     synthesize(made / "design.sv", TOP, tmp_path)
     assert product.read(tmp_path / Tiles.FILE, Tiles).tiles == ()

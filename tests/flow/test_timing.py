@@ -6,7 +6,7 @@ import random
 import re
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.flow import product
 from modexlab.flow.graph import graph, step
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.liberty import Library, Table
+from modexlab.flow.kit.liberty import Table
 from modexlab.flow.netlist import netlist
 from modexlab.flow.timing import nldm, opensta, timing
 from modexlab.flow.timing.report import TimingReport, histogram
@@ -33,7 +33,7 @@ CLOSE = 0.005  # OpenSTA shapes the waves behind a resistance, the estimate does
 
 
 @pytest.fixture(scope="module")
-def library() -> Library:
+def library():
     return kit.find().library
 
 
@@ -63,7 +63,7 @@ def by_hand(x: float, y: float, xs: tuple[float, float], ys: tuple[float, float]
     return low + (high - low) * across
 
 
-def test_a_path_by_hand(tmp_path: Path) -> None:
+def test_a_path_by_hand(tmp_path):
     """DFF_X1 to INV_X1 to DFF_X1 with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
     # the register answers with a rising edge, the clock's slew being 0.03 ns; INV_X1's A weighs 1.700230 fF
     # at a rising edge
@@ -112,7 +112,7 @@ def test_a_path_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", CIRCUITS)
 @pytest.mark.parametrize(("res_ohm", "propagated"), [(None, False), (0.0, True), (200.0, True)])
-def test_engines_agree(make: Any, res_ohm: float | None, propagated: bool, tmp_path: Path) -> None:
+def test_engines_agree(make, res_ohm, propagated, tmp_path):
     circuit = make()
     circuit.write(tmp_path)
     options = {"wires": None if res_ohm is None else wires(circuit, tmp_path, res_ohm)}
@@ -146,7 +146,7 @@ def test_engines_agree(make: Any, res_ohm: float | None, propagated: bool, tmp_p
     assert own.fmax_mhz == pytest.approx(sta.fmax_mhz, rel=1e-4 if not res_ohm else CLOSE)
 
 
-def test_wire_load_model_and_its_absence(tmp_path: Path, library: Library) -> None:
+def test_wire_load_model_and_its_absence(tmp_path, library):
     """OpenSTA takes the library's default model where none is asked for: ours does not."""
     model = library.default_wire_load
     without = analyze(adder(), tmp_path)
@@ -158,7 +158,7 @@ def test_wire_load_model_and_its_absence(tmp_path: Path, library: Library) -> No
         analyze(adder(), tmp_path, wire_load="5K")
 
 
-def test_report(tmp_path: Path) -> None:
+def test_report(tmp_path):
     """Names as in the source, modules, histogram, verdict; the same in the file."""
     circuit = adder()
     places = {
@@ -198,7 +198,7 @@ def test_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", timing.ENGINES)
-def test_hold_at_inputs_is_told_and_not_judged(engine: str, tmp_path: Path) -> None:
+def test_hold_at_inputs_is_told_and_not_judged(engine, tmp_path):
     report = analyze(flop_to_flop(), tmp_path, input_hold_ns=0.0, engine=engine)
     assert report.hold_wns_ns < 0 < report.hold_inside_wns_ns
     assert report.met and "hold at the input d is missed by" in report.caveats[-1]
@@ -206,7 +206,7 @@ def test_hold_at_inputs_is_told_and_not_judged(engine: str, tmp_path: Path) -> N
     assert not report.met and report.verdict.startswith("hold is missed by 0.114 ns")
 
 
-def test_fmax_where_paths_take_half_a_cycle(tmp_path: Path) -> None:
+def test_fmax_where_paths_take_half_a_cycle(tmp_path):
     """Slack is not the period less a constant there: OpenSTA's search finds the clock, the estimate says that
     it does not look.
     """
@@ -220,7 +220,7 @@ def test_fmax_where_paths_take_half_a_cycle(tmp_path: Path) -> None:
     assert "1 latches or registers of an inverted clock are not checked: first" in own.caveats[0]
 
 
-def test_constants_make_no_paths(tmp_path: Path, library: Library) -> None:
+def test_constants_make_no_paths(tmp_path, library):
     """Behind a tie cell and through gates that it closes nothing arrives; what a full adder can no longer do
     is left out.
     """
@@ -234,7 +234,7 @@ def test_constants_make_no_paths(tmp_path: Path, library: Library) -> None:
     assert own.wns_ns == pytest.approx(sta.wns_ns, abs=SAME_NS)
 
 
-def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path: Path) -> None:
+def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path):
     circuit = Circuit("comb", {"a": ("input", 2), "y": ("output", 1)})
     circuit.add("g", "XOR2_X1", A="a[0]", B="a[1]", Z="y")
     sta, own = (analyze(circuit, tmp_path, clock_port=None, engine=engine) for engine in timing.ENGINES)
@@ -246,7 +246,7 @@ def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path: Pat
 # -------------------------------------------------------------------------------------------------
 
 
-def test_tables_looked_up_together(library: Library) -> None:
+def test_tables_looked_up_together(library):
     tables = Tables()
     arc = library.cells["NAND2_X1"].pins["ZN"].timing[0]
     known = [
@@ -262,7 +262,7 @@ def test_tables_looked_up_together(library: Library) -> None:
         assert at == pytest.approx([table.at(first, second) for table in known])
 
 
-def test_slews_loads_and_delays_for_other_estimators(tmp_path: Path, library: Library) -> None:
+def test_slews_loads_and_delays_for_other_estimators(tmp_path, library):
     tree().write(tmp_path)
     circuit = netlist.read(tmp_path / "netlist.json", library)
     result = nldm.analyze(circuit, library, library.constraints(1.0))
@@ -287,7 +287,7 @@ def test_slews_loads_and_delays_for_other_estimators(tmp_path: Path, library: Li
     assert all(0 < delay < 0.5 for *_, delay in delays)
 
 
-def test_combinational_loop_is_refused(tmp_path: Path, library: Library) -> None:
+def test_combinational_loop_is_refused(tmp_path, library):
     circuit = Circuit("loop", {"a": ("input", 1), "y": ("output", 1)})
     circuit.add("u", "NAND2_X1", A1="a", A2="y", ZN="n")
     circuit.add("v", "INV_X1", A="n", ZN="y")
@@ -302,7 +302,7 @@ def test_combinational_loop_is_refused(tmp_path: Path, library: Library) -> None
 # --------------------------------------------------------------------------------------------
 
 
-def test_without_opensta_the_estimate_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_opensta_the_estimate_answers(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     opensta.installed.cache_clear()
     try:
@@ -321,7 +321,7 @@ WORST_ROW, MET_ROW = (
 
 
 @pytest.fixture
-def fake_sta(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+def fake_sta(tmp_path, monkeypatch):
     """Put an `sta` first in PATH that has this version and prints this report."""
     directory = tmp_path / "bin"
     directory.mkdir()
@@ -340,7 +340,7 @@ def fake_sta(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
 
 @pytest.fixture
-def fake_report(tmp_path: Path, fake_sta: Callable[..., None]) -> Callable[..., None]:
+def fake_report(tmp_path, fake_sta):
     """Print OpenSTA's own report of the adder at CLOCK_NS, changed by a function."""
     log = tmp_path / "log"
     fake_sta(f'{shutil.which("sta")} "$@" | tee {log}')
@@ -367,9 +367,7 @@ def without(section: str, row: re.Pattern[str], by: str = "") -> Callable[[str],
     return change
 
 
-def test_no_verdict_without_a_complete_report(
-    tmp_path: Path, fake_report: Callable[..., None], fake_sta: Callable[..., None]
-) -> None:
+def test_no_verdict_without_a_complete_report(tmp_path, fake_report, fake_sta):
     """A report that does not parse, a missing row and an unknown version are errors, whatever the slacks."""
     analysed: dict[str, Any] = {"clock_ns": CLOCK_NS, "engine": "opensta"}
     incomplete = r"report is incomplete: {} endpoints of {} expected, {} of them found; it lacks \S+/D"
@@ -410,11 +408,11 @@ def test_no_verdict_without_a_complete_report(
 
 
 def test_incomplete_report_ends_the_step(
-    tmp_path: Path,
-    fake_report: Callable[..., None],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    tmp_path,
+    fake_report,
+    monkeypatch,
+    capsys,
+):
     """By its command: exit code 1, the message on stderr, and no timing.json."""
     fake_report(without("max", MET_ROW))
     inputs = tmp_path / "inputs"
@@ -438,7 +436,7 @@ def test_incomplete_report_ends_the_step(
     assert not (tmp_path / "outputs").exists()
 
 
-def test_slack_is_reported_with_both_wire_models(tmp_path: Path, library: Library) -> None:
+def test_slack_is_reported_with_both_wire_models(tmp_path, library):
     """Without wires and with the library's model, each as an analysis with these wires alone finds it."""
     model = library.default_wire_load
     assert model
@@ -454,7 +452,7 @@ def test_slack_is_reported_with_both_wire_models(tmp_path: Path, library: Librar
     assert routed.wns_by_model_ns == {}
 
 
-def test_no_verdict_on_what_is_not_judged(tmp_path: Path) -> None:
+def test_no_verdict_on_what_is_not_judged(tmp_path):
     """The estimate knows no inverted clock, and a constant output has no slack: neither meets a clock."""
     circuit = flop_to_flop()
     circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
@@ -473,9 +471,7 @@ def test_no_verdict_on_what_is_not_judged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", timing.ENGINES)
 @pytest.mark.parametrize("clock_port", ["clk", None])
-def test_no_verdict_on_registers_without_the_clock(
-    clock_port: str | None, engine: str, tmp_path: Path
-) -> None:
+def test_no_verdict_on_registers_without_the_clock(clock_port, engine, tmp_path):
     """A register on another clock is in no path that is judged: that is a caveat and no verdict."""
     circuit = flop_to_flop()
     circuit.ports["clk2"] = ("input", 1)
@@ -489,12 +485,12 @@ def test_no_verdict_on_registers_without_the_clock(
 
 
 @pytest.mark.parametrize("engine", timing.ENGINES)
-def test_registers_behind_clock_gates_are_judged(engine: str, tmp_path: Path) -> None:
+def test_registers_behind_clock_gates_are_judged(engine, tmp_path):
     report = analyze(gated(), tmp_path, clock_ns=3.0, engine=engine)
     assert report.met and "not checked" not in " ".join(report.caveats)
 
 
-def test_checks_whose_condition_is_never_true(tmp_path: Path) -> None:
+def test_checks_whose_condition_is_never_true(tmp_path):
     """A scan flip-flop whose scan is tied off has no check at its scan input, in either engine."""
     circuit = Circuit("scan", dict.fromkeys(("clk", "d", "si"), ("input", 1)) | {"q": ("output", 1)})
     circuit.add("tie", "LOGIC0_X1", Z="se")
@@ -503,7 +499,7 @@ def test_checks_whose_condition_is_never_true(tmp_path: Path) -> None:
     assert {path.end for path in sta.paths} == {path.end for path in own.paths} == {"flop/D", "q"}
 
 
-def test_what_opensta_would_only_mumble_about_is_refused(tmp_path: Path) -> None:
+def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
     circuit = flop_to_flop()
     netlist_v = circuit.write(tmp_path)
     good = netlist_v.read_text()
@@ -534,20 +530,20 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "options", [{"clock_ns": 0.0}, {"clock_ns": float("inf")}, {"uncertainty_ns": -1}, {"engine": "sta"}]
 )
-def test_constraints_that_make_no_sense_are_refused(options: dict[str, Any], tmp_path: Path) -> None:
+def test_constraints_that_make_no_sense_are_refused(options, tmp_path):
     with pytest.raises(BadInput):
         analyze(flop_to_flop(), tmp_path, **options)
     with pytest.raises(BadInput, match=r"nowhere\.v cannot be read"):
         timing.analyze(tmp_path / "nowhere.v", "top", tmp_path, clock_ns=1.0)
 
 
-def test_names_in_spef() -> None:
+def test_names_in_spef():
     assert escaped("dut.n[3]") == r"dut\.n\[3\]"
     assert escaped("bus[3]", bus_bit=True) == "bus[3]"
     assert escaped("u.m[1][3]", bus_bit=True) == r"u\.m\[1\][3]"
 
 
-def test_histogram_is_without_gaps() -> None:
+def test_histogram_is_without_gaps():
     assert histogram([]) == []
     bins = histogram([-0.31, 0.0, 0.29, 0.3])
     assert sum(item.endpoints for item in bins) == 4 and 10 <= len(bins) <= 25

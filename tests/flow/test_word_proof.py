@@ -81,12 +81,12 @@ def coarse(out: Path, text: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory: pytest.TempPathFactory) -> Stages:
+def stages(tmp_path_factory):
     out = tmp_path_factory.mktemp("product")
     return Stages(coarse(out, source(16)))
 
 
-def test_each_rewriting_is_shown(stages: Stages) -> None:
+def test_each_rewriting_is_shown(stages):
     """Shared sums, unused bits, and chains that differ at their ends."""
     steps = [len(chain) for chain in stages.chains]
     assert steps == [8, 8] and stages.shared == 16
@@ -95,13 +95,13 @@ def test_each_rewriting_is_shown(stages: Stages) -> None:
     assert show(stages[2], stages[3], stages.chains, stages.zeros) == 16 + 2
 
 
-def test_sums_that_might_pass_their_width_are_not_shown(stages: Stages) -> None:
+def test_sums_that_might_pass_their_width_are_not_shown(stages):
     """The halving would lose what the rows drop; so without the knowledge of zeros nothing is shown."""
     with pytest.raises(NotShownError, match="pass its width"):
         show(stages[2], stages[3], stages.chains)
 
 
-def test_nothing_is_shown_without_the_pairs(stages: Stages) -> None:
+def test_nothing_is_shown_without_the_pairs(stages):
     with pytest.raises(NotShownError):
         show(stages[2], stages[3], (), stages.zeros)
     with pytest.raises(NotShownError):
@@ -109,7 +109,7 @@ def test_nothing_is_shown_without_the_pairs(stages: Stages) -> None:
 
 
 @pytest.mark.parametrize("stage", one_now([1, 3], 3))
-def test_no_new_cell_may_be_another(stages: Stages, stage: int) -> None:
+def test_no_new_cell_may_be_another(stages, stage):
     """Each cell that a rewriting made, with two of its bits exchanged or of another kind, is found."""
     before, after = stages[stage - 1], stages[stage]
     chains = stages.chains if stage == 3 else ()
@@ -153,7 +153,7 @@ def _read(module: dict[str, Any], cell: dict[str, Any]) -> bool:
     return any(bit in read for bit in cell["connections"]["Y"])
 
 
-def test_nets_that_are_gone_and_nets_with_two_drivers(stages: Stages) -> None:
+def test_nets_that_are_gone_and_nets_with_two_drivers(stages):
     before, after = stages[2], stages[3]
     lost = dict(after["cells"])
     del lost[next(name for name, cell in lost.items() if cell["type"] == "$fa")]
@@ -169,7 +169,7 @@ def test_nets_that_are_gone_and_nets_with_two_drivers(stages: Stages) -> None:
         show(before, after | {"ports": {}}, stages.chains, stages.zeros)
 
 
-def test_squares(tmp_path: Path) -> None:
+def test_squares(tmp_path):
     """Also one that is cut; a product of two words that is not there is none."""
     design = coarse(tmp_path, SQUARE)
     squared = copy.deepcopy(design)
@@ -183,9 +183,7 @@ def test_squares(tmp_path: Path) -> None:
         show(before, after | {"cells": after["cells"] | {name: wrong}})
 
 
-def test_long_chains_are_proved_and_wrong_ones_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
     """From the source to the cells; a rewriting that is wrong, in synthesis and in the proof alike, is
     found.
     """
@@ -214,7 +212,7 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(
 
 
 @pytest.mark.regress
-def test_netlist_that_was_made_without_the_rewriting(tmp_path: Path) -> None:
+def test_netlist_that_was_made_without_the_rewriting(tmp_path):
     """Its sums are those of the design, not those of the chain."""
     (tmp_path / "design.sv").write_text(unit())
     synthesize(tmp_path / "design.sv", TOP, tmp_path, hold_form=True)
@@ -222,7 +220,7 @@ def test_netlist_that_was_made_without_the_rewriting(tmp_path: Path) -> None:
     assert report.equivalent, report.summary
 
 
-def test_polynomials_are_functions_of_bits() -> None:
+def test_polynomials_are_functions_of_bits():
     one, other = word_proof._bit(2), word_proof._bit(3)
     assert word_proof._times(one, one) == one
     assert word_proof._xor(word_proof._xor(one, other), other) == one

@@ -31,8 +31,6 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
 from modexlab.fl.errors import BadInput
 
-from ..command_line import Cli
-
 pytestmark = pytest.mark.usefixtures("untranslated")
 
 FLOW = (("clock_period", 3.0),)
@@ -63,7 +61,7 @@ def found(ledger: Ledger, number: str, table: str, **fields: Any) -> list[Compar
 
 
 @pytest.mark.parametrize("number", published.NUMBERS)
-def test_every_figure_is_compared_or_left_out_with_a_reason(number: str, ledger: Ledger) -> None:
+def test_every_figure_is_compared_or_left_out_with_a_reason(number, ledger):
     """And what is wanted of ours can be made."""
     figures = list(published.paper(number).figures())
     compared = compare(figures, ledger)
@@ -77,7 +75,7 @@ def test_every_figure_is_compared_or_left_out_with_a_reason(number: str, ledger:
     assert {comparison.verdict for comparison in comparisons} == {"not measured"}
 
 
-def test_bases(ledger: Ledger) -> None:
+def test_bases(ledger):
     """Cycles compare directly; what else does depends on technology."""
 
     def bases(number: str) -> dict[str, set[str]]:
@@ -95,7 +93,7 @@ def test_bases(ledger: Ledger) -> None:
     assert bases("004") == {"cycles": {WORK}, "alm": {FAMILY}, "ff": {FAMILY}, "fmax_mhz": {RATIO}}
 
 
-def test_reasons(ledger: Ledger) -> None:
+def test_reasons(ledger):
     left_out = {
         (out.figure.paper, out.figure.table, out.figure.row, out.figure.column): out.reason
         for number in published.NUMBERS
@@ -132,7 +130,7 @@ def test_reasons(ledger: Ledger) -> None:
 # ---- how
 
 
-def test_cycles_compare_directly(ledger: Ledger) -> None:
+def test_cycles_compare_directly(ledger):
     cycles(ledger, "mont-001", 32, "encrypt", 162)
     cycles(ledger, "mont", 32, "encrypt", 81)
     first, second = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")
@@ -147,14 +145,14 @@ def test_cycles_compare_directly(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("value", "said"), [(4199, "equal"), (3870, "fewer"), (4000, "equal"), (4300, "more")]
 )
-def test_one_key_stands_for_a_mean(ledger: Ledger, value: int, said: str) -> None:
+def test_one_key_stands_for_a_mean(ledger, value, said):
     """4076 cycles: a key may be off by 5 %, where the same operands would give the same cycles within 2 %."""
     cycles(ledger, "ssmm-004", 64, "decrypt", value)
     comparison = found(ledger, "004", "1", row="64, Algo 6", column="Cycles")[0]
     assert comparison.verdict == f"twin {said}: same work; one key for a mean over keys"
 
 
-def test_only_the_same_work_counts(ledger: Ledger) -> None:
+def test_only_the_same_work_counts(ledger):
     """Not another width, parameter, interface, workload or machine."""
     cycles(ledger, "mont-001", 64, "encrypt", 1)
     cycles(ledger, "mont-001", 32, "decrypt", 2)
@@ -169,7 +167,7 @@ def test_only_the_same_work_counts(ledger: Ledger) -> None:
     assert system.twin is not None and system.twin.value == 5
 
 
-def test_the_stage_that_says_most(ledger: Ledger) -> None:
+def test_the_stage_that_says_most(ledger):
     """Hardware before its formula; the newest of a stage."""
     for value, stage in ((2, "native"), (1, "native"), (3, "formula"), (4, "cl")):
         cycles(ledger, "mont-001", 32, "encrypt", value, stage=stage)
@@ -178,7 +176,7 @@ def test_the_stage_that_says_most(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize(("stage", "said"), [("formula", "by formula"), ("cl", "by the cycle-level model")])
-def test_what_no_hardware_has_done(ledger: Ledger, stage: str, said: str) -> None:
+def test_what_no_hardware_has_done(ledger, stage, said):
     """A formula is said to be one, and the machine itself is still to be measured."""
     cycles(ledger, "mont-001", 32, "encrypt", 162, stage=stage)
     first = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")[0]
@@ -192,7 +190,7 @@ def test_what_no_hardware_has_done(ledger: Ledger, stage: str, said: str) -> Non
     assert first.verdict == "twin equal: same work"
 
 
-def test_the_present_sources_go_first(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_present_sources_go_first(ledger, monkeypatch):
     """A fresh netlist before a stale layout, and what is stale says so."""
 
     def area(value: float, stage: str, **more: Any) -> None:
@@ -219,7 +217,7 @@ def test_the_present_sources_go_first(ledger: Ledger, monkeypatch: pytest.Monkey
     assert "stale" not in compared().verdict
 
 
-def test_only_the_usual_flow_counts(ledger: Ledger) -> None:
+def test_only_the_usual_flow_counts(ledger):
     """Style and density may differ, and are named; another adder or no sizing is another chip than the paper
     is held against.
     """
@@ -238,7 +236,7 @@ def test_only_the_usual_flow_counts(ledger: Ledger) -> None:
     assert compared(4.0, "layout", ("detailed", False)).twin == comparison.twin
 
 
-def test_area_and_energy_on_the_same_cells(ledger: Ledger) -> None:
+def test_area_and_energy_on_the_same_cells(ledger):
     figures = (Figure("area_um2", 37641.793, "um2"), Figure("energy_nj", 8.92, "nJ", "decrypt"))
     record(ledger, Point("mont-001", 32, interface="xcel", stage="flow", flow=FLOW), *figures)
     record(ledger, Point("procxcel-mont", 32, stage="layout", flow=FLOW), *figures)
@@ -250,7 +248,7 @@ def test_area_and_energy_on_the_same_cells(ledger: Ledger) -> None:
     assert energy.verdict == "more, also without glitches: same cells, other tools"
 
 
-def test_energy_is_known_between_bounds(ledger: Ledger) -> None:
+def test_energy_is_known_between_bounds(ledger):
     """Without glitches and with all of them; the paper has 4.46 nJ. A lower bound that is alone says less."""
     for lower, upper, said in (
         (3.0, None, "twin lower bound only"),
@@ -270,7 +268,7 @@ def test_energy_is_known_between_bounds(ledger: Ledger) -> None:
         assert energy.verdict == f"{said}: same cells, other tools; before layout"
 
 
-def test_clock_and_style(ledger: Ledger) -> None:
+def test_clock_and_style(ledger):
     """The paper's clock; the style that others are measured with, if it reaches that."""
 
     def area(value: float, *flow: tuple[str, Any], marks: tuple[str, ...] = ()) -> None:
@@ -298,7 +296,7 @@ def test_clock_and_style(ledger: Ledger) -> None:
     assert compared().twin is not None and compared().twin.value == 4
 
 
-def test_marked_rows_are_kept_out(ledger: Ledger) -> None:
+def test_marked_rows_are_kept_out(ledger):
     point = Point("mont-001", 32, interface="xcel", stage="flow", flow=FLOW)
     record(ledger, point, Figure("area_um2", 70000.0, "um2"), marks=("3 ns is missed by 0.4 ns",))
     (area,) = found(ledger, "001", "2a", column="RSAMontXcel")
@@ -313,7 +311,7 @@ def test_marked_rows_are_kept_out(ledger: Ledger) -> None:
     assert area.verdict == "twin equal: same cells, other tools; ours is kept out"
 
 
-def test_ratios_across_technologies(ledger: Ledger) -> None:
+def test_ratios_across_technologies(ledger):
     """Table 7 of 000 at 32 bits: CM (PM) takes 6816 / 400 times the logic of MM (M)."""
 
     def alms(name: str, value: int, marks: tuple[str, ...] = ()) -> None:
@@ -339,7 +337,7 @@ def test_ratios_across_technologies(ledger: Ledger) -> None:
     assert compared().verdict == "kept out: fails a test", "a ratio to a marked figure"
 
 
-def test_resources_of_the_same_family(ledger: Ledger) -> None:
+def test_resources_of_the_same_family(ledger):
     point = Point("ssmm-004", 64, stage="fpga", flow=CYCLONE)
     record(ledger, point, Figure("alm", 282, "ALM"), Figure("ff", 874, "FF"))
     alm, ff = (found(ledger, "004", "1", row="64, Algo 6", column=name)[0] for name in ("ALMs", "Regs"))
@@ -350,7 +348,7 @@ def test_resources_of_the_same_family(ledger: Ledger) -> None:
     assert found(ledger, "004", "1", row="64, Algo 4", column="Regs")[0].verdict == "not measured"
 
 
-def test_corrected_figures_are_compared(ledger: Ledger) -> None:
+def test_corrected_figures_are_compared(ledger):
     """Not those that are printed: two of 003's counts are exchanged."""
     cycles(ledger, "mmmul-004", 1024, "encrypt", 332440, stage="formula")
     comparison = found(ledger, "003", "17.4", row="64", column="N_CK")[0]
@@ -362,14 +360,14 @@ def test_corrected_figures_are_compared(ledger: Ledger) -> None:
     assert comparison.verdict == "equal: same work; by formula"
 
 
-def test_machines_that_cannot_be_made(ledger: Ledger) -> None:
+def test_machines_that_cannot_be_made(ledger):
     """Our compression trees end before the paper's do; what is left is the other machine of ours."""
     (comparison,) = found(ledger, "000", "13", row="512", column="CM (PM)")
     assert comparison.twin is None and comparison.ours is not None and comparison.ours.name == "scaled"
     assert comparison.note == "no twin of this width"
 
 
-def test_what_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing(ledger, monkeypatch):
     def wanted(stale: bool = True) -> tuple[list[str], list[str]]:
         found = missing(compare(published.paper("004").table("1").figures(), ledger), stale=stale)
         return tuple(
@@ -390,7 +388,7 @@ def test_what_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("real_content")
-def test_measures_what_is_missing(cli: Cli, ledger: Ledger) -> None:
+def test_measures_what_is_missing(cli, ledger):
     """The formulas of paper 003's machines, computed once; slow points are announced."""
     message = cli.fails("compare", "paper-003")
     assert message.endswith("; add --measure") and str(ledger.path) in message
@@ -418,7 +416,7 @@ def test_measures_what_is_missing(cli: Cli, ledger: Ledger) -> None:
     assert len(ledger.rows(history=True)) == 11
 
 
-def test_json_traces_every_figure(cli: Cli, ledger: Ledger) -> None:
+def test_json_traces_every_figure(cli, ledger):
     number = cycles(ledger, "mmmul-004", 1024, "encrypt", 20539, stage="formula")
     report = cli("compare", "003", "--json").json()
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
@@ -444,9 +442,7 @@ def test_json_traces_every_figure(cli: Cli, ledger: Ledger) -> None:
     assert all(item["reason"] for item in report if not item["compared"])
 
 
-def test_text_of_what_is_not_measured_and_stale(
-    cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_of_what_is_not_measured_and_stale(cli, ledger, monkeypatch):
     cycles(ledger, "mont-001", 32, "encrypt", 162)
     out = cli("compare", "paper-001", "--table", "1", "--table", "RTL").out
     assert "Not measured: 23 points; --measure measures them." in out
@@ -467,7 +463,7 @@ def test_text_of_what_is_not_measured_and_stale(
     )
 
 
-def test_text_is_no_wider_than_a_terminal(cli: Cli, ledger: Ledger) -> None:
+def test_text_is_no_wider_than_a_terminal(cli, ledger):
     """Whatever has been measured: a long verdict wraps, or stands below its row."""
     wanted = missing(compare(published.figures(), ledger))
     for point in wanted.quick + wanted.long:
@@ -487,7 +483,7 @@ def test_text_is_no_wider_than_a_terminal(cli: Cli, ledger: Ledger) -> None:
     assert any(line.startswith("RSAXcel ") and "98765 naive-001" in line for line in lines)
 
 
-def test_markdown(cli: Cli, ledger: Ledger) -> None:
+def test_markdown(cli, ledger):
     cycles(ledger, "mont-001", 32, "encrypt", 162)
     lines = cli("compare", "paper-001", "--table", "RTL", "--markdown").out.splitlines()
     assert lines[0].startswith("## Paper 001: ")
@@ -499,7 +495,7 @@ def test_markdown(cli: Cli, ledger: Ledger) -> None:
     )
 
 
-def test_all_papers_and_widths(cli: Cli, ledger: Ledger) -> None:
+def test_all_papers_and_widths(cli, ledger):
     cycles(ledger, "mont-001", 32, "encrypt", 162)
     report = cli("compare", "--json").json()
     assert {item["paper"] for item in report} == set(published.NUMBERS)
@@ -507,7 +503,7 @@ def test_all_papers_and_widths(cli: Cli, ledger: Ledger) -> None:
     assert {item["nbits"] for item in narrow} == {32, 64}
 
 
-def test_a_point_that_fails(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_point_that_fails(cli, ledger, monkeypatch):
     """The rest is measured all the same; exit code 1."""
     from modexlab.eval.lab.measure import measure
 
@@ -532,9 +528,7 @@ def test_a_point_that_fails(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
     assert cli("compare", "paper-003", "--measure", "--retry").code == 0 and ledger.failures() == []
 
 
-def test_an_interrupt_keeps_what_is_measured(
-    cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
     """Ctrl-C after the first point; the same command measures the rest."""
     real = Sweep._take
 
@@ -568,12 +562,12 @@ def test_an_interrupt_keeps_what_is_measured(
         (("all", "--nbits", 32), r"yet \(.*\); add --measure"),
     ],
 )
-def test_refused(cli: Cli, ledger: Ledger, argv: tuple[object, ...], message: str) -> None:
+def test_refused(cli, ledger, argv, message):
     assert re.search(message, cli.fails("compare", *argv))
 
 
 @pytest.mark.regress
-def test_paper_001_measured(cli: Cli, ledger: Ledger) -> None:
+def test_paper_001_measured(cli, ledger):
     """Twins take the cycles that the paper's own RTL takes."""
     report = cli("compare", "paper-001", "--table", "RTL", "--measure", "--json").json()
     twins = [item["twin"]["ratio"] for item in report if item["compared"]]
@@ -581,7 +575,7 @@ def test_paper_001_measured(cli: Cli, ledger: Ledger) -> None:
     assert json.dumps(report)
 
 
-def test_products_of_paper_002(cli: Cli, ledger: Ledger) -> None:
+def test_products_of_paper_002(cli, ledger):
     """From product to product: the twin's cycles are those of the prose, at its three widths."""
     assert cli("compare", "paper-002", "--table", "text", "--measure").code == 0
     report = cli("compare", "paper-002", "--table", "text", "--json").json()

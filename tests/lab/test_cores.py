@@ -31,8 +31,6 @@ from modexlab.flow.kit import kit
 
 from tests.paths import ROOT
 
-from ..command_line import Cli
-
 FMAX = (("fmax", True),)
 pytestmark = pytest.mark.usefixtures("untranslated")
 UNIT = {"interface": "unit", "stage": "flow", "flow": FMAX}
@@ -90,7 +88,7 @@ def only(found: list[Core], **fields: Any) -> Core:
 # ---- what follows from figures
 
 
-def test_a_multiplier_beside_its_floor(ledger: Ledger) -> None:
+def test_a_multiplier_beside_its_floor(ledger):
     """The floor by the areas that stand in the Liberty file, read here in another way."""
     record(ledger, "mont", 128, of_flow(20_000.0, 1.5, product=(16, 0.5)), **UNIT)
     core = only(cores(ledger, [128]), name="mont", part="unit")
@@ -109,7 +107,7 @@ def test_a_multiplier_beside_its_floor(ledger: Ledger) -> None:
     assert "FreePDK45" in core.technology and core.source.startswith("measured here after synthesis")
 
 
-def test_a_machine_does_private_operations(ledger: Ledger) -> None:
+def test_a_machine_does_private_operations(ledger):
     record(ledger, "mont", 32, of_flow(10_000.0, 2.0, encrypt=(77, 0.1), decrypt=(129, 0.3)), **MACHINE)
     core = only(cores(ledger, [32]), name="mont", part="machine")
     assert (core.operation_cycles, core.public_cycles) == (129, 77)
@@ -122,7 +120,7 @@ def test_a_machine_does_private_operations(ledger: Ledger) -> None:
     assert apart.area_time == pytest.approx(9_000 * 17 * 2.0 / 1e6) and lab.WHOLE in apart.note
 
 
-def test_without_figures_cycles_are_by_formula(ledger: Ledger) -> None:
+def test_without_figures_cycles_are_by_formula(ledger):
     found = cores(ledger, [32, 1024])
     own = [core for core in found if core.kind != lab.PUBLISHED]
     assert {core.kind for core in own} == {"ours", "twin"} and not any(core.measured for core in own)
@@ -138,7 +136,7 @@ def test_without_figures_cycles_are_by_formula(ledger: Ledger) -> None:
     assert only(found, name="systolic-002", part="unit", nbits=1024).product_cycles == 194
 
 
-def test_what_is_measured_is_not_missing(ledger: Ledger) -> None:
+def test_what_is_measured_is_not_missing(ledger):
     before = {str(point) for point in missing(cores(ledger, [32]))}
     record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
     after = {str(point) for point in missing(cores(ledger, [32]))}
@@ -146,7 +144,7 @@ def test_what_is_measured_is_not_missing(ledger: Ledger) -> None:
     assert gone.startswith("mont, 32 bits, unit, flow") and not after - before
 
 
-def test_in_which_order_they_are_measured(ledger: Ledger) -> None:
+def test_in_which_order_they_are_measured(ledger):
     """One synthesis of each whose clock is known, then the searches; of both ours at every width first, then
     the paper's beside it, all multipliers before whole machines, narrow ones first; a design by a manifest
     before all.
@@ -167,9 +165,7 @@ def test_in_which_order_they_are_measured(ledger: Ledger) -> None:
     assert first[:6] == [*ours, *theirs] and first[6] == ("heap", "stream", 32)
 
 
-def test_one_synthesis_of_a_wide_multiplier_is_not_long(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_synthesis_of_a_wide_multiplier_is_not_long(ledger, monkeypatch):
     """A search of its clock is, and so is a machine either way."""
     at = {part: Point("heap", 1024, **fields) for part, fields in (("unit", UNIT), ("machine", MACHINE))}
     known = {lab.machine_of(point.as_json()): 1.95 for point in at.values()}
@@ -185,7 +181,7 @@ def test_one_synthesis_of_a_wide_multiplier_is_not_long(
     assert wide[0] not in again and any(point.key == wide[1].key for point in again)
 
 
-def test_a_clock_that_was_given_is_noted(ledger: Ledger) -> None:
+def test_a_clock_that_was_given_is_noted(ledger):
     """And gives way to one that was searched."""
     given = {"interface": "unit", "stage": "flow", "flow": (("clock_period", 3.0),)}
     record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
@@ -196,7 +192,7 @@ def test_a_clock_that_was_given_is_noted(ledger: Ledger) -> None:
     assert core.product_ns == 8.0 and lab.CLOCK_GIVEN not in core.note
 
 
-def test_all_that_the_ledger_has_of_the_kind(ledger: Ledger) -> None:
+def test_all_that_the_ledger_has_of_the_kind(ledger):
     """Settings that the space has not, and layouts beside netlists."""
     settings = (("digit_nbits", 8),)
     record(ledger, "scaled", 32, of_flow(4_000.0, 2.0, product=(7, 0.1)), settings=settings, **UNIT)
@@ -211,14 +207,14 @@ def test_all_that_the_ledger_has_of_the_kind(ledger: Ledger) -> None:
     ]
 
 
-def test_answers_that_come_later_than_the_next_product_begins(ledger: Ledger) -> None:
+def test_answers_that_come_later_than_the_next_product_begins(ledger):
     """The time from product to product counts; a note has the latency."""
     record(ledger, "systolic-002", 32, of_flow(9_000.0, 2.0, product=(13, 0.1)), **UNIT)
     core = only(cores(ledger, [32]), name="systolic-002", part="unit")
     assert core.product_cycles == 11 and "13 cycles from request to answer" in core.note
 
 
-def test_a_private_operation_says_what_it_is(ledger: Ledger, cli: Cli) -> None:
+def test_a_private_operation_says_what_it_is(ledger, cli):
     """The promise and the exponent's length tell protected machines from plain ones in one table."""
     record(ledger, "mont", 16, of_flow(1_000.0, 0.5), **MACHINE)  # so that there is a file
     rows = cli("compare", "cores", "--nbits", "32", "--ledger", str(ledger.path), "--json").json()
@@ -232,7 +228,7 @@ def test_a_private_operation_says_what_it_is(ledger: Ledger, cli: Cli) -> None:
     assert re.search(r"^heap +ours +323 +30 +yes", text, re.MULTILINE)
 
 
-def test_a_figure_from_a_repository_names_its_commit(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_figure_from_a_repository_names_its_commit(ledger, monkeypatch):
     otbn = only(cores(ledger, [2048]), design="OTBN")
     assert (otbn.operation_cycles, otbn.public_cycles) == (18_889_021, 132_028)
     assert "otbn_intro.md at 5bcd7d" in otbn.source and "constant time" in otbn.note
@@ -244,7 +240,7 @@ def test_a_figure_from_a_repository_names_its_commit(ledger: Ledger, monkeypatch
         published_data.figures.__wrapped__()
 
 
-def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger: Ledger) -> None:
+def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger):
     given = {"interface": "unit", "stage": "flow", "flow": (("clock_period", 3.0),)}
     record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
     found = cores(ledger, [32], ["mont"])
@@ -254,7 +250,7 @@ def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger: Ledger)
     assert not any(point.interface == "unit" for point in missing(cores(ledger, [32], ["mont"]), given=True))
 
 
-def test_rows_that_are_not_measured_say_why(ledger: Ledger, cli: Cli) -> None:
+def test_rows_that_are_not_measured_say_why(ledger, cli):
     """Not yet, or it takes long, or it failed, and how; and what there cannot be."""
     ledger.fail(Point("mont", 32, **UNIT), "step gate-sim: out of cells", 3.0)
     found = cores(ledger, [32, 1024], ["mont", "heap", "fold"])
@@ -273,7 +269,7 @@ def test_rows_that_are_not_measured_say_why(ledger: Ledger, cli: Cli) -> None:
 # ---- which
 
 
-def test_widths_between_take_the_next_designs() -> None:
+def test_widths_between_take_the_next_designs():
     at = {
         nbits: {point.subject for point in wanted([nbits]).points} for nbits in (16, 32, 100, 128, 4096, 2048)
     }
@@ -281,7 +277,7 @@ def test_widths_between_take_the_next_designs() -> None:
     assert {point.nbits for point in wanted([16, 100]).points} == {16, 100}
 
 
-def test_a_named_design_is_there_at_every_width() -> None:
+def test_a_named_design_is_there_at_every_width():
     points = wanted([24], ["ssmm-ct", "serial"]).points
     assert {(point.subject, point.interface) for point in points} == {
         ("ssmm-ct", "unit"),
@@ -291,7 +287,7 @@ def test_a_named_design_is_there_at_every_width() -> None:
     assert all(dict(point.flow)["fmax"] for point in points)
 
 
-def test_searches_begin_at_the_clocks_of_the_reference_results() -> None:
+def test_searches_begin_at_the_clocks_of_the_reference_results():
     known = 0
     for point in wanted(lab.widths()).points:
         flow, at_once = dict(point.flow), lab.at_known_clock(point)
@@ -309,7 +305,7 @@ def test_searches_begin_at_the_clocks_of_the_reference_results() -> None:
         assert dict(begun.flow)["clock_period"] == clock_ns
 
 
-def test_designs_by_manifests(ledger: Ledger) -> None:
+def test_designs_by_manifests(ledger):
     (design,) = catalogue.by_manifests([str(ROOT / "tests" / "foreign" / "start_done.toml")])
     core = only(cores(ledger, [32], ["mont"], [design]), kind="foreign")
     assert core.design == design.name and not core.ours
@@ -330,7 +326,7 @@ def test_designs_by_manifests(ledger: Ledger) -> None:
     ).operation_us == pytest.approx(0.2)
 
 
-def test_a_design_by_a_manifest_may_be_named(ledger: Ledger, cli: Cli) -> None:
+def test_a_design_by_a_manifest_may_be_named(ledger, cli):
     manifest = ROOT / "tests" / "foreign" / "start_done.toml"
     command = ("compare", "cores", "tiny-start-done", "--design", manifest, "--nbits", 32)
     rows = cli(*command, "--json").json()
@@ -341,9 +337,7 @@ def test_a_design_by_a_manifest_may_be_named(ledger: Ledger, cli: Cli) -> None:
     assert message.startswith("unknown design 'tiny-strat'")
 
 
-def test_without_a_search_the_text_says_what_is_missing(
-    ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_search_the_text_says_what_is_missing(ledger, cli, monkeypatch):
     monkeypatch.setattr(compare, "_measure", lambda *_: 0)
     command = ("compare", "cores", "heap", "--nbits", 16)
     said = " ".join(cli(*command, "--measure", "--no-search").out.split())
@@ -353,7 +347,7 @@ def test_without_a_search_the_text_says_what_is_missing(
     )
 
 
-def test_a_space_that_is_wrong_is_reported(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_space_that_is_wrong_is_reported(ledger, cli, monkeypatch):
     """An unknown design is refused; a design that cannot have a setting is named, with --json as well."""
 
     def narrow(subject: str, **settings: tuple[int, ...]) -> Space:
@@ -367,7 +361,7 @@ def test_a_space_that_is_wrong_is_reported(ledger: Ledger, cli: Cli, monkeypatch
     assert "there is no mont" in said.err and "steps_per_stage" in said.err
 
 
-def test_published_rows_say_what_they_are() -> None:
+def test_published_rows_say_what_they_are():
     found = lab.published_cores(range(5000))
     assert {published_core.nbits for published_core in found} >= {32, 256, 512, 1024, 2048}
     for published_core in found:
@@ -392,7 +386,7 @@ def test_published_rows_say_what_they_are() -> None:
     assert only(found, design="Ozturk, VDF competition").product_ns == 25.2
 
 
-def test_fronts_have_time_where_there_is_a_clock() -> None:
+def test_fronts_have_time_where_there_is_a_clock():
     goals = goals_of({"cycles": "min", "area_um2": "min"})
     assert [goal.metric for goal in goals_at(goals, "flow")] == ["time_ns", "area_um2"]
     assert [goal.metric for goal in goals_at(goals, "native")] == ["cycles"]
@@ -405,7 +399,7 @@ def test_fronts_have_time_where_there_is_a_clock() -> None:
 # ---- the command
 
 
-def test_json_has_all_keys(ledger: Ledger, cli: Cli) -> None:
+def test_json_has_all_keys(ledger, cli):
     record(ledger, "mont", 128, of_flow(20_000.0, 1.5, product=(16, 0.5)), **UNIT)
     rows = cli("compare", "cores", "--nbits", 128, "--json").json()
     assert all(row.keys() >= KEYS for row in rows) and {row["nbits"] for row in rows} == {128}
@@ -419,7 +413,7 @@ def test_json_has_all_keys(ledger: Ledger, cli: Cli) -> None:
     )
 
 
-def test_text_fits_a_screen(ledger: Ledger, cli: Cli) -> None:
+def test_text_fits_a_screen(ledger, cli):
     settings = (("digit_nbits", 32), ("state", "carry-save"))
     record(ledger, "scaled", 128, of_flow(41_559.0, 1.8, product=(8, 0.5)), settings=settings, **UNIT)
     record(ledger, "mont", 128, of_flow(1e7, 123.45, product=(16, 1000.0)), **UNIT)
@@ -433,9 +427,7 @@ def test_text_fits_a_screen(ledger: Ledger, cli: Cli) -> None:
     assert "## 128 bits: a product" in markdown and "published: paper 004" in markdown
 
 
-def test_measuring_leaves_out_what_takes_long(
-    ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
     asked: list[list[Point]] = []
 
     def measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> int:
@@ -455,7 +447,7 @@ def test_measuring_leaves_out_what_takes_long(
     assert [item.nbits for item in asked[1]] == [1024, 32, 1024]
 
 
-def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_search(ledger, cli, monkeypatch):
     """One synthesis each, where a clock is known; nothing is made for those that were searched."""
     asked: list[Point] = []
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
@@ -488,11 +480,11 @@ def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPa
         (("cors",), "did you mean 'cores'"),
     ],
 )
-def test_refused(arguments: tuple[str, ...], message: str, cli: Cli, ledger: Ledger) -> None:
+def test_refused(arguments, message, cli, ledger):
     assert message in cli.fails("compare", *arguments)
 
 
-def test_what_is_left_counts_what_is_under_way(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_counts_what_is_under_way(ledger, monkeypatch):
     """Time already spent on a point in progress is subtracted; a point slower than estimated corrects the
     others.
     """
@@ -510,7 +502,7 @@ def test_what_is_left_counts_what_is_under_way(ledger: Ledger, monkeypatch: pyte
 
 @pytest.mark.regress
 @pytest.mark.usefixtures("real_content")
-def test_a_real_run(ledger: Ledger, cli: Cli) -> None:
+def test_a_real_run(ledger, cli):
     """Two cores through the flow, each at its highest clock; a second run measures nothing."""
     command = ("compare", "cores", "mont", "mmmul-004", "--nbits", 8, "--measure", "--json")
     result = cli(*command)

@@ -158,7 +158,7 @@ class Explore:
 
 
 @pytest.fixture
-def explore(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Explore:
+def explore(cli, tmp_path, monkeypatch):
     run = Explore(cli, tmp_path, monkeypatch)
     run.work = good
     return run
@@ -171,7 +171,7 @@ def points_of(text: str) -> list[Point]:
 # ---- a sweep
 
 
-def test_fronts_are_those_of_the_figures(explore: Explore) -> None:
+def test_fronts_are_those_of_the_figures(explore):
     """Against all points compared with all; encryption and decryption each have their own."""
     report = explore(FLOWS)
     points = points_of(FLOWS)
@@ -214,7 +214,7 @@ def test_fronts_are_those_of_the_figures(explore: Explore) -> None:
     assert explore.scheduler.closed
 
 
-def test_the_report_for_people(explore: Explore) -> None:
+def test_the_report_for_people(explore):
     result = explore.text(FLOWS)
     assert result.code == 0
     title, head = result.out.splitlines()[:2]
@@ -228,7 +228,7 @@ def test_the_report_for_people(explore: Explore) -> None:
     assert result.err.startswith(f"space: 12 points, this process; the ledger is {explore.ledger.path}\n")
 
 
-def test_many_fronts_are_one_table(explore: Explore) -> None:
+def test_many_fronts_are_one_table(explore):
     explore.work = lambda point: Outcome(
         point, measured([Figure("cycles", len(point.subject), "cycles", point.workload)])
     )
@@ -242,7 +242,7 @@ def test_many_fronts_are_one_table(explore: Explore) -> None:
     assert [row[4:6] for row in rows] == [["mont", "4"]] * 6
 
 
-def test_a_stage_that_lacks_objectives(explore: Explore) -> None:
+def test_a_stage_that_lacks_objectives(explore):
     """Its fronts are over the others, cycles for the time; where there are none it has no front."""
     text = FLOWS.replace('["flow"]', '["flow", "formula", "fpga"]').replace("[4, 8, 16]", "[8, 16]")
 
@@ -270,7 +270,7 @@ def test_a_stage_that_lacks_objectives(explore: Explore) -> None:
     }
 
 
-def test_one_table_of_fronts_over_different_objectives(explore: Explore) -> None:
+def test_one_table_of_fronts_over_different_objectives(explore):
     """A quantity that a stage does not measure is a dash."""
     text = FLOWS.replace('["flow"]', '["flow", "formula"]').replace("[32]", "[16, 32]")
     cycles = Figure("cycles", 90, "cycles", "encrypt")
@@ -291,7 +291,7 @@ def test_one_table_of_fronts_over_different_objectives(explore: Explore) -> None
     assert formula[4:] == ["mont", "steps_per_stage=4", "-", "-", "-", "90", formula[-1]]
 
 
-def test_a_flow_without_one_of_its_figures_is_on_no_front(explore: Explore) -> None:
+def test_a_flow_without_one_of_its_figures_is_on_no_front(explore):
     area = Figure("area_um2", 5.0, "um2")
     explore.work = lambda point: Outcome(point, measured([area]))
     report = explore(FLOWS)
@@ -299,7 +299,7 @@ def test_a_flow_without_one_of_its_figures_is_on_no_front(explore: Explore) -> N
     assert {tuple(item["reasons"]) for item in report["not_compared"]} == {("stage flow has no time_ns",)}
 
 
-def test_exponents_are_no_cost(explore: Explore) -> None:
+def test_exponents_are_no_cost(explore):
     """Their total is of one base with many exponents, and says nothing of which machine is better."""
     text = FORMULAS.replace('"decrypt"]', '"exponents"]')
     explore.work = lambda point: Outcome(point, measured([Figure("cycles", 9, "cycles", point.workload)]))
@@ -310,7 +310,7 @@ def test_exponents_are_no_cost(explore: Explore) -> None:
     assert {item["workload"] for item in report["not_compared"]} == {"exponents"}
 
 
-def test_marks_and_broken_constraints_keep_points_off_the_front(explore: Explore) -> None:
+def test_marks_and_broken_constraints_keep_points_off_the_front(explore):
     text = FLOWS.replace("constraints = [", 'constraints = ["area_um2 < 1000", ')
 
     def work(point: Point) -> Outcome:
@@ -332,7 +332,7 @@ def test_marks_and_broken_constraints_keep_points_off_the_front(explore: Explore
     assert "     6  misses its clock" in out
 
 
-def test_largest_is_best_where_it_is_said(explore: Explore) -> None:
+def test_largest_is_best_where_it_is_said(explore):
     text = FLOWS.replace('time_ns = "min"', 'fmax_mhz = "max"')
 
     def work(point: Point) -> Outcome:
@@ -356,7 +356,7 @@ def some_fail(point: Point) -> Outcome:
     return good(point)
 
 
-def test_failures_are_noted_and_not_fatal(explore: Explore) -> None:
+def test_failures_are_noted_and_not_fatal(explore):
     explore.work = some_fail
     report = explore(FLOWS)
     failed = {point.key for point in points_of(FLOWS) if point.resolved["nstages"] == 2}
@@ -369,7 +369,7 @@ def test_failures_are_noted_and_not_fatal(explore: Explore) -> None:
     assert report["points"]["measured"] == 8
 
 
-def test_the_same_command_goes_on(explore: Explore) -> None:
+def test_the_same_command_goes_on(explore):
     """It begins nothing that was done or has failed; --retry begins what has failed."""
     explore.work = some_fail
     explore(FLOWS)
@@ -392,7 +392,7 @@ def test_the_same_command_goes_on(explore: Explore) -> None:
     assert explore.begun == []
 
 
-def test_failures_for_people(explore: Explore) -> None:
+def test_failures_for_people(explore):
     explore.work = some_fail
     first = explore.text(FLOWS)
     assert "[7/12] mont, 32 bits, flow" in first.err
@@ -402,14 +402,14 @@ def test_failures_for_people(explore: Explore) -> None:
     assert "Failed (4; --retry tries them again):" in explore.text(FLOWS).out
 
 
-def test_nothing_measured_is_exit_code_1(explore: Explore) -> None:
+def test_nothing_measured_is_exit_code_1(explore):
     explore.work = lambda point: Outcome(point, None, "broken")
     report = explore(FLOWS, code=1)
     assert report["points"]["failed"] == 12
     assert report["fronts"] == []
 
 
-def test_figures_without_a_functional_run_are_a_failure(explore: Explore) -> None:
+def test_figures_without_a_functional_run_are_a_failure(explore):
     """The ledger refuses them."""
     explore.work = lambda point: Outcome(point, measured(made_up(point).figures, tests=""))
     report = explore(FLOWS, code=1)
@@ -419,7 +419,7 @@ def test_figures_without_a_functional_run_are_a_failure(explore: Explore) -> Non
     assert explore.ledger.rows() == []
 
 
-def test_the_newest_figures_count(explore: Explore) -> None:
+def test_the_newest_figures_count(explore):
     """The newest figures of a point that was measured twice count, whatever the ledger has from other
     sources.
     """
@@ -433,7 +433,7 @@ def test_the_newest_figures_count(explore: Explore) -> None:
     assert point not in explore.begun
 
 
-def test_what_no_other_point_can_survive_ends_the_sweep(explore: Explore) -> None:
+def test_what_no_other_point_can_survive_ends_the_sweep(explore):
     outcomes = itertools.chain([None, None], itertools.repeat(True))
 
     def work(point: Point) -> Outcome:
@@ -452,7 +452,7 @@ def test_what_no_other_point_can_survive_ends_the_sweep(explore: Explore) -> Non
     assert explore.scheduler.closed
 
 
-def test_a_full_disk_loses_nothing(explore: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_loses_nothing(explore, monkeypatch):
     """SQLite's own refusal, by a limit on the size of the file."""
     connect = Ledger._connect
 
@@ -497,7 +497,7 @@ def pressing_ctrl_c(
 
 
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_writes_down_what_has_ended(explore: Explore, told: signal.Signals) -> None:
+def test_ctrl_c_writes_down_what_has_ended(explore, told):
     """As does what `timeout` sends."""
     explore.work = pressing_ctrl_c(5, told=told)
     before = signal.getsignal(told)
@@ -515,7 +515,7 @@ def test_ctrl_c_writes_down_what_has_ended(explore: Explore, told: signal.Signal
     assert not report["interrupted"]
 
 
-def test_ctrl_c_twice_does_not_wait(explore: Explore) -> None:
+def test_ctrl_c_twice_does_not_wait(explore):
     explore.work = pressing_ctrl_c(5, times=2)
     result = explore.text(FLOWS)
     assert result.code == 130
@@ -523,7 +523,7 @@ def test_ctrl_c_twice_does_not_wait(explore: Explore) -> None:
     assert explore.scheduler.closed
 
 
-def test_ctrl_c_in_json(explore: Explore) -> None:
+def test_ctrl_c_in_json(explore):
     explore.work = pressing_ctrl_c(3)
     report = explore(FLOWS, code=130)
     assert report["interrupted"]
@@ -539,9 +539,7 @@ def keys_in_order(ledger: Ledger) -> list[str]:
 
 
 @pytest.mark.parametrize("method", ["random", "nsga2"])
-def test_a_search_that_is_interrupted_walks_the_same_way(
-    method: str, explore: Explore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_that_is_interrupted_walks_the_same_way(method, explore, tmp_path, monkeypatch):
     """As if it had not been: the same points, each measured once."""
     options = ("--method", method, "--points", 48, "--seed", 7)
     whole = explore(LARGE, *options)
@@ -559,7 +557,7 @@ def test_a_search_that_is_interrupted_walks_the_same_way(
     assert values == [[point["values"] for point in front["points"]] for front in whole["fronts"]]
 
 
-def test_a_search_hears_of_failures(explore: Explore) -> None:
+def test_a_search_hears_of_failures(explore):
     """They count as points, have their message, and do not end it."""
     explore.work = lambda point: (
         Outcome(point, None, "no") if point.resolved["schedule"] == "ladder" else good(point)
@@ -574,7 +572,7 @@ def test_a_search_hears_of_failures(explore: Explore) -> None:
 # ---- dry run
 
 
-def test_dry_run(explore: Explore) -> None:
+def test_dry_run(explore):
     explore.work = pressing_ctrl_c(4)
     explore(FLOWS, code=130)
     failed = points_of(FLOWS)[-1]
@@ -595,7 +593,7 @@ def test_dry_run(explore: Explore) -> None:
     assert text.endswith("12 points, 7 of them to measure: about 2 s, 2 at a time\n")
 
 
-def test_dry_run_of_what_is_not_known_yet(explore: Explore) -> None:
+def test_dry_run_of_what_is_not_known_yet(explore):
     explore.work = None
     assert not explore.ledger.exists
     out = explore.text(FLOWS, "--dry-run", "--jobs", 1).out
@@ -603,7 +601,7 @@ def test_dry_run_of_what_is_not_known_yet(explore: Explore) -> None:
     assert not explore.ledger.exists
 
 
-def test_dry_run_of_a_search(explore: Explore) -> None:
+def test_dry_run_of_a_search(explore):
     explore.work = None
     report = explore(LARGE, "--dry-run", "--method", "nsga2", "--points", 200)
     assert report["count"] == 200
@@ -616,7 +614,7 @@ def test_dry_run_of_a_search(explore: Explore) -> None:
     assert len(drawn["points"]) == 5
 
 
-def test_ready_made_spaces(cli: Cli) -> None:
+def test_ready_made_spaces(cli):
     listed = cli("sweep", "--list", "--json").json()
     assert {item["name"] for item in listed} >= {"course", "paper-000", "paper-001", "paper-004", "widths"}
     assert all(item["points"] > 0 and item["title"] for item in listed)
@@ -627,7 +625,7 @@ def test_ready_made_spaces(cli: Cli) -> None:
 # ---- bad input
 
 
-def test_a_bad_space(explore: Explore) -> None:
+def test_a_bad_space(explore):
     """Refused with the name of its file; test_space.py has the reasons."""
     explore.work = None
     wrong = explore.fails(FLOWS.replace("mont", "mnot"))
@@ -657,12 +655,12 @@ def test_a_bad_space(explore: Explore) -> None:
         (["--option", "memory=8GB"], "--option memory=8GB: it is for jobs of a queue; add --slurm N"),
     ],
 )
-def test_bad_options(options: list[object], message: str, explore: Explore) -> None:
+def test_bad_options(options, message, explore):
     explore.work = None
     assert message in explore.fails(FLOWS, *options)
 
 
-def test_no_space_and_unknown_ones(cli: Cli, tmp_path: Path) -> None:
+def test_no_space_and_unknown_ones(cli, tmp_path):
     assert cli.fails("sweep").startswith(
         "no space; give a file (SPACE.toml), or a name of `modexlab show spaces"
     )
@@ -670,7 +668,7 @@ def test_no_space_and_unknown_ones(cli: Cli, tmp_path: Path) -> None:
     assert f"{tmp_path}/no.toml cannot be read: No such file" in cli.fails("sweep", tmp_path / "no.toml")
 
 
-def test_a_ledger_from_a_newer_version(explore: Explore) -> None:
+def test_a_ledger_from_a_newer_version(explore):
     """Said before anything is measured."""
     explore.work = None
     explore.ledger.fail(points_of(FLOWS)[0], "so that there is one", 0.0)
@@ -684,7 +682,7 @@ def test_a_ledger_from_a_newer_version(explore: Explore) -> None:
     assert "999" in error
 
 
-def test_a_ledger_that_cannot_be(explore: Explore, tmp_path: Path) -> None:
+def test_a_ledger_that_cannot_be(explore, tmp_path):
     explore.work = None
     explore.ledger = Ledger(tmp_path / "none" / "ledger.sqlite")
     assert "there is no such directory; make it first: mkdir -p" in explore.fails(FLOWS)
@@ -697,7 +695,7 @@ def test_a_ledger_that_cannot_be(explore: Explore, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("real_content")
-def test_real_points_in_real_workers(cli: Cli, tmp_path: Path) -> None:
+def test_real_points_in_real_workers(cli, tmp_path):
     """Cycles are those of the formulas; a second run begins nothing."""
     path, ledger = tmp_path / "machines.toml", tmp_path / "ledger.sqlite"
     path.write_text(FORMULAS)
@@ -718,7 +716,7 @@ def test_real_points_in_real_workers(cli: Cli, tmp_path: Path) -> None:
     assert [front["points"] for front in again["fronts"]] == [front["points"] for front in report["fronts"]]
 
 
-def test_no_cluster_at_that_address(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_cluster_at_that_address(cli, tmp_path, monkeypatch):
     monkeypatch.setattr(schedulers, "CONNECT_SECONDS", 1.0)
     path = tmp_path / "machines.toml"
     path.write_text(FORMULAS)
@@ -730,7 +728,7 @@ def test_no_cluster_at_that_address(cli: Cli, tmp_path: Path, monkeypatch: pytes
 # ---- small things
 
 
-def test_estimates_learn() -> None:
+def test_estimates_learn():
     estimate = Estimate()
     assert estimate.seconds("formula", "mont") < 1 < estimate.seconds("flow", "mont")
     assert not estimate.knows("flow")
@@ -755,11 +753,11 @@ def test_estimates_learn() -> None:
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (5399, "90 min"), (9000, "2.5 h")]
 )
-def test_durations(seconds: float, words: str) -> None:
+def test_durations(seconds, words):
     assert duration(seconds) == words
 
 
-def test_what_works_are_called() -> None:
+def test_what_works_are_called():
     """And that machines for one modulus do not compete with those for any."""
     mont = Point("mont", 32, interface="xcel")
     assert str(Work.of(mont, "encrypt")) == "32 bits, encrypt, native, xcel"
@@ -772,12 +770,12 @@ def test_what_works_are_called() -> None:
 @pytest.mark.parametrize(
     "example", [line.strip() for line in explore_command.EXAMPLES.splitlines() if line.strip()]
 )
-def test_examples_are_understood(example: str) -> None:
+def test_examples_are_understood(example):
     """Examples are parsed only: running them takes minutes, or a cluster; similar ones run above."""
     explore_command._check(cli_module.parsed(shlex.split(example)[1:]))
 
 
-def test_help_and_start_are_quick() -> None:
+def test_help_and_start_are_quick():
     """Optuna and Dask are for those who ask for them."""
     assert cli_module.parsed(["sweep", "course"])
     code = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from pathlib import Path
 
 import pytest
 from modexlab.eval.lab.space import Space
@@ -21,11 +20,11 @@ stages = ["formula"]
 
 
 @pytest.fixture
-def killed(tmp_path: Path) -> SweepProcess:
+def killed(tmp_path):
     return SweepProcess(tmp_path, SPACE)
 
 
-def test_ctrl_c(killed: SweepProcess) -> None:
+def test_ctrl_c(killed):
     """The points that have ended are in the ledger, and the output says how to go on."""
     with killed.start() as process:
         killed.wait_for(40, process)
@@ -42,7 +41,7 @@ def test_ctrl_c(killed: SweepProcess) -> None:
 
 
 @pytest.mark.regress
-def test_two_sweeps_share_a_ledger(killed: SweepProcess) -> None:
+def test_two_sweeps_share_a_ledger(killed):
     """They take points from both ends; each reports all of them, and nothing is written down twice."""
     count = len({point.key for point in Space.load(killed.space).points()})
     with killed.start() as first:

@@ -5,7 +5,6 @@ factor.
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ def campaign(samples: int | None, **settings: object) -> Campaign:
     return made
 
 
-def test_with_and_without_the_check() -> None:
+def test_with_and_without_the_check():
     """The same faults; and of those that get through without a check most give a prime of the key."""
     checked, unchecked = campaign(1500, **CHECKED), campaign(1500, **UNCHECKED)
     assert checked.counts[Effect.WRONG] == 0 < checked.counts[Effect.CAUGHT]
@@ -51,7 +50,7 @@ def test_with_and_without_the_check() -> None:
         assert wrong != pow(message, key.d or 0, key.n)
 
 
-def test_operations_that_share_a_model() -> None:
+def test_operations_that_share_a_model():
     """The same answers in the same cycles as one by one on fresh models, also of flips that come too late."""
     target = Campaign(machine_of("mont", 16, **UNCHECKED))
     model, operation = target.model, target.operations[0]
@@ -69,9 +68,7 @@ def test_operations_that_share_a_model() -> None:
         assert (item.response, item.cycles) == model.run(operation.request, most, item.fault), item.fault
 
 
-def test_an_interrupted_campaign_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
     """With what is kept it injects the others alone, and comes to the same; other faults share nothing with
     it.
     """
@@ -109,7 +106,7 @@ def test_an_interrupted_campaign_goes_on(
 
 
 @pytest.mark.regress
-def test_every_flip_flop_in_every_cycle() -> None:
+def test_every_flip_flop_in_every_cycle():
     """16 bits: nothing wrong leaves a machine that checks."""
     made = campaign(None, **CHECKED)
     assert made.exhaustive and len(made.outcomes) == made.possible
@@ -117,7 +114,7 @@ def test_every_flip_flop_in_every_cycle() -> None:
 
 
 @pytest.mark.regress
-def test_a_machine_of_its_own_control() -> None:
+def test_a_machine_of_its_own_control():
     """It has no check, and no CRT either."""
     made = Campaign(catalogue.find("mont-001").at(16), 2)
     made.run(made.faults(500, False))

@@ -8,7 +8,6 @@ import math
 import random
 import statistics
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,7 +59,7 @@ def register(top: Component, path: str) -> int:
     return sum(int(item) << 64 * place for place, item in enumerate(at if isinstance(at, list) else [at]))
 
 
-def test_moments_are_those_of_pymtl3s_own_simulator() -> None:
+def test_moments_are_those_of_pymtl3s_own_simulator():
     """Bits that change, and bits that are 1: of each register in each cycle of an operation after another."""
     machine = catalogue.find("mont").at(8)
     first, second = machine.carried(77, 0x8D, 0xB3), machine.carried(101, 0xF1, 0xB3)
@@ -103,7 +102,7 @@ def moments_of(values: list[int]) -> Moments:
     return Moments(len(values), sum(values), sum(value * value for value in values))
 
 
-def test_welch() -> None:
+def test_welch():
     draw = random.Random(1)
     one, other = ([draw.randrange(100) for _ in range(count)] for count in (30, 50))
     error = math.sqrt(statistics.variance(one) / 30 + statistics.variance(other) / 50)
@@ -120,7 +119,7 @@ def test_welch() -> None:
     assert not point.leaks
 
 
-def test_secrets_are_alike_in_what_is_public() -> None:
+def test_secrets_are_alike_in_what_is_public():
     key, draw = seeded_key(32), random.Random(1)
     assert key.p is not None and key.q is not None
     phi = (key.p - 1) * (key.q - 1)
@@ -132,7 +131,7 @@ def test_secrets_are_alike_in_what_is_public() -> None:
 
 @pytest.mark.parametrize("crt", [False, True])
 @pytest.mark.parametrize("name", ["mont", "naive", "ssmm", "heap"])
-def test_parts(name: str, crt: bool) -> None:
+def test_parts(name, crt):
     """A secret exponent is fetched where it is blinded, and its digits are looked at in what is judged."""
     program = machine_of(name, 32, **BLINDED, crt=crt, verify=True).programmed.program
     found = parts(program)
@@ -148,7 +147,7 @@ def test_parts(name: str, crt: bool) -> None:
 # ---- verdicts
 
 
-def test_what_leaks_is_found() -> None:
+def test_what_leaks_is_found():
     """An exponent that nothing hides, and with it the registers that it is in; in a time that it does not
     change.
     """
@@ -161,13 +160,13 @@ def test_what_leaks_is_found() -> None:
     assert all(abs(point.both) < 4.5 for point in found.registers["dpath.mod"])
 
 
-def test_time_that_depends_on_the_exponent_leaks() -> None:
+def test_time_that_depends_on_the_exponent_leaks():
     found = assessed(catalogue.find("mont").at(8, schedule="left-to-right"), 200)
     assert found.leaks and found.time_leaks
     assert len(found.cycles_of[FIXED]) == 1 < len(found.cycles_of[RANDOM])
 
 
-def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not() -> None:
+def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not():
     """The multiplier is as slow as its operands are long: the classes agree in their distribution."""
     found = assessed(catalogue.find("ssmm").at(8, schedule="ladder"), 200)
     means = [statistics.mean(found.lengths[kind_of(which, 0)]) for which in (FIXED, RANDOM)]
@@ -175,7 +174,7 @@ def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not() -> N
     assert found.time_leaks and len(found.told_apart) > 1
 
 
-def test_time_that_depends_on_the_message_alone_is_no_leak() -> None:
+def test_time_that_depends_on_the_message_alone_is_no_leak():
     """Cycles that vary alike with every exponent: judged by the operations that share a message."""
     found = assessed(catalogue.find("mont").at(8), 40)
     draw = random.Random(1)
@@ -188,7 +187,7 @@ def test_time_that_depends_on_the_message_alone_is_no_leak() -> None:
     assert not replace(public, shared=[], lengths=[one, other, other, other]).time_leaks
 
 
-def test_what_is_blinded_passes() -> None:
+def test_what_is_blinded_passes():
     """The same program leaks where its secret comes in, and not where it is used; without the blinding it
     leaks there.
     """
@@ -200,14 +199,14 @@ def test_what_is_blinded_passes() -> None:
 
 
 @pytest.mark.regress
-def test_without_its_blinding_it_leaks() -> None:
+def test_without_its_blinding_it_leaks():
     assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "message"}), 2000).leaks
     assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "exponent"}), 2000, secret="message").leaks
     assert not assessed(machine_of("mont", 16, **BLINDED), 2000, secret="message").leaks
 
 
 @pytest.mark.regress
-def test_constant_time_is_not_enough() -> None:
+def test_constant_time_is_not_enough():
     """A ladder takes the same time for all exponents; its power tells them all the same."""
     found = assessed(catalogue.find("mont-ct").at(16), 2000)
     assert found.power_leaks and not found.time_leaks
@@ -216,7 +215,7 @@ def test_constant_time_is_not_enough() -> None:
 
 
 @pytest.mark.regress
-def test_a_secret_that_is_left_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_that_is_left_behind_is_found(monkeypatch):
     """Regression: the exponent stayed in s next to its blinded form until the first entry of the table."""
     machine = machine_of("mont", 32, **BLINDED, crt=True, verify=True, fit="modulus")
     program = machine.programmed.program
@@ -227,13 +226,13 @@ def test_a_secret_that_is_left_behind_is_found(monkeypatch: pytest.MonkeyPatch) 
     assert not assessed(machine, 20_000).leaks
 
 
-def test_nothing_is_measured_on_a_wrong_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_measured_on_a_wrong_machine(monkeypatch):
     monkeypatch.setattr(leakage, "pow", lambda *_: 0, raising=False)
     with pytest.raises(NoMeasurement, match="nothing is measured on a wrong one"):
         assessed(catalogue.find("mont").at(8), 400)
 
 
-def test_long_operations_are_told_by_module(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_operations_are_told_by_module(monkeypatch):
     """The same of the whole machine."""
     machine = catalogue.find("mont").at(8)
     fine = assessed(machine, 400)
@@ -243,7 +242,7 @@ def test_long_operations_are_told_by_module(monkeypatch: pytest.MonkeyPatch) -> 
     assert coarse.curve == fine.curve
 
 
-def test_what_is_refused() -> None:
+def test_what_is_refused():
     machine = catalogue.find("mont").at(8)
     with pytest.raises(BadInput, match="39 traces are too few"):
         assessed(machine, 39)
@@ -252,7 +251,7 @@ def test_what_is_refused() -> None:
 
 
 @pytest.mark.regress
-def test_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook(tmp_path, monkeypatch):
     """Its cells one after the other: every attack finds the exponent, but for the one on the machine that
     blinds.
     """

@@ -17,7 +17,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -91,7 +90,7 @@ WHOLE = Measurement(
 
 
 @pytest.fixture(name="ledger")
-def make_ledger(tmp_path: Path) -> Iterator[Ledger]:
+def make_ledger(tmp_path):
     with Ledger(tmp_path / "deep" / "ledger.sqlite") as ledger:
         yield ledger
 
@@ -99,7 +98,7 @@ def make_ledger(tmp_path: Path) -> Iterator[Ledger]:
 # ---- rows
 
 
-def test_what_is_recorded_is_read(ledger: Ledger) -> None:
+def test_what_is_recorded_is_read(ledger):
     assert not ledger.exists and ledger.rows() == [] and ledger.done(["k"]) == set()
     number = ledger.record(point(), WHOLE)
     assert ledger.measurement(number) == WHOLE
@@ -115,7 +114,7 @@ def test_what_is_recorded_is_read(ledger: Ledger) -> None:
         assert ledger.row(row.id) == row
 
 
-def test_a_real_point_comes_back(ledger: Ledger) -> None:
+def test_a_real_point_comes_back(ledger):
     """And its row knows whether the sources are still those with which it was measured."""
     from modexlab.eval.lab.point import Point
 
@@ -140,7 +139,7 @@ class _Old:
         return getattr(self._now, name)
 
 
-def test_a_point_that_is_no_more_is_stale(ledger: Ledger) -> None:
+def test_a_point_that_is_no_more_is_stale(ledger):
     from modexlab.eval.lab.point import Point
 
     class Gone(_Old):
@@ -151,7 +150,7 @@ def test_a_point_that_is_no_more_is_stale(ledger: Ledger) -> None:
     assert [row.stale for row in ledger.rows()] == [True, True]
 
 
-def test_the_newest_counts_and_the_history_stays(ledger: Ledger) -> None:
+def test_the_newest_counts_and_the_history_stays(ledger):
     for value, key in ((1, "old sources"), (2, "new sources"), (3, "new sources")):
         figures = (Figure("cycles", value, "cycles"),)
         ledger.record(point(key, name="one point"), replace(WHOLE, figures=figures))
@@ -161,7 +160,7 @@ def test_the_newest_counts_and_the_history_stays(ledger: Ledger) -> None:
     assert ledger.done(["old sources", "new sources", "never"]) == {"old sources", "new sources"}
 
 
-def test_a_clock_that_jumps_back(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_jumps_back(ledger, monkeypatch):
     """The last measurement recorded counts, whatever its date is."""
     ledger.record(point(), WHOLE)
     monkeypatch.setattr(ledger_file, "_now", lambda: "1999-12-31T23:59:59.000+00:00")
@@ -170,7 +169,7 @@ def test_a_clock_that_jumps_back(ledger: Ledger, monkeypatch: pytest.MonkeyPatch
     assert len(ledger.rows(history=True)) == 2 * len(ledger.rows())
 
 
-def test_filters(ledger: Ledger) -> None:
+def test_filters(ledger):
     for nbits in (32, 64, 128):
         ledger.record(point(f"k{nbits}", nbits=nbits, stage="flow" if nbits == 128 else "native"), WHOLE)
 
@@ -199,13 +198,13 @@ def test_filters(ledger: Ledger) -> None:
         (replace(WHOLE, figures=(Figure("acres", 1.0, ""),)), "acres in '', not in a unit that is known"),
     ],
 )
-def test_refused(ledger: Ledger, wrong: Measurement, why: str) -> None:
+def test_refused(ledger, wrong, why):
     with pytest.raises(NoMeasurement, match=why):
         ledger.record(point(), wrong)
     assert ledger.rows() == [] and ledger.done(["k"]) == set()
 
 
-def test_failures_until_they_are_measured(ledger: Ledger) -> None:
+def test_failures_until_they_are_measured(ledger):
     assert ledger.failures() == []
     for key, message in (("a", "first"), ("a", "again"), ("b", "b's")):
         ledger.fail(point(key), message, 2.5)
@@ -219,9 +218,7 @@ def test_failures_until_they_are_measured(ledger: Ledger) -> None:
     assert [failure.key for failure in ledger.failures()] == ["b"]
 
 
-def test_a_failure_of_old_sources_ends_when_the_point_is_measured(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_of_old_sources_ends_when_the_point_is_measured(ledger, monkeypatch):
     """And one of new sources counts, whatever was measured with the old ones."""
     times = itertools.count()
     monkeypatch.setattr(ledger_file, "_now", lambda: f"2026-01-01T00:00:{next(times):02}.000+00:00")
@@ -239,7 +236,7 @@ def test_a_failure_of_old_sources_ends_when_the_point_is_measured(
     assert [failure.message for failure in ledger.failures()] == ["and as before"], "once for a point"
 
 
-def test_numbers_that_there_are_not(ledger: Ledger) -> None:
+def test_numbers_that_there_are_not(ledger):
     ledger.record(point(), WHOLE)
     for ask, text in ((ledger.row, "has no row 99"), (ledger.measurement, "has no measurement 99")):
         with pytest.raises(BadInput, match=text):
@@ -284,7 +281,7 @@ READERS = {"csv": from_csv, "jsonl": from_jsonl, "parquet": from_parquet}
 
 
 @pytest.mark.parametrize("format", READERS)
-def test_export(format: str, ledger: Ledger, tmp_path: Path) -> None:
+def test_export(format, ledger, tmp_path):
     path = tmp_path / "rows"
     assert ledger.export(format, path) == 0 and READERS[format](path) == []
     marked = replace(WHOLE, marks=('misses its clock, "by far"', "a\nb"))
@@ -297,7 +294,7 @@ def test_export(format: str, ledger: Ledger, tmp_path: Path) -> None:
     assert [item.name for item in tmp_path.iterdir() if item.is_file()] == ["rows"]
 
 
-def test_unknown_format(ledger: Ledger, tmp_path: Path) -> None:
+def test_unknown_format(ledger, tmp_path):
     with pytest.raises(BadInput, match="unknown format of an export 'parket': did you mean 'parquet'"):
         ledger.export("parket", tmp_path / "rows")
 
@@ -305,7 +302,7 @@ def test_unknown_format(ledger: Ledger, tmp_path: Path) -> None:
 # ---- the file
 
 
-def test_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_place(monkeypatch, tmp_path):
     monkeypatch.setenv("MODEXLAB_LEDGER", "here.sqlite")
     assert Ledger().path == Path.cwd() / "here.sqlite"
     assert Ledger(tmp_path / "x").path == tmp_path / "x"
@@ -325,7 +322,7 @@ def sql(path: Path, *statements: str) -> list[Any]:
     return found
 
 
-def test_a_file_of_version_1_loses_nothing(tmp_path: Path) -> None:
+def test_a_file_of_version_1_loses_nothing(tmp_path):
     path = tmp_path / "old.sqlite"
     connection = sqlite3.connect(path)
     connection.executescript((DATA / "ledger_v1.sql").read_text())
@@ -354,7 +351,7 @@ def test_a_file_of_version_1_loses_nothing(tmp_path: Path) -> None:
     assert (version, after) == ([(schema.VERSION,)], before)
 
 
-def test_a_migration_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "old.sqlite"
     connection = sqlite3.connect(path)
     connection.executescript((DATA / "ledger_v1.sql").read_text())
@@ -371,7 +368,7 @@ def test_a_migration_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch:
         assert len(ledger.rows()) == 3
 
 
-def test_the_version_is_read_at_one_moment(tmp_path: Path) -> None:
+def test_the_version_is_read_at_one_moment(tmp_path):
     """Another process that makes the file just then has to wait: half of what it writes would look like no
     ledger.
     """
@@ -391,7 +388,7 @@ def test_the_version_is_read_at_one_moment(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_newer_version_is_refused(ledger: Ledger) -> None:
+def test_a_newer_version_is_refused(ledger):
     ledger.record(point(), WHOLE)
     ledger.close()
     sql(ledger.path, f"PRAGMA user_version = {schema.VERSION + 1}")
@@ -406,7 +403,7 @@ def test_a_newer_version_is_refused(ledger: Ledger) -> None:
     assert len(ledger.rows()) == 2
 
 
-def test_what_is_no_ledger(tmp_path: Path) -> None:
+def test_what_is_no_ledger(tmp_path):
     (tmp_path / "text").write_text("no database at all\n" * 100)
     sql(tmp_path / "other", "CREATE TABLE bookmarks (url)")
     (tmp_path / "directory").mkdir()
@@ -428,7 +425,7 @@ def test_what_is_no_ledger(tmp_path: Path) -> None:
         assert ledger.rows() == [] and ledger.record(point(), WHOLE) == 1
 
 
-def test_a_damaged_file(ledger: Ledger) -> None:
+def test_a_damaged_file(ledger):
     for index in range(40):
         ledger.record(point(f"k{index}"), WHOLE)
     ledger.close()
@@ -445,7 +442,7 @@ def test_a_damaged_file(ledger: Ledger) -> None:
 # ---- places that refuse
 
 
-def test_full_disk(ledger: Ledger) -> None:
+def test_full_disk(ledger):
     """A limit on pages is what SQLite reports as a full disk; when there is room again, the same object goes
     on.
     """
@@ -464,7 +461,7 @@ def test_full_disk(ledger: Ledger) -> None:
     assert ledger.done(["a", "b"]) == {"a", "b"}
 
 
-def test_files_that_must_not_grow(tmp_path: Path) -> None:
+def test_files_that_must_not_grow(tmp_path):
     """The kernel refuses in the middle of a write: what was recorded before is there, and no half of the
     rest.
     """
@@ -490,7 +487,7 @@ def test_files_that_must_not_grow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("others", [False, True], ids=["alone", "with a log beside it"])
-def test_place_that_may_only_be_read(ledger: Ledger, others: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_place_that_may_only_be_read(ledger, others, monkeypatch):
     """By access(2): the tests may be run by a user who may write everywhere."""
     ledger.record(point(), WHOLE)
     if not others:
@@ -507,7 +504,7 @@ def test_place_that_may_only_be_read(ledger: Ledger, others: bool, monkeypatch: 
         assert reader.done(["k", "b"]) == {"k"}
 
 
-def test_old_file_in_such_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_file_in_such_a_place(tmp_path, monkeypatch):
     connection = sqlite3.connect(tmp_path / "old.sqlite")
     connection.executescript((DATA / "ledger_v1.sql").read_text())
     connection.close()
@@ -552,7 +549,7 @@ def watch(path: Path, count: int) -> None:
     print(seen)
 
 
-def test_writers_and_readers(tmp_path: Path) -> None:
+def test_writers_and_readers(tmp_path):
     """Two of each on a file that is not there yet."""
     path, count = tmp_path / "ledger.sqlite", 20
     place = f"Path({str(path)!r})"
@@ -567,7 +564,7 @@ def test_writers_and_readers(tmp_path: Path) -> None:
         assert ledger.done(keys) == keys
 
 
-def test_a_writer_that_waits_in_vain(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_waits_in_vain(ledger, monkeypatch):
     ledger.record(point("a"), WHOLE)
     ledger.close()
     other = sqlite3.connect(ledger.path, isolation_level=None)
@@ -582,7 +579,7 @@ def test_a_writer_that_waits_in_vain(ledger: Ledger, monkeypatch: pytest.MonkeyP
     assert ledger.done(["a", "b"]) == {"a", "b"}
 
 
-def test_a_new_file_that_is_being_read(tmp_path: Path) -> None:
+def test_a_new_file_that_is_being_read(tmp_path):
     """By another process: the file gets its log when that has done."""
     path = tmp_path / "ledger.sqlite"
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -598,7 +595,7 @@ def test_a_new_file_that_is_being_read(tmp_path: Path) -> None:
     other.close()
 
 
-def test_threads(ledger: Ledger) -> None:
+def test_threads(ledger):
     threads = [
         threading.Thread(
             target=lambda name=name: [ledger.record(point(f"{name}{i}"), WHOLE) for i in range(8)]
@@ -612,7 +609,7 @@ def test_threads(ledger: Ledger) -> None:
     assert len(ledger.rows(metric="cycles")) == 32
 
 
-def test_forked_processes_open_their_own(tmp_path: Path) -> None:
+def test_forked_processes_open_their_own(tmp_path):
     path = tmp_path / "ledger.sqlite"
     process = python(
         f"""
@@ -638,7 +635,7 @@ def test_forked_processes_open_their_own(tmp_path: Path) -> None:
         assert len(ledger.done(["parent", "a", "b", "after"])) == 4
 
 
-def test_goes_to_other_processes_as_its_path(ledger: Ledger) -> None:
+def test_goes_to_other_processes_as_its_path(ledger):
     ledger.record(point(), WHOLE)
     with pickle.loads(pickle.dumps(ledger)) as copy:
         assert copy.path == ledger.path and copy.rows() == ledger.rows()
@@ -653,7 +650,7 @@ def write_and_say(path: Path, first: int) -> None:
         print(index, flush=True)
 
 
-def test_killed_at_any_moment(tmp_path: Path) -> None:
+def test_killed_at_any_moment(tmp_path):
     """Measurements reported as recorded are there, whole, and the one in progress leaves no half."""
     path, generator = tmp_path / "ledger.sqlite", random.Random(6)
     recorded: list[int] = []

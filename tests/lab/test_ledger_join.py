@@ -4,23 +4,20 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from modexlab.eval.lab.ledger import ledger as ledgers
 from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.reference import Reference
-from modexlab.eval.lab.ledger_rows import Row
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import FORMULA, NETLIST
 
-from tests.command_line import Cli
 from tests.lab.test_ledger import WHOLE, point
 from tests.paths import ROOT
 
@@ -32,7 +29,7 @@ def taking(cycles: float) -> Measurement:
 
 
 @pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Ledger]]:
+def make(tmp_path, monkeypatch):
     """Ledgers with measurements of these days."""
     made: list[Ledger] = []
 
@@ -56,7 +53,7 @@ def cycles(ledger: Ledger, **filters: object) -> dict[str, list[float]]:
     return found
 
 
-def test_join_loses_nothing_and_doubles_nothing(make: Callable[..., Ledger]) -> None:
+def test_join_loses_nothing_and_doubles_nothing(make):
     one = make("one", ("p", 10, "01"), ("q", 20, "02"))
     two = make("two", ("q", 20, "03"), ("r", 30, "04"))
     joined = join(one, two)
@@ -73,7 +70,7 @@ def test_join_loses_nothing_and_doubles_nothing(make: Callable[..., Ledger]) -> 
     assert cycles(two) == cycles(one)
 
 
-def test_the_newest_of_a_point_counts_wherever_it_was_measured(make: Callable[..., Ledger]) -> None:
+def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
     """An older measurement that is joined later is history; one recorded here afterwards counts again."""
     one, two = make("one", ("p", 10, "05")), make("two", ("p", 11, "04"), ("p", 12, "09"))
     joined = join(one, two)
@@ -84,7 +81,7 @@ def test_the_newest_of_a_point_counts_wherever_it_was_measured(make: Callable[..
     assert cycles(one) == {"p": [13]}
 
 
-def test_a_join_that_fails_adds_nothing(make: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_join_that_fails_adds_nothing(make, monkeypatch):
     one, two = make("one", ("p", 10, "05")), make("two", ("q", 11, "04"), ("r", 12, "09"))
     real = ledgers.Joining.add
     calls: list[object] = []
@@ -103,7 +100,7 @@ def test_a_join_that_fails_adds_nothing(make: Callable[..., Ledger], monkeypatch
     assert join(one, two).added == 2
 
 
-def test_compare(make: Callable[..., Ledger]) -> None:
+def test_compare(make):
     before = make("one", ("p", 100, "01"), ("q", 20, "01"), ("s", 0, "01"), ("only", 1, "01"))
     after = make("two", ("p", 101, "02"), ("q", 20, "02"), ("s", 5, "02"), ("r", 1, "02"))
     found = compare(before, after)
@@ -121,7 +118,7 @@ def test_compare(make: Callable[..., Ledger]) -> None:
     assert [difference.row.point["name"] for difference in compare(before, after, 0.01).differences] == ["s"]
 
 
-def test_frame(make: Callable[..., Ledger]) -> None:
+def test_frame(make):
     frame = make("one", ("p", 10, "05"), ("q", 20, "05")).frame(metric="cycles")
     assert frame.num_rows == 2 if hasattr(frame, "num_rows") else len(frame) == 2
     assert list(frame["value"].to_pylist() if hasattr(frame["value"], "to_pylist") else frame["value"]) == [
@@ -140,7 +137,7 @@ def saved(*ledgers: Ledger) -> Iterator[list[str]]:
     yield [str(ledger.path) for ledger in ledgers]
 
 
-def test_commands(make: Callable[..., Ledger], cli: Cli) -> None:
+def test_commands(make, cli):
     with saved(make("one", ("p", 100, "01")), make("two", ("p", 101, "02"), ("q", 5, "02"))) as (one, two):
         different = cli("ledger", "diff", one, two)
         assert different.code == 1
@@ -158,7 +155,7 @@ def test_commands(make: Callable[..., Ledger], cli: Cli) -> None:
         assert cli("ledger", "diff", one, two).code == 0
 
 
-def test_reference_results(cli: Cli, tmp_path: Path) -> None:
+def test_reference_results(cli, tmp_path):
     """A reference file holds each figure, is the same after a second run, and shows which figure moved."""
     files = [tmp_path / f"{name}.jsonl" for name in ("first", "again", "moved")]
     for file, figures in zip(files, ({32: 100, 64: 5}, {64: 5, 32: 100}, {32: 2**60, 64: 5}), strict=True):
@@ -188,11 +185,11 @@ def test_reference_results(cli: Cli, tmp_path: Path) -> None:
         (("list", "--tolerance", "0.1"), "--tolerance with list: it is an option of diff; drop it"),
     ],
 )
-def test_refused(arguments: tuple[str, ...], message: str, cli: Cli) -> None:
+def test_refused(arguments, message, cli):
     assert message in cli.fails("ledger", *arguments)
 
 
-def test_a_ledger_is_not_merged_into_itself(make: Callable[..., Ledger], cli: Cli) -> None:
+def test_a_ledger_is_not_merged_into_itself(make, cli):
     with saved(make("one", ("p", 100, "01"))) as (one,):
         assert "that is the ledger itself" in cli.fails("ledger", "merge", one, "--ledger", one)
 
@@ -204,11 +201,11 @@ QUICK_NBITS = 32
 
 
 @pytest.fixture(scope="module")
-def baseline() -> list[Row]:
+def baseline():
     return Reference(BASELINE).rows()
 
 
-def test_figures_come_with_their_origin(baseline: list[Row]) -> None:
+def test_figures_come_with_their_origin(baseline):
     """Tests that passed, tools, and for hardware the digest of its Verilog."""
     assert {row.metric for row in baseline} >= {"cycles", "area_um2", "wns_ns", "energy_nj"}
     for row in baseline:
@@ -217,7 +214,7 @@ def test_figures_come_with_their_origin(baseline: list[Row]) -> None:
         assert row.stage not in NETLIST or len(row.verilog_hash) >= 20, row
 
 
-def test_formulas_give_the_baseline(baseline: list[Row]) -> None:
+def test_formulas_give_the_baseline(baseline):
     """Cycles by formula are those of the baseline, with its values of all parameters."""
     found = [row for row in baseline if row.stage == FORMULA and row.nbits <= QUICK_NBITS]
     assert len(found) > 100

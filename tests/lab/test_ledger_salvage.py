@@ -28,7 +28,7 @@ WITH_PICTURE = replace(WHOLE, artifacts={"picture": bytes(range(256)) * 8})
 
 
 @pytest.fixture(name="content", scope="module")
-def make_content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def make_content(tmp_path_factory):
     """The file of a ledger of COUNT measurements."""
     path = tmp_path_factory.mktemp("whole") / "ledger.sqlite"
     with Ledger(path) as ledger:
@@ -79,7 +79,7 @@ def check(path: Path, into: Path) -> int:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
-def test_cut_off(content: bytes, share: float, tmp_path: Path) -> None:
+def test_cut_off(content, share, tmp_path):
     path = tmp_path / "cut.sqlite"
     path.write_bytes(content[: int(share * len(content))])
     assert not verify(path).whole
@@ -88,7 +88,7 @@ def test_cut_off(content: bytes, share: float, tmp_path: Path) -> None:
     assert path.read_bytes() == content[: int(share * len(content))]
 
 
-def test_a_figure_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> None:
+def test_a_figure_in_which_a_bit_has_changed(content, tmp_path):
     """SQLite sees nothing; the digest does."""
     path = tmp_path / "changed.sqlite"
     path.write_bytes(content)
@@ -101,7 +101,7 @@ def test_a_figure_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> 
     assert check(path, tmp_path / "new.sqlite") == COUNT - 1
 
 
-def test_a_note_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> None:
+def test_a_note_in_which_a_bit_has_changed(content, tmp_path):
     """A damaged note does not count; all others are copied, and copied again they are there once."""
     path, new = tmp_path / "changed.sqlite", tmp_path / "new.sqlite"
     path.write_bytes(content)
@@ -122,7 +122,7 @@ def test_a_note_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> No
         assert len(ledger.verdicts()) == 2
 
 
-def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path: Path) -> None:
+def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path):
     old, new, day = tmp_path / "old.sqlite", tmp_path / "new.sqlite", "2026-01-0{}T00:00:00.000+00:00"
     with Ledger(old) as first, Ledger(new) as second:
         first.note(verdict("a", "undecided", day.format(1)))
@@ -135,7 +135,7 @@ def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path: Path) -> None
         assert join(second, first).noted == 0 and second.failures() == []
 
 
-def test_a_ledger_that_is_written_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_that_is_written_meanwhile(tmp_path, monkeypatch):
     """Between the copies of the file and of its log a writer puts the log away: what was in it is found all
     the same.
     """
@@ -157,9 +157,7 @@ def test_a_ledger_that_is_written_meanwhile(tmp_path: Path, monkeypatch: pytest.
 
 
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 7)), min_size=1, max_size=4))
-def test_any_bits(
-    content: bytes, tmp_path_factory: pytest.TempPathFactory, bits: list[tuple[float, int]]
-) -> None:
+def test_any_bits(content, tmp_path_factory, bits):
     """Wherever they change, nothing wrong comes out."""
     directory = tmp_path_factory.mktemp("bits")
     damaged = bytearray(content)
@@ -173,9 +171,7 @@ def test_any_bits(
         assert any(int(where * len(damaged)) < 4096 for where, _ in bits), error
 
 
-def test_by_command(
-    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_by_command(content, tmp_path, capsys, monkeypatch):
     """The ledger itself is kept under another name, and goes on with what is whole."""
     path = tmp_path / "ledger.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
@@ -192,14 +188,14 @@ def test_by_command(
         assert 0 < len(figures(ledger)) < COUNT
 
 
-def test_whole_seconds_are_no_damage(tmp_path: Path) -> None:
+def test_whole_seconds_are_no_damage(tmp_path):
     """A figure of SQLite's own type is read as another number than it was."""
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         ledger.record(point("k"), replace(WHOLE, seconds=3))
     assert verify(tmp_path / "ledger.sqlite").whole
 
 
-def test_what_is_damaged_is_not_joined(tmp_path: Path) -> None:
+def test_what_is_damaged_is_not_joined(tmp_path):
     """It would get a digest of its own there, and pass for whole."""
     path = tmp_path / "ledger.sqlite"
     with Ledger(path) as ledger:
@@ -229,7 +225,7 @@ stages = ["formula"]
 
 
 @pytest.fixture(name="real", scope="module")
-def make_real(untranslated: None, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def make_real(untranslated, tmp_path_factory):
     """The file of a small ledger of points that there are."""
     path = tmp_path_factory.mktemp("real") / "ledger.sqlite"
     with Ledger(path) as ledger:
@@ -294,7 +290,7 @@ def run(
     return code
 
 
-def test_flipped_bits_show_no_wrong_figure(real: bytes, tmp_path: Path) -> None:
+def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
     """Each read of a ledger returns what was written, or raises BadInput with the file."""
     path, generator = tmp_path / "ledger.sqlite", random.Random(27)
 
@@ -334,9 +330,7 @@ def test_flipped_bits_show_no_wrong_figure(real: bytes, tmp_path: Path) -> None:
     assert 10 < refused < FLIPS
 
 
-def test_every_command_names_the_damage_and_the_remedy(
-    real: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_names_the_damage_and_the_remedy(real, tmp_path, monkeypatch, capsys):
     damaged = real.replace(b'"subject": "mont"', b'"subject": "lont"').replace(b"no room", b"no soom")
     code = run(monkeypatch, tmp_path, real, damaged)
     for command in commands(tmp_path):
@@ -348,7 +342,7 @@ def test_every_command_names_the_damage_and_the_remedy(
 
 
 @pytest.mark.regress
-def test_no_command_ends_in_a_traceback(real: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_command_ends_in_a_traceback(real, tmp_path, monkeypatch):
     generator = random.Random(28)
     for _ in range(FLIPS):
         damaged = flipped(real, generator.randrange(len(real)), generator.randrange(8))
@@ -357,9 +351,7 @@ def test_no_command_ends_in_a_traceback(real: bytes, tmp_path: Path, monkeypatch
             assert code(*command) in (0, 1, 2), command
 
 
-def test_salvage_writes_to_the_file_that_it_is_given(
-    real: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_salvage_writes_to_the_file_that_it_is_given(real, tmp_path, monkeypatch, capsys):
     mine, damaged = tmp_path / "mine.sqlite", tmp_path / "damaged.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(mine))
     mine.write_bytes(real)
@@ -373,9 +365,7 @@ def test_salvage_writes_to_the_file_that_it_is_given(
 
 
 @pytest.mark.parametrize("action", ["verify", "list", "salvage", "merge"])
-def test_devices_are_no_ledgers(
-    action: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_devices_are_no_ledgers(action, monkeypatch, capsys):
     """To read one might never end."""
     monkeypatch.setenv("MODEXLAB_LEDGER", "/dev/zero")
     given = [] if action == "list" else ["/dev/zero"]

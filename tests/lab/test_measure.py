@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,8 +24,6 @@ from modexlab.flow.graph.figures import Ran, Summary, Verdict
 from modexlab.proc.software import kernels
 
 from tests.harness import regress_if
-
-from ..command_line import Cli
 
 SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
 
@@ -49,7 +46,7 @@ def cycles(found: Measurement) -> float:
         for workload in ("encrypt", "decrypt", "crt", "sign+9verify")
     ],
 )
-def test_all_levels_count_alike(name: str, workload: str) -> None:
+def test_all_levels_count_alike(name, workload):
     counts = {
         stage: cycles(measure.measure(Point(name, 16, stage=stage, workload=workload)))
         for stage in ("formula", "cl", "native")
@@ -67,20 +64,20 @@ def test_all_levels_count_alike(name: str, workload: str) -> None:
         ),
     ],
 )
-def test_programs_count_alike(name: str, settings: dict[str, Any]) -> None:
+def test_programs_count_alike(name, settings):
     point = Point(name, 16, tuple(settings.items()), workload="decrypt")
     counts = {stage: cycles(measure.measure(point.at(stage=stage))) for stage in ("formula", "cl", "native")}
     assert len(set(counts.values())) == 1, counts
 
 
-def test_paper_operands_at_32_bits() -> None:
+def test_paper_operands_at_32_bits():
     """The figures that paper 001 prints for its own machine."""
     published = papers.by_name("001", "RTL")["mont-001"]
     for workload, expected in published.items():
         assert cycles(measure.measure(Point("mont-001", 32, workload=workload))) == expected
 
 
-def test_mix_is_the_sum_of_its_parts() -> None:
+def test_mix_is_the_sum_of_its_parts():
     sign, verify = (
         cycles(measure.measure(Point("naive", 16, workload=name))) for name in ("decrypt", "encrypt")
     )
@@ -90,7 +87,7 @@ def test_mix_is_the_sum_of_its_parts() -> None:
     assert mix.figures[0].operation == "sign+5verify"
 
 
-def test_python_stage_and_registers() -> None:
+def test_python_stage_and_registers():
     at = {
         stage: cycles(measure.measure(Point("mont", 8, interface="xcel", stage=stage)))
         for stage in ("python", "native", "cl")
@@ -99,7 +96,7 @@ def test_python_stage_and_registers() -> None:
     assert at["native"] > cycles(measure.measure(Point("mont", 8)))
 
 
-def test_verilog_hash_is_of_the_hardware() -> None:
+def test_verilog_hash_is_of_the_hardware():
     """The same for all work and all stages; another for another machine; none for a formula."""
     hashes = [
         measure.measure(Point("mont", 8, workload=name)).verilog_hash for name in ("encrypt", "decrypt")
@@ -110,13 +107,13 @@ def test_verilog_hash_is_of_the_hardware() -> None:
     assert measure.measure(Point("mont", 8, stage="formula")).verilog_hash == ""
 
 
-def test_width_without_a_key_says_so() -> None:
+def test_width_without_a_key_says_so():
     assert "no RSA key of 9 bits" in measure.measure(Point("mont", 9)).details["caveats"][0]
     assert measure.measure(Point("mont", 16)).details["caveats"] == []
 
 
 @pytest.mark.parametrize("subject", ["procxcel-mont", "proc-naive"])
-def test_systems_are_normalised(subject: str) -> None:
+def test_systems_are_normalised(subject):
     (row,) = system_catalogue.Measurement().rows([system_catalogue.find_system(subject)], [32], ["encrypt"])
     found = measure.measure(Point(subject, 32))
     assert cycles(found) == row.normalised
@@ -125,7 +122,7 @@ def test_systems_are_normalised(subject: str) -> None:
 
 
 @pytest.mark.regress
-def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa() -> None:
+def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa():
     """No key has such a modulus, so the machine is given one; the result is checked all the same."""
     point = Point("procxcel-cm-pm-000", 32, (("modulus", 0x55555555),), stage="python")
     assert point.settings and Point.from_json(point.as_json()).settings == point.settings, (
@@ -142,7 +139,7 @@ def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa() -> None:
         Point("procxcel-cm-pm-000", 32).check()
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_told():
     said: list[str] = []
     measure.measure(Point("mont", 8, stage="formula"), said.append)
     assert said == ["mont, 8 bits, encrypt, formula"]
@@ -158,28 +155,26 @@ def test_progress_is_told() -> None:
         (Operated([(Status.EVEN_MODULUS, 0)], 3), "answered with status"),
     ],
 )
-def test_wrong_result_has_no_figures(
-    operated: Operated, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_result_has_no_figures(operated, message, monkeypatch):
     monkeypatch.setattr(Session, "operate", lambda *_: [operated])
     with pytest.raises(NoMeasurement, match=message):
         measure.measure(Point("mont", 8))
 
 
-def test_wrong_function_has_no_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_function_has_no_formula(monkeypatch):
     monkeypatch.setattr(Machine, "fl", lambda *_, **__: (Status.OK, 1))
     with pytest.raises(NoMeasurement, match="is wrong"):
         measure.measure(Point("mont", 8, stage="formula"))
 
 
-def test_wrong_program_has_no_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_program_has_no_cycles(monkeypatch):
     bad = system_catalogue.Row("xcel", "encrypt", 32, None, note="exit code 1")
     monkeypatch.setattr(system_catalogue.Measurement, "row", lambda *_: bad)
     with pytest.raises(NoMeasurement, match="exit code 1"):
         measure.measure(Point("procxcel-mont", 32))
 
 
-def test_impossible_point_is_refused_before_anything_is_built() -> None:
+def test_impossible_point_is_refused_before_anything_is_built():
     with pytest.raises(BadInput, match="does not divide"):
         measure.measure(Point("mont", 32, (("nstages", 3),)))
 
@@ -201,7 +196,7 @@ PASSED, FAILED = Ran(3, 0), Ran(2, 1)
         ),
     ],
 )
-def test_flow_that_went_wrong_has_no_figures(change: dict[str, Any], message: str) -> None:
+def test_flow_that_went_wrong_has_no_figures(change, message):
     wanted = asic_run.targets(layout=False)
     summary = Summary(**dict.fromkeys(Summary.__struct_fields__))
     good = {"left_out": {}, "tests": {"rtl": PASSED, "gates": PASSED}}
@@ -217,7 +212,7 @@ def test_flow_that_went_wrong_has_no_figures(change: dict[str, Any], message: st
 
 
 @pytest.fixture(scope="module")
-def routed() -> Measurement:
+def routed():
     return measure.measure(SMALL)
 
 
@@ -225,7 +220,7 @@ def by_name(figures: tuple[Figure, ...]) -> dict[tuple[str, str], float]:
     return {(figure.metric, figure.operation): figure.value for figure in figures}
 
 
-def test_layout_has_all_figures(routed: Measurement) -> None:
+def test_layout_has_all_figures(routed):
     found = by_name(routed.figures)
     assert {metric for metric, _ in found} == set(metrics.at("layout"))
     assert {figure.unit for figure in routed.figures} <= {item.unit for item in METRICS.values()}
@@ -240,7 +235,7 @@ def test_layout_has_all_figures(routed: Measurement) -> None:
     assert set(routed.artifacts) == set(asic_run.PICTURES)
 
 
-def test_layout_says_what_ran(routed: Measurement) -> None:
+def test_layout_says_what_ran(routed):
     rows = len(SMALL.chip().rows()) + len(system_catalogue.OPERATIONS)
     assert routed.tests == f"{rows} rows at RTL, {rows} at gates, {rows} at placed gates"
     assert routed.verilog_hash == verilog_digests(SMALL).text
@@ -251,7 +246,7 @@ def test_layout_says_what_ran(routed: Measurement) -> None:
     assert routed.details["area_by_module"][0]["area_um2"] == by_name(routed.figures)["area_um2", ""]
 
 
-def test_command_gives_the_same_figures(routed: Measurement, cli: Cli) -> None:
+def test_command_gives_the_same_figures(routed, cli):
     report = cli(*SMALL.command[1:]).json()
     found = by_name(routed.figures)
     for name in asic_run.OF_NETLIST:
@@ -272,12 +267,12 @@ def test_command_gives_the_same_figures(routed: Measurement, cli: Cli) -> None:
     ],
     ids=str,
 )
-def test_commands_of_cycles(point: Point, cli: Cli) -> None:
+def test_commands_of_cycles(point, cli):
     assert cli(*point.command[1:]).json()["cycles"] == cycles(measure.measure(point))
 
 
 @pytest.mark.regress
-def test_system_with_parameters_and_its_command(cli: Cli) -> None:
+def test_system_with_parameters_and_its_command(cli):
     point = Point("procxcel-mont", 32, (("nstages", 2), ("steps_per_stage", 16)))
     found = cycles(measure.measure(point))
     assert found < cycles(measure.measure(Point("procxcel-mont", 32)))
@@ -286,7 +281,7 @@ def test_system_with_parameters_and_its_command(cli: Cli) -> None:
 
 
 @pytest.mark.regress
-def test_missed_clock_is_a_mark() -> None:
+def test_missed_clock_is_a_mark():
     """Its figures are there, and say that they must not be compared."""
     found = measure.measure(SMALL.at(stage="flow", flow=(("clock_period", 0.9),)))
     (mark,) = found.marks
@@ -294,7 +289,7 @@ def test_missed_clock_is_a_mark() -> None:
     assert by_name(found.figures)["wns_ns", ""] < 0
 
 
-def test_fpga_counts_and_its_tests(cli: Cli) -> None:
+def test_fpga_counts_and_its_tests(cli):
     point = Point("naive", 8, stage="fpga", flow=(("device", "ecp5"),))  # test_cli_fpga.py makes it too
     found = measure.measure(point)
     counts = by_name(found.figures)
@@ -303,7 +298,7 @@ def test_fpga_counts_and_its_tests(cli: Cli) -> None:
     assert found.tests.endswith(" rows at RTL") and found.verilog_hash == verilog_digests(point).text
 
 
-def test_skipped_steps_take_those_with_them_that_need_them() -> None:
+def test_skipped_steps_take_those_with_them_that_need_them():
     wanted = asic_run.targets(layout=True, skip=["place"])
     assert not set(wanted) & set(graph.WITH_LAYOUT) and "power" in wanted
     assert "equivalence" not in asic_run.targets(layout=False, skip=["equivalence"])
@@ -313,7 +308,7 @@ def test_skipped_steps_take_those_with_them_that_need_them() -> None:
         asic_run.targets(layout=False, skip=["plac"])
 
 
-def test_verilog_of_the_flow_is_what_was_hashed(tmp_path: Path) -> None:
+def test_verilog_of_the_flow_is_what_was_hashed(tmp_path):
     SMALL.chip().export(tmp_path)
     assert hashlib.sha256((tmp_path / "design.sv").read_bytes()).hexdigest() == verilog_digests(SMALL).text
 
@@ -352,17 +347,17 @@ def test_verilog_of_the_flow_is_what_was_hashed(tmp_path: Path) -> None:
         (("asic", "proc-naive", "--nbits", 8), "an RSA key of 8 bits is not possible"),
     ],
 )
-def test_refused_options(arguments: tuple[object, ...], message: str, cli: Cli) -> None:
+def test_refused_options(arguments, message, cli):
     assert message in cli.fails(*arguments)
 
 
-def test_width_without_a_key_is_said_by_the_flow(cli: Cli) -> None:
+def test_width_without_a_key_is_said_by_the_flow(cli):
     result = cli("asic", "mont", "--nbits", 9, "--to", "rtl", "--json")
     assert result.code == 0
     assert "there is no RSA key of 9 bits" in result.err.splitlines()[0]
 
 
-def test_software_in_constant_time_scans_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_software_in_constant_time_scans_what_is_secret(monkeypatch):
     """As `modexlab proc systems` has it: all bits of d, and of the public exponent as many as it has."""
     scanned: list[tuple[int, int | None]] = []
     real = kernels.kernel_program

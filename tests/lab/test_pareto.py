@@ -40,13 +40,13 @@ anything = st.integers(1, 4).flatmap(vectors)
         pytest.param((1,), (2,), True, id="one-objective"),
     ],
 )
-def test_dominates(one: tuple[int, ...], other: tuple[int, ...], expected: bool) -> None:
+def test_dominates(one, other, expected):
     assert dominates(one, other) is expected
 
 
 @settings(max_examples=60 * FACTOR)
 @given(anything)
-def test_the_front_is_what_nothing_dominates(points: list[tuple[int, ...]]) -> None:
+def test_the_front_is_what_nothing_dominates(points):
     """By the definition, with everything compared with everything; equal points all stay."""
     expected = sorted(
         (vector, number)
@@ -61,7 +61,7 @@ def test_the_front_is_what_nothing_dominates(points: list[tuple[int, ...]]) -> N
     assert front.vectors == sorted(vector for vector, _ in expected)
 
 
-def test_a_point_says_whether_it_is_on_the_front() -> None:
+def test_a_point_says_whether_it_is_on_the_front():
     front: Front[str] = Front()
     assert front.add((3, 3), "first")
     assert not front.add((4, 3), "worse")
@@ -71,7 +71,7 @@ def test_a_point_says_whether_it_is_on_the_front() -> None:
     assert [item for _, item in front.sorted()] == ["better than all of these"]
 
 
-def test_goals() -> None:
+def test_goals():
     goals = goals_of({"time_ns": "min", "fmax_mhz": "max"})
     assert to_minimise((12.5, 400), goals) == (12.5, -400)
     with pytest.raises(BadInput, match=r'objective time_ns = \'less\' .*give "min" or "max"'):
@@ -86,16 +86,16 @@ FIGURES = (
 )
 
 
-def test_an_area_belongs_to_every_operation() -> None:
+def test_an_area_belongs_to_every_operation():
     by_operation = figures_by_operation(FIGURES, ["time_ns", "area_um2"])
     assert by_operation == {"encrypt": (231.0, 4100.5), "decrypt": (387.0, 4100.5)}
 
 
-def test_figures_that_no_operation_has() -> None:
+def test_figures_that_no_operation_has():
     assert figures_by_operation(FIGURES, ["area_um2"]) == {"": (4100.5,)}
 
 
-def test_an_operation_without_one_of_the_figures_is_left_out() -> None:
+def test_an_operation_without_one_of_the_figures_is_left_out():
     assert figures_by_operation(FIGURES, ["energy_nj", "area_um2"]) == {"encrypt": (0.5, 4100.5)}
     assert figures_by_operation(FIGURES, ["time_ns", "fmax_mhz"]) == {}
     assert figures_by_operation((), ["time_ns"]) == {}

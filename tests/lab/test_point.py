@@ -55,12 +55,12 @@ POINTS = (
         ),
     ],
 )
-def test_points_that_say_the_same_are_equal(one: Point, same: Point) -> None:
+def test_points_that_say_the_same_are_equal(one, same):
     assert one == same and hash(one) == hash(same)
     assert one.key == same.key and one.as_json() == same.as_json() and one.command == same.command
 
 
-def test_keys_are_different() -> None:
+def test_keys_are_different():
     base = Point("mont", 8, stage="flow")
     variants = [
         *POINTS,
@@ -77,13 +77,13 @@ def test_keys_are_different() -> None:
 
 
 @pytest.mark.parametrize("point", POINTS, ids=str)
-def test_goes_through_json_and_to_other_processes(point: Point) -> None:
+def test_goes_through_json_and_to_other_processes(point):
     again = Point.from_json(json.loads(json.dumps(point.as_json())))
     assert again == point and again.key == point.key
     assert pickle.loads(pickle.dumps(point)) == point
 
 
-def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_changes_with_what_figures_depend_on(monkeypatch):
     before = Point("mont", 32).key
     flow = Point("mont", 32, stage="flow").key
     monkeypatch.setattr(keys, "tools_of", lambda *_: {"Verilator": "9.9"})
@@ -108,7 +108,7 @@ def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch
     ],
     ids=str,
 )
-def test_key_changes_with_the_operands(constant: str, point: Point, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_changes_with_the_operands(constant, point, monkeypatch):
     def other(work: Workload) -> Workload:
         return replace(work, base=work.base ^ 1)
 
@@ -131,7 +131,7 @@ def test_key_changes_with_the_operands(constant: str, point: Point, monkeypatch:
     assert point.at().key == before
 
 
-def test_key_is_of_all_sources_that_figures_come_from() -> None:
+def test_key_is_of_all_sources_that_figures_come_from():
     """Every import counts, direct or not; modules that only store or show figures do not."""
     machine = sources.closure(*keys._MACHINES, without=keys._NO_FIGURES)
     assert {
@@ -151,7 +151,7 @@ def test_key_is_of_all_sources_that_figures_come_from() -> None:
     } <= flow
 
 
-def test_figures_before_layout_outlive_a_change_of_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_before_layout_outlive_a_change_of_layout(monkeypatch):
     before, after = (Point("mont", 8, stage=stage) for stage in ("flow", "layout"))
     old = before.key, after.key
     real = cache.file_digest
@@ -166,13 +166,13 @@ def test_figures_before_layout_outlive_a_change_of_layout(monkeypatch: pytest.Mo
     assert before.at().key == old[0] and after.at().key != old[1]
 
 
-def test_keys_of_long_numbers_need_no_rsa_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_of_long_numbers_need_no_rsa_key(monkeypatch):
     """To make one takes as long as to measure the formula."""
     monkeypatch.delattr(seeded_keys, "_primes")
     assert len({Point("mont", nbits, stage="formula").key for nbits in range(1024, 1280, 2)}) == 128
 
 
-def test_resolved_has_all_parameters() -> None:
+def test_resolved_has_all_parameters():
     resolved = Point("mont", 64, (("nstages", 2),)).resolved
     assert resolved["nstages"] == 2 and resolved["steps_per_stage"] == 8 and resolved["add_red"] == "textbook"
     assert Point("proc-naive", 32).resolved == {}
@@ -216,7 +216,7 @@ def test_resolved_has_all_parameters() -> None:
         ),
     ],
 )
-def test_unknown_words(fields: dict[str, Any], message: str) -> None:
+def test_unknown_words(fields, message):
     with pytest.raises(BadInput) as error:
         Point(**fields)
     assert message in str(error.value)
@@ -246,7 +246,7 @@ def test_unknown_words(fields: dict[str, Any], message: str) -> None:
     ],
     ids=str,
 )
-def test_impossible_points(point: Point, message: str) -> None:
+def test_impossible_points(point, message):
     with pytest.raises(BadInput) as error:
         point.check()
     assert message in str(error.value)
@@ -255,7 +255,7 @@ def test_impossible_points(point: Point, message: str) -> None:
 # ---- workloads
 
 
-def test_crt_decrypts() -> None:
+def test_crt_decrypts():
     """The two halves together are what the whole exponentiation gives."""
     key = seeded_keys.seeded_key(32)
     by_p, by_q = (part.work for part in parts_of("crt", Point("mont", 16).machine, 16))
@@ -267,7 +267,7 @@ def test_crt_decrypts() -> None:
 
 
 @pytest.mark.parametrize("nbits", [8, 9, 16, 17, 32, 64])
-def test_workloads_fit_their_machine(nbits: int) -> None:
+def test_workloads_fit_their_machine(nbits):
     for name in ("mont", "dm-m-000", "naive"):
         where = Point(name, nbits)
         assert where.design is not None
@@ -282,7 +282,7 @@ def test_workloads_fit_their_machine(nbits: int) -> None:
 KEYED = (("blind", "both"), ("crt", True), ("schedule", "fixed-window"), ("verify", True))
 
 
-def test_a_machine_with_a_key_decrypts_and_does_nothing_else() -> None:
+def test_a_machine_with_a_key_decrypts_and_does_nothing_else():
     where = Point("mont", 32, KEYED, workload="decrypt", stage="formula")
     where.check()
     (part,) = where.parts()
@@ -306,7 +306,7 @@ def test_a_machine_with_a_key_decrypts_and_does_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("point", POINTS, ids=str)
-def test_command_says_the_point(point: Point) -> None:
+def test_command_says_the_point(point):
     """The command line takes it; that it gives the same figures is in test_measure.py."""
     program, *arguments = point.command
     args = cli.parsed(arguments)
@@ -324,5 +324,5 @@ def test_command_says_the_point(point: Point) -> None:
         assert args.layout == (point.stage == "layout") and (args.skip == []) == flow["equivalence"]
 
 
-def test_every_stage_has_a_point_here() -> None:
+def test_every_stage_has_a_point_here():
     assert {point.stage for point in POINTS} | {"verilog"} == set(STAGES)

@@ -66,7 +66,7 @@ def refutes(check: Check, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -
     return defect.run(SECONDS, lambda *_: None).verdict == REFUTED
 
 
-def test_each_instruction_is_asked_for() -> None:
+def test_each_instruction_is_asked_for():
     """All of RV32IM but those that are about the machine itself; with operands as the simulator names
     them.
     """
@@ -85,15 +85,15 @@ def test_each_instruction_is_asked_for() -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.regress]) for name in DEFECTS]
 )
-def test_a_defect_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_is_refuted(name, monkeypatch):
     assert refutes(CHECKS[name], monkeypatch, *DEFECTS[name])
 
 
-def test_each_kind_of_check_has_a_defect() -> None:
+def test_each_kind_of_check_has_a_defect():
     assert DEFECTS.keys() >= {*BENCHES, *(unit.name for unit in units.UNITS)}
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", CHECKS)
-def test_proved(name: str) -> None:
+def test_proved(name):
     assert CHECKS[name].run(SECONDS, lambda *_: None).verdict == PROVED

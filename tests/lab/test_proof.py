@@ -6,7 +6,6 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from modexlab.eval.assurance.proof import benches, reference
@@ -86,7 +85,7 @@ def marked(makes: list[Callable[[], Component]], quick: int) -> list[object]:
 
 
 @pytest.mark.parametrize("make", marked(UNITS, 2))
-def test_contract_and_a_mutant(make: Callable[[], Component]) -> None:
+def test_contract_and_a_mutant(make):
     """It holds; with an operator changed it does not, and inputs say so."""
     check = of(make())
     assert run(check) == PROVED
@@ -94,7 +93,7 @@ def test_contract_and_a_mutant(make: Callable[[], Component]) -> None:
     assert outcome is not None and outcome.counterexample
 
 
-def test_inputs_that_refute_do() -> None:
+def test_inputs_that_refute_do():
     """A subtraction too many: the counterexample's inputs, in Python."""
     unit = CondSub(4)
     unit.elaborate()
@@ -109,7 +108,7 @@ def test_inputs_that_refute_do() -> None:
     assert out != value % n
 
 
-def test_what_is_assumed_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_assumed_is_possible(monkeypatch):
     """A contract whose conditions exclude each other would prove anything, and proves nothing."""
     impossible = replace(CONTRACTS[CondSub](CondSub(4)), given=("value < n", "value > n"), holds=("0",))
     monkeypatch.setitem(CONTRACTS, CondSub, lambda _: impossible)
@@ -124,12 +123,12 @@ STREAMS: list[Callable[[], Component]] = [
 
 
 @pytest.mark.parametrize("make", marked(STREAMS, 1))
-def test_stream(make: Callable[[], Component]) -> None:
+def test_stream(make):
     assert run(of(make(), "handshakes")) == PROVED
     assert run(of(make(), "answers")) == PROVED
 
 
-def test_answers_of_a_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_of_a_mutant(monkeypatch):
     """A step that is left out, told with operands."""
     unit = MontMulRem(4, 2, 1, "textbook", False)
     check = of(unit, "answers")
@@ -150,7 +149,7 @@ def test_answers_of_a_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wrong["answer"] * 16 % wrong["modulus"] != wrong["a"] * wrong["b"] % wrong["modulus"]
 
 
-def test_the_slowest_answer_is_looked_for_under_every_modulus() -> None:
+def test_the_slowest_answer_is_looked_for_under_every_modulus():
     """SquareOfR is quick where the modulus is largest, as one product is enough there."""
     unit = SquareOfR(4)
     unit.elaborate()
@@ -198,7 +197,7 @@ def kept(design: benches.Stream) -> list[str]:
 @pytest.mark.parametrize(
     ("ready", "verdict"), [pytest.param("", PROVED, marks=pytest.mark.regress), ("&& !dead", REFUTED)]
 )
-def test_who_is_never_ready_again_breaks_its_promise(ready: str, verdict: str) -> None:
+def test_who_is_never_ready_again_breaks_its_promise(ready, verdict):
     assert kept(planted(ready=ready)) == [verdict, PROVED, PROVED]
 
 
@@ -213,14 +212,14 @@ def test_who_is_never_ready_again_breaks_its_promise(ready: str, verdict: str) -
         ),
     ],
 )
-def test_one_request_after_the_other(cycles: int, ready: str, expected: bool) -> None:
+def test_one_request_after_the_other(cycles, ready, expected):
     """An answer within four times the cycles. None of these is one at a time: a late one, a unit that is not
     ready again, one that accepts two."""
     assert (one_by_one(planted(ready=ready), (), cycles, SECONDS) is not None) == expected
 
 
 @pytest.mark.regress
-def test_what_is_not_one_request_after_the_other() -> None:
+def test_what_is_not_one_request_after_the_other():
     """The unit does what no answer is for, or twice."""
     counting = "count <= count + 1; value <= value + 1; if (count == 3) at <= 2;"
     for text, instead in (
@@ -285,7 +284,7 @@ DONE = "4: if (ostream__rdy) at <= 0;"
         ),
     ],
 )
-def test_a_request_that_is_looked_at_first(old: str, new: str) -> None:
+def test_a_request_that_is_looked_at_first(old, new):
     """One request at a time, of such as stay; not of a unit that does something else where the next one waits
     already.
     """
@@ -306,7 +305,7 @@ def looking(*changes: tuple[str, str], statics: tuple[tuple[str, Message], ...] 
     return benches.Stream(text, "planted", Ports(Message(4, (("all", 4),)), Message(4), statics))
 
 
-def test_an_answer_that_comes_because_nobody_takes_it() -> None:
+def test_an_answer_that_comes_because_nobody_takes_it():
     """Time would be the same for all secrets only where each answer is taken at once."""
     early = looking(
         ("assign istream__rdy = at == 1;", "wire early = at == 1 && !ostream__rdy && value[0];"),
@@ -319,7 +318,7 @@ def test_an_answer_that_comes_because_nobody_takes_it() -> None:
 
 
 @pytest.mark.regress
-def test_a_static_port_may_change_while_a_request_is_looked_at() -> None:
+def test_a_static_port_may_change_while_a_request_is_looked_at():
     mode = (("mode", Message(4)),)
     taken = "1: begin value <= istream__msg; at <= "
     seen = (
@@ -333,7 +332,7 @@ def test_a_static_port_may_change_while_a_request_is_looked_at() -> None:
 
 
 @pytest.mark.regress
-def test_readiness_shows_a_secret_while_nobody_asks() -> None:
+def test_readiness_shows_a_secret_while_nobody_asks():
     """And one that is looked at and goes away again shows it by its time: what is proved says that requests
     stay.
     """
@@ -354,7 +353,7 @@ def test_readiness_shows_a_secret_while_nobody_asks() -> None:
 
 
 @pytest.mark.regress
-def test_a_name_is_no_pattern() -> None:
+def test_a_name_is_no_pattern():
     """g[0].r begins with what a reset leaves; g0.r does not."""
     text = (
         LOOKING.replace("reg [2:0] at;", "reg [2:0] at; reg dead; `NAMED")
@@ -373,7 +372,7 @@ def decided_from(text: str, register: str) -> str:
 
 
 @pytest.mark.regress
-def test_what_an_answer_must_not_come_of() -> None:
+def test_what_an_answer_must_not_come_of():
     """Whether somebody waits for an answer when a request is taken; a register that moves is allowed where
     nobody sees it.
     """
@@ -382,7 +381,7 @@ def test_what_an_answer_must_not_come_of() -> None:
     assert kept(planted("value + free"))[0] == REFUTED
 
 
-def test_answers_of_two_in_any_two_states() -> None:
+def test_answers_of_two_in_any_two_states():
     """In the cycles of an answer: a register that is left over, and one that comes of who waits for an
     answer.
     """
@@ -396,13 +395,13 @@ def test_answers_of_two_in_any_two_states() -> None:
 
 
 @pytest.mark.regress
-def test_handshakes_of_a_mutant() -> None:
+def test_handshakes_of_a_mutant():
     """An answer that does not wait, and a unit that forgets what it computes."""
     check = of(ModDouble(4, 4, 2), "handshakes")
     assert run(check) == PROVED and first_refuted(check, SECONDS).refuted
 
 
-def test_conditions_are_those_of_both_languages() -> None:
+def test_conditions_are_those_of_both_languages():
     """Native checks and proofs assume the same: counted by the circuit that SystemVerilog makes of the
     conditions.
     """
@@ -426,13 +425,13 @@ def test_conditions_are_those_of_both_languages() -> None:
 
 
 @pytest.fixture(scope="module")
-def units() -> dict[str, Check]:
+def units():
     """A check of each class of units, of a design that has it, by default or by a setting."""
     return {name: check for name, (_, check) in first_of_each_class(8).items()}
 
 
 @pytest.mark.regress
-def test_each_unit_has_a_contract(units: dict[str, Check]) -> None:
+def test_each_unit_has_a_contract(units):
     """And each contract a unit."""
     assert units.keys() == classes()
     assert [name for name, check in units.items() if not check.says] == []
@@ -445,7 +444,7 @@ OUT_OF_REACH = {"ScaledStepCarrySave"}
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", sorted(classes()))
-def test_a_mutant_of_each_unit(name: str, units: dict[str, Check]) -> None:
+def test_a_mutant_of_each_unit(name, units):
     """The unit is proved, unless its proof is known to be out of reach, and one of its mutants is killed."""
     assert run(units[name]) == (UNDECIDED if name in OUT_OF_REACH else PROVED)
     assert first_refuted(units[name], SECONDS).refuted
@@ -462,7 +461,7 @@ def planting(monkeypatch: pytest.MonkeyPatch, changes: dict[str, tuple[str, str]
     monkeypatch.setattr("modexlab.eval.assurance.proof.mutants.GOLDEN", 0)
 
 
-def test_what_a_fault_is_told_as(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_fault_is_told_as(monkeypatch):
     """Mutants that are no hardware, equivalent, different outside the contract, and killed."""
     planting(
         monkeypatch,
@@ -480,7 +479,7 @@ def test_what_a_fault_is_told_as(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not first_refuted(of(CondSub(4)), SECONDS).refuted
 
 
-def test_a_unit_that_ignores_its_modulus_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_unit_that_ignores_its_modulus_is_refuted(monkeypatch):
     """With operands: it is asked what one is that reads it."""
     planting(monkeypatch, {"always 9": (".n( modulus )", ".n( 4'd9 )")})
     found = first_refuted(of(ShiftSub(4, until="spent"), "answers"), SECONDS)
@@ -489,7 +488,7 @@ def test_a_unit_that_ignores_its_modulus_is_refuted(monkeypatch: pytest.MonkeyPa
     assert wrong["answer"] == wrong["a"] * wrong["b"] % 9 != wrong["a"] * wrong["b"] % wrong["modulus"]
 
 
-def test_units_are_those_of_the_design() -> None:
+def test_units_are_those_of_the_design():
     hardware = catalogue.find("mont").at(8).rtl()
     hardware.elaborate()
     names = {unit_check.name.split()[0] for unit_check in unit_checks(hardware)}
@@ -513,7 +512,7 @@ NO_PRODUCT_UNIT = {
 }
 
 
-def test_each_promised_latency_is_asked_or_reported() -> None:
+def test_each_promised_latency_is_asked_or_reported():
     """A unit answers in exactly the promised cycles, or an undecided check says why none is asked."""
     reported = {}
     for design in catalogue.designs():
@@ -534,7 +533,7 @@ def test_each_promised_latency_is_asked_or_reported() -> None:
     assert all(why in reported[name] for name, why in NO_PRODUCT_UNIT.items())
 
 
-def test_heap_adds_up() -> None:
+def test_heap_adds_up():
     """By algebra; with two rows a place too low it does not."""
     hardware = catalogue.find("heap").at(8).rtl()
     hardware.elaborate()
@@ -542,7 +541,7 @@ def test_heap_adds_up() -> None:
     assert run(check) == PROVED and first_refuted(check, SECONDS).refuted
 
 
-def test_half_adders_of_bits_do_not_add_complements() -> None:
+def test_half_adders_of_bits_do_not_add_complements():
     hardware = catalogue.find("heap").at(8).rtl()
     hardware.elaborate()
     (unit,) = [bit_heap for bit_heap in inside(hardware) if isinstance(bit_heap, BitHeap)]
@@ -559,13 +558,13 @@ def test_half_adders_of_bits_do_not_add_complements() -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["protocol", "time schedule=fixed-window", "time", "time schedule=ladder"])
-def test_machine(name: str) -> None:
+def test_machine(name):
     """mont of 8 bits keeps its handshakes, and takes as long for all exponents of a length."""
     (check,) = [check for check in checks(catalogue.find("mont").at(8)) if check.name == name]
     assert run(check) == PROVED
 
 
-def test_a_machine_whose_time_depends_on_the_exponent() -> None:
+def test_a_machine_whose_time_depends_on_the_exponent():
     """It multiplies for ones alone."""
     machine = catalogue.find("mont").at(8, schedule="left-to-right")
     time = checks(machine, ["time"])[0]
@@ -608,7 +607,7 @@ HIGHEST = "istream__msg[2] ? 3 : istream__msg[1] ? 2 : istream__msg[0]"
         ),
     ],
 )
-def test_two_copies_of_which_the_secret_differs(cycles: str, lengths: bool, same: bool) -> None:
+def test_two_copies_of_which_the_secret_differs(cycles, lengths, same):
     """A unit that takes as long as the secret says, or as its highest 1: two of them side by side differ."""
     request = Message(6, (("other", 3), ("exp", 3)))
     design = benches.Stream(TAKING.replace("CYCLES", cycles), "taking", Ports(request, Message(1), ()))
@@ -624,7 +623,7 @@ def test_two_copies_of_which_the_secret_differs(cycles: str, lengths: bool, same
     assert found == ((PROVED,) * 3 if same else (REFUTED, UNDECIDED, UNDECIDED))
 
 
-def test_a_secret_that_is_taken_in_while_reset_is_on() -> None:
+def test_a_secret_that_is_taken_in_while_reset_is_on():
     text = TAKING.replace(
         "if (reset) busy <= 0;", "if (reset) begin busy <= 0; first <= istream__msg[2:0]; end"
     )
@@ -655,7 +654,7 @@ endmodule
         pytest.param("val), .reset(reset", "&& !dead", False, marks=pytest.mark.regress),
     ],
 )
-def test_units_in_a_row(joined: str, ready: str, expected: bool) -> None:
+def test_units_in_a_row(joined, ready, expected):
     """Units in series keep their handshakes, and each accepts the output of the one before."""
     unit = planted(ready=ready)
     design = replace(unit, verilog=unit.verilog + ROW.replace("JOINED", joined), top="row")
@@ -663,7 +662,7 @@ def test_units_in_a_row(joined: str, ready: str, expected: bool) -> None:
     assert (in_a_row(design, parts, 8, SECONDS) is not None) == expected
 
 
-def test_where_a_proof_begins_is_where_a_reset_ends() -> None:
+def test_where_a_proof_begins_is_where_a_reset_ends():
     """A unit that is dead when it is asked in its first cycle: no state behind a reset is one from which it
     is unrolled.
     """
@@ -685,7 +684,7 @@ def test_where_a_proof_begins_is_where_a_reset_ends() -> None:
     ("name", "nbits"),
     [("mont-ct", 8), *(pytest.param("heap", nbits, marks=pytest.mark.regress) for nbits in (8, 32))],
 )
-def test_a_machine_by_what_its_handshakes_hang_on(name: str, nbits: int) -> None:
+def test_a_machine_by_what_its_handshakes_hang_on(name, nbits):
     """Handshakes and time of machines, of heap also at 32 bits in seconds: the datapath is not examined."""
     machine = catalogue.find(name).at(nbits)
     asked = [check for check in checks(machine, ["time", "protocol"]) if check.name in ("time", "protocol")]
@@ -694,7 +693,7 @@ def test_a_machine_by_what_its_handshakes_hang_on(name: str, nbits: int) -> None
     assert all("behind the handshakes" in unit_check.how for unit_check in found)
 
 
-def test_placed_netlist(tmp_path: Path) -> None:
+def test_placed_netlist(tmp_path):
     """As the files have it; with two outputs exchanged it is another one."""
     circuit = Circuit("top", {"a": ("input", 2), "x": ("output", 1), "y": ("output", 1)})
     circuit.add("both", "AND2_X1", A1="a[0]", A2="a[1]", ZN="x")
@@ -711,7 +710,7 @@ def test_placed_netlist(tmp_path: Path) -> None:
     assert outcome.verdict == REFUTED and "is on another net" in outcome.how
 
 
-def test_undecided(tmp_path: Path) -> None:
+def test_undecided(tmp_path):
     """A product of two words by other sums, in a second."""
     text = """
     module proof(input [23:0] a, b);
@@ -722,7 +721,7 @@ def test_undecided(tmp_path: Path) -> None:
     assert assertions.decide(text, tmp_path, seconds=2).verdict == UNDECIDED
 
 
-def test_mutants_are_of_the_module_alone() -> None:
+def test_mutants_are_of_the_module_alone():
     text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if ( x == y[3] ) begin // + - \nendmodule\n"
     found = [mutant.what for mutant in mutants.mutants(text, "b")]
     assert found == [
@@ -734,7 +733,7 @@ def test_mutants_are_of_the_module_alone() -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["mont", "mont-ct", "ssmm-ct", "mm-m-000", "scaled"])
-def test_all_of_a_machine(name: str) -> None:
+def test_all_of_a_machine(name):
     """No check of a machine with 8 bits finds a counterexample."""
     found = [check for check in checks(catalogue.find(name).at(8)) if check.kind != NETLIST]
     assert not [item.name for item in found if run(item) == REFUTED]
@@ -742,7 +741,7 @@ def test_all_of_a_machine(name: str) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", [design.name for design in catalogue.designs()])
-def test_checks_of_units_are_in_the_reference(name: str) -> None:
+def test_checks_of_units_are_in_the_reference(name):
     known = reference.recorded()
     assert all((name, 8, check.name) in known for check in checks(catalogue.find(name).at(8), ["units"]))
 
@@ -752,7 +751,7 @@ SAMPLES = 20  # each is a test, which `--part` puts into one part of the long re
 
 @pytest.mark.regress
 @pytest.mark.parametrize("sample", range(SAMPLES))
-def test_what_was_proved_is_proved(sample: int) -> None:
+def test_what_was_proved_is_proved(sample):
     """Each recorded proof is in one sample; a run takes some of a sample, in limited CPU time."""
     known = reference.recorded()
     keys = sorted(key for key, verdict in known.items() if verdict == PROVED and key[0] != PROC)
@@ -772,5 +771,5 @@ def test_what_was_proved_is_proved(sample: int) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [32, 64])
 @pytest.mark.parametrize("make", [AddRedTextbook, AddRedKoc, AddRedCarrySave], ids=lambda make: make.__name__)
-def test_wide_steps(make: type[Component], nbits: int) -> None:
+def test_wide_steps(make, nbits):
     assert run(of(make(nbits))) == PROVED

@@ -39,7 +39,7 @@ Planting = Callable[[str, str, str], ModuleType]
 
 
 @pytest.fixture
-def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planting:
+def plant(tmp_path, monkeypatch):
     """A copy of a module with one text in place of another; caches would take it for the right one."""
     monkeypatch.setattr(translated, "entry_name", lambda *_: None)
     monkeypatch.setattr(design, "_planned", design._planned.__wrapped__)  # a kept machine has the right unit
@@ -70,7 +70,7 @@ def run(check: Check) -> Outcome:
 
 
 @pytest.fixture
-def hasty(plant: Planting, monkeypatch: pytest.MonkeyPatch) -> type[MontMulRem]:
+def hasty(plant, monkeypatch):
     """MontMulRem that ends at once for b = 0; its answers are right."""
     changed = plant(
         "modexlab.rtl.units.mont_mul_rem", GOES_AROUND, f"{GOES_AROUND} & (s.b[0] != 0)"
@@ -89,7 +89,7 @@ def answers(unit: type[MontMulRem]) -> Check:
     return next(check for check in unit_checks(hardware, multiplier, 4) if "answers" in check.name)
 
 
-def test_a_product_that_is_too_fast(hasty: type[MontMulRem]) -> None:
+def test_a_product_that_is_too_fast(hasty):
     """A promised latency is exact: its timing says two cycles."""
     right = answers(MontMulRem)
     assert right.says.endswith("; in 2 cycles") and run(right).verdict == PROVED
@@ -98,7 +98,7 @@ def test_a_product_that_is_too_fast(hasty: type[MontMulRem]) -> None:
     assert found.counterexample[0]["b"] == 0 and found.counterexample[0]["cycles"] == 1
 
 
-def test_time_of_a_machine_with_such_a_unit(hasty: type[MontMulRem]) -> None:
+def test_time_of_a_machine_with_such_a_unit(hasty):
     """Disproved by two operations, and no longer undecided."""
     machine = catalogue.find("mont").at(8, steps_per_stage=2, nstages=1)
     time = checks(machine, ["time"])[0]
@@ -109,7 +109,7 @@ def test_time_of_a_machine_with_such_a_unit(hasty: type[MontMulRem]) -> None:
     assert one["cycles"] != other["cycles"] and one["exp"].bit_length() == other["exp"].bit_length()
 
 
-def test_a_unit_without_reset(plant: Planting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_unit_without_reset(plant, monkeypatch):
     """Its handshakes and the machine's are disproved: an answer of before the reset would be the next one."""
     load = "if s.load:\n                s.st <<= STEP"
     changed = plant(
@@ -163,16 +163,16 @@ def zeroised(old: str = "", new: str = "") -> Outcome:
         ),
     ],
 )
-def test_zeroise_that_leaves_something(old: str, new: str) -> None:
+def test_zeroise_that_leaves_something(old, new):
     assert zeroised(old, new).verdict == REFUTED
 
 
 @pytest.mark.regress
-def test_zeroise() -> None:
+def test_zeroise():
     assert zeroised().verdict == PROVED
 
 
-def test_a_base_that_is_the_modulus(plant: Planting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_base_that_is_the_modulus(plant, monkeypatch):
     changed = plant("modexlab.rtl.machines.operand_check", "s.base >= s.mod", "s.base > s.mod")
     monkeypatch.setattr(program_exp, "OperandCheck", changed.OperandCheck)
     found = run(checks(catalogue.find("mont").at(8), ["refusal"])[0])
@@ -182,7 +182,7 @@ def test_a_base_that_is_the_modulus(plant: Planting, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.regress
-def test_refusals() -> None:
+def test_refusals():
     """Proved; a comparison that is wrong for one modulus alone, which no corner shows, is disproved."""
     machine = catalogue.find("mont").at(8)
     design = stream(machine)
@@ -194,7 +194,7 @@ def test_refusals() -> None:
 
 
 @pytest.fixture
-def corners(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
+def corners(monkeypatch):
     """The refusal check of a machine with a key, of which only the native corners decide."""
     monkeypatch.setattr(guards, "decided", lambda *_, **__: Outcome(PROVED, "not asked", 0.0))
 
@@ -214,12 +214,12 @@ def corners(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
         pytest.param("mont", {"crt": True, "verify": False}, marks=pytest.mark.regress),
     ],
 )
-def test_refusals_with_a_key(corners: Callable[..., Outcome], name: str, settings: dict[str, object]) -> None:
+def test_refusals_with_a_key(corners, name, settings):
     """A checked result withholds that of a bad base; CRT refuses an even modulus and even primes."""
     assert corners(name, **settings).verdict == PROVED
 
 
-def test_an_even_prime_with_another_status(plant: Planting) -> None:
+def test_an_even_prime_with_another_status(plant):
     changed = plant("modexlab.rtl.machines.program_exp", "s.in_status @= BAD_KEY", "s.in_status @= 6")
     machine = catalogue.find("naive").at(16, schedule="fixed-window", crt=True, verify=False)
     rtl = machine.build.rtl
@@ -229,7 +229,7 @@ def test_an_even_prime_with_another_status(plant: Planting) -> None:
     assert wrong is not None and not wrong["p"] & wrong["q"] & 1 and wrong["status"] == 6
 
 
-def test_a_bad_base_whose_result_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_base_whose_result_is_released(monkeypatch):
     """The promise of a checked result, with hardware that checks none."""
     unchecked = catalogue.find("naive").at(16, schedule="fixed-window", blind="message", verify=False)
     promises = replace(unchecked.promises, reduced_only=True, checked=True)
@@ -238,7 +238,7 @@ def test_a_bad_base_whose_result_is_released(monkeypatch: pytest.MonkeyPatch) ->
     assert wrong is not None and wrong["base"] >= wrong["mod"] and wrong["status"] == Status.OK
 
 
-def test_a_memory_that_is_not_wiped(plant: Planting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_that_is_not_wiped(plant, monkeypatch):
     """A table whose memory takes no 0."""
     changed = plant("modexlab.rtl.units.residue_memory", "if s.write:", "if s.write & (s.in_data != 0):")
     monkeypatch.setattr(residue_dpath, "ResidueMemory", changed.ResidueMemory)
@@ -248,7 +248,7 @@ def test_a_memory_that_is_not_wiped(plant: Planting, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.regress
-def test_wiping() -> None:
+def test_wiping():
     """Proved; a memory that keeps one value alone, which no operation shows, is disproved."""
     machine = catalogue.find("mont").at(8, schedule="fixed-window")
     design = stream(machine)
@@ -260,7 +260,7 @@ def test_wiping() -> None:
 
 
 @pytest.mark.regress
-def test_guards_of_a_private_operation() -> None:
+def test_guards_of_a_private_operation():
     """The memory has the numbers of a key, and the result is checked."""
     design = catalogue.find("mont")
     settings = private_settings(design, 16, {"verify": True}, crt=False, blind="no")

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ from tests.paths import ROOT
 from ..command_line import Cli
 
 if TYPE_CHECKING:
-    from distributed import LocalCluster
+    pass
 
 SECONDS = 300.0  # that a test waits for what takes a moment
 
@@ -136,9 +135,7 @@ def wait_until(condition: Any) -> None:
         pytest.param(KeyError("k"), "KeyError: 'k' (test_schedulers.py, line", False, id="bug"),
     ],
 )
-def test_whatever_happens_is_an_outcome(
-    error: Exception, message: str, fatal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_happens_is_an_outcome(error, message, fatal, monkeypatch):
     def fail(_: Point, jobs: int) -> Measurement:
         raise error
 
@@ -150,7 +147,7 @@ def test_whatever_happens_is_an_outcome(
     assert outcome.fatal is fatal
 
 
-def test_a_point_is_measured() -> None:
+def test_a_point_is_measured():
     point = Point("mont", 32, workload="encrypt", stage="formula")
     outcome = measure_point(point)
     assert outcome.result is not None
@@ -161,7 +158,7 @@ def test_a_point_is_measured() -> None:
 # ---- processes here
 
 
-def test_local_workers_share_the_points() -> None:
+def test_local_workers_share_the_points():
     with Local(2, say_who) as local:
         assert (local.slots, local.workers, local.name) == (2, 2, "2 processes here")
         outcomes = run(local, points(9), local.slots)
@@ -173,7 +170,7 @@ def test_local_workers_share_the_points() -> None:
         assert gone(pid)
 
 
-def test_workers_are_in_the_directory_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_are_in_the_directory_of_the_command(tmp_path, monkeypatch):
     """Else a cache at a relative path would be another one for them."""
     monkeypatch.chdir(tmp_path)
     with Local(1, say_where) as local:
@@ -181,7 +178,7 @@ def test_workers_are_in_the_directory_of_the_command(tmp_path: Path, monkeypatch
     assert outcome.error == str(tmp_path)
 
 
-def test_a_worker_that_crashes_is_a_failed_point() -> None:
+def test_a_worker_that_crashes_is_a_failed_point():
     with Local(2, crash_by_width) as local:
         outcomes = {outcome.task.nbits: outcome for outcome in run(local, points(9), local.slots)}
     assert len(outcomes) == 9
@@ -193,7 +190,7 @@ def test_a_worker_that_crashes_is_a_failed_point() -> None:
         assert not outcome.fatal
 
 
-def test_closing_ends_the_tools_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_ends_the_tools_of_a_worker(tmp_path, monkeypatch):
     place = tmp_path / "pids"
     with Local(1, use_place(place)) as local:
         local.submit(points(1)[0])
@@ -203,7 +200,7 @@ def test_closing_ends_the_tools_of_a_worker(tmp_path: Path, monkeypatch: pytest.
     wait_until(lambda: all(map(gone, pids)))
 
 
-def test_the_tools_of_a_worker_that_is_killed_end_with_it(tmp_path: Path) -> None:
+def test_the_tools_of_a_worker_that_is_killed_end_with_it(tmp_path):
     """A worker that is killed, for example without memory, leaves no compiler behind."""
     place = tmp_path / "pids"
     with Local(1, use_place(place)) as local:
@@ -237,7 +234,7 @@ with Local(1, use_place(Path(sys.argv[1]))) as local:
 """
 
 
-def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+def test_workers_end_with_their_parent(tmp_path):
     """However it ends: with SIGKILL it can clean up nothing."""
     place = tmp_path / "pids"
     root = ROOT
@@ -255,7 +252,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
 
 # `make test` has one test with it, because workers of xdist would each start a cluster
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[LocalCluster]:
+def cluster():
     import dask
     from distributed import LocalCluster
 
@@ -270,7 +267,7 @@ def cluster() -> Iterator[LocalCluster]:
 
 
 @pytest.mark.regress
-def test_the_workers_of_a_cluster(cluster: LocalCluster) -> None:
+def test_the_workers_of_a_cluster(cluster):
     with connect(cluster.scheduler_address, take_a_moment) as there:
         assert (there.workers, there.slots) == (2, 4)
         outcomes = run(there, points(12), there.slots)
@@ -280,7 +277,7 @@ def test_the_workers_of_a_cluster(cluster: LocalCluster) -> None:
 
 
 @pytest.mark.regress
-def test_a_worker_of_the_cluster_is_killed(cluster: LocalCluster) -> None:
+def test_a_worker_of_the_cluster_is_killed(cluster):
     """Every point comes, and comes once; the killed worker's are measured elsewhere."""
     with connect(cluster.scheduler_address, take_a_moment) as there:
         outcomes = run(there, points(8), there.slots)
@@ -304,9 +301,7 @@ stages = ["formula"]
 
 
 @pytest.mark.regress
-def test_a_sweep_on_a_cluster_that_loses_a_worker(
-    cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sweep_on_a_cluster_that_loses_a_worker(cluster, tmp_path, capsys):
     """The whole command: every point is in the ledger once."""
     path, ledger = tmp_path / "machines.toml", Ledger(tmp_path / "ledger.sqlite")
     path.write_text(MACHINES)
@@ -332,7 +327,7 @@ def test_a_sweep_on_a_cluster_that_loses_a_worker(
     assert ledger.failures() == []
 
 
-def test_figures_of_other_sources_are_refused() -> None:
+def test_figures_of_other_sources_are_refused():
     point = points(1)[0]
     assert attempt_there(told, point.as_json(), stamp(point)).result is not None
     outcome = attempt_there(told, point.as_json(), "a digest of other sources")
@@ -342,12 +337,12 @@ def test_figures_of_other_sources_are_refused() -> None:
 
 
 @pytest.mark.parametrize("address", ["host", "tcp://127.0.0.1", "http://127.0.0.1:8786"])
-def test_what_is_no_address(address: str) -> None:
+def test_what_is_no_address(address):
     with pytest.raises(BadInput, match=f"--scheduler {address}: .*give an address such as tcp://host:8786"):
         connect(address, timeout=1)
 
 
-def test_something_else_listens_there() -> None:
+def test_something_else_listens_there():
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.0 400 Bad\r\n" * 40)).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
@@ -356,7 +351,7 @@ def test_something_else_listens_there() -> None:
 
 
 @pytest.mark.regress
-def test_a_worker_is_no_scheduler(cluster: LocalCluster) -> None:
+def test_a_worker_is_no_scheduler(cluster):
     address = next(iter(cluster.workers.values())).worker_address
     with pytest.raises(BadInput, match=f"--scheduler {address}: this is .*dask scheduler"):
         connect(address, timeout=2)
@@ -379,7 +374,7 @@ def test_a_worker_is_no_scheduler(cluster: LocalCluster) -> None:
         ),
     ],
 )
-def test_the_jobs_of_a_queue(kind: str, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_jobs_of_a_queue(kind, lines, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", "/shared/cache")
     with make_queue(
         kind, ["queue=long", "cores=2", "memory=8GB", "job-extra-directives=--special"]
@@ -404,21 +399,21 @@ def test_the_jobs_of_a_queue(kind: str, lines: list[str], monkeypatch: pytest.Mo
         ("memory=lots", "--slurm: "),
     ],
 )
-def test_an_option_that_is_none(option: str, message: str) -> None:
+def test_an_option_that_is_none(option, message):
     with pytest.raises(BadInput) as refusal:
         make_queue("slurm", [option])
     assert str(refusal.value).startswith(message)
 
 
 @pytest.mark.parametrize(("kind", "command"), [("slurm", "sbatch"), ("lsf", "bsub"), ("pbs", "qsub")])
-def test_no_queue_here(kind: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_queue_here(kind, command, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BadInput, match=rf"--{kind} 4: there is no {command} here; run this where jobs"):
         start_queue(kind, 4, [])
 
 
 @pytest.mark.regress
-def test_jobs_come_to_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_come_to_us(tmp_path, monkeypatch):
     """With an sbatch that starts the job at once, here."""
     sbatch = tmp_path / "sbatch"
     job = tmp_path / "job"  # the script is taken away when sbatch returns
@@ -439,7 +434,7 @@ def test_jobs_come_to_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert {outcome.task.nbits for outcome in outcomes} == {8, 9, 10}
 
 
-def test_which_scheduler() -> None:
+def test_which_scheduler():
     local = scheduler_for(3, None, {}, [])
     assert isinstance(local, Local)
     assert local.slots == 3

@@ -91,7 +91,7 @@ def keys(found: list[tuple[Point, Judged]]) -> list[str]:
 # ---- exhaustive
 
 
-def test_exhaustive_hands_out_all_points_in_order() -> None:
+def test_exhaustive_hands_out_all_points_in_order():
     points = list(Space.parse(FEW).points())
     one = make_search(Space.parse(FEW), "exhaustive", 0, 0)
     assert isinstance(one, Exhaustive)
@@ -99,14 +99,14 @@ def test_exhaustive_hands_out_all_points_in_order() -> None:
     assert [point for point, _ in walk(one, lambda _: Judged(None))] == points
 
 
-def test_too_many_for_exhaustive(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_for_exhaustive(monkeypatch):
     monkeypatch.setattr(search, "MOST_POINTS", 5)
     message = "the space has up to 8 points, and --method exhaustive measures at most 5; give --method nsga2"
     with pytest.raises(BadInput, match=message):
         make_search(Space.parse(FEW.replace("[1, 2]", "[1, 2, 4]")), "exhaustive", 0, 0)
 
 
-def test_unknown_method() -> None:
+def test_unknown_method():
     with pytest.raises(BadInput, match=r"unknown method 'nsga': did you mean 'nsga2'\?"):
         make_search(Space.parse(FEW), "nsga", 10, 0)
 
@@ -115,7 +115,7 @@ def test_unknown_method() -> None:
 
 
 @pytest.mark.parametrize("text", [FEW, PIPELINES], ids=["counted", "drawn"])
-def test_random_by_seed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_by_seed(text, monkeypatch):
     """The same seed, the same points; none twice."""
     monkeypatch.setattr(search, "ENUMERABLE", 100)
 
@@ -127,7 +127,7 @@ def test_random_by_seed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn(1) != drawn(2)
 
 
-def test_random_of_a_small_space_ends_with_it() -> None:
+def test_random_of_a_small_space_ends_with_it():
     points = {point.key for point in Space.parse(FEW).points()}
     one = Random(Space.parse(FEW), 100, 1)
     assert one.count == len(points)
@@ -135,7 +135,7 @@ def test_random_of_a_small_space_ends_with_it() -> None:
     assert sorted(found) == sorted(points)
 
 
-def test_random_remembers_what_cannot_be() -> None:
+def test_random_remembers_what_cannot_be():
     one = Random(pipelines(), 20, 1)
     assert len(one.ask()) == 20
     assert one.refused
@@ -144,7 +144,7 @@ def test_random_remembers_what_cannot_be() -> None:
 
 
 @pytest.mark.parametrize("method", ["random", "nsga2"])
-def test_no_point_to_be_found(method: str) -> None:
+def test_no_point_to_be_found(method):
     text = PIPELINES.replace("objectives", 'constraints = ["nbits < 64"]\nobjectives', 1)
     with pytest.raises(
         BadInput, match=r'none can be measured: constraint "nbits < 64" refuses \d+; \d+ are imp'
@@ -155,7 +155,7 @@ def test_no_point_to_be_found(method: str) -> None:
 # ---- NSGA-II
 
 
-def test_a_search_repeats_itself() -> None:
+def test_a_search_repeats_itself():
     """By seed and results alone: in whichever order the results have come."""
     first = walk(Nsga2(with_two_objectives(pipelines()), 60, 1), judge)
     again = walk(Nsga2(with_two_objectives(pipelines()), 60, 1), judge, backwards=True)
@@ -165,7 +165,7 @@ def test_a_search_repeats_itself() -> None:
     assert keys(first) != keys(other)
 
 
-def test_a_search_finds_more_than_chance() -> None:
+def test_a_search_finds_more_than_chance():
     """Measured by the area that the fronts dominate, at the same number of points, over three seeds."""
     slowest, largest = 1500.0, 400.0
 
@@ -185,7 +185,7 @@ def test_a_search_finds_more_than_chance() -> None:
     assert wins == 3
 
 
-def test_a_search_ends_with_its_space(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends_with_its_space(monkeypatch):
     """All points once, though it was promised more."""
     monkeypatch.setattr(search, "FUTILE", 10)
     text = FEW.replace(', "scaled"', "")
@@ -193,7 +193,7 @@ def test_a_search_ends_with_its_space(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(keys(found)) == sorted(point.key for point in Space.parse(text).points())
 
 
-def test_failed_points_have_no_children() -> None:
+def test_failed_points_have_no_children():
     """Ladders fail here: 1 in 5 by chance, and fewer from the second generation on."""
 
     def fail_ladders(point: Point) -> Judged:
@@ -212,7 +212,7 @@ def test_failed_points_have_no_children() -> None:
     assert complete >= 240 - sum(ladders), "no value was made up for them"
 
 
-def test_points_that_break_a_constraint_lose() -> None:
+def test_points_that_break_a_constraint_lose():
     """Points of one unit are forbidden, 3 in 5 by chance: the search avoids them."""
 
     def forbid(point: Point) -> Judged:
@@ -246,7 +246,7 @@ nbits = [32]
 """
 
 
-def test_a_search_for_each_kind_of_work() -> None:
+def test_a_search_for_each_kind_of_work():
     """Together they are the whole space, and each is one kind: width, operation, stage, interface, own
     modulus or not.
     """
@@ -272,7 +272,7 @@ def test_a_search_for_each_kind_of_work() -> None:
     assert len(spaces) == 2 * 3 * 3, "2 widths; stream, own modulus, system; encrypt, decrypt, flow"
 
 
-def test_small_works_leave_their_share_to_the_others() -> None:
+def test_small_works_leave_their_share_to_the_others():
     text = WORKS.replace('"native", "flow"', '"formula"').replace(
         "[part.flow]\nclock_period = [2.0, 3.0]\n", ""
     )

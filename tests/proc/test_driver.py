@@ -6,7 +6,7 @@ import ctypes
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -213,12 +213,12 @@ def host_library(directory: Path, *more: str) -> Path:
 
 
 @pytest.fixture(name="library", scope="module")
-def make_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def make_library(tmp_path_factory):
     return host_library(tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture(name="driver")
-def make_driver(library: Path) -> Iterator[Driver]:
+def make_driver(library):
     """A driver that has found its device; at the end nothing was refused."""
     driver = Driver(library, Device())
     assert driver.init() == "OK"
@@ -229,12 +229,12 @@ def make_driver(library: Path) -> Iterator[Driver]:
 # ---- the header of registers
 
 
-def test_the_header_is_that_of_the_map() -> None:
+def test_the_header_is_that_of_the_map():
     remedy = "run `python -m modexlab.proc.software.register_header`"
     assert HEADER.read_text() == register_header(), remedy
 
 
-def test_every_code_has_its_words(library: Path) -> None:
+def test_every_code_has_its_words(library):
     driver = Driver(library, Device())
     said = {name: driver.lib.modexlab_message(code).decode() for name, code in CODES.items()}
     assert {name: said[name] for name in (status.name for status in MEANING)} == {
@@ -250,7 +250,7 @@ def test_every_code_has_its_words(library: Path) -> None:
 
 
 @pytest.mark.parametrize("opt", ["-O0", "-O2", "-Os"])
-def test_bare_metal_wants_nothing_from_outside(tmp_path: Path, opt: str) -> None:
+def test_bare_metal_wants_nothing_from_outside(tmp_path, opt):
     strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     flags = [flag for flag in FLAGS if not flag.startswith("-std") and "loop" not in flag]
     made = tmp_path / "driver.o"
@@ -262,7 +262,7 @@ def test_bare_metal_wants_nothing_from_outside(tmp_path: Path, opt: str) -> None
     assert not re.search(r" [BbDdCc] ", symbols), "no memory of its own"
 
 
-def test_a_program_gets_the_driver_with_its_header(tmp_path: Path) -> None:
+def test_a_program_gets_the_driver_with_its_header(tmp_path):
     source = tmp_path / "uses.c"
     source.write_text(
         '#include "modexlab.h"\n'
@@ -278,13 +278,13 @@ def test_a_program_gets_the_driver_with_its_header(tmp_path: Path) -> None:
 # ---- what is right
 
 
-def test_init_finds_what_the_machine_can(driver: Driver) -> None:
+def test_init_finds_what_the_machine_can(driver):
     machine = driver.machine
     assert (machine.nbits, machine.words, machine.given) == (NBITS, 3, 0)
     assert (machine.constant_time, machine.odd_only, machine.reduced_only) == (True, False, True)
 
 
-def test_polling(driver: Driver) -> None:
+def test_polling(driver):
     driver.device.lasts = 5
     assert driver.load() == "OK"
     for base in (2, MOD - 1):  # the key stays
@@ -295,7 +295,7 @@ def test_polling(driver: Driver) -> None:
     assert driver.read(5) == ("OK", pow(MOD - 1, EXP, MOD)), "what is above the result is 0"
 
 
-def test_short_numbers_are_filled_up(driver: Driver) -> None:
+def test_short_numbers_are_filled_up(driver):
     assert driver.load() == "OK" and driver.start(MOD - 1) == "OK"
     assert driver.load(0xFFFF_FFFB, 3, words=1) == "OK"
     assert driver.read(3) == ("OK", pow(MOD - 1, EXP, MOD)), "of the key with which it was started"
@@ -304,7 +304,7 @@ def test_short_numbers_are_filled_up(driver: Driver) -> None:
     assert driver.read(1) == ("OK", 343)
 
 
-def test_interrupt(driver: Driver) -> None:
+def test_interrupt(driver):
     device = driver.device
     assert driver("irq_enable", True) == "OK"
     assert driver.load() == "OK" and driver.start(2) == "OK"
@@ -319,7 +319,7 @@ def test_interrupt(driver: Driver) -> None:
     assert driver.init() == "OK" and not device.interrupt
 
 
-def test_order_of_a_start(driver: Driver) -> None:
+def test_order_of_a_start(driver):
     """The operand and the old event are gone, with a fence, before the start; then another fence."""
     driver.load()
     driver.device.log.clear()
@@ -329,7 +329,7 @@ def test_order_of_a_start(driver: Driver) -> None:
     assert driver.device.log == [*row, (where["IRQ_STATUS"], 1), (1, 0), (where["CONTROL"], 1), (1, 0)]
 
 
-def test_given_numbers(library: Path) -> None:
+def test_given_numbers(library):
     driver = Driver(library, Device(given=(NBITS, NBITS)))
     assert driver.init() == "OK" and driver.machine.given == 2
     for wrong in ((), (1,), (1, 2, 3)):
@@ -371,9 +371,7 @@ TAKERS = [
 
 
 @pytest.mark.parametrize(("private", "of_key", "random"), TAKERS)
-def test_private_key(
-    library: Path, private: dict[str, bool], of_key: tuple[str, ...], random: tuple[int, ...]
-) -> None:
+def test_private_key(library, private, of_key, random):
     """By name, in the order in which the machine takes its numbers; of those that it does not take, none is
     wanted.
     """
@@ -406,7 +404,7 @@ def test_private_key(
     assert driver.device.refused == []
 
 
-def test_a_private_key_for_another_machine(library: Path) -> None:
+def test_a_private_key_for_another_machine(library):
     """One that takes numbers made from the modulus, which the key has not."""
     driver = Driver(library, Device([NBITS, NBITS]))
     assert driver("load_private_key", ctypes.byref(private_key())) == "NO_INIT"
@@ -423,7 +421,7 @@ def test_a_private_key_for_another_machine(library: Path) -> None:
         assert plain(call, ctypes.byref(argument)) == "BUSY"
 
 
-def test_cycles_do_not_tear(library: Path) -> None:
+def test_cycles_do_not_tear(library):
     """The counter goes over between the reads of its words."""
 
     class Counting(Device):
@@ -443,7 +441,7 @@ def test_cycles_do_not_tear(library: Path) -> None:
 # ---- what is wrong
 
 
-def test_no_device_at_the_address(library: Path) -> None:
+def test_no_device_at_the_address(library):
     driver = Driver(library, Device())
     assert driver("init", ctypes.c_size_t(BASE + 4)) == "NO_DEVICE"
     every: tuple[Callable[[], str], ...] = (
@@ -460,7 +458,7 @@ def test_no_device_at_the_address(library: Path) -> None:
     assert driver.device.log == driver.device.refused == []
 
 
-def test_another_version_of_the_map(library: Path) -> None:
+def test_another_version_of_the_map(library):
     class Newer(Device):
         def load(self, address: int) -> int:
             return super().load(address) + (self.named[address - BASE] == "VERSION")
@@ -469,7 +467,7 @@ def test_another_version_of_the_map(library: Path) -> None:
     assert driver.init() == "NEW_DEVICE" and driver.load() == "NO_INIT"
 
 
-def test_lengths(driver: Driver) -> None:
+def test_lengths(driver):
     assert driver.load(words=0) == "TOO_SHORT"
     assert driver.load(words=4) == "TOO_LONG"
     assert driver.start(2) == "NO_KEY"
@@ -482,7 +480,7 @@ def test_lengths(driver: Driver) -> None:
     assert driver.read() == ("OK", pow(2, EXP, MOD))
 
 
-def test_busy(driver: Driver) -> None:
+def test_busy(driver):
     driver.device.lasts = 6
     driver.load()
     driver.start(2)
@@ -498,14 +496,14 @@ def test_busy(driver: Driver) -> None:
     ("mod", "base", "status"),
     [(0, 0, "ZERO_MODULUS"), (MOD, MOD, "BASE_TOO_LARGE"), (MOD, 1 << NBITS, "TOO_WIDE")],
 )
-def test_what_the_machine_refuses(driver: Driver, mod: int, base: int, status: str) -> None:
+def test_what_the_machine_refuses(driver, mod, base, status):
     driver.load(mod)
     assert driver.start(base) == "OK"
     assert driver("wait", 1) == status
     assert driver.read() == (status, 0)
 
 
-def test_zeroise(driver: Driver) -> None:
+def test_zeroise(driver):
     driver.load()
     driver.start(2)
     assert driver("zeroise") == "OK"
@@ -518,7 +516,7 @@ def test_zeroise(driver: Driver) -> None:
 # ---- the example of the header
 
 
-def test_the_example_of_the_header(tmp_path: Path) -> None:
+def test_the_example_of_the_header(tmp_path):
     text = (DRIVER / "modexlab.h").read_text()
     (example,) = re.findall(r"/\* example[^\n]*\n(.*?)end of the example \*/", text, re.DOTALL)
     platform = (

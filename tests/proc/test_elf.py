@@ -66,7 +66,7 @@ class File:
         return path
 
 
-def test_code_in_a_segment_without_the_execute_flag(tmp_path: Path) -> None:
+def test_code_in_a_segment_without_the_execute_flag(tmp_path):
     """riscv-tests since January 2026: one segment for code and data, readable and writable."""
     program = load_elf(File((Segment(flags=6),)).write(tmp_path / "rv32ui-p-add"))
     assert (program.entry, program.segments[0][0]) == (0x200, 0x200)
@@ -74,7 +74,7 @@ def test_code_in_a_segment_without_the_execute_flag(tmp_path: Path) -> None:
     assert not load_elf(File((Segment(),)).write(tmp_path / "usual.elf")).note
 
 
-def test_segments_and_entry(tmp_path: Path) -> None:
+def test_segments_and_entry(tmp_path):
     data = Segment(addr=0x8000_0000, content=b"\x01\x02\x03", flags=6, memory_size=100)
     empty = Segment(addr=0x3000, content=b"", flags=6, memory_size=64)
     note = Segment(addr=0, content=b"note", kind=4)
@@ -117,13 +117,13 @@ def test_segments_and_entry(tmp_path: Path) -> None:
         (File((Segment(file_size=100),)), "ends inside the segment at 0x200: the file is cut short"),
     ],
 )
-def test_files_that_cannot_run(file: File, message: str, tmp_path: Path) -> None:
+def test_files_that_cannot_run(file, message, tmp_path):
     with pytest.raises(BadInput, match=re.escape(message)) as caught:
         load_elf(file.write(tmp_path / "bad.elf"))
     assert "bad.elf" in str(caught.value)
 
 
-def test_files_that_are_no_programs(tmp_path: Path) -> None:
+def test_files_that_are_no_programs(tmp_path):
     with pytest.raises(BadInput, match=r"cannot read .*none\.elf: No such file or directory; give the path"):
         load_elf(tmp_path / "none.elf")
     with pytest.raises(BadInput, match=r"cannot read .*: Is a directory"):
@@ -158,7 +158,7 @@ tohost: .dword 0
 """
 
 
-def test_symbols(tmp_path: Path) -> None:
+def test_symbols(tmp_path):
     program = load_elf(linked(tmp_path, TEXT, 0x8000_0000))
     assert program.segments[0][0] == 0x8000_0000, "the headers of the file are not loaded"
     assert program.entry == program.symbols["_start"] == 0x8000_0000
@@ -171,7 +171,7 @@ def test_symbols(tmp_path: Path) -> None:
     assert program.near(0x200) == program.place(0x200) == "0x200"
 
 
-def test_damaged_files_give_one_line(tmp_path: Path) -> None:
+def test_damaged_files_give_one_line(tmp_path):
     """Whatever bytes are wrong, the file loads or BadInput says why not: never another exception."""
     whole = linked(tmp_path, TEXT, 0x8000_0000).read_bytes()
     tables = struct.unpack_from(
@@ -193,7 +193,7 @@ def test_damaged_files_give_one_line(tmp_path: Path) -> None:
             assert "\n" not in str(error)
 
 
-def test_memory_is_little_endian() -> None:
+def test_memory_is_little_endian():
     memory = Memory()
     memory.write(0x200, 4, 0x44332211)
     assert [memory.read(0x200 + i, 1) for i in range(4)] == [0x11, 0x22, 0x33, 0x44]
@@ -205,7 +205,7 @@ def test_memory_is_little_endian() -> None:
 
 
 @pytest.mark.parametrize("region", REGIONS)
-def test_the_map_has_ends(region: tuple[int, int]) -> None:
+def test_the_map_has_ends(region):
     first, end = region
     memory = Memory()
     for addr in (first, end - 4):
@@ -222,7 +222,7 @@ def test_the_map_has_ends(region: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("start", range(0x2FC, 0x302))
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 9, 600])
-def test_segments_of_any_length_anywhere(start: int, size: int) -> None:
+def test_segments_of_any_length_anywhere(start, size):
     content = bytes(random.Random(size).randrange(1, 256) for _ in range(size))
     memory = Memory()
     memory.load(replace(Program.of_words([]), segments=((start, content),)))
@@ -230,7 +230,7 @@ def test_segments_of_any_length_anywhere(start: int, size: int) -> None:
     assert memory.read(start - 1, 1) == memory.read(start + size, 1) == 0
 
 
-def test_program_of_words() -> None:
+def test_program_of_words():
     program = Program.of_words([0x11223344, 0x13], base=0x300, name="two", symbols={"tohost": 0x400})
     assert program.segments == ((0x300, bytes.fromhex("4433221113000000")),)
     assert (program.name, program.entry, program.tohost) == ("two", 0x300, 0x400)

@@ -203,7 +203,7 @@ def finish(asm: Assembler, name: str) -> Program:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_operands(name: str) -> None:
+def test_operands(name):
     """Each operand, both, and both from one register, written by each kind of producer 0 to 3 instructions
     before.
     """
@@ -242,7 +242,7 @@ def test_operands(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "mret"])
-def test_behind_what_waits(name: str) -> None:
+def test_behind_what_waits(name):
     """Right behind what waits for memory, a unit or a port, and needs nothing of it; behind a quotient, both
     are at hand.
     """
@@ -264,7 +264,7 @@ def test_behind_what_waits(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_result(name: str) -> None:
+def test_result(name):
     """The result is used 0 to 3 instructions later: by the ALU on both sides, as an address, as what is
     stored, sent, compared.
     """
@@ -397,7 +397,7 @@ def shadow(asm: Assembler, body: list[Callable[[], None]], jump: Jump) -> None:
 
 
 @pytest.mark.parametrize("jump", JUMPS)
-def test_squash(jump: str) -> None:
+def test_squash(jump):
     """Nothing is left of stores, accesses to CSRs, accelerator and manager, faults, jumps in the shadow of a
     jump.
     """
@@ -430,7 +430,7 @@ def test_squash(jump: str) -> None:
 
 
 @pytest.mark.parametrize("jump", JUMPS)
-def test_before_and_back_to_back(jump: str) -> None:
+def test_before_and_back_to_back(jump):
     """Instructions before a jump complete; jumps to jumps, and to themselves."""
     asm = start()
     for harm, distance in itertools.product(HARMFUL[:7], range(3)):
@@ -473,7 +473,7 @@ NOT_TAKEN = {
 
 
 @pytest.mark.parametrize("name", NOT_TAKEN)
-def test_not_taken(name: str) -> None:
+def test_not_taken(name):
     """A branch that is not taken squashes nothing: stores, CSRs, ports, faults and jumps follow it at
     once.
     """
@@ -532,7 +532,7 @@ TRAPS: dict[str, str] = {
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_trap_neighbourhood(trap: str) -> None:
+def test_trap_neighbourhood(trap):
     """Each instruction 1 to 3 before and behind an instruction that traps: the former has its effect once,
     and so has the latter.
     """
@@ -564,7 +564,7 @@ def test_trap_neighbourhood(trap: str) -> None:
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_trap_behind_everything_that_waits(trap: str) -> None:
+def test_trap_behind_everything_that_waits(trap):
     """A trap behind a load, a product, a quotient, accesses to ports; a trap right behind a trap; the store
     behind it is not done.
     """
@@ -584,7 +584,7 @@ def test_trap_behind_everything_that_waits(trap: str) -> None:
 
 @pytest.mark.parametrize("trap", [*TRAPS, "load fault", "store fault"])
 @pytest.mark.parametrize("distance", [0, 1, 2])
-def test_halt(trap: str, distance: int) -> None:
+def test_halt(trap, distance):
     """Without a handler the machine stops: what is before the trap is done, nothing behind it; bus errors
     stop it anyway.
     """
@@ -611,7 +611,7 @@ def test_halt(trap: str, distance: int) -> None:
                 assert expected.instructions in (5 + distance, 6 + distance, 7 + distance)
 
 
-def test_every_fault_of_the_bus_wins_over_what_follows() -> None:
+def test_every_fault_of_the_bus_wins_over_what_follows():
     """Right behind a load that fails, a trap, a jump, and each access to a port do nothing."""
     for fault, text in itertools.product(
         ("lw t0, 12(zero)", "sw t0, 4(zero)"),
@@ -627,7 +627,7 @@ def test_every_fault_of_the_bus_wins_over_what_follows() -> None:
         assert (expected.reason, expected.instructions, expected.output) == ("trap", 1, [])
 
 
-def test_nothing_after_the_end() -> None:
+def test_nothing_after_the_end():
     """Many cycles later the machine has done nothing more: no instruction has left it, no word has been sent,
     halted is 1.
     """
@@ -655,7 +655,7 @@ def test_nothing_after_the_end() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_self_modifying(name: str) -> None:
+def test_self_modifying(name):
     """fence.i: the instruction is stored over another one and executed, 0 to 2 instructions behind the
     fence.
     """
@@ -696,7 +696,7 @@ def test_self_modifying(name: str) -> None:
     assert check_everywhere(finish(asm, f"{name} in modified code")).reason == "exit"
 
 
-def test_tohost() -> None:
+def test_tohost():
     """The store to tohost ends the program, and nothing behind it is done; a zero, a byte and another address
     do not.
     """
@@ -715,7 +715,7 @@ def test_tohost() -> None:
         assert (expected.reason, expected.exit_code, expected.output) == ("tohost", code, [1])
 
 
-def test_first_and_last_instruction_of_a_handler() -> None:
+def test_first_and_last_instruction_of_a_handler():
     """mtvec is written right before the trap, mepc right before mret; and a trap right behind the mret."""
     source = f"""
         li gp, {DATA}; la t0, one; la t1, two
@@ -736,7 +736,7 @@ def test_first_and_last_instruction_of_a_handler() -> None:
     "last", ["nop", "lw t1, 0(t0)", "jal zero, -12", "jalr zero, -4(t0)", "beq zero, zero, -12", "ecall"]
 )
 @pytest.mark.parametrize("end", [end for _, end in REGIONS])
-def test_end_of_memory(end: int, last: str) -> None:
+def test_end_of_memory(end, last):
     """The word behind memory is asked for, and that fails; but it is a trap only if control gets there."""
     asm = Assembler(end - 20)
     asm.text(f"jal zero, 8; ecall; auipc t0, 0; nop; {last}")
@@ -800,7 +800,7 @@ COSTS |= {
 
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("what", COSTS)
-def test_cost(what: str, slow: bool) -> None:
+def test_cost(what, slow):
     """Cycles between two reads of mcycle, and what they are booked on; slow: mul_latency 3, div_bits 1."""
     text, reason, *costs = COSTS[what]
     source = f"""
@@ -840,7 +840,7 @@ def test_cost(what: str, slow: bool) -> None:
 
 @pytest.mark.parametrize("latency", [1, 2, 3, 5])
 @pytest.mark.parametrize("access", ["", "lw t0, 0(gp)", "sw t0, 0(gp)"])
-def test_cost_of_memory(latency: int, access: str) -> None:
+def test_cost_of_memory(latency, access):
     """One instruction is fetched at a time, which takes `latency` cycles; so does a load or store, in part
     meanwhile.
     """

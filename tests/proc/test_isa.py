@@ -53,13 +53,13 @@ def run(tool: str, *arguments: str, cwd: Path) -> str:
     return done.stdout
 
 
-def test_the_set_is_complete() -> None:
+def test_the_set_is_complete():
     """RV32I has 40 instructions, M has 8, Zicsr 6, Zifencei 1; machine mode adds mret and wfi."""
     assert len(INSTRUCTIONS) == 40 + 8 + 6 + 1 + 2
     assert len(BY_NAME) == len(INSTRUCTIONS)
 
 
-def test_no_two_instructions_share_a_word() -> None:
+def test_no_two_instructions_share_a_word():
     for i, one in enumerate(INSTRUCTIONS):
         assert one.match & ~one.mask == 0
         for other in INSTRUCTIONS[i + 1 :]:
@@ -68,7 +68,7 @@ def test_no_two_instructions_share_a_word() -> None:
 
 
 @pytest.mark.parametrize("instruction", BY_NAME_CASES)
-def test_what_is_encoded_is_decoded(instruction: Instruction) -> None:
+def test_what_is_encoded_is_decoded(instruction):
     draw = random.Random(instruction.name)
     for _ in range(100):
         given = operands(instruction, draw)
@@ -79,7 +79,7 @@ def test_what_is_encoded_is_decoded(instruction: Instruction) -> None:
             assert getattr(isa, name)(word) == given[name]
 
 
-def test_assembler_reads_the_disassembly_back(tmp_path: Path) -> None:
+def test_assembler_reads_the_disassembly_back(tmp_path):
     words = [word for instruction in INSTRUCTIONS for word in sample(instruction, 25)]
     names = [
         f".equ {csrs.name_of(csr.number + i)}, {csr.number + i}"
@@ -96,7 +96,7 @@ def test_assembler_reads_the_disassembly_back(tmp_path: Path) -> None:
     assert [hex(word) for word in assembled] == [hex(word) for word in words]
 
 
-def test_decoder_agrees_with_objdump(tmp_path: Path) -> None:
+def test_decoder_agrees_with_objdump(tmp_path):
     """On every opcode and function code, legal or not, and on random words."""
     draw = random.Random(4)
     words = [word for instruction in INSTRUCTIONS for word in sample(instruction, 5)]
@@ -146,7 +146,7 @@ def test_decoder_agrees_with_objdump(tmp_path: Path) -> None:
         (0xFFFFFFFF, None, ".word 0xffffffff"),
     ],
 )
-def test_disassembly(word: int, pc: int | None, text: str) -> None:
+def test_disassembly(word, pc, text):
     assert disassemble(word, pc) == text
 
 
@@ -165,12 +165,12 @@ def test_disassembly(word: int, pc: int | None, text: str) -> None:
         ("csrrw", {"imm": -1}, "csrrw: immediate -1; give one from 0 to 4095"),
     ],
 )
-def test_what_cannot_be_encoded(name: str, fields: dict[str, int], message: str) -> None:
+def test_what_cannot_be_encoded(name, fields, message):
     with pytest.raises(BadInput, match=re.escape(message)):
         encode(name, **fields)
 
 
-def test_csr_table() -> None:
+def test_csr_table():
     assert len(csrs.BY_NUMBER) == sum(csr.count for csr in csrs.CSRS)
     for number, csr in csrs.BY_NUMBER.items():
         # the two upper bits of a number say whether the register can be written
@@ -201,7 +201,5 @@ def test_csr_table() -> None:
         (0x180, False, 1, 0, None),
     ],
 )
-def test_accesses(
-    number: int, write_form: bool, rd: int, rs1: int, expected: tuple[bool, bool] | None
-) -> None:
+def test_accesses(number, write_form, rd, rs1, expected):
     assert csrs.accesses(number, write_form, rd, rs1) == expected

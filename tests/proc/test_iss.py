@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
@@ -131,7 +130,7 @@ def execute(words: list[int], base: int = 0x200, record: bool = True, **settings
     return outcome
 
 
-def test_every_instruction_is_tested() -> None:
+def test_every_instruction_is_tested():
     tested = {*GOLDEN, *GOLDEN_IMMEDIATE, *TAKEN, *LOADS, *STORES}
     others = {
         instruction.name
@@ -159,7 +158,7 @@ def loop(body: list[int], count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_registers_to_register(name: str) -> None:
+def test_registers_to_register(name):
     body = [receive(T0), receive(T1), encode(name, rd=A0, rs1=T0, rs2=T1), send(A0)]
     words = loop(body, len(PAIRS))
     outcome = execute(words, manager=[word for pair in PAIRS for word in pair])
@@ -168,7 +167,7 @@ def test_registers_to_register(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_one_register_as_source_and_destination(name: str) -> None:
+def test_one_register_as_source_and_destination(name):
     body = [
         *(receive(T0), receive(T1), encode(name, rd=T0, rs1=T0, rs2=T1), send(T0)),
         *(receive(T0), encode(name, rd=T0, rs1=T0, rs2=T0), send(T0)),
@@ -182,7 +181,7 @@ def test_one_register_as_source_and_destination(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GOLDEN_IMMEDIATE)
-def test_register_and_immediate(name: str) -> None:
+def test_register_and_immediate(name):
     shift = name in ("slli", "srli", "srai")
     immediates = range(32) if shift else IMMEDIATES
     body = [receive(T0)]
@@ -194,7 +193,7 @@ def test_register_and_immediate(name: str) -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_upper_immediates(base: int) -> None:
+def test_upper_immediates(base):
     words = []
     for imm in (0, 1, 0x12345, 0x7FFFF, 0x80000, 0xFFFFF):
         words += [encode("lui", rd=A0, imm=imm), send(A0), encode("auipc", rd=A0, imm=imm), send(A0)]
@@ -206,7 +205,7 @@ def test_upper_immediates(base: int) -> None:
 
 @pytest.mark.parametrize("name", TAKEN)
 @pytest.mark.parametrize("forward", [True, False])
-def test_branches(name: str, forward: bool) -> None:
+def test_branches(name, forward):
     """A0 is 1 if the branch was taken; backward, the instruction that says so is before the branch."""
     if forward:
         body = [
@@ -224,7 +223,7 @@ def test_branches(name: str, forward: bool) -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_jumps(base: int) -> None:
+def test_jumps(base):
     words = [
         encode("jal", rd=RA, imm=12),  # 0, to 12
         encode("addi", rd=A1, rs1=A1, imm=1),  # 4
@@ -242,7 +241,7 @@ def test_jumps(base: int) -> None:
 
 
 @pytest.mark.parametrize("offset", [-2048, -4, 0, 4, 2044])
-def test_loads_and_stores(offset: int) -> None:
+def test_loads_and_stores(offset):
     """Each size at each place in a word, of values with every sign."""
     where = 0x2000
     words = [*li(T0, where - offset)]
@@ -268,7 +267,7 @@ def test_loads_and_stores(offset: int) -> None:
     assert execute([*words, *finish()]).output == expected
 
 
-def test_stores_leave_the_other_bytes_alone() -> None:
+def test_stores_leave_the_other_bytes_alone():
     for name, at, expected in (
         *(("sb", i, [0xFF if i != j else 0x5A for j in range(4)]) for i in range(4)),
         ("sh", 0, [0x5A, 0xA5, 0xFF, 0xFF]),
@@ -282,7 +281,7 @@ def test_stores_leave_the_other_bytes_alone() -> None:
         assert execute(words).output == [int.from_bytes(bytes(expected), "little")]
 
 
-def test_commits() -> None:
+def test_commits():
     words = [
         encode("addi", rd=A0, rs1=ZERO, imm=-1),
         encode("addi", rd=ZERO, rs1=A0, imm=1),
@@ -330,7 +329,7 @@ READ_WRITE_MASKS = {
 
 
 @pytest.mark.parametrize("number", READ_WRITE_MASKS, ids=csrs.name_of)
-def test_csr_instructions(number: int) -> None:
+def test_csr_instructions(number):
     """All six, on a register of ours, with what each reads and leaves."""
     words, expected, held = [], [], 0
     mask = READ_WRITE_MASKS[number]
@@ -348,7 +347,7 @@ def test_csr_instructions(number: int) -> None:
     assert outcome.output == expected
 
 
-def test_csrrw_of_the_same_register_swaps() -> None:
+def test_csrrw_of_the_same_register_swaps():
     words = [
         *(*li(T0, 0x1111), encode("csrrw", rs1=T0, imm=csrs.MSCRATCH), *li(T0, 0x2222)),
         *(encode("csrrw", rd=T0, rs1=T0, imm=csrs.MSCRATCH), send(T0)),
@@ -372,7 +371,7 @@ def test_csrrw_of_the_same_register_swaps() -> None:
         (csrs.NUMCORES, 1, False),
     ],
 )
-def test_constants(number: int, value: int, writable: bool) -> None:
+def test_constants(number, value, writable):
     words = [encode("addi", rd=T0, imm=-1)]
     if writable:
         words.append(encode("csrrw", rs1=T0, imm=number))
@@ -380,7 +379,7 @@ def test_constants(number: int, value: int, writable: bool) -> None:
     assert execute(words, core_id=9).output == [value]
 
 
-def test_instructions_are_counted() -> None:
+def test_instructions_are_counted():
     """A counter reads as the instructions before it; what is written counts on from there."""
     words = [
         *(encode("csrrs", rd=A0, imm=csrs.MINSTRET), send(A0)),
@@ -397,7 +396,7 @@ def test_instructions_are_counted() -> None:
     assert execute(words).output == [0, 2, 1000, 9, 7, 1006, 0, 1]
 
 
-def test_stats_window() -> None:
+def test_stats_window():
     """An instruction is inside if the window was open before it."""
     on, off = encode("csrrwi", rs1=3, imm=csrs.STATS_EN), encode("csrrci", rs1=1, imm=csrs.STATS_EN)
     nop = encode("addi")
@@ -430,7 +429,7 @@ ILLEGAL = [
 
 
 @pytest.mark.parametrize("word", ILLEGAL, ids=hex)
-def test_illegal_instructions(word: int) -> None:
+def test_illegal_instructions(word):
     outcome = execute([encode("addi", rd=A0, imm=1), word, *finish()])
     assert outcome.trap == Trap(0x204, word, causes.ILLEGAL, word)
     assert (outcome.reason, outcome.exit_code, outcome.instructions) == ("trap", None, 1)
@@ -456,7 +455,7 @@ def test_illegal_instructions(word: int) -> None:
         (0x0000_4501, ".word 0x00004501"),
     ],
 )
-def test_illegal_instructions_are_explained(word: int, text: str) -> None:
+def test_illegal_instructions_are_explained(word, text):
     program = Program.of_words([word], symbols={"main": 0x200})
     expected = f"illegal instruction (mcause 2, mtval 0x{word:x}) at pc 0x200 (main): {text}"
     assert ISS(program).run().explain(program) == expected
@@ -499,7 +498,7 @@ def with_handler(words: list[int], handler: list[int] = HANDLER) -> list[int]:
 
 
 @pytest.mark.parametrize(("held", "word", "cause", "tval"), TRAPS)
-def test_traps_with_and_without_a_handler(held: int, word: int, cause: int, tval: int | None) -> None:
+def test_traps_with_and_without_a_handler(held, word, cause, tval):
     """The instruction is at 0x214. Nothing of it is done, neither the write of a register nor of memory."""
     tval = held if tval is None else tval
     words = [*li(T0, held), encode("addi", rd=A0, imm=77), word]
@@ -514,7 +513,7 @@ def test_traps_with_and_without_a_handler(held: int, word: int, cause: int, tval
     assert outcome.instructions == 5 + len(HANDLER) + 2, "an instruction that traps is not counted"
 
 
-def test_ecall_with_a_handler() -> None:
+def test_ecall_with_a_handler():
     outcome = execute(with_handler([encode("ecall"), send(A0), *HALT]))
     assert outcome.output == [0x208, causes.ECALL, 0, 0]
 
@@ -529,7 +528,7 @@ def test_ecall_with_a_handler() -> None:
         ("sw", 0xFFFF_FFFC, causes.STORE_FAULT),
     ],
 )
-def test_bus_errors_halt_with_any_handler(handled: bool, name: str, where: int, cause: int) -> None:
+def test_bus_errors_halt_with_any_handler(handled, name, where, cause):
     words = [*li(T0, where), encode(name, rs1=T0), *HALT]
     outcome = execute(with_handler(words) if handled else words)
     pc = 0x210 if handled else 0x208
@@ -538,7 +537,7 @@ def test_bus_errors_halt_with_any_handler(handled: bool, name: str, where: int, 
     assert f"outside memory (mcause {cause}, mtval 0x{where:x}) at pc 0x{pc:x}: {name}" in text
 
 
-def test_fetch_outside_memory() -> None:
+def test_fetch_outside_memory():
     """By a jump, and by running off the end of memory."""
     outcome = execute([*li(T0, 0x40_0000), encode("jalr", rd=RA, rs1=T0)])
     assert outcome.trap == Trap(0x40_0000, 0, causes.FETCH_FAULT, 0x40_0000)
@@ -554,12 +553,12 @@ def test_fetch_outside_memory() -> None:
     assert execute(with_handler(words, handler)).output == [0x20C]
 
 
-def test_a_branch_that_is_not_taken_has_any_target() -> None:
+def test_a_branch_that_is_not_taken_has_any_target():
     outcome = execute([encode("bne", imm=6), encode("wfi"), *finish(3)])
     assert (outcome.exit_code, outcome.instructions) == (3, 3)
 
 
-def test_a_handler_that_cannot_run() -> None:
+def test_a_handler_that_cannot_run():
     """Nothing can retire any more: the run ends at once."""
     for target in (0x10, 0x8000_0000):  # not mapped, and zeros
         words = [*li(T0, target), encode("csrrw", rs1=T0, imm=csrs.MTVEC), encode("ecall")]
@@ -574,7 +573,7 @@ def test_a_handler_that_cannot_run() -> None:
         assert outcome.explain(program).split(" at pc ")[1].startswith(f"0x{target:x}")
 
 
-def test_the_last_trap_that_a_handler_took() -> None:
+def test_the_last_trap_that_a_handler_took():
     words = with_handler([encode("ebreak"), *li(T0, 0x1001), encode("lh", rd=A0, rs1=T0), *HALT])
     outcome = execute(words)
     assert (outcome.reason, outcome.trap) == ("exit", None)
@@ -582,7 +581,7 @@ def test_the_last_trap_that_a_handler_took() -> None:
     assert execute(finish()).last_trap is None, "the ecall that ends a program is taken by no handler"
 
 
-def test_traps_are_explained_by_symbol() -> None:
+def test_traps_are_explained_by_symbol():
     program = Program.of_words([encode("addi"), encode("ebreak")], symbols={"_start": 0x200, "end": 0x300})
     assert ISS(program).run().explain(program) == (
         "ebreak (mcause 3, mtval 0x0) at pc 0x204 (_start+0x4): ebreak"
@@ -592,7 +591,7 @@ def test_traps_are_explained_by_symbol() -> None:
 # ---- the ends of a program
 
 
-def test_limit() -> None:
+def test_limit():
     program = Program.of_words(
         [encode("addi"), encode("addi"), encode("jal", imm=-8)], symbols={"main": 0x200}
     )
@@ -607,7 +606,7 @@ def test_limit() -> None:
     )
 
 
-def test_outcome_of_a_level_with_cycles() -> None:
+def test_outcome_of_a_level_with_cycles():
     """Results of RTL simulations are explained and divided in the same way."""
     fl = ISS(Program.of_words(finish(1))).run()
     assert fl.explain(Program.of_words([])) == "the program ended with exit code 1"
@@ -618,7 +617,7 @@ def test_outcome_of_a_level_with_cycles() -> None:
     assert rtl.explain(Program.of_words([])) == text
 
 
-def test_last_pcs_of_a_long_block() -> None:
+def test_last_pcs_of_a_long_block():
     """One straight line that is longer than a block of the simulator, with a trap in it."""
     outcome = execute([*[encode("addi")] * 150, 0])
     assert outcome.instructions == 150
@@ -626,7 +625,7 @@ def test_last_pcs_of_a_long_block() -> None:
 
 
 @pytest.mark.parametrize(("word", "code"), [(1, 0), (3, 1), (0x8000_0005, 0x4000_0002)])
-def test_tohost(word: int, code: int) -> None:
+def test_tohost(word, code):
     """A word that is not zero ends the program; the store has retired. A byte, or another word, does not."""
     words = [
         *li(T0, 0x2000),
@@ -652,13 +651,13 @@ def test_tohost(word: int, code: int) -> None:
 # ---- ports
 
 
-def test_manager_words_in_order() -> None:
+def test_manager_words_in_order():
     words = [receive(T0), send(T0), receive(T1), receive(ZERO), send(T1), *finish()]
     outcome = execute(words, manager=[11, 0xFFFF_FFFF, 13])
     assert outcome.output == [11, 0xFFFF_FFFF]
 
 
-def test_manager_word_that_is_missing() -> None:
+def test_manager_word_that_is_missing():
     iss = ISS(Program.of_words([receive(T0), receive(T0), receive(T0)]), manager=[1, 2])
     with pytest.raises(
         BadInput, match=r"the program reads manager word 3, and only 2 were given; give as many"
@@ -669,7 +668,7 @@ def test_manager_word_that_is_missing() -> None:
         iss.run()
 
 
-def test_accelerator() -> None:
+def test_accelerator():
     """2^10 mod 1001 through the registers, by the model of the functional level."""
     operations = []
 
@@ -706,7 +705,7 @@ class Recorder:
         return len(self.accesses)
 
 
-def test_one_access_for_each_instruction() -> None:
+def test_one_access_for_each_instruction():
     first = csrs.XCEL_FIRST
     words = [
         encode("csrrwi", rs1=17, imm=first + 31),
@@ -740,11 +739,11 @@ def patch(fence: bool) -> list[int]:
 
 
 @pytest.mark.parametrize("fence", [True, False])
-def test_code_that_changes(fence: bool) -> None:
+def test_code_that_changes(fence):
     assert execute(patch(fence)).output == [1, 2]
 
 
-def test_the_instruction_after_a_fence() -> None:
+def test_the_instruction_after_a_fence():
     """Changed just before it runs, in the same straight line."""
     words = [
         *(*li(T0, 0x218), *li(T1, encode("addi", rd=A0, imm=2))),
@@ -754,7 +753,7 @@ def test_the_instruction_after_a_fence() -> None:
 
 
 @pytest.mark.parametrize("distance", [0, 1, 40, 100])
-def test_new_code_is_executed_at_once(distance: int) -> None:
+def test_new_code_is_executed_at_once(distance):
     """Without a fence: the very next instruction, one further on in the straight line, the jump at its
     end.
     """
@@ -772,7 +771,7 @@ def test_new_code_is_executed_at_once(distance: int) -> None:
     assert outcome.output == [7]
 
 
-def test_code_that_appears() -> None:
+def test_code_that_appears():
     """Written where there was nothing, run, and replaced."""
     words = [*li(T0, 0x9000), *li(T1, encode("jalr", rs1=RA)), encode("sw", rs1=T0, rs2=T1, imm=4)]
     for number in (5, 6):
@@ -857,7 +856,7 @@ LINK = (
 
 
 @pytest.mark.parametrize(("right", "code"), [(42, 0), (43, 2)])
-def test_environment_of_the_community_tests(right: int, code: int, tmp_path: Path) -> None:
+def test_environment_of_the_community_tests(right, code, tmp_path):
     (tmp_path / "test.s").write_text(START_UP)
     (tmp_path / "link.ld").write_text(LINK)
     for command in (
@@ -872,7 +871,7 @@ def test_environment_of_the_community_tests(right: int, code: int, tmp_path: Pat
         assert (outcome.reason, outcome.exit_code) == ("tohost", code)
 
 
-def test_progress() -> None:
+def test_progress():
     body = [
         *(
             encode("lw", rd=A0, rs1=T0),

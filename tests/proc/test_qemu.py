@@ -112,7 +112,7 @@ def run_qemu(path: Path) -> list[int]:
     return words(done.stdout)
 
 
-def test_random_programs(tmp_path: Path) -> None:
+def test_random_programs(tmp_path):
     """Memory and registers at the end of random programs of at least 200 instructions: qemu, simulator of
     instructions, pipeline.
     """
@@ -131,7 +131,7 @@ def test_random_programs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("opt", OPTS)
-def test_compiled(opt: str) -> None:
+def test_compiled(opt):
     """C that a compiler made something else of for qemu only where it sends a word."""
     expected = run_qemu(compile_program([SOURCE], defines={"QEMU": 1}, opt=opt))
     assert ISS(load_elf(compile_program([SOURCE], opt=opt))).run().output == expected

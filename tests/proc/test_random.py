@@ -11,7 +11,6 @@ from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.iss.outcome import Outcome
 from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
-from pymtl3 import Component
 
 from tests.harness import examples, one_now
 from tests.proc.examples import SlowXcel
@@ -36,7 +35,7 @@ def timing(seed: int) -> MemoryTiming:
     one_now(NATIVE, *list(NATIVE)[1:]),
     ids=lambda shape: f"{shape[0]}-{shape[1]}-{shape[2].__name__}",
 )
-def test_native(shape: tuple[int, int, type[Component]]) -> None:
+def test_native(shape):
     """Programs of 200 instructions and more."""
     mul_latency, div_bits, xcel = shape
     with simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), xcel), "native") as sim:
@@ -56,7 +55,7 @@ def compare(sim: ProcSimulation, drawn: RandomProgram, how: MemoryTiming) -> Out
 
 
 @pytest.mark.parametrize("seed", one_now(POWER_UP_SEEDS, POWER_UP_SEEDS[0]))
-def test_power_up(seed: int) -> None:
+def test_power_up(seed):
     """Registers start with random bits: reset must do its work, at first and after a program that has
     halted.
     """
@@ -67,7 +66,7 @@ def test_power_up(seed: int) -> None:
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("stage", [pytest.param("python", marks=pytest.mark.regress), "verilog"])
-def test_other_stages(stage: str) -> None:
+def test_other_stages(stage):
     """A few programs of some 200 instructions; the cycles are those of stage native, too."""
     system = partial(ProcXcel, Proc, NullXcel)
     with simulate_proc(system(), stage) as sim, simulate_proc(system(), "native") as native:

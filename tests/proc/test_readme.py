@@ -49,7 +49,7 @@ def write_programs(directory: Path) -> None:
 
 
 @pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(tmp_path, monkeypatch):
     """A directory with the programs of the page."""
     write_programs(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -119,13 +119,13 @@ def present(kind: str, source: str) -> str:
         for found in QUOTED.findall(README.read_text())
     ],
 )
-def test_quotation(kind: str, source: str, text: str, workplace: Path) -> None:
+def test_quotation(kind, source, text, workplace):
     assert comparable(text) == comparable(present(kind, source)), (
         "python -m tests.proc.test_readme writes the quotations anew"
     )
 
 
-def test_the_drawn_datapath_is_that_of_the_hardware() -> None:
+def test_the_drawn_datapath_is_that_of_the_hardware():
     """Units and pipelined signals in the picture have the names that they have in the RTL."""
     core = ROOT / "proc" / "core"
     labels = re.findall(r"<text[^>]*>(\w+)(?:\[\d\])?<", (core / "datapath.svg").read_text())
@@ -134,7 +134,7 @@ def test_the_drawn_datapath_is_that_of_the_hardware() -> None:
     assert len(names) > 30 and not names - hardware
 
 
-def test_compiler_of_the_quoted_cycles_is_named() -> None:
+def test_compiler_of_the_quoted_cycles_is_named():
     assert f"gcc {GCC}" in README.read_text()
 
 
@@ -145,14 +145,14 @@ def rows_under(title: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
-def test_reasons_of_bubbles() -> None:
+def test_reasons_of_bubbles():
     rows = rows_under("| reason | in the table | the slot is empty because |")
     assert [(name.strip("`"), shown) for name, shown, _ in rows] == [
         (item, NAMES[item]) for item in CAUSES_OF_CYCLES
     ]
 
 
-def test_causes_of_traps() -> None:
+def test_causes_of_traps():
     rows = rows_under("| mcause | trap | mtval | goes to |")
     assert [(int(cause, 0), meaning) for cause, meaning, _, _ in rows] == list(causes.MEANING.items())
     assert {int(row[0], 0) for row in rows if row[3] == "halt"} == set(causes.ALWAYS_HALT)
@@ -169,12 +169,12 @@ def test_causes_of_traps() -> None:
         if f"<!-- executed: modexlab {command} -->" not in README.read_text()
     ],
 )
-def test_command(command: str, workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(command, workplace, capsys):
     assert main(shlex.split(command)) == 0
     assert capsys.readouterr().out
 
 
-def test_python(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python(workplace, capsys):
     (script,) = PYTHON.findall(README.read_text())
     exec(compile(script, str(README), "exec"), {})
     exit_code, cycles, fetch, output = capsys.readouterr().out.split(maxsplit=3)
@@ -182,7 +182,7 @@ def test_python(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert int(cycles) > int(fetch) > 0
 
 
-def test_files_that_are_named_exist() -> None:
+def test_files_that_are_named_exist():
     for name in set(re.findall(r"`((?:proc|tests)/[\w/.]*)`", README.read_text())):
         assert (ROOT / name).exists(), name
 
@@ -253,7 +253,7 @@ print(*sorted(seen))
 
 
 @pytest.mark.regress
-def test_add_an_instruction(tmp_path: Path) -> None:
+def test_add_an_instruction(tmp_path):
     """Zba, as the page has it: what fails after the first step, and that nothing does at the end."""
     copy = Copy(tmp_path)
     write_programs(tmp_path)

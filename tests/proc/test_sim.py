@@ -3,9 +3,7 @@ rules.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
@@ -21,7 +19,6 @@ from modexlab.proc.sim import (
     BrokenPromise,
     MemoryTiming,
     MisalignedRequest,
-    ProcSimulation,
     UnknownBubble,
     VerilogText,
     simulate_proc,
@@ -123,13 +120,13 @@ def mk_proc_xcel() -> ProcXcel:
 
 
 @pytest.fixture(scope="module")
-def native() -> Iterator[ProcSimulation]:
+def native():
     with simulate_proc(mk_proc_xcel()) as sim:
         yield sim
 
 
 @pytest.fixture(scope="module")
-def python() -> ProcSimulation:
+def python():
     return simulate_proc(mk_proc_xcel(), "python")
 
 
@@ -139,9 +136,7 @@ def anywhere(outcome: Outcome) -> Outcome:
 
 
 @pytest.mark.parametrize("timings", one_now((TIMINGS[::4], TIMINGS), TIMINGS[::4]), ids=("two", "all"))
-def test_stages_agree(
-    native: ProcSimulation, python: ProcSimulation, timings: tuple[MemoryTiming, ...]
-) -> None:
+def test_stages_agree(native, python, timings):
     program = everything()
     expected = ISS(program, xcel=NullXcelFL(), manager=WORDS).run(record=True)
     assert expected.reason == "exit"
@@ -166,7 +161,7 @@ def test_stages_agree(
     }  # it answers at once; without a bus nothing sleeps
 
 
-def test_runs_are_independent(native: ProcSimulation) -> None:
+def test_runs_are_independent(native):
     # an exit code made of a register, a word of memory and a CSR, which the program then changes
     program = assemble(
         *li(S0, DATA),
@@ -189,7 +184,7 @@ def test_runs_are_independent(native: ProcSimulation) -> None:
 
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
-def test_memory_cycle_by_cycle(stage: str) -> None:
+def test_memory_cycle_by_cycle(stage):
     nop = 0x13
     words = Program.of_words([nop] * 10 + [0])
     with simulate_proc(Walker(), stage) as sim:
@@ -211,7 +206,7 @@ def test_memory_cycle_by_cycle(stage: str) -> None:
         assert [commit.inst for commit in outcome.commits] == [0x03020100, 0x00060504]
 
 
-def test_stalls_and_extra_cycles_are_as_likely_as_they_say() -> None:
+def test_stalls_and_extra_cycles_are_as_likely_as_they_say():
     count = 20_000
     words = Program.of_words([0x13] * count + [0])
     with simulate_proc(Walker()) as sim:
@@ -235,7 +230,7 @@ def test_stalls_and_extra_cycles_are_as_likely_as_they_say() -> None:
 
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
-def test_broken_promises(stage: str) -> None:
+def test_broken_promises(stage):
     program = Program.of_words([0x13])
     timing = MemoryTiming(stall=0.9)
     with simulate_proc(Liar(), stage) as sim:
@@ -257,7 +252,7 @@ def test_broken_promises(stage: str) -> None:
         assert (outcome.cycles, outcome.where["start"]) == (50, 50)
 
 
-def test_end_by_tohost(native: ProcSimulation, python: ProcSimulation) -> None:
+def test_end_by_tohost(native, python):
     for stored, code in ((1, 0), (2 * 21 + 1, 21), (1338, 669)):
         program = assemble(
             *li(S0, DATA),
@@ -278,7 +273,7 @@ def test_end_by_tohost(native: ProcSimulation, python: ProcSimulation) -> None:
             assert anywhere(outcome) == anywhere(python.run(program, timing=timing))
 
 
-def test_end_by_a_trap(native: ProcSimulation, python: ProcSimulation) -> None:
+def test_end_by_a_trap(native, python):
     for body, cause in (
         ([("csrrs", T0, 0, 0, 0x123)], causes.ILLEGAL),
         ([("ebreak",)], causes.BREAKPOINT),
@@ -298,7 +293,7 @@ def test_end_by_a_trap(native: ProcSimulation, python: ProcSimulation) -> None:
             assert anywhere(outcome) == anywhere(python.run(program, timing=timing, record=True))
 
 
-def test_limits(native: ProcSimulation, python: ProcSimulation) -> None:
+def test_limits(native, python):
     forever = assemble(("addi", T0, T0, 0, 1), ("jal", 0, 0, 0, -4))
     for sim in (native, python):
         outcome = sim.run(forever, max_cycles=200)
@@ -317,7 +312,7 @@ def test_limits(native: ProcSimulation, python: ProcSimulation) -> None:
             sim.run(everything(), manager=WORDS[:3])
 
 
-def test_a_trap_loop_ends_at_once(native: ProcSimulation, python: ProcSimulation) -> None:
+def test_a_trap_loop_ends_at_once(native, python):
     """A handler whose first instruction traps: nothing retires any more, whatever the limit is."""
     for handler, cause in (
         (0x208, "ebreak (mcause 3, "),
@@ -342,7 +337,7 @@ def test_a_trap_loop_ends_at_once(native: ProcSimulation, python: ProcSimulation
 
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
-def test_a_hang(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hang(stage, monkeypatch):
     """Nothing retires for too long; the cycles of a slow memory are not counted against a program."""
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 30)
     program = Program.of_words([0x13, 0])
@@ -356,7 +351,7 @@ def test_a_hang(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert sim.run(program, timing=MemoryTiming(latency=100)).reason == "exit"
 
 
-def test_an_accelerator_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_accelerator_may_take_its_time(monkeypatch):
     program = assemble(("csrrs", T0, 0, 0, csrs.XCEL_FIRST), ("ecall",))
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 100)
     for module in ("pybench", "native"):
@@ -373,7 +368,7 @@ def test_an_accelerator_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> No
         )
 
 
-def test_verilog_text_in_place_of_a_component(native: ProcSimulation) -> None:
+def test_verilog_text_in_place_of_a_component(native):
     text = VerilogText(translate(mk_proc_xcel(), "Chip"), "Chip")
     program = everything()
     with simulate_proc(text) as sim:
@@ -383,7 +378,7 @@ def test_verilog_text_in_place_of_a_component(native: ProcSimulation) -> None:
 
 
 @pytest.mark.parametrize("stage", one_now(RTL_STAGES, "python", "native"))
-def test_waveforms(stage: str, tmp_path: Path) -> None:
+def test_waveforms(stage, tmp_path):
     path = tmp_path / "waves.vcd"
     with simulate_proc(Walker(), stage, vcd=path) as sim:
         sim.run(Program.of_words([0x13, 0x00A00513, 0]))
@@ -394,7 +389,7 @@ def test_waveforms(stage: str, tmp_path: Path) -> None:
     assert {0x200, 0x00A00513} <= values
 
 
-def test_traces() -> None:
+def test_traces():
     program = assemble(*li(A0, 3), ("ecall",))
     lines: dict[str, list[tuple[int, str]]] = {"python": [], "verilog": []}
     for stage, seen in lines.items():
@@ -427,7 +422,7 @@ def test_traces() -> None:
         simulate_proc(mk_proc_xcel(), trace=print)
 
 
-def test_what_is_cut_in_the_trace_has_a_mark() -> None:
+def test_what_is_cut_in_the_trace_has_a_mark():
     for instruction in INSTRUCTIONS:
         for registers in (0, -1):
             word = instruction.match | registers & ~instruction.mask & 0xFFFF_FFFF
@@ -439,7 +434,7 @@ def test_what_is_cut_in_the_trace_has_a_mark() -> None:
     assert cut("#bne zero, gp, 0x80000140") == "#bne zero, gp, 0x80000140"
 
 
-def test_progress_of_long_runs(native: ProcSimulation) -> None:
+def test_progress_of_long_runs(native):
     forever = assemble(("jal", 0, 0, 0, 0))
     seen: list[tuple[int, int]] = []
     native.run(forever, max_cycles=4_000_000, progress=lambda done, total: seen.append((done, total)))
@@ -447,7 +442,7 @@ def test_progress_of_long_runs(native: ProcSimulation) -> None:
     assert all(0 < done < total == 4_000_000 for done, total in seen)
 
 
-def test_a_run_can_be_interrupted(native: ProcSimulation) -> None:
+def test_a_run_can_be_interrupted(native):
     def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
@@ -456,7 +451,7 @@ def test_a_run_can_be_interrupted(native: ProcSimulation) -> None:
     assert native.run(everything(), manager=WORDS).reason == "exit"
 
 
-def test_differences(native: ProcSimulation) -> None:
+def test_differences(native):
     program = everything()
     outcome = native.run(program, manager=WORDS, record=True)
     assert first_difference(outcome, outcome) is None
@@ -474,7 +469,7 @@ def test_differences(native: ProcSimulation) -> None:
     )
 
 
-def test_bad_input(native: ProcSimulation) -> None:
+def test_bad_input(native):
     program = assemble(("ecall",))
     for keywords, message in (
         ({"manager": [1, 2**32]}, r"manager word 1 is 4294967296: give integers from 0 to 2\*\*32 - 1"),

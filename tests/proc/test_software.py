@@ -6,7 +6,6 @@ import os
 import random
 import re
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -101,7 +100,7 @@ def compiled(directory: Path, text: str, name: str = "program.c", opt: str = "-O
 
 @pytest.mark.parametrize("nbits", one_now([32, 64, 96, 256], 32, 64))
 @pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
-def test_directed_rows(kernel: str, nbits: int) -> None:
+def test_directed_rows(kernel, nbits):
     """The table of all machines, and corners of software: borrows, carries, and short moduli in long
     operands.
     """
@@ -116,7 +115,7 @@ def test_directed_rows(kernel: str, nbits: int) -> None:
 
 @pytest.mark.parametrize(("nbits", "base", "mod"), ADD_BACK)
 @pytest.mark.parametrize("kernel", ["naive", "montgomery"])
-def test_quotient_digit_too_large(kernel: str, nbits: int, base: int, mod: int) -> None:
+def test_quotient_digit_too_large(kernel, nbits, base, mod):
     run(kernel, nbits, base, 2, mod)
 
 
@@ -130,7 +129,7 @@ def words(count: int) -> st.SearchStrategy[int]:
 
 @pytest.mark.parametrize("count", one_now([1, 2, 3, 8], 1, 3))
 @pytest.mark.parametrize("kernel", ARITHMETIC)
-def test_drawn_operands(kernel: str, count: int) -> None:
+def test_drawn_operands(kernel, count):
     @settings(max_examples=examples(25))
     @given(words(count), st.integers(0, 0x3FF), words(count))
     def check(base: int, exp: int, mod: int) -> None:
@@ -141,7 +140,7 @@ def test_drawn_operands(kernel: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("kernel", ARITHMETIC)
-def test_exponents_of_full_length(kernel: str) -> None:
+def test_exponents_of_full_length(kernel):
     rng = random.Random(kernel)
     for nbits in (32, 33, 64, 128):
         mod = rng.getrandbits(nbits) | 1 << (nbits - 1) | 1
@@ -152,7 +151,7 @@ def test_exponents_of_full_length(kernel: str) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize(("nbits", "exp_nbits"), [(512, 512), (1024, 17), (2048, 5), (4096, 2)])
 @pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
-def test_long_operands(kernel: str, nbits: int, exp_nbits: int) -> None:
+def test_long_operands(kernel, nbits, exp_nbits):
     rng = random.Random(nbits)
     mod = rng.getrandbits(nbits) | 1 << (nbits - 1) | 1
     exp = rng.getrandbits(exp_nbits) | 1 << (exp_nbits - 1)
@@ -160,7 +159,7 @@ def test_long_operands(kernel: str, nbits: int, exp_nbits: int) -> None:
 
 
 @pytest.mark.parametrize("kernel", PAPER_RUNS)
-def test_fewer_instructions_than_published_cycles(kernel: str) -> None:
+def test_fewer_instructions_than_published_cycles(kernel):
     """Paper 001, Table 1, without the dummy; the pipeline's own cycles are compared where there is a
     pipeline.
     """
@@ -171,7 +170,7 @@ def test_fewer_instructions_than_published_cycles(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("nbits", [32, 64, 256])
-def test_dummy_is_the_call_and_the_answer(nbits: int) -> None:
+def test_dummy_is_the_call_and_the_answer(nbits):
     outcome = run("dummy", nbits, 3, 5, 1007)
     # call, address, load and return, or for each word load and store; csrwi that closes the window
     assert outcome.window.instructions <= (5 if nbits == 32 else 6 + 3 * words_of(nbits))
@@ -201,7 +200,7 @@ def traced(
 
 
 @pytest.mark.parametrize("nbits", one_now([32, 64, 96], 32, 64))
-def test_constant_time(nbits: int) -> None:
+def test_constant_time(nbits):
     """Whatever the operands: the same instructions at the same addresses, loads and stores too, and no
     division.
     """
@@ -218,7 +217,7 @@ def test_constant_time(nbits: int) -> None:
 
 @settings(max_examples=examples(10))
 @given(words(2), words(2), words(2))
-def test_constant_time_counts(base: int, exp: int, mod: int) -> None:
+def test_constant_time_counts(base, exp, mod):
     """The exponent in full length: the number of instructions is that of one exponent for all."""
     counts = [
         run("montgomery-ct", 64, *operands).window.instructions
@@ -227,7 +226,7 @@ def test_constant_time_counts(base: int, exp: int, mod: int) -> None:
     assert counts[0] == counts[1]
 
 
-def test_plain_montgomery_is_not_constant_time() -> None:
+def test_plain_montgomery_is_not_constant_time():
     """The comparison above sees the difference that it is there for."""
     assert traced("montgomery", 64, (2, 5, 7), 9) != traced("montgomery", 64, (2, 4, 7), 9)
 
@@ -251,7 +250,7 @@ class Recorder(XcelFL):
 
 
 @pytest.mark.parametrize("nbits", [8, 32, 40, 96])
-def test_accelerator_protocol(nbits: int) -> None:
+def test_accelerator_protocol(nbits):
     xcel = Recorder(nbits)
     assert ISS(kernel_program("xcel", nbits, 3, 200, 253), xcel).run().exit_code == 0
     count = words_of(nbits)
@@ -260,7 +259,7 @@ def test_accelerator_protocol(nbits: int) -> None:
 
 
 @pytest.mark.parametrize("nbits", [32, 64])
-def test_a_refusing_accelerator_fails_the_program(nbits: int) -> None:
+def test_a_refusing_accelerator_fails_the_program(nbits):
     """Even where its zeros are the expected result."""
     program = kernel_program("xcel", nbits, 3, 5, 1)
     assert ISS(program, Recorder(nbits, Status.EVEN_MODULUS)).run().exit_code == 1
@@ -269,7 +268,7 @@ def test_a_refusing_accelerator_fails_the_program(nbits: int) -> None:
 
 @pytest.mark.parametrize("nbits", [32, 96])
 @pytest.mark.parametrize("kernel", [name for name, item in KERNELS.items() if item.bus])
-def test_on_the_bus(kernel: str, nbits: int) -> None:
+def test_on_the_bus(kernel, nbits):
     """By the driver, in all ways; what the machine refuses fails the program. At this level the machine
     counts no cycles.
     """
@@ -287,7 +286,7 @@ def test_on_the_bus(kernel: str, nbits: int) -> None:
 
 @pytest.mark.parametrize("nbits", [32, 96])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_wrong_result_fails_the_program(kernel: str, nbits: int) -> None:
+def test_a_wrong_result_fails_the_program(kernel, nbits):
     base, exp, mod = 3, 5, (1 << nbits) - 1
     for bit in (0, nbits - 1):
         program = kernel_program(kernel, nbits, base, exp, mod, expected=pow(base, exp, mod) ^ 1 << bit)
@@ -310,18 +309,18 @@ def test_a_wrong_result_fails_the_program(kernel: str, nbits: int) -> None:
         (("montgomery-ct", 64, 3, 5, 8), "modulus 8 is even"),
     ],
 )
-def test_refused_operands(arguments: tuple, message: str) -> None:
+def test_refused_operands(arguments, message):
     with pytest.raises(BadInput, match=re.escape(message)):
         kernel_program(*arguments)
 
 
-def test_refused_lengths_of_the_exponent() -> None:
+def test_refused_lengths_of_the_exponent():
     for exp_nbits in (2, 33):
         with pytest.raises(BadInput, match=f"{exp_nbits} bits of the exponent: give 3, its length, to 32"):
             kernel_program("montgomery-ct", 32, 3, 5, 7, exp_nbits=exp_nbits)
 
 
-def test_operands_are_patched_where_there_is_room() -> None:
+def test_operands_are_patched_where_there_is_room():
     program = kernel_program("naive", 32, 3, 5, 7)
     end = max(addr + len(content) for addr, content in program.segments)
     beyond = type(program)(program.name, program.entry, program.segments, {"late": end - 4})
@@ -331,7 +330,7 @@ def test_operands_are_patched_where_there_is_room() -> None:
 
 @pytest.mark.parametrize("nbits", [16, 32, 64, 128])
 @pytest.mark.parametrize("kernel", RSA_KERNELS)
-def test_rsa_program(kernel: str, nbits: int) -> None:
+def test_rsa_program(kernel, nbits):
     """Random messages, paper 001, section 4.5: what is decrypted is what was encrypted."""
     key = seeded_key(nbits)
     message = random.Random(nbits).randrange(key.n)
@@ -346,19 +345,19 @@ def test_rsa_program(kernel: str, nbits: int) -> None:
     assert outcome.exit_code == 0 and 0 < outcome.window.instructions < outcome.instructions
 
 
-def test_rsa_program_sees_a_wrong_key() -> None:
+def test_rsa_program_sees_a_wrong_key():
     program = rsa_program("montgomery", seeded_key(32), 1234)
     wrong = patched(program, {"rsa_d": [3]})
     assert ISS(wrong).run().exit_code == 1
 
 
-def test_rsa_program_as_it_stands() -> None:
+def test_rsa_program_as_it_stands():
     """With the key, message and ciphertext of paper 001, Figure 1."""
     outcome = ISS(load_elf(compile_program([SOFTWARE / "rsa.c"]))).run()
     assert (outcome.exit_code, outcome.output) == (0, [1460365373, 5745])
 
 
-def test_refused_rsa_programs() -> None:
+def test_refused_rsa_programs():
     key = seeded_key(32)
     for match, call in (
         ("kernel dummy in the RSA program: give one of naive", partial(rsa_program, "dummy", key, 5)),
@@ -371,14 +370,14 @@ def test_refused_rsa_programs() -> None:
             call()
 
 
-def test_seeded_keys() -> None:
+def test_seeded_keys():
     assert seeded_key(64) == seeded_key(64) != seeded_key(64, seed=2)
     for nbits in (16, 18, 32, 128, 512):
         key = seeded_key(nbits)
         assert key.nbits == nbits and key.decrypt(key.encrypt(42)) == 42
 
 
-def test_primes_of_a_long_key_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_primes_of_a_long_key_are_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     monkeypatch.setattr(seeded_keys, "QUICK_NBITS", 0)
     made = seeded_key(256)
@@ -389,7 +388,7 @@ def test_primes_of_a_long_key_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.parametrize("count", one_now((1, 2, 32), 2))
-def test_our_software_compiles_without_warnings(count: int) -> None:
+def test_our_software_compiles_without_warnings(count):
     for defines in (["-DKERNEL=mod_exp"], ["-DKERNEL=mod_exp_words", "-DBY_ADDRESS"], ["-DQEMU"]):
         sources = [*LIBRARY, SOFTWARE / "rsa.c", SOFTWARE / "dummy.c"]
         sources += [] if "-DQEMU" in defines else [SOFTWARE / "kernel_main.c"]
@@ -437,11 +436,11 @@ int main(void) {
 
 
 @pytest.mark.parametrize("opt", one_now(["-O0", "-O3"], "-O3"))
-def test_memory_functions(opt: str, tmp_path: Path) -> None:
+def test_memory_functions(opt, tmp_path):
     assert ISS(load_elf(compiled(tmp_path, MEMORY, opt=opt))).run().exit_code == 0
 
 
-def test_a_program_of_a_user(tmp_path: Path) -> None:
+def test_a_program_of_a_user(tmp_path):
     """Words from and to the manager, the stats window, a function of ours, and .bss and .data as C has
     them.
     """
@@ -469,7 +468,7 @@ def test_a_program_of_a_user(tmp_path: Path) -> None:
         assert 13 < outcome.window.instructions < outcome.instructions
 
 
-def test_what_a_program_brings_itself_is_taken(tmp_path: Path) -> None:
+def test_what_a_program_brings_itself_is_taken(tmp_path):
     """A function of the library's name, and in assembly a start of its own."""
     text = """
     #include <stddef.h>
@@ -503,20 +502,20 @@ def test_what_a_program_brings_itself_is_taken(tmp_path: Path) -> None:
         ('int main(void) { return 0; }\n__asm__("f");', "unrecognized opcode `f'"),
     ],
 )
-def test_compile_errors(text: str, message: str, tmp_path: Path) -> None:
+def test_compile_errors(text, message, tmp_path):
     with pytest.raises(BadInput, match=message) as error:
         compiled(tmp_path, text, "bad.c")
     assert str(error.value).startswith("bad.c does not compile: ") and "\n" not in str(error.value)
 
 
-def test_two_sources_with_the_same_function(tmp_path: Path) -> None:
+def test_two_sources_with_the_same_function(tmp_path):
     for name in ("a.c", "b.c"):
         (tmp_path / name).write_text("int main(void) { return 0; }")
     with pytest.raises(BadInput, match=r"^a.c b.c does not compile: defined twice: main$"):
         compile_program([tmp_path / "a.c", tmp_path / "b.c"])
 
 
-def test_refused_sources(tmp_path: Path) -> None:
+def test_refused_sources(tmp_path):
     with pytest.raises(BadInput, match="there is no such file"):
         compile_program([tmp_path / "none.c"])
     with pytest.raises(BadInput, match=r"give a file of C or assembly \(.c, .S, .s\)"):
@@ -526,7 +525,7 @@ def test_refused_sources(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def no_compiler_known() -> Iterator[None]:
+def no_compiler_known():
     """Forget the compiler that was found, before and after."""
     known = (compiler.compiler, compiler.fingerprint)
     for function in known:
@@ -537,7 +536,7 @@ def no_compiler_known() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_compiler_known")
-def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_compiler(tmp_path, monkeypatch):
     text = "int main(void) { return 0; }"
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadInput, match="run `apt-get install gcc-riscv64-unknown-elf`, or set RISCV_CC"):
@@ -550,7 +549,7 @@ def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         compiled(tmp_path, text)
 
 
-def test_builds_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_builds_are_kept(tmp_path, monkeypatch):
     """Found again when nothing has changed; a header that has changed makes another program."""
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
     header = tmp_path / "value.h"
@@ -575,9 +574,7 @@ INCLUDING = {
 
 
 @pytest.mark.parametrize("name", INCLUDING)
-def test_files_that_the_assembler_reads_are_inputs(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_the_assembler_reads_are_inputs(name, tmp_path, monkeypatch):
     """The preprocessor knows nothing of them: one that has changed, and one of the same name in another
     directory.
     """
@@ -599,7 +596,7 @@ def test_files_that_the_assembler_reads_are_inputs(
         compile_program([tmp_path / "one" / name])
 
 
-def test_warnings_are_the_callers(tmp_path: Path) -> None:
+def test_warnings_are_the_callers(tmp_path):
     """Warnings about each source, in every call; the library's own are tested above."""
     texts: list[str] = []
     for name in ("a.c", "b.c"):
@@ -615,7 +612,7 @@ def test_warnings_are_the_callers(tmp_path: Path) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("kernel", ["mod_exp", "mont_mod_exp"])
 @pytest.mark.parametrize("opt", ["-O0", "-O2", "-O3", "-Os"])
-def test_another_judge_runs_rsa(kernel: str, opt: str) -> None:
+def test_another_judge_runs_rsa(kernel, opt):
     """The same program under qemu-riscv32, which has none of our CSRs: its output goes to standard output."""
     program = compile_program([SOFTWARE / "rsa.c"], defines={"KERNEL": kernel, "QEMU": 1}, opt=opt)
     program.chmod(0o755)
@@ -627,7 +624,7 @@ def test_another_judge_runs_rsa(kernel: str, opt: str) -> None:
 
 
 @pytest.mark.parametrize("nbits", [32, 64])
-def test_rsa_program_with_given_numbers(nbits: int) -> None:
+def test_rsa_program_with_given_numbers(nbits):
     """An accelerator that takes numbers made from the modulus gets them, before each of the two
     operations.
     """
@@ -647,7 +644,7 @@ def test_rsa_program_with_given_numbers(nbits: int) -> None:
 
 
 @pytest.mark.parametrize("nbits", [32, 64])
-def test_rsa_program_where_the_machine_decrypts_alone(nbits: int) -> None:
+def test_rsa_program_where_the_machine_decrypts_alone(nbits):
     """Eight numbers go with the private operation, and what it takes as exponent; software encrypts."""
     key = seeded_key(nbits)
     given = tuple(key.n // (3 + i) for i in range(8))

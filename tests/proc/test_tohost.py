@@ -8,7 +8,6 @@ The values to check come from the formulas of test_proc_units.py.
 import itertools
 import random
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -165,7 +164,7 @@ PROGRAMS = {"arithmetic": arithmetic, "products": products_and_quotients, "memor
 
 
 @pytest.fixture(scope="module")
-def system() -> Iterator[ProcSimulation]:
+def system():
     """The processor, natively."""
     with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
         yield sim
@@ -181,7 +180,7 @@ def run_both(program: Program, system: ProcSimulation) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_pass_and_fail(name: str, system: ProcSimulation, tmp_path: Path) -> None:
+def test_pass_and_fail(name, system, tmp_path):
     """All checks pass; with one value wrong, the exit code is the number of that check."""
     checks = PROGRAMS[name]()
     assert run_both(build(checks.lines, tmp_path), system) == ("tohost", 0)
@@ -193,7 +192,7 @@ def test_pass_and_fail(name: str, system: ProcSimulation, tmp_path: Path) -> Non
     assert run_both(build(lines, tmp_path), system) == ("tohost", wrong)
 
 
-def test_traps(system: ProcSimulation, tmp_path: Path) -> None:
+def test_traps(system, tmp_path):
     """A trap that nobody expects fails; a handler of the program's own gets those that it expects."""
     code = (1337 | 3) >> 1
     for text in ("lw a0, 1(sp)", ".word 0", "ebreak", "csrw 0x3A0, a0"):
@@ -217,9 +216,7 @@ def test_traps(system: ProcSimulation, tmp_path: Path) -> None:
         ("sh a0, 1(sp)", 6, "misaligned store (mcause 6, mtval 0x80003001) at pc 0x{pc:x}"),
     ],
 )
-def test_misaligned_accesses_fail_by_design(
-    text: str, mcause: int, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_misaligned_accesses_fail_by_design(text, mcause, said, capsys, tmp_path):
     """The community's `ma_data` needs misaligned accesses, which trap here; the report names the trap."""
     program = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path)
     said = said.format(pc=program.symbols["access"])
@@ -233,7 +230,7 @@ def test_misaligned_accesses_fail_by_design(
         assert trap["pc"] == program.symbols["access"]
 
 
-def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_command_line(capsys, tmp_path):
     """`modexlab proc` at both levels: exit 0 if all checks pass, else 1, and it names the check."""
     good, wrong = (
         ["    li gp, 6", f"    li a0, {value}; addi a0, a0, 1", "    li a1, 8; bne a0, a1, fail"]

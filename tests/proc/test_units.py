@@ -5,7 +5,6 @@ through programs.
 
 import itertools
 import random
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import example, given, settings
@@ -121,7 +120,7 @@ def neighbours(instruction: Instruction) -> list[int]:
     return words + [word ^ 1 << i for word in words for i in range(32)]
 
 
-def test_decoder_on_every_instruction() -> None:
+def test_decoder_on_every_instruction():
     """Each row of the table and everything one bit away from it."""
     decoder = ready(Decoder())
     for instruction in INSTRUCTIONS:
@@ -129,7 +128,7 @@ def test_decoder_on_every_instruction() -> None:
             check_decoder(decoder, word)
 
 
-def test_decoder_on_every_code() -> None:
+def test_decoder_on_every_code():
     """All combinations of opcode, funct3 and the values of funct7 that mean something."""
     decoder = ready(Decoder())
     for opcode, funct3, funct7 in itertools.product(range(128), range(8), (0, 1, 0x20, 0x21, 0x18)):
@@ -138,7 +137,7 @@ def test_decoder_on_every_code() -> None:
 
 @settings(max_examples=examples(500))
 @given(word=WORD, instruction=st.sampled_from([*INSTRUCTIONS, None]))
-def test_decoder_on_any_word(word: int, instruction: Instruction | None) -> None:
+def test_decoder_on_any_word(word, instruction):
     """Any bits, most of them with the code of an instruction."""
     check_decoder(DECODER, word if instruction is None else word & ~instruction.mask | instruction.match)
 
@@ -191,7 +190,7 @@ def check_branch(a: int, b: int) -> None:
         assert BRANCH.taken == formula(a, b), (name, a, b)
 
 
-def test_corners() -> None:
+def test_corners():
     """ALU and comparison on all pairs of corner values, and all amounts of shifts."""
     for a, b in itertools.product(CORNERS, CORNERS):
         check_alu(a, b)
@@ -203,7 +202,7 @@ def test_corners() -> None:
 
 @settings(max_examples=examples(300))
 @given(WORD, WORD)
-def test_alu_and_branch_on_any_operands(a: int, b: int) -> None:
+def test_alu_and_branch_on_any_operands(a, b):
     check_alu(a, b)
     check_branch(a, b)
 
@@ -216,7 +215,7 @@ SIZES = {0: 1, 1: 2, 2: 4, 4: 1, 5: 2}
 @given(WORD, WORD)
 @example(0x8182_8384, 0x0102_0304)
 @example(0x7FFF_8000, 0x8000_7FFF)
-def test_byte_lanes(memory: int, data: int) -> None:
+def test_byte_lanes(memory, data):
     """All sizes at all addresses: what a store leaves in memory, and what a load makes of it."""
     for (funct3, nbytes), at in itertools.product(SIZES.items(), range(4)):
         STORE.funct3 @= funct3
@@ -253,7 +252,7 @@ SAMPLE = {"I": "addi", "S": "sw", "B": "beq", "U": "lui", "J": "jal"}
 @example(0, 0, 0, 0)
 @example(31, 31, 31, 2**21 - 1)
 @example(0, 31, 0, 2**20)
-def test_immediates(rd: int, rs1: int, rs2: int, bits: int) -> None:
+def test_immediates(rd, rs1, rs2, bits):
     """Decoding inverts encoding, in all formats and for any registers."""
     for fmt, name in SAMPLE.items():
         low = bits % 2 ** WIDTH_OF[fmt] >> UNITS_OF.get(fmt, 0) << UNITS_OF.get(fmt, 0)
@@ -271,7 +270,7 @@ def test_immediates(rd: int, rs1: int, rs2: int, bits: int) -> None:
     assert IMM_GEN.imm == rs1
 
 
-def test_units_that_cannot_be_made() -> None:
+def test_units_that_cannot_be_made():
     for made, message in (
         (lambda: MulUnit(0), "a multiplier with a latency of 0 is not possible; give 1 to 32"),
         (lambda: MulUnit(33), "a multiplier with a latency of 33 is not possible"),
@@ -282,7 +281,7 @@ def test_units_that_cannot_be_made() -> None:
             made().elaborate()
 
 
-def test_register_file() -> None:
+def test_register_file():
     """Against a list, with x0; what is written is read in the next cycle."""
     registers, model, draw = ready(RegisterFile()), [0] * 32, random.Random(1)
     for _ in range(1000):
@@ -350,7 +349,7 @@ STALL = Stall(seed=9, source=0.3, sink=0.4)
 
 @EACH_UNIT
 @pytest.mark.parametrize("stage", ["python", "native"])
-def test_muldiv_rows(stage: str, kind: str, parameter: int) -> None:
+def test_muldiv_rows(stage, kind, parameter):
     """Corner rows, all functions; alone each takes `latency` cycles, and with delays and stalls the results
     are the same.
     """
@@ -377,7 +376,7 @@ def test_muldiv_rows(stage: str, kind: str, parameter: int) -> None:
 
 
 @EACH_UNIT
-def test_muldiv_on_any_operands(kind: str, parameter: int) -> None:
+def test_muldiv_on_any_operands(kind, parameter):
     """Hypothesis: streams of any operands with any delays, natively."""
     formula, functions = KINDS[kind]
     component, _ = unit(kind, parameter)
@@ -402,7 +401,7 @@ def test_muldiv_on_any_operands(kind: str, parameter: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def system() -> Iterator[ProcSimulation]:
+def system():
     """The processor, natively."""
     with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
         yield sim
@@ -482,7 +481,7 @@ def check_accesses(sim: ProcSimulation, numbers: list[int]) -> None:
     assert outcome.output == expected
 
 
-def test_csr_accesses(system: ProcSimulation) -> None:
+def test_csr_accesses(system):
     """Which accesses are illegal: all registers there are, those beside them, and some others; all forms."""
     check_accesses(system, KNOWN)
     others = {number + step for number in KNOWN for step in (-1, 1) if 0 <= number + step < 4096} - set(KNOWN)
@@ -491,7 +490,7 @@ def test_csr_accesses(system: ProcSimulation) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("first", range(0, 4096, 256))
-def test_csr_accesses_all(system: ProcSimulation, first: int) -> None:
+def test_csr_accesses_all(system, first):
     """Every number."""
     check_accesses(system, list(range(first, first + 256)))
 
@@ -504,7 +503,7 @@ CSR_VALUES = {
 CSR_CONSTANTS = {"mvendorid": 0, "marchid": 0, "mimpid": 0, "mhartid": 5, "numcores": 1}
 
 
-def test_csr_values(system: ProcSimulation) -> None:
+def test_csr_values(system):
     """Values of CSRs after reset, after writes, and after setting and clearing bits; constants."""
     lines, expected = ["li t0, -1; li t1, 0x0F0F0F0F"], []
     for name, ones in CSR_VALUES.items():
@@ -528,7 +527,7 @@ def test_csr_values(system: ProcSimulation) -> None:
     assert outcome.output == expected
 
 
-def test_counters(system: ProcSimulation) -> None:
+def test_counters(system):
     """minstret and mcycle count from what is written, over the boundary of their words."""
     source = """
         csrrs s0, mcycle, zero; csrrs s1, mcycle, zero; csrrs s2, minstret, zero; csrrs s3, instret, zero
@@ -549,7 +548,7 @@ def test_counters(system: ProcSimulation) -> None:
             assert counts[:11] == wanted_words
 
 
-def test_illegal_words_trap(system: ProcSimulation) -> None:
+def test_illegal_words_trap(system):
     """Every illegal word one bit away from an instruction traps, with the word in mtval, and does nothing
     else.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from modexlab.eval.report import html, tables
@@ -22,12 +21,12 @@ pytestmark = pytest.mark.usefixtures("untranslated", "without_libraries")
 
 
 @pytest.fixture
-def without_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_libraries(monkeypatch):
     """Pages without Vega: it takes seconds to bundle, and draws no table."""
     monkeypatch.setattr(html, "libraries", lambda: "")
 
 
-def test_a_new_column_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_column_is_one_line(tmp_path, monkeypatch):
     column = eval(LINE_OF_A_USER, vars(tables))
     monkeypatch.setattr(tables, "DESIGNS", (*tables.DESIGNS, column))
     content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
@@ -42,14 +41,14 @@ def test_a_new_column_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("name", ["BEST", "DESIGNS", "CRITICAL", "LEAKS", "MARKED", "FAILED"])
-def test_every_table_takes_one_more(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_table_takes_one_more(name, tmp_path, monkeypatch):
     more = tables.Column("One more", lambda _: "of one's own")
     monkeypatch.setattr(tables, name, (*getattr(tables, name), more))
     made = page(gather(write(tmp_path / "ledger.sqlite"), pictures=False))
     assert "One more" in made and "of one" in made
 
 
-def test_heads_and_cells_are_as_many(tmp_path: Path) -> None:
+def test_heads_and_cells_are_as_many(tmp_path):
     content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
     for table in content.tables.values():
         assert all(len(line.cells) == len(table.columns) for line in table.lines), table.name

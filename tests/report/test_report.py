@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,12 +55,12 @@ pytestmark = pytest.mark.usefixtures("untranslated")
 
 
 @pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+def ledger(tmp_path_factory):
     return write(tmp_path_factory.mktemp("report") / "ledger.sqlite")
 
 
 @pytest.fixture(scope="module")
-def content(ledger: Ledger) -> Content:
+def content(ledger):
     return gather(ledger)
 
 
@@ -85,7 +84,7 @@ def entry(content: Content, subject: str, operation: str, stage: str) -> Entry:
 # ---- entries
 
 
-def test_an_entry_is_one_operation_with_all_that_belongs_to_it(content: Content) -> None:
+def test_an_entry_is_one_operation_with_all_that_belongs_to_it(content):
     decrypt = entry(content, "mont", "decrypt", "flow")
     assert decrypt.value("area_um2") == CHIPS["mont"][0]
     assert decrypt.value("cycles") == CYCLES["mont"][1]
@@ -96,19 +95,19 @@ def test_an_entry_is_one_operation_with_all_that_belongs_to_it(content: Content)
     assert (decrypt.twin, entry(content, "procxcel-mont-001", "encrypt", "flow").twin) == (False, True)
 
 
-def test_labels_have_what_is_not_default(content: Content) -> None:
+def test_labels_have_what_is_not_default(content):
     labels = {entry.label for entry in content.entries}
     assert {"mont", "mont steps_per_stage=16", "proc-naive"} <= labels
 
 
-def test_time_follows_from_cycles_and_clock(ledger: Ledger) -> None:
+def test_time_follows_from_cycles_and_clock(ledger):
     rows = [row for row in ledger.rows(subject="mont", stage="flow") if row.metric != "time_ns"]
     entry = entries_of(rows)[0]
     assert entry.value("time_ns") == entry.value("cycles") * 3.0
     assert entry.source("time_ns") == entry.rows["cycles"].id
 
 
-def test_only_the_same_work_is_of_one_group(content: Content) -> None:
+def test_only_the_same_work_is_of_one_group(content):
     encrypt, decrypt = (entry(content, "mont", name, "flow") for name in ("encrypt", "decrypt"))
     system = entry(content, "procxcel-mont", "encrypt", "flow")
     native = entry(content, "mont", "encrypt", "native")
@@ -116,7 +115,7 @@ def test_only_the_same_work_is_of_one_group(content: Content) -> None:
     assert encrypt.group == entry(content, "scaled", "encrypt", "flow").group
 
 
-def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path: Path) -> None:
+def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for modulus in ((), (("modulus", 16843009),)):
         ledger.record(Point("cm-pm-000", 32, modulus), counted(20, "encrypt"))
@@ -127,12 +126,12 @@ def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path: P
     ]
 
 
-def test_moduli_of_known_factors(content: Content) -> None:
+def test_moduli_of_known_factors(content):
     assert entry(content, "cm-pm-000", "encrypt", "native").known_factors
     assert not entry(content, "mont", "encrypt", "native").known_factors
 
 
-def test_a_design_that_is_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_design_that_is_no_more(tmp_path, monkeypatch):
     """One of one's own, say, that was tried: its rows stay in the ledger, and in the report."""
     from modexlab.eval.designs import catalogue
 
@@ -153,7 +152,7 @@ def test_a_design_that_is_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 # ---- the papers
 
 
-def test_machines_of_papers_have_all_their_figures() -> None:
+def test_machines_of_papers_have_all_their_figures():
     found = {
         (machine.subject, machine.operation): machine
         for machine in machines()
@@ -168,7 +167,7 @@ def test_machines_of_papers_have_all_their_figures() -> None:
     assert len({machine.number for machine in machines()}) == len(machines())
 
 
-def test_what_is_not_comparable_is_no_machine() -> None:
+def test_what_is_not_comparable_is_no_machine():
     figures = list(published.paper("001").figures())
     assert any(figure.window == "gross" for figure in figures)
     values = {machine.value("cycles") for machine in gathered(figures)}
@@ -178,7 +177,7 @@ def test_what_is_not_comparable_is_no_machine() -> None:
 # ---- tables
 
 
-def test_best(content: Content) -> None:
+def test_best(content):
     table = content.tables["best"]
     of = {"nbits": 32, "operation": "encrypt", "interface": "system"}
     lines = cells(table, "Best at", "Design", "Ours", "Published", "Ratio", **of)
@@ -190,7 +189,7 @@ def test_best(content: Content) -> None:
     assert cells(table, "Published", **{**of, "interface": "stream"})[2] == ["-"], "of no other library"
 
 
-def test_formulas_that_simulation_confirms_compete(tmp_path: Path) -> None:
+def test_formulas_that_simulation_confirms_compete(tmp_path):
     """fold is confirmed at 32 bits and wins at 8; mont's formula is wrong, scaled's unconfirmed."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for subject, nbits, cycles in (
@@ -218,7 +217,7 @@ def test_formulas_that_simulation_confirms_compete(tmp_path: Path) -> None:
     assert lines == [["ssmm", "43", "RTL"], ["scaled", "7", "formula"]]
 
 
-def test_only_layouts_are_judged_by_published_areas(tmp_path: Path) -> None:
+def test_only_layouts_are_judged_by_published_areas(tmp_path):
     """Paper 001's areas are of layouts: a netlist without wires is no verdict, however small it is."""
     tones = {}
     for stage in ("flow", "layout"):
@@ -238,7 +237,7 @@ def test_only_layouts_are_judged_by_published_areas(tmp_path: Path) -> None:
     assert tones == {"flow": {""}, "layout": {"good"}}
 
 
-def test_energies_are_bounds_and_their_ratios_ranges(content: Content) -> None:
+def test_energies_are_bounds_and_their_ratios_ranges(content):
     of = {"nbits": 32, "operation": "encrypt", "interface": "system", "metric": "energy_nj"}
     (line,) = [
         line
@@ -277,15 +276,13 @@ def test_energies_are_bounds_and_their_ratios_ranges(content: Content) -> None:
         (0.7, 0.7, "0.70", "good"),
     ],
 )
-def test_what_is_better_is_so_with_all_of_its_range(
-    ours: float, upper: float | None, shows: str, tone: str
-) -> None:
+def test_what_is_better_is_so_with_all_of_its_range(ours, upper, shows, tone):
     made = quotient(ours, 1.0, upper)
     assert (made.text, made.tone, made.value) == (shows, tone, ours)
     assert quotient(ours, 1.0, upper, judged=False).tone == ""
 
 
-def test_an_energy_without_its_upper_bound_is_no_win(tmp_path: Path) -> None:
+def test_an_energy_without_its_upper_bound_is_no_win(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     made = implemented(52_000.0, 0.1, (1.4, 2.2), SYSTEMS["procxcel-mont"])
     known = tuple(figure for figure in made.figures if figure.metric != "energy_with_glitches_nj")
@@ -296,7 +293,7 @@ def test_an_energy_without_its_upper_bound_is_no_win(tmp_path: Path) -> None:
     assert not [record for record in content.data["ratios"] if record["metric"] == "energy_nj"]
 
 
-def test_netlists_and_layouts_are_not_on_one_line(tmp_path: Path) -> None:
+def test_netlists_and_layouts_are_not_on_one_line(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for subject, stage, area in (("mont", "flow", 9.0), ("mont", "layout", 8.0), ("ssmm", "flow", 10.0)):
         ledger.record(Point(subject, 32, stage=stage), implemented(area, 0.1, (1.0, 2.0), (77, 129)))
@@ -309,7 +306,7 @@ def test_netlists_and_layouts_are_not_on_one_line(tmp_path: Path) -> None:
     assert [tile.stage for tile in content.headlines[0].tiles] == ["RTL", "netlist", "netlist", "netlist"]
 
 
-def test_the_page_opens_with_the_most_complete_view(content: Content) -> None:
+def test_the_page_opens_with_the_most_complete_view(content):
     """Five machines alone have all figures, three systems have them."""
     assert content.opening == (PAPER_NBITS, "encrypt", "stream")
     for chart in content.charts():
@@ -333,9 +330,7 @@ def test_the_page_opens_with_the_most_complete_view(content: Content) -> None:
         ([], (32, "encrypt", "stream")),
     ],
 )
-def test_the_opening_view_follows_the_data(
-    tmp_path: Path, chips: list[tuple[str, int, str]], wanted: tuple[int, str, str]
-) -> None:
+def test_the_opening_view_follows_the_data(tmp_path, chips, wanted):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.record(Point("mont", 32), counted(77, "encrypt"))
     for subject, nbits, interface in chips:
@@ -346,7 +341,7 @@ def test_the_opening_view_follows_the_data(
     assert content.headlines[0].view == wanted and content.headlines[0].finding == content.finding
 
 
-def test_the_lead_is_the_finding(content: Content, tmp_path: Path) -> None:
+def test_the_lead_is_the_finding(content, tmp_path):
     """The lead of every view has the figures of its tiles, which are the first of its lines in the table."""
     page = page_of(content)
     assert f'id="lead">{escape(content.finding)}</p>' in page
@@ -364,7 +359,7 @@ def test_the_lead_is_the_finding(content: Content, tmp_path: Path) -> None:
     assert gather(Ledger(tmp_path / "empty.sqlite")).finding == ""
 
 
-def test_marked_figures_are_in_no_comparison(content: Content) -> None:
+def test_marked_figures_are_in_no_comparison(content):
     late = {entry.measurement for entry in content.entries if entry.marks}
     assert len(late) == 1
     for name, records in content.data.items():
@@ -374,7 +369,7 @@ def test_marked_figures_are_in_no_comparison(content: Content) -> None:
         assert (late <= inside) is (name == "marked"), name
 
 
-def test_designs_have_a_line_each(content: Content) -> None:
+def test_designs_have_a_line_each(content):
     names = [name for name, _ in cells(content.tables["designs"], "Design", "Bits", nbits=32)]
     protected = (Point("mont", 32, tuple(settings.items())).settings for settings, *_ in PROTECTED)
     protected = {" ".join(["mont", *(f"{name}={value}" for name, value in row)]) for row in protected}
@@ -396,7 +391,7 @@ def content_row(content: Content, number: int | None) -> tuple[str, float]:
     return row.metric, row.value
 
 
-def test_every_figure_of_a_table_is_that_of_its_row(content: Content) -> None:
+def test_every_figure_of_a_table_is_that_of_its_row(content):
     rows = {row.id: row.value for entry in content.entries for row in entry.rows.values()}
     seen = 0
     for name in ("designs", *(f"paper-{number}" for number in ("001", "003", "004"))):
@@ -411,7 +406,7 @@ def test_every_figure_of_a_table_is_that_of_its_row(content: Content) -> None:
     assert seen > 100
 
 
-def test_of_many_runs_the_best_is_shown(tmp_path: Path) -> None:
+def test_of_many_runs_the_best_is_shown(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for clock in (2.0, 3.0, 4.0):
         point = Point("mont", 32, stage="flow", flow=(("clock_period", clock),))
@@ -421,7 +416,7 @@ def test_of_many_runs_the_best_is_shown(tmp_path: Path) -> None:
     assert len(content.data["points"]) > 6, "the front has all of them"
 
 
-def test_leaks(content: Content) -> None:
+def test_leaks(content):
     lines = cells(content.tables["leaks"], "Design", "Exponents", "Fewest", "Most", "Stage", "Verdict")
     assert lines == [
         ["mont-ct, 32 bits", "24", "300", "300", "RTL (native)", "as many cycles for all"],
@@ -431,7 +426,7 @@ def test_leaks(content: Content) -> None:
     assert cells(content.tables["leaks"], "Promised") == [["yes"], ["of a length"]]
 
 
-def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
+def test_a_formula_proves_nothing_of_leaks(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for name, constant in (("mont-ct", True), ("mont", False)):
         point, measurement = leaking(name, constant)
@@ -448,7 +443,7 @@ def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
     assert by_design == {"mont-ct, 32 bits": "formula", "mont, 32 bits": "RTL (native)"}
 
 
-def test_commands_can_be_pasted() -> None:
+def test_commands_can_be_pasted():
     point = Point("mont", 32).as_json()
     failure = Failure(
         "", "gone", 1.0, "", ("modexlab", "run", "mont", "--level", "formula", "--set", "a=b c"), point
@@ -456,7 +451,7 @@ def test_commands_can_be_pasted() -> None:
     assert cells(failed([failure]), "Command") == [["modexlab run mont --level formula --set 'a=b c'"]]
 
 
-def test_the_workload_of_many_exponents() -> None:
+def test_the_workload_of_many_exponents():
     """All of one length, with few ones and with many; only a machine with one multiplier takes longer for
     more of them.
     """
@@ -475,7 +470,7 @@ def test_the_workload_of_many_exponents() -> None:
     assert len(set(by_weight.values())) == len(set(weights))
 
 
-def test_comparisons(content: Content) -> None:
+def test_comparisons(content):
     table = next(item for item in content.compared.tables if item.name == "paper-001")
     line = next(line for line in table.lines if line.cells[0].text == "ProcXcel (Montgomery)")
     assert [cell.text for cell in line.cells[3:9]] == ["169", "169", "1.00", "84", "0.50", "procxcel-mont"]
@@ -488,7 +483,7 @@ def test_comparisons(content: Content) -> None:
 # ---- can it be trusted
 
 
-def test_trust(content: Content) -> None:
+def test_trust(content):
     """Measurements and points by formula are counted apart."""
     said = {trust.text: trust.good for trust in content.trust}
     counts = Counter({entry.measurement: entry.stage for entry in content.entries}.values())
@@ -506,7 +501,7 @@ def test_trust(content: Content) -> None:
     assert said["1 could not be measured: see Marked and failed."] is False
 
 
-def test_the_page_says_which_netlists_were_proved(tmp_path: Path) -> None:
+def test_the_page_says_which_netlists_were_proved(tmp_path):
     """A command carries --skip equivalence if, and only if, the netlist was measured without the proof."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for subject, proved in (("mont", True), ("ssmm", False), ("scaled", False)):
@@ -520,7 +515,7 @@ def test_the_page_says_which_netlists_were_proved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hold_form", [False, True])
-def test_forms_that_synthesis_makes_alike_are_said(hold_form: bool, tmp_path: Path) -> None:
+def test_forms_that_synthesis_makes_alike_are_said(hold_form, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     flow = (("clock_period", 3.0), *((("hold_form", True),) if hold_form else ()))
     for form in ("textbook", "koc"):
@@ -531,7 +526,7 @@ def test_forms_that_synthesis_makes_alike_are_said(hold_form: bool, tmp_path: Pa
     assert len(said) == (0 if hold_form else 1)
 
 
-def test_a_formula_that_is_wrong_is_said(tmp_path: Path) -> None:
+def test_a_formula_that_is_wrong_is_said(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for stage, cycles in (("formula", 77), ("native", 78)):
         ledger.record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
@@ -542,7 +537,7 @@ def test_a_formula_that_is_wrong_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_measured_before_a_change_is_said(content, monkeypatch):
     assert content.stale == set()
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
     again = gather(Ledger(content.path), pictures=False)
@@ -559,9 +554,7 @@ def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch
     assert "‡: stale" in text(again)
 
 
-def test_what_is_stale_is_not_held_against_what_is_fresh(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_stale_is_not_held_against_what_is_fresh(tmp_path, monkeypatch):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with monkeypatch.context() as before:
         before.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
@@ -590,13 +583,13 @@ def test_what_is_stale_is_not_held_against_what_is_fresh(
 # ---- charts
 
 
-def test_less_is_better_on_every_axis() -> None:
+def test_less_is_better_on_every_axis():
     """The fronts have it so."""
     assert not {"fmax_mhz", "wns_ns", "hold_wns_ns"} & set(AXES)
     assert set(AXES) <= METRICS.keys()
 
 
-def test_cycles_by_width_are_of_one_exponentiation(tmp_path: Path) -> None:
+def test_cycles_by_width_are_of_one_exponentiation(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for workload in ("encrypt", "decrypt", "crt", "sign+9verify", "exponents"):
         ledger.record(Point("mont", 32, workload=workload, stage="formula"), counted(77, workload))
@@ -610,7 +603,7 @@ def test_cycles_by_width_are_of_one_exponentiation(tmp_path: Path) -> None:
     assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
 
 
-def test_silicon_by_width_is_of_what_has_several(tmp_path: Path) -> None:
+def test_silicon_by_width_is_of_what_has_several(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for subject, nbits, area in (
         ("mont", 64, 9.0),
@@ -637,12 +630,12 @@ def test_silicon_by_width_is_of_what_has_several(tmp_path: Path) -> None:
         assert b"Width (bits)" in render_png.drawn(chart, content, "svg")
 
 
-def test_captions_are_true_in_both_themes() -> None:
+def test_captions_are_true_in_both_themes():
     for _, caption in CHARTS.values():
         assert not re.search(r"\b(black|white|dark|light)\b", caption, re.IGNORECASE), caption
 
 
-def test_modules_add_up(content: Content) -> None:
+def test_modules_add_up(content):
     records = [record for record in content.data["areas"] if record["m"] == content.data["areas"][0]["m"]]
     assert sum(record["share"] for record in records) == pytest.approx(1)
     parts = {record["part"]: record for record in records}
@@ -651,7 +644,7 @@ def test_modules_add_up(content: Content) -> None:
     assert parts["top level"]["share"] == pytest.approx(0.03)
 
 
-def test_large_modules_are_taken_apart() -> None:
+def test_large_modules_are_taken_apart():
     modules = [
         {"path": "", "module": "top", "area_um2": 100.0},
         {"path": "a", "module": "top_A", "area_um2": 80.0},
@@ -669,7 +662,7 @@ def test_large_modules_are_taken_apart() -> None:
     assert datasets._pieces(modules, "Other")["Step"] == [60, 1]
 
 
-def test_energy_is_split_into_work_and_glitches(content: Content) -> None:
+def test_energy_is_split_into_work_and_glitches(content):
     number = entry(content, "procxcel-mont-001", "encrypt", "flow").measurement
     records = {
         record["part"]: record
@@ -681,7 +674,7 @@ def test_energy_is_split_into_work_and_glitches(content: Content) -> None:
     assert records["published"]["energy_nj"] == 2.86
 
 
-def test_no_bar_of_energy_adds_operations(content: Content) -> None:
+def test_no_bar_of_energy_adds_operations(content):
     """Without a filter, too, a bar is one operation."""
     bars = Counter((record["name"], record["part"]) for record in content.data["energies"])
     assert set(bars.values()) == {1}
@@ -689,7 +682,7 @@ def test_no_bar_of_energy_adds_operations(content: Content) -> None:
     assert operations == {"encrypt", "decrypt"}
 
 
-def test_every_line_by_width_has_its_name_at_its_end(content: Content) -> None:
+def test_every_line_by_width_has_its_name_at_its_end(content):
     """The labels of the picture keep a distance from each other."""
     (chart,) = [made for made in content.charts() if made.name == "widths"]
     drawn = [record for record in render_png.first_records(chart, content) if record["source"] == "formula"]
@@ -706,14 +699,14 @@ def test_every_line_by_width_has_its_name_at_its_end(content: Content) -> None:
     assert all(abs(texts[one] - texts[other]) >= 11 for one, other in higher)
 
 
-def test_paths_are_told_without_their_inner_modules() -> None:
+def test_paths_are_told_without_their_inner_modules():
     path = details(1.0)["worst_path"]
     assert datasets.through(path) == "units__0, dpath"
     steps = {"modules": ["units__0.steps__1", "units__0.steps__0", "", "units__0.steps__1", "units__1"]}
     assert datasets.through(steps) == "units__0.steps__*, units__1"
 
 
-def test_families_look_the_same_whatever_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_families_look_the_same_whatever_is_there(monkeypatch):
     """A family that joins the catalogue changes the look of no other, and no two listed ones look alike."""
     families = [*dict.fromkeys(design.family for design in catalogue.designs()), "software"]
     assert set(families) == {name for row in palette.FAMILIES for name in row}
@@ -735,7 +728,7 @@ def colour_scales(spec: Any) -> Iterator[dict[str, list[str]]]:
         yield from colour_scales(part)
 
 
-def test_a_family_has_one_colour_in_every_chart(content: Content) -> None:
+def test_a_family_has_one_colour_in_every_chart(content):
     """Also as a class of modules; other classes have no colour of a family."""
     found: dict[str, set[str]] = {}
     for chart in content.charts():
@@ -752,7 +745,7 @@ def test_a_family_has_one_colour_in_every_chart(content: Content) -> None:
     assert "MontMulRem" in next(colour_scales(areas.spec))["domain"]
 
 
-def test_colours_can_be_read_on_both_papers() -> None:
+def test_colours_can_be_read_on_both_papers():
     """Contrast of WCAG 2.1: 4.5 for text, 3 for marks."""
 
     def luminance(colour: str) -> float:
@@ -773,7 +766,7 @@ def test_colours_can_be_read_on_both_papers() -> None:
 
 
 @pytest.mark.parametrize("format", render_png.FORMATS)
-def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> None:
+def test_pictures_of_charts(content, tmp_path, format):
     chart = next(item for item in content.charts() if item.name == "area-time")
     content_of = render_png.drawn(chart, content, format)
     if format == "png":
@@ -791,7 +784,7 @@ def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> No
         assert b"var(" not in content_of
 
 
-def test_axes_and_legend_are_filled_in(content: Content) -> None:
+def test_axes_and_legend_are_filled_in(content):
     """A family of which nothing has both metrics is not in the legend."""
     (chart,) = (item for item in content.charts() if item.name == "energy-time")
     chart = dataclasses.replace(chart, axes=("cycles", "energy_nj"))
@@ -806,7 +799,7 @@ def test_axes_and_legend_are_filled_in(content: Content) -> None:
 # ---- the page and its data
 
 
-def test_the_page_loads_nothing(content: Content) -> None:
+def test_the_page_loads_nothing(content):
     page = page_of(content)
     assert len(page.encode()) < 3_000_000
     assert "default-src 'none'" in page
@@ -821,14 +814,14 @@ def test_the_page_loads_nothing(content: Content) -> None:
     assert rest.count("</script>") == 3
 
 
-def test_nothing_ends_a_script() -> None:
+def test_nothing_ends_a_script():
     hostile = {"</script><!--": "<script>\u2028"}
     text_of = for_script(hostile)
     assert not set("<>&\u2028") & set(text_of)
     assert json.loads(text_of) == hostile
 
 
-def test_packed_records_are_the_records() -> None:
+def test_packed_records_are_the_records():
     records = [{"a": 1, "b": "x"}, {"a": None, "b": "x", "c": 2.5}, {"b": "y"}]
     made = packed(records)
     assert made["columns"]["b"] == {"words": ["x", "y"], "index": [0, 0, 1]}
@@ -836,7 +829,7 @@ def test_packed_records_are_the_records() -> None:
     assert made["length"] == 3
 
 
-def test_large_pictures_become_small() -> None:
+def test_large_pictures_become_small():
     from PIL import Image
 
     png = picture()
@@ -845,7 +838,7 @@ def test_large_pictures_become_small() -> None:
     assert Image.open(io.BytesIO(less)).width == 1100
 
 
-def test_a_layout_without_wires_says_why(tmp_path: Path) -> None:
+def test_a_layout_without_wires_says_why(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for subject, flow in (("mont", (("detailed", False),)), ("ssmm", ())):
         made = implemented(9.0, 0.1, (1.0, 2.0), (77, 129), artifacts={"layout.png": picture()})
@@ -855,7 +848,7 @@ def test_a_layout_without_wires_says_why(tmp_path: Path) -> None:
     assert "wires" not in captions["ssmm"]
 
 
-def test_an_empty_ledger(tmp_path: Path) -> None:
+def test_an_empty_ledger(tmp_path):
     content = gather(Ledger(tmp_path / "none.sqlite"))
     page = page_of(content)
     assert "Nothing has been measured yet" in page and "modexlab report" in page
@@ -865,7 +858,7 @@ def test_an_empty_ledger(tmp_path: Path) -> None:
     assert not (tmp_path / "none.sqlite").exists()
 
 
-def test_only_what_was_asked_for(ledger: Ledger) -> None:
+def test_only_what_was_asked_for(ledger):
     content = gather(ledger, ["mont"], pictures=False)
     assert {entry.subject for entry in content.entries} == {"mont", "procxcel-mont"}
     assert content.failures == []
@@ -881,7 +874,7 @@ def test_only_what_was_asked_for(ledger: Ledger) -> None:
 # ---- text and Markdown
 
 
-def test_text(content: Content) -> None:
+def test_text(content):
     said = text(content)
     lines = said.splitlines()
     assert lines[0] == "Which design is best at what"
@@ -893,14 +886,14 @@ def test_text(content: Content) -> None:
     assert any(line.split()[:3] == ["mont-ct,", "32", "bits"] for line in lines[start:])
 
 
-def test_columns_without_anything_are_left_out(tmp_path: Path) -> None:
+def test_columns_without_anything_are_left_out(tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.record(Point("mont", 32), counted(77, "encrypt"))
     said = text(gather(ledger))
     assert "Area" not in said.split("Every design")[1].split("\n\n")[2]
 
 
-def test_markdown(content: Content, tmp_path: Path) -> None:
+def test_markdown(content, tmp_path):
     path = write_markdown(content, tmp_path / "report")
     said = path.read_text()
     linked = re.findall(r"!\[[^]]*\]\(([^)]+)\)", said)
@@ -935,11 +928,11 @@ def test_markdown(content: Content, tmp_path: Path) -> None:
         (0.0, "0"),
     ],
 )
-def test_numbers(value: float | None, wanted: str) -> None:
+def test_numbers(value, wanted):
     assert shown(value) == wanted
 
 
-def test_ratios_and_heads() -> None:
+def test_ratios_and_heads():
     assert [ratio(value) for value in (None, 0.4968, 1.0, 0.0059, 1234.5)] == [
         "-",
         "0.50",
@@ -958,7 +951,7 @@ def test_ratios_and_heads() -> None:
 # ---- protections
 
 
-def test_what_each_protection_costs(content: Content) -> None:
+def test_what_each_protection_costs(content):
     """Cycles as `modexlab show --costs` counts them, each with its overhead; area and energy of those that
     went through the flow.
     """
@@ -991,7 +984,7 @@ def test_what_each_protection_costs(content: Content) -> None:
     assert ("crt, check", "area, 32 bits") not in shares
 
 
-def test_protections_are_of_one_design(ledger: Ledger) -> None:
+def test_protections_are_of_one_design(ledger):
     assert "protections" not in gather(ledger, ["ssmm"]).tables
     alone = gather(ledger, ["mont"])
     assert "protections" in alone.tables

@@ -5,7 +5,6 @@ clock that was searched.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
@@ -13,7 +12,7 @@ from modexlab.eval.report import html, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.palette import light
 from modexlab.eval.report.render_png import drawn, specification
-from modexlab.eval.report.sections import Content, gather
+from modexlab.eval.report.sections import gather
 from modexlab.fl.cost import counting_floor
 
 from ..lab.test_cores import MACHINE, UNIT, of_flow, record
@@ -24,7 +23,7 @@ CELL_UM2 = 3.192  # half an AOI222_X1 and half an FA_X1
 
 
 @pytest.fixture(scope="module")
-def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+def content(tmp_path_factory):
     ledger = Ledger(tmp_path_factory.mktemp("cores") / "ledger.sqlite")
     record(ledger, "mont", 32, of_flow(4_200.0, 2.2, product=(4, 0.02)), **UNIT)
     record(ledger, "systolic-002", 32, of_flow(9_000.0, 2.0, product=(11, 0.1)), **UNIT)
@@ -36,7 +35,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
     return gather(ledger)
 
 
-def test_table_has_a_line_for_each_core(content: Content) -> None:
+def test_table_has_a_line_for_each_core(content):
     """Not for one with a mark, and not for machines whose area is that of more than one product."""
     table = content.tables["cores"]
     found = [(line.group, line.cells[0].text, line.cells[4].value) for line in table.lines]
@@ -50,7 +49,7 @@ def test_table_has_a_line_for_each_core(content: Content) -> None:
     assert "What a product costs" in shown and "floor" in shown
 
 
-def test_chart_has_a_floor_for_each_width(content: Content) -> None:
+def test_chart_has_a_floor_for_each_width(content):
     """Along its line area x time is that of the shortest clock of the points of its width."""
     (chart,) = [item for item in content.charts(light) if item.name == "cores"]
     records = content.data["cores"]
@@ -69,7 +68,7 @@ def test_chart_has_a_floor_for_each_width(content: Content) -> None:
     assert "floor of 128 bits" in picture and "systolic-002, 32" in picture and "Infinity" not in picture
 
 
-def test_a_clock_that_was_searched_is_named(content: Content) -> None:
+def test_a_clock_that_was_searched_is_named(content):
     setups = {entry.setup for entry in content.entries if entry.subject == "mont" and entry.nbits == 32}
     assert {"netlist, 2.8 ns, the highest clock", "netlist, 3 ns"} <= {
         re.sub(", stale", "", setup) for setup in setups
@@ -85,14 +84,14 @@ def test_a_clock_that_was_searched_is_named(content: Content) -> None:
     )
 
 
-def test_fronts_of_cycles_leave_out_what_has_a_clock(content: Content) -> None:
+def test_fronts_of_cycles_leave_out_what_has_a_clock(content):
     (chart,) = [item for item in content.charts(light) if item.name == "area-time"]
     front = chart.spec["layer"][0]["transform"][0]["filter"]
     assert chart.axes == ("time_ns", "area_um2")
     assert "'@x' !== 'cycles'" in front and "!isValid(datum.clock_ns)" in front
 
 
-def test_page_has_the_section(content: Content, tmp_path: Path) -> None:
+def test_page_has_the_section(content, tmp_path):
     page = html.page(content)
     assert '<section id="cores"><h2>A product</h2>' in page and "What a product costs" in page
     with Ledger(tmp_path / "empty.sqlite") as nothing:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,7 +58,7 @@ class Opened:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -67,12 +66,12 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+def content(tmp_path_factory):
     return gather(write(tmp_path_factory.mktemp("report") / "ledger.sqlite"))
 
 
 @pytest.fixture(scope="module")
-def path(content: Content) -> Path:
+def path(content):
     path = content.path.with_name("report.html")
     path.write_text(page_of(content), encoding="utf-8")
     return path
@@ -92,7 +91,7 @@ def opened(browser: Any, path: Path, **options: Any) -> Opened:
 
 
 @pytest.fixture
-def report(browser: Any, path: Path) -> Iterator[Opened]:
+def report(browser, path):
     result = opened(browser, path)
     yield result
     assert result.errors == []
@@ -111,7 +110,7 @@ def first_points(content: Content, **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_opens_without_network(report: Opened, path: Path, content: Content) -> None:
+def test_opens_without_network(report, path, content):
     report.draw()
     assert [url for url in report.requests if not url.startswith("data:")] == [path.as_uri()]
     charts = [chart.name for chart in content.charts()]
@@ -137,7 +136,7 @@ def test_opens_without_network(report: Opened, path: Path, content: Content) -> 
     assert shown == len(report.page.query_selector_all("nav.contents a"))
 
 
-def test_filters_change_points_and_tables(report: Opened, content: Content) -> None:
+def test_filters_change_points_and_tables(report, content):
     report.draw()
     before = first_points(content)
     own = first_points(content, family="MontMulRem")
@@ -179,7 +178,7 @@ def test_filters_change_points_and_tables(report: Opened, content: Content) -> N
     assert set(criteria) == {"least energy without glitches", "least energy without glitches × time"}
 
 
-def test_the_lead_and_the_tiles_follow_the_filters(report: Opened, content: Content) -> None:
+def test_the_lead_and_the_tiles_follow_the_filters(report, content):
     def shown() -> tuple[str, list[str], list[str]]:
         """The lead, the captions of the tiles, and the groups of the best designs."""
         groups = report.page.locator("#table-best tr.group:visible").all_inner_texts()
@@ -212,7 +211,7 @@ def test_the_lead_and_the_tiles_follow_the_filters(report: Opened, content: Cont
     assert shown()[0] == first.finding
 
 
-def test_a_choice_of_which_there_is_nothing(report: Opened) -> None:
+def test_a_choice_of_which_there_is_nothing(report):
     report.draw()
     report.choose("nbits", "32")
     report.choose("nbits", "1024")
@@ -223,7 +222,7 @@ def test_a_choice_of_which_there_is_nothing(report: Opened) -> None:
     note.wait_for(state="hidden")
 
 
-def test_the_line_is_the_pareto_front(report: Opened, content: Content) -> None:
+def test_the_line_is_the_pareto_front(report, content):
     """By our own search for fronts; members have their names in the chart, once for each design."""
     groups: dict[str, list[tuple[tuple[float, ...], str]]] = {}
     shown_points = [
@@ -247,7 +246,7 @@ def test_the_line_is_the_pareto_front(report: Opened, content: Content) -> None:
     assert len(data) > len(shown), "of few points each has its name"
 
 
-def test_names_do_not_lie_over_each_other(report: Opened) -> None:
+def test_names_do_not_lie_over_each_other(report):
     report.draw()
     report.choose("interface", "system")  # then there are systems, machines alone, and those of the papers
     report.page.wait_for_timeout(500)
@@ -266,7 +265,7 @@ def test_names_do_not_lie_over_each_other(report: Opened) -> None:
                 assert apart, (chart, one, other)
 
 
-def test_the_legend_has_those_that_are_drawn(report: Opened, content: Content) -> None:
+def test_the_legend_has_those_that_are_drawn(report, content):
     """Also after another choice of filters."""
 
     def legend() -> list[str]:
@@ -281,7 +280,7 @@ def test_the_legend_has_those_that_are_drawn(report: Opened, content: Content) -
     assert legend() == ["MontMulRem"]
 
 
-def test_numbers_of_axes_are_read_at_once(report: Opened) -> None:
+def test_numbers_of_axes_are_read_at_once(report):
     """0.9 nJ is no 900m."""
     report.draw()
     labels = report.page.locator("#chart-energy-time .role-axis-label text").all_text_contents()
@@ -289,7 +288,7 @@ def test_numbers_of_axes_are_read_at_once(report: Opened) -> None:
     assert not any(label.endswith("m") for label in labels)
 
 
-def test_axes_can_be_chosen(report: Opened) -> None:
+def test_axes_can_be_chosen(report):
     report.draw()
     report.page.select_option("#chart-area-time [name=y]", "energy_nj")
     title = report.page.locator(
@@ -298,7 +297,7 @@ def test_axes_can_be_chosen(report: Opened) -> None:
     title.wait_for()
 
 
-def test_a_click_on_a_point_shows_where_it_comes_from(report: Opened, content: Content) -> None:
+def test_a_click_on_a_point_shows_where_it_comes_from(report, content):
     report.draw()
     points = report.page.locator(
         "#chart-area-time .mark-symbol.role-mark path:is([aria-label*=ssmm], [aria-label*=scaled])"
@@ -324,7 +323,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(report: Opened, content: C
     assert len(seen) == 2
 
 
-def test_energies_are_bars_and_all_else_is_points(report: Opened, content: Content) -> None:
+def test_energies_are_bars_and_all_else_is_points(report, content):
     report.draw()
     ranged = [
         record
@@ -341,7 +340,7 @@ def test_energies_are_bars_and_all_else_is_points(report: Opened, content: Conte
     assert f"modexlab ledger reproduce {datum['row']}" in report.page.inner_text("#drawer")
 
 
-def test_what_was_counted_is_exact(report: Opened, content: Content) -> None:
+def test_what_was_counted_is_exact(report, content):
     rows = (row for entry in content.entries for row in entry.rows.values())
     row = next(row for row in rows if row.value == MANY_CYCLES)
     report.page.evaluate(f"location.hash = 'row-{row.id}'")
@@ -350,7 +349,7 @@ def test_what_was_counted_is_exact(report: Opened, content: Content) -> None:
     assert chosen.inner_text() == f"{MANY_CYCLES:,}"
 
 
-def test_figures_of_tables_lead_to_their_rows(report: Opened, content: Content) -> None:
+def test_figures_of_tables_lead_to_their_rows(report, content):
     figure = report.page.locator("#table-designs tbody tr:visible .fig").first
     row, measurement = int(figure.get_attribute("data-r")), int(figure.get_attribute("data-m"))
     figure.hover()
@@ -369,7 +368,7 @@ def test_figures_of_tables_lead_to_their_rows(report: Opened, content: Content) 
     report.page.wait_for_function(f"document.querySelector('#drawer').innerText.includes('reproduce {row}')")
 
 
-def test_tables_are_sorted_by_numbers(report: Opened) -> None:
+def test_tables_are_sorted_by_numbers(report):
     def column(table: str, index: int) -> list[float]:
         cells = report.page.locator(f"{table} tbody tr:visible td:nth-child({index})").all_inner_texts()
         return [float(cell.replace(",", "")) for cell in cells if cell != "-"]
@@ -383,7 +382,7 @@ def test_tables_are_sorted_by_numbers(report: Opened) -> None:
     assert column("#figures-table", 6) == sorted(column("#figures-table", 6))
 
 
-def test_all_figures_and_csv(report: Opened, content: Content) -> None:
+def test_all_figures_and_csv(report, content):
     rows = report.page.locator("#figures-table tbody tr")
     report.page.click("#all")
     assert rows.count() == 20
@@ -401,7 +400,7 @@ def background(report: Opened) -> str:
     return report.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
-def test_light_dark_and_paper(browser: Any, path: Path) -> None:
+def test_light_dark_and_paper(browser, path):
     report = opened(browser, path, color_scheme="dark")
     report.draw()
     ink = "getComputedStyle(document.querySelector('#chart-area-time .role-axis-label text')).fill"
@@ -430,7 +429,7 @@ def test_light_dark_and_paper(browser: Any, path: Path) -> None:
     report.page.context.close()
 
 
-def test_no_table_is_cut_off(report: Opened) -> None:
+def test_no_table_is_cut_off(report):
     for name in ("critical", "leaks", "best"):
         beyond = report.page.locator(f"#table-{name}").evaluate(
             "each => each.scrollWidth - each.parentElement.clientWidth"
@@ -438,7 +437,7 @@ def test_no_table_is_cut_off(report: Opened) -> None:
         assert beyond <= 0, name
 
 
-def test_a_narrow_window(browser: Any, path: Path) -> None:
+def test_a_narrow_window(browser, path):
     report = opened(browser, path, viewport=NARROW)
     report.draw()
     assert report.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -448,7 +447,7 @@ def test_a_narrow_window(browser: Any, path: Path) -> None:
     report.page.context.close()
 
 
-def test_names_and_messages_cannot_do_anything(report: Opened) -> None:
+def test_names_and_messages_cannot_do_anything(report):
     """A message in the ledger is a script; it is shown, and not run."""
     assert HOSTILE in report.page.inner_text("#table-failed")
     assert report.page.evaluate("window.hacked") is None
@@ -458,7 +457,7 @@ def test_names_and_messages_cannot_do_anything(report: Opened) -> None:
 
 
 @pytest.mark.regress
-def test_five_thousand_points(browser: Any, tmp_path: Path) -> None:
+def test_five_thousand_points(browser, tmp_path):
     """Below 10 MB, and soon there: the limit is 2 s, of the CPU of the page's own thread, as others use the
     computer too.
     """

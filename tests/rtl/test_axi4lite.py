@@ -60,7 +60,7 @@ def model() -> Axi4LiteFL:
 
 @pytest.mark.parametrize("nbits", [8, 32, 33, 1024, 4096])
 @pytest.mark.parametrize("ngiven", [0, 2, 3, 4, 8])
-def test_the_map_has_room_for_every_width(nbits: int, ngiven: int) -> None:
+def test_the_map_has_room_for_every_width(nbits, ngiven):
     """No register over another, every operand whole, inside 4 KiB, or inside 8 with the numbers of a private
     key.
     """
@@ -78,7 +78,7 @@ def test_the_map_has_room_for_every_width(nbits: int, ngiven: int) -> None:
     assert not set(OPERANDS[3 + ngiven :]) & registers.keys()
 
 
-def test_what_it_says_of_itself() -> None:
+def test_what_it_says_of_itself():
     private = ("crt", "message_blinded", "exponent_blinded", "checked")
     for count, keyed in ((3, False), (8, True)):
         traits = Traits(constant_time=True, reduced_only=True, crt=keyed, checked=keyed)
@@ -123,7 +123,7 @@ def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
     ("stage", "count"),
     [("python", 250), ("native", 3000), pytest.param("native", 100_000, marks=pytest.mark.regress)],
 )
-def test_every_access_as_the_model_has_it(stage: str, count: int) -> None:
+def test_every_access_as_the_model_has_it(stage, count):
     """Operands of any bits, most of them refused by the machine; delays of requests and answers."""
     rng = random.Random(f"{stage} {count}")
     accesses = [row for row, _ in zip(drawn(rng), range(count), strict=False)]
@@ -137,7 +137,7 @@ def test_every_access_as_the_model_has_it(stage: str, count: int) -> None:
         assert tuple(map(int, answer)) == wanted, access
 
 
-def test_capabilities_cycles_and_keys() -> None:
+def test_capabilities_cycles_and_keys():
     """A key is loaded once; cycles are those of the machine and what is around it."""
     first = as_accesses(MACHINE.shape, (3, *KEY))
     second = [access for access in as_accesses(MACHINE.shape, (5, *KEY)) if not 0x400 <= access[2] < 0x800]
@@ -224,7 +224,7 @@ class Bus:
 
 
 @pytest.fixture
-def bus() -> Bus:
+def bus():
     slave = Axi4Lite(exponentiation(16), find("naive").at(16).rtl, Traits())
     slave.elaborate()
     slave.apply(DefaultPassGroup(linetrace=False))
@@ -237,7 +237,7 @@ def load(bus: Bus, base: int, exp: int, mod: int) -> None:
         assert bus.write(MAP[name].address, value) == OKAY
 
 
-def test_channels_in_any_order_and_slow_masters(bus: Bus) -> None:
+def test_channels_in_any_order_and_slow_masters(bus):
     for _ in range(3):
         base, exp, mod = bus.rng.getrandbits(16), bus.rng.getrandbits(4), bus.rng.getrandbits(16) | 1
         load(bus, base, exp, mod)
@@ -247,7 +247,7 @@ def test_channels_in_any_order_and_slow_masters(bus: Bus) -> None:
         assert bus.read(MAP["RESULT"].address) == (pow(base, exp, mod), OKAY)
 
 
-def test_reads_go_on_beside_writes(bus: Bus) -> None:
+def test_reads_go_on_beside_writes(bus):
     """Many of both at once: as many answers as requests, and none of another channel."""
     writes = reads = 0
     for _ in range(600):
@@ -265,7 +265,7 @@ def test_reads_go_on_beside_writes(bus: Bus) -> None:
     assert bus.answers["r"] == [(IDENTITY, OKAY) if number % 3 else (0, SLVERR) for number in range(reads)]
 
 
-def test_what_is_refused_while_busy_changes_nothing(bus: Bus) -> None:
+def test_what_is_refused_while_busy_changes_nothing(bus):
     load(bus, 7, 0xFFFF, 0xFFF1)
     assert bus.write(MAP["CONTROL"].address, START) == OKAY
     assert bus.read(MAP["STATUS"].address)[0] & 3 == 1
@@ -285,7 +285,7 @@ def test_what_is_refused_while_busy_changes_nothing(bus: Bus) -> None:
     assert not int(bus.slave.irq)
 
 
-def test_zeroise_forgets_everything(bus: Bus) -> None:
+def test_zeroise_forgets_everything(bus):
     """Idle and busy; what was running answers to nobody, and the next computation is a new one."""
     load(bus, 7, 0xFFFF, 0xFFF1)
     for pause in (0, 40, 700):
@@ -369,7 +369,7 @@ def alike(first: dict[str, str], second: dict[str, str]) -> None:
     [pytest.param(design, marks=regress_if(design.name != "mont", of=design.name)) for design in designs()],
     ids=lambda design: design.name,
 )
-def test_nothing_of_a_key_is_left(design: Design) -> None:
+def test_nothing_of_a_key_is_left(design):
     """In no register of slave or machine: the one in which the key was, or what was computed with it."""
     forgets(design, 16)
     forgets(design, 16, 30)
@@ -377,7 +377,7 @@ def test_nothing_of_a_key_is_left(design: Design) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["serial", "serial-003", "systolic-002", "mont-001"])
-def test_nothing_of_a_long_key_is_left(name: str) -> None:
+def test_nothing_of_a_long_key_is_left(name):
     """Operands of two words and more, in memories of several digits."""
     forgets(find(name), 48)
 
@@ -395,7 +395,7 @@ KEYED = [
 
 
 @pytest.mark.parametrize(("name", "nbits", "settings"), KEYED)
-def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, object]) -> None:
+def test_a_private_key_is_loaded(name, nbits, settings):
     """All its numbers, in their windows; the machine takes as long as without a bus, and finds what does not
     belong together.
     """
@@ -432,7 +432,7 @@ def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, obje
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "nbits", "settings"), KEYED)
-def test_nothing_of_a_private_key_is_left(name: str, nbits: int, settings: dict[str, object]) -> None:
+def test_nothing_of_a_private_key_is_left(name, nbits, settings):
     """In no register of slave or machine, after an operation and in the middle of one."""
     machine = find(name).at(nbits, **settings)
     keys = [seeded_key(nbits, seed) for seed in (1, 2)]

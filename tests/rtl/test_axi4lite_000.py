@@ -62,7 +62,7 @@ def encoded(em: bytes) -> int:
 
 @pytest.mark.parametrize("length", [0, 1, 5, NBYTES - 11, NBYTES])
 @pytest.mark.parametrize("stage", ["native"])
-def test_what_is_encrypted_is_decrypted(length: int, stage: str) -> None:
+def test_what_is_encrypted_is_decrypted(length, stage):
     """Through the hardware twice, the ciphertext by `pow` in between; a length that is too long counts as the
     longest.
     """
@@ -83,7 +83,7 @@ def test_what_is_encrypted_is_decrypted(length: int, stage: str) -> None:
         assert outcome(NBITS, back)[:2] == (0, 0)
 
 
-def test_no_message_is_the_same_as_another() -> None:
+def test_no_message_is_the_same_as_another():
     """Each encryption draws other bytes."""
     accesses = as_accesses(NBITS, 77, 2) * 3
     found, _ = run(accesses)
@@ -92,7 +92,7 @@ def test_no_message_is_the_same_as_another() -> None:
     assert len(values) == 3
 
 
-def test_everything_wrong_is_one_answer_in_the_same_cycles() -> None:
+def test_everything_wrong_is_one_answer_in_the_same_cycles():
     """Bleichenbacher's question: what is wrong cannot be told from status, length, output, or from the
     clock.
     """
@@ -120,7 +120,7 @@ def test_everything_wrong_is_one_answer_in_the_same_cycles() -> None:
 
 
 @pytest.mark.parametrize("nbits", one_now((NBITS, 512), NBITS))
-def test_messages_of_the_rsa_package(nbits: int) -> None:
+def test_messages_of_the_rsa_package(nbits):
     """They encrypt, the accelerator decrypts, and the other way round."""
     public, private = rsa.newkeys(nbits)
     nbytes, machine = nbits // 8, find("mont").at(nbits)
@@ -154,7 +154,7 @@ def drawn(rng: random.Random, count: int) -> list[Access]:
 
 
 @pytest.mark.parametrize("stage", ["python", "native"])
-def test_every_access_as_the_model_has_it(stage: str) -> None:
+def test_every_access_as_the_model_has_it(stage):
     accesses = drawn(random.Random(stage), 60 if stage == "python" else 4000)
     found, _ = run(accesses, stage, Stall(seed=3, source=0.3, sink=0.4))
     wanted = answers(model(), accesses)
@@ -164,7 +164,7 @@ def test_every_access_as_the_model_has_it(stage: str) -> None:
     assert 0.2 < faults / len(found) < 0.8
 
 
-def test_refusals_of_the_model() -> None:
+def test_refusals_of_the_model():
     """Each alone, and nothing changes."""
     slave = model()
     for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO"):
@@ -177,7 +177,7 @@ def test_refusals_of_the_model() -> None:
 
 
 @pytest.fixture
-def slave() -> Any:
+def slave():
     """The hardware alone, with a random source that is stuck."""
     unit = Axi4Lite000(NBITS, lambda _: MACHINE.rtl(), (), startup=0)
     unit.elaborate()
@@ -222,7 +222,7 @@ def access(slave: Any, address: int, data: int | None = None) -> tuple[int, int]
     return answer
 
 
-def test_busy_and_a_source_that_is_stuck(slave: Any) -> None:
+def test_busy_and_a_source_that_is_stuck(slave):
     """While busy nothing can be written or taken; without random bytes there is no ciphertext; decryption
     goes on.
     """
@@ -254,7 +254,7 @@ def test_busy_and_a_source_that_is_stuck(slave: Any) -> None:
     assert access(slave, AT["STATUS"]) == (WRONG_PADDING << 8, OKAY)
 
 
-def test_what_the_machine_refuses() -> None:
+def test_what_the_machine_refuses():
     """An input that is not below the modulus: no output, and the machine's status as the code."""
     found, _ = run(as_accesses(NBITS, N, NBYTES, decrypt=True))
     assert outcome(NBITS, found) == (Status.BASE_TOO_LARGE, 0, 0)
@@ -262,13 +262,13 @@ def test_what_the_machine_refuses() -> None:
 
 
 @pytest.mark.parametrize("nbits", [72, 88, 129])
-def test_widths_without_room(nbits: int) -> None:
+def test_widths_without_room(nbits):
     with pytest.raises(BadInput, match="multiple of 8"):
         find("naive").at(nbits).wrapped(AXI4LITE_000)
 
 
 @pytest.mark.parametrize("settings", [EIGHT, FOUR])
-def test_no_place_for_a_private_key(settings: dict[str, object]) -> None:
+def test_no_place_for_a_private_key(settings):
     machine = find("mont").at(96, **settings)
     for refused in (
         lambda: machine.session(interface="axi4lite-000", level="fl"),
@@ -281,19 +281,19 @@ def test_no_place_for_a_private_key(settings: dict[str, object]) -> None:
             refused()
 
 
-def test_codes_are_beside_those_of_machines() -> None:
+def test_codes_are_beside_those_of_machines():
     assert not {NO_RANDOM, WRONG_PADDING} & set(map(int, Status))
 
 
 @pytest.mark.parametrize("nbits", one_now((8, 64, 96), 64, 96))
-def test_verilog_is_clean(nbits: int) -> None:
+def test_verilog_is_clean(nbits):
     """Other tools accept the Verilog of the slave with its key at ports."""
     text = translate(find("mont").at(nbits).exported(AXI4LITE_000))
     lint(text)
     assert "key_modulus" in text and ("random__msg" in text) == (nbits > 64)
 
 
-def test_what_padding_takes() -> None:
+def test_what_padding_takes():
     """As the header says: two cycles more than there are bytes in a key, and a cycle for each byte drawn that
     is 0.
     """

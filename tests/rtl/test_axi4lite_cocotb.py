@@ -50,7 +50,7 @@ endmodule
 
 @pytest.mark.regress
 @pytest.mark.parametrize("interface", ["axi4lite", "axi4lite-000"])
-def test_a_master_of_others(interface: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_master_of_others(interface, tmp_path, monkeypatch):
     """Every test of tests/rtl/cocotb passes, and no rule is broken."""
     from cocotb_tools.runner import get_runner
     from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000

@@ -3,7 +3,6 @@ keeps the rules.
 """
 
 import re
-from pathlib import Path
 
 import pytest
 from modexlab.eval.assurance.proof.bus_check import decide
@@ -35,12 +34,12 @@ DEFECTS = {  # of the hardware: text as it stands, and in its place; which no te
 
 
 @pytest.mark.parametrize("nbits", one_now((ADDRESS_NBITS, 2 * ADDRESS_NBITS), ADDRESS_NBITS))
-def test_the_channels_keep_the_rules(nbits: int) -> None:
+def test_the_channels_keep_the_rules(nbits):
     assert decide(translate(Axi4LiteChannels(nbits)), nbits, SECONDS).verdict == PROVED
 
 
 @pytest.mark.parametrize("defect", one_now(DEFECTS, "an answer is dropped", "never ready"))
-def test_a_defect_is_found(defect: str) -> None:
+def test_a_defect_is_found(defect):
     """Each rule can be broken: the proof is no formality."""
     text, (before, after) = translate(Axi4LiteChannels()), DEFECTS[defect]
     assert text.count(before) == 1, defect
@@ -48,7 +47,7 @@ def test_a_defect_is_found(defect: str) -> None:
     assert outcome.verdict == REFUTED and re.fullmatch("in cycle 1?[0-9]", outcome.how)
 
 
-def test_nothing_to_prove(tmp_path: Path) -> None:
+def test_nothing_to_prove(tmp_path):
     """The name of a file is no assertion."""
     path = tmp_path / "assertions.sv"
     path.write_text("module assertions(input logic clk, output logic x); assign x = clk; endmodule\n")

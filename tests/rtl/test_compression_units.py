@@ -57,7 +57,7 @@ def table(m: int, nbits: int) -> list[ProductRow]:
 
 
 @ONE_KIND
-def test_table_at_every_level_and_stage(kind: str) -> None:
+def test_table_at_every_level_and_stage(kind):
     """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
     rtl, cl, modulus = makers(kind)
     rows = table(modulus.value, NBITS)
@@ -84,7 +84,7 @@ NARROW = [
         (NBITS, "2^4+3"),  # words longer than a residue
     ],
 )
-def test_every_product(nbits: int, spec: str) -> None:
+def test_every_product(nbits, spec):
     """All pairs of words of 4 to 6 bits, by the strategy that the shape has above."""
     modulus = parse(spec)
     pairs = [(a, b) for a in range(1 << nbits) for b in range(1 << nbits)]
@@ -95,7 +95,7 @@ def test_every_product(nbits: int, spec: str) -> None:
 
 @ONE_KIND
 @pytest.mark.parametrize("operation", ["square", "reduce"])
-def test_every_square_and_every_residue(kind: str, operation: str) -> None:
+def test_every_square_and_every_residue(kind, operation):
     rtl, _, modulus = makers(kind, operation)
     words = list(range(1 << (2 * NBITS if operation == "reduce" else NBITS)))
     power = 2 if operation == "square" else 1
@@ -111,7 +111,7 @@ def test_every_square_and_every_residue(kind: str, operation: str) -> None:
 
 
 @ONE_KIND
-def test_timing(kind: str) -> None:
+def test_timing(kind):
     rtl, _, _ = makers(kind)
     timing = PseudoMulTiming()
     with simulate(rtl(), "native") as sim:
@@ -121,7 +121,7 @@ def test_timing(kind: str) -> None:
 
 
 @EACH_KIND
-def test_tree_makes_the_rows_of_its_plan(kind: str) -> None:
+def test_tree_makes_the_rows_of_its_plan(kind):
     """Bit by bit: the two rows of the hardware are those that evaluation finds."""
     spec, strategy, adder = KINDS[kind]
     modulus = parse(spec)
@@ -147,7 +147,7 @@ def evaluated(component: Component, **inputs: int) -> Component:
 
 @pytest.mark.parametrize("adder", ADDERS)
 @pytest.mark.parametrize("nbits", [1, 4, 7, 32])
-def test_adders(adder: str, nbits: int) -> None:
+def test_adders(adder, nbits):
     component = PrefixAdder(nbits, adder)
     component.elaborate()
     component.apply(DefaultPassGroup())
@@ -169,7 +169,7 @@ def test_adders(adder: str, nbits: int) -> None:
 @pytest.mark.parametrize(
     ("m", "nbits"), [(31, 5), (32, 5), (33, 5), (29, 5), (17, 5), (43, 6), (61, 6), (35, 6)]
 )
-def test_mod_adder(m: int, nbits: int) -> None:
+def test_mod_adder(m, nbits):
     """Equation 5 for all pairs of rows: none to three multiples are subtracted, and for 2^n - 1 two rows of
     ones give 0.
     """
@@ -187,7 +187,7 @@ def test_mod_adder(m: int, nbits: int) -> None:
 @pytest.mark.parametrize(
     ("spec", "count"), [("2^16", 0), ("2^16-1", 1), ("2^16+1", 1), ("2^16-5", 2), ("2^16+5", 3)]
 )
-def test_subtractions_of_equation_5(spec: str, count: int) -> None:
+def test_subtractions_of_equation_5(spec, count):
     """How many multiples of m are subtracted from two full rows; fewer, where the rows of a tree have
     holes.
     """
@@ -206,7 +206,7 @@ def test_subtractions_of_equation_5(spec: str, count: int) -> None:
     st.sampled_from(list(OPERATIONS)),
     st.data(),
 )
-def test_any_modulus(m: int, strategy: str, adder: str, operation: str, data: st.DataObject) -> None:
+def test_any_modulus(m, strategy, adder, operation, data):
     """Hypothesis: the combinational hardware for any odd modulus, made of any cells."""
     nbits = max(4, m.bit_length())
     out_nbits = (m - 1).bit_length() if operation == "reduce" else nbits
@@ -222,7 +222,7 @@ def test_any_modulus(m: int, strategy: str, adder: str, operation: str, data: st
 
 
 @pytest.mark.parametrize("spec", one_now(("2^16-1", "2^16+85", "2^16+1", "2^16-21"), "2^16-1"))
-def test_wider_products(spec: str) -> None:
+def test_wider_products(spec):
     """Hypothesis at 16 and 17 bits natively: hardware, plan and Python's integers."""
     modulus = parse(spec)
     nbits = modulus.operand_nbits
@@ -241,7 +241,7 @@ def test_wider_products(spec: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES, *OURS])
-def test_verilog_is_clean_and_readable(strategy: str) -> None:
+def test_verilog_is_clean_and_readable(strategy):
     """It passes `verilator -Wall`, and the bits and cells have the names that the plan gives them."""
     text = translate(PseudoMul(9, 341, "2^n+k", strategy))
     lint(text)
@@ -269,13 +269,13 @@ def test_verilog_is_clean_and_readable(strategy: str) -> None:
         (lambda: PseudoMulCL(8, 257), "give it 9 bits or more"),
     ],
 )
-def test_bad_units(make, message: str) -> None:
+def test_bad_units(make, message):
     with pytest.raises(BadInput, match=message):
         make().elaborate()
 
 
 @pytest.mark.regress
-def test_large_units() -> None:
+def test_large_units():
     """Units of 64 and 128 bits are translated; their products are right."""
     for n in (62, 126):
         for modulus in family(n):

@@ -243,7 +243,7 @@ def requests(rows: list[Row]) -> list[tuple[int, int]]:
 
 
 @EVERY
-def test_products_and_cycles(name: str) -> None:
+def test_products_and_cycles(name):
     """Natively, each product alone: the cycles are those of its blocks, whatever the operands."""
     case = CASES[name]
     rows = rows_of(case)
@@ -263,7 +263,7 @@ def test_products_and_cycles(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_every_level_and_stage(name: str) -> None:
+def test_every_level_and_stage(name):
     """The stamps of CL and of RTL at every stage are the same, with stalls and without."""
     case = CASES[name]
     rows = random.Random(name).sample(rows_of(case), 60)
@@ -288,7 +288,7 @@ def test_every_level_and_stage(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_all_blocks_are_the_unit_as_it_was(name: str) -> None:
+def test_all_blocks_are_the_unit_as_it_was(name):
     """With all blocks a fitted unit gives what the one of one width gives, when that gives it."""
     case = CASES[name]
     rng = random.Random(name)
@@ -308,7 +308,7 @@ def test_all_blocks_are_the_unit_as_it_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_any_product(name: str) -> None:
+def test_any_product(name):
     """Hypothesis: any operands below any modulus, any number of blocks that is enough."""
     case = CASES[name]
     with simulate(case.rtl(fits=True), "native") as sim:
@@ -336,7 +336,7 @@ def test_any_product(name: str) -> None:
 @pytest.mark.parametrize(
     ("nbits", "bits", "block"), [(16, 1, 16), (64, 1, 16), (48, 2, 16), (12, 3, 6), (40, 8, 8), (16, 16, 16)]
 )
-def test_divider(nbits: int, bits: int, block: int) -> None:
+def test_divider(nbits, bits, block):
     """DivRem alone: quotient and remainder of a dividend of the lowest blocks, division by 0 included."""
     rng = random.Random(f"{nbits} {bits}")
     dbits = nbits // 2
@@ -358,7 +358,7 @@ def test_divider(nbits: int, bits: int, block: int) -> None:
 
 
 @EVERY
-def test_ports_and_verilog(name: str) -> None:
+def test_ports_and_verilog(name):
     """The port is there if the unit fits, and is wide enough for all blocks; otherwise nothing tells of it.
     Lint has no complaint.
     """
@@ -396,7 +396,7 @@ class Counted(Component):
     ("nbits", "block"),
     [(8, 8), (16, 8), (24, 8), (40, 8), (8, 1), (13, 1), (42, 16), (10, 8), (42, 5), (72, 8)],
 )
-def test_block_count(nbits: int, block: int) -> None:
+def test_block_count(nbits, block):
     """Every length, the highest one alone and with others below it, at two stages; and 0."""
     rng = random.Random(f"{nbits} {block}")
     values = [0]
@@ -410,7 +410,7 @@ def test_block_count(nbits: int, block: int) -> None:
         assert run.responses == [max(1, ceil_div(value.bit_length(), block)) for value in values]
 
 
-def test_block_counts_are_those_of_the_timing() -> None:
+def test_block_counts_are_those_of_the_timing():
     """The counts as hardware would make them: of N, or for a scaled modulus 1 + that of {N, 00} in digits."""
     for case in CASES.values():
         block = case.timing.block_nbits
@@ -427,12 +427,12 @@ def test_block_counts_are_those_of_the_timing() -> None:
     ("nbits", "least", "block"),
     [(8, 1, 8), (24, 2, 8), (40, 8, 8), (12, 1, 4), (13, 1, 1), (24, 3, 3), (64, 16, 16), (20, 4, 4)],
 )
-def test_block_rule(nbits: int, least: int, block: int) -> None:
+def test_block_rule(nbits, least, block):
     assert block_nbits_of(nbits, least) == block
     assert nbits % block == block % least == 0
 
 
-def test_timing() -> None:
+def test_timing():
     """No figure is fixed if the modulus decides; every unit that does not fit is one block, with the figure
     that it had.
     """

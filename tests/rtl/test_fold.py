@@ -37,7 +37,7 @@ def moduli(draw: st.DrawFn, nbits: int) -> int:
 
 @settings(max_examples=examples(300))
 @given(st.data())
-def test_folds_stay_below_their_bound(data: st.DataObject) -> None:
+def test_folds_stay_below_their_bound(data):
     """Hypothesis: any pair of words of a product folds to its residue, below the bound, whose products fold
     again; and the tail ends it.
     """
@@ -59,7 +59,7 @@ def test_folds_stay_below_their_bound(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("nbits", [8, 16, 32, 33, 64])
-def test_the_largest_fold_of_all(nbits: int) -> None:
+def test_the_largest_fold_of_all(nbits):
     """Rows of the largest residues, all taken: below the bound, and the columns are as few as it allows."""
     shape = FoldShape(nbits)
     largest = (1 << nbits) - 2
@@ -70,7 +70,7 @@ def test_the_largest_fold_of_all(nbits: int) -> None:
     assert (2 * fewer + 2) ** 2 > 1 << fewer - nbits if fewer > nbits else True
 
 
-def test_what_a_shape_refuses() -> None:
+def test_what_a_shape_refuses():
     with pytest.raises(BadInput, match="8 bits or more"):
         FoldShape(7)
     with pytest.raises(BadInput, match="give 1 to 4"):
@@ -90,7 +90,7 @@ def made(unit: Component) -> Component:
     return unit
 
 
-def test_units() -> None:
+def test_units():
     """Each of them on drawn words of 9 bits, against plain arithmetic."""
     nbits, rng = 9, random.Random(9)
     shape = FoldShape(nbits)
@@ -153,7 +153,7 @@ WIDTHS = [
 
 
 @pytest.mark.parametrize("nbits", WIDTHS)
-def test_drawn_operands(nbits: int) -> None:
+def test_drawn_operands(nbits):
     """Any modulus, even ones too, any base and exponent: the power, in the cycles of the formula."""
     rng = random.Random(nbits)
     top = (1 << nbits) - 1
@@ -180,7 +180,7 @@ def test_drawn_operands(nbits: int) -> None:
 
 @settings(max_examples=examples(50))
 @given(st.data())
-def test_functional_level_of_any_width(data: st.DataObject) -> None:
+def test_functional_level_of_any_width(data):
     """Hypothesis: FL, which folds as the machine does, and the formula of all exponents of a length."""
     nbits = data.draw(st.integers(8, 64))
     base, exp = (data.draw(st.integers(0, (1 << nbits) - 1)) for _ in range(2))
@@ -191,7 +191,7 @@ def test_functional_level_of_any_width(data: st.DataObject) -> None:
     assert machine.cycles(base, exp, mod) == machine.cycles(0, longest, 1)
 
 
-def test_constant_time() -> None:
+def test_constant_time():
     """fold-ct: as many cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0
     is answered at once.
     """
@@ -210,7 +210,7 @@ def test_constant_time() -> None:
 @pytest.mark.parametrize(
     "residues_per_cycle", [pytest.param(value, marks=regress_if(value != 1)) for value in (1, 3, 4)]
 )
-def test_other_chains(residues_per_cycle: int) -> None:
+def test_other_chains(residues_per_cycle):
     """Fewer or more residues a cycle: other cycles, the same results."""
     rng = random.Random(residues_per_cycle)
     machine = DESIGN.at(8, residues_per_cycle=residues_per_cycle)
@@ -221,7 +221,7 @@ def test_other_chains(residues_per_cycle: int) -> None:
     assert run.latencies == [machine.cycles(*operand) for operand in operands]
 
 
-def test_one_cycle_of_reset_is_enough() -> None:
+def test_one_cycle_of_reset_is_enough():
     """In any cycle of an operation; what the stages hold then does not reach the request that follows at
     once.
     """

@@ -86,7 +86,7 @@ UNITS = [
 
 
 @pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
-def test_table_at_every_level_and_stage(nbits: int, w: int, how: How) -> None:
+def test_table_at_every_level_and_stage(nbits, w, how):
     """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
     rows = scaled.table(nbits, w, quotient_delay=int(how.get("quotient_delay", 0)))
     stages = ("python", "verilog", "native") if w == 4 else ("native",)
@@ -98,7 +98,7 @@ def test_table_at_every_level_and_stage(nbits: int, w: int, how: How) -> None:
 
 
 @pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
-def test_formula(nbits: int, w: int, how: How) -> None:
+def test_formula(nbits, w, how):
     """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none
     knows its operands.
     """
@@ -131,7 +131,7 @@ def test_formula(nbits: int, w: int, how: How) -> None:
         case(21, 8, fits=True, adds=2),
     ],
 )
-def test_any_stream(nbits: int, w: int, how: How) -> None:
+def test_any_stream(nbits, w, how):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
     row = st.tuples(
         st.integers(0, 2**nbits - 1), st.integers(0), st.integers(0), st.integers(0, 9), st.integers(0, 9)
@@ -207,7 +207,7 @@ def test_any_stream(nbits: int, w: int, how: How) -> None:
         )
     ],
 )
-def test_wide(nbits: int, w: int, how: How, count: int) -> None:
+def test_wide(nbits, w, how, count):
     """The corners, then many random products, natively; each answer is compared with integers, each latency
     with the formula.
     """
@@ -238,7 +238,7 @@ def test_wide(nbits: int, w: int, how: How, count: int) -> None:
             assert run.done[-1] - run.done[0] == (len(requests) - 1) * unit.interval()
 
 
-def test_the_catalogue_is_among_the_wide_ones() -> None:
+def test_the_catalogue_is_among_the_wide_ones():
     """At each width of the table of cores the digit that the catalogue takes has 10^5 products in `make
     regress`.
     """
@@ -259,7 +259,7 @@ def test_the_catalogue_is_among_the_wide_ones() -> None:
 @pytest.mark.parametrize(
     ("nbits", "options"), [(1024, {}), (1024, {"crt": True}), (2048, {"crt": True}), (2048, {})]
 )
-def test_a_private_operation_is_that_of_openssl(nbits: int, options: dict[str, bool]) -> None:
+def test_a_private_operation_is_that_of_openssl(nbits, options):
     """Natively: the machine of the catalogue makes OpenSSL's PKCS#1 v1.5 signature, in as many cycles as the
     formula says.
     """
@@ -323,7 +323,7 @@ class HeapOfWord(Component):
 
 
 @pytest.mark.parametrize("complements", [False, True])
-def test_heap(complements: bool) -> None:
+def test_heap(complements):
     """The sum of its rows, in either polarity."""
     rng = random.Random(4)
     counts = [line.hi - line.lo for line in LINES]

@@ -123,13 +123,13 @@ def marked(cases: list) -> list:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=label)
-def test_table_at_the_functional_level(design: Design) -> None:
+def test_table_at_the_functional_level(design):
     """Every design, as it is."""
     check_fl_mod_exps(design, table(design, 8), 8)
 
 
 @pytest.mark.parametrize(("design", "how"), marked(SCHEDULED + VARIED + SHAPED))
-def test_table_at_every_level(design: Design, how: dict) -> None:
+def test_table_at_every_level(design, how):
     """8 bits: FL, CL and RTL give the row's answer; CL and native RTL in the same cycles, stalls included
     for the design as it is."""
     rows = table(design, 8, **how)
@@ -152,7 +152,7 @@ def test_table_at_every_level(design: Design, how: dict) -> None:
         for design in DESIGNS
     ],
 )
-def test_stages_agree(design: Design) -> None:
+def test_stages_agree(design):
     """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and
     stalls.
     """
@@ -173,7 +173,7 @@ def test_stages_agree(design: Design) -> None:
 @pytest.mark.parametrize(
     "schedule", ["right-to-left-2", pytest.param("right-to-left-1", marks=pytest.mark.regress)]
 )
-def test_exponent_0_of_paper_001(name: str, base: int, cycles: int, schedule: str) -> None:
+def test_exponent_0_of_paper_001(name, base, cycles, schedule):
     """The published RTL looks at the exponent behind a step: exponent 0 takes the cycles of exponent 1, at
     all levels.
     """
@@ -223,7 +223,7 @@ def widths(design: Design) -> list:
 
 
 @pytest.mark.parametrize(("design", "nbits"), [case for design in DESIGNS for case in widths(design)])
-def test_all_widths(design: Design, nbits: int) -> None:
+def test_all_widths(design, nbits):
     """The table natively at every width; exponents are short where the machine is wide."""
     rows = table(design, nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     rows = affordable(design, rows, nbits, MOST_NATIVE_CYCLES)
@@ -241,7 +241,7 @@ def test_all_widths(design: Design, nbits: int) -> None:
     "nbits", [pytest.param(nbits, marks=regress_if(nbits != 33)) for nbits in (15, 31, 33, 63, 100)]
 )
 @pytest.mark.parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "scaled"], "mont"))
-def test_odd_widths(name: str, nbits: int) -> None:
+def test_odd_widths(name, nbits):
     """Widths that are no power of two, and one below (where widths of indices change)."""
     design = catalogue.find(name)
     rows = table(design, nbits, exp_nbits=min(nbits, 12))
@@ -251,7 +251,7 @@ def test_odd_widths(name: str, nbits: int) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [512, 1024, 2048])
 @pytest.mark.parametrize("name", ["mont", "mont-ct"])
-def test_full_length_exponents(name: str, nbits: int) -> None:
+def test_full_length_exponents(name, nbits):
     """Exponents as long as the modulus."""
     design = catalogue.find(name)
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
@@ -260,14 +260,14 @@ def test_full_length_exponents(name: str, nbits: int) -> None:
 
 # (operation, machine) -> cycles of the paper's own RTL without processor, of which the twins may be 5 % off
 @pytest.mark.parametrize("design", [design for design in DESIGNS if design.paper == "001"], ids=label)
-def test_twins_of_the_paper(design: Design) -> None:
+def test_twins_of_the_paper(design):
     """The twins of paper 001 take as many cycles as the paper's RTL, on its operands."""
     for row, published in zip(PAPER_001, by_name("001", "RTL")[design.name].values(), strict=True):
         (cycles,) = run_mod_exps(design.at(32).rtl(), [row], design, 32, "native").latencies
         assert abs(cycles - published) <= 0.05 * published, (row.name, cycles, published)
 
 
-def test_ours_meets_its_goal() -> None:
+def test_ours_meets_its_goal():
     """At most 100 and 140 cycles on the paper's operands."""
     design = catalogue.find("mont")
     latencies = [
@@ -297,7 +297,7 @@ CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.at(16, **h
         for design, how in CONSTANT_TIME
     ],
 )
-def test_constant_time(design: Design, how: dict) -> None:
+def test_constant_time(design, how):
     """All exponents of a length, or all exponents if promised, take the same cycles, whatever the base."""
     nbits = 16
     machine = design.at(nbits, **how)
@@ -332,7 +332,7 @@ def test_constant_time(design: Design, how: dict) -> None:
         assert len(set(latencies)) == 1
 
 
-def test_a_design_that_is_not_constant_time_is_found_out() -> None:
+def test_a_design_that_is_not_constant_time_is_found_out():
     """The check above can fail: the plain machine's cycles tell exponents of a length apart."""
     with simulate(catalogue.find("naive-001").at(8).rtl(), "native") as simulation:
         assert len(set(simulation.run([(7, exp, 251) for exp in range(128, 256)]).latencies)) > 1
@@ -353,7 +353,7 @@ OPERANDS = st.tuples(*[st.integers(0, 255)] * 3)
         for design, how in SCHEDULED
     ],
 )
-def test_any_exponentiation(design: Design, how: dict) -> None:
+def test_any_exponentiation(design, how):
     """Hypothesis: any operands at all at 8 bits, legal or not: status, result and formula."""
     with simulate(design.at(8, **how).rtl(), "native") as simulation:
 
@@ -373,7 +373,7 @@ def test_any_exponentiation(design: Design, how: dict) -> None:
         check()
 
 
-def test_status_is_what_require_refuses() -> None:
+def test_status_is_what_require_refuses():
     """`require` refuses in words the operands that the hardware answers with a status."""
     design = catalogue.find("mont")
     for row in mod_exp.corners(16, 16):

@@ -112,7 +112,7 @@ def pad_cycles(length: int, waits: int = 0) -> int:
 
 
 @pytest.mark.parametrize("pause", [0, 3])
-def test_padding_at_every_stage(pause: int) -> None:
+def test_padding_at_every_stage(pause):
     """Encodings and stamps are the same; without pauses the formula holds, the bytes of 0 among the waits."""
     rows = pad_rows(NBYTES) * 3
     source = lfsr_not_random()
@@ -140,7 +140,7 @@ def test_padding_at_every_stage(pause: int) -> None:
     assert stamps[0] == stamps[1]
 
 
-def test_without_random_bytes_there_is_no_encryption() -> None:
+def test_without_random_bytes_there_is_no_encryption():
     """Signatures want none."""
     rows = [(0, 3, 7), (1, 3, 7), (0, LONGEST, 1)]
     with simulate(PadWithLfsr(NBITS, 0, 0), "python") as sim:
@@ -155,7 +155,7 @@ def test_without_random_bytes_there_is_no_encryption() -> None:
 
 
 @pytest.mark.parametrize("dead", range(0, 2 * (NBYTES - 3 - 2) + 2))
-def test_a_source_that_fails_in_the_middle(dead: int) -> None:
+def test_a_source_that_fails_in_the_middle(dead):
     """With any byte, the last one of the padding among them: from then on there is no encoding."""
     rows = [(0, 2, 0x1234)] * 3
     with simulate(PadWithLfsr(NBITS, 0, dead), "python") as sim:
@@ -207,7 +207,7 @@ def judged(sign: int, em: int, nbytes: int) -> Opened:
 
 
 @pytest.mark.parametrize("implicit", [False, True])
-def test_unpadding_at_every_level_and_stage(implicit: bool) -> None:
+def test_unpadding_at_every_level_and_stage(implicit):
     """One answer for all that is wrong, in the same cycles as a good one."""
     rows = unpad_rows(NBYTES)
     expected = [judged(sign, em, NBYTES) for sign, em in rows]
@@ -231,7 +231,7 @@ def test_unpadding_at_every_level_and_stage(implicit: bool) -> None:
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.data())
-def test_any_key_and_message(data: st.DataObject) -> None:
+def test_any_key_and_message(data):
     """FL over widths; what is padded comes back, what is changed in its frame does not."""
     nbytes = data.draw(st.integers(12, 512))
     kind = data.draw(st.sampled_from(Kind))
@@ -252,7 +252,7 @@ def numbers(size: int) -> tuple[rsa.PublicKey, rsa.PrivateKey]:
     return rsa.newkeys(size)
 
 
-def test_rsa_and_cryptography_read_what_we_pad() -> None:
+def test_rsa_and_cryptography_read_what_we_pad():
     """Encrypted with `pow`, decrypted by them; and the other way round."""
     public, private = numbers(512)
     nbytes = 64
@@ -265,7 +265,7 @@ def test_rsa_and_cryptography_read_what_we_pad() -> None:
         assert unpad(Kind.ENCRYPT, theirs, nbytes) == (True, len(message), value)
 
 
-def test_signatures_as_cryptography_has_them() -> None:
+def test_signatures_as_cryptography_has_them():
     key = reference_rsa.generate_private_key(65537, 1024)
     n, d = key.public_key().public_numbers().n, key.private_numbers().d
     theirs = key.sign(b"to be signed", reference.PKCS1v15(), hashes.SHA256())
@@ -276,12 +276,12 @@ def test_signatures_as_cryptography_has_them() -> None:
 
 
 @pytest.mark.parametrize("nbits", [8, 64, 88, 100, 1025])
-def test_keys_without_room_are_refused(nbits: int) -> None:
+def test_keys_without_room_are_refused(nbits):
     with pytest.raises(BadInput, match="multiple of 8 from 96"):
         nbytes_of(nbits)
 
 
-def test_lint() -> None:
+def test_lint():
     for component in (Pkcs1Pad(1024), Pkcs1Unpad(96), Pkcs1Unpad(256, True), RandomHealth(), LfsrNotRandom()):
         lint(translate(component))
 
@@ -289,7 +289,7 @@ def test_lint() -> None:
 # ---- the source
 
 
-def test_cutoffs() -> None:
+def test_cutoffs():
     """SP 800-90B, 4.4: of one bit the table's 21 and 311; of eight 4 and 13 in 512."""
     assert [repetition_cutoff(entropy) for entropy in (1, 8, 0.5)] == [21, 4, 41]
     assert [proportion_cutoff(entropy) for entropy in (1, 8)] == [311, 13]
@@ -314,7 +314,7 @@ def fails_at(sent: list[int], place: int) -> bool:
 
 @pytest.mark.parametrize(("name", "sent"), list(streams()))
 @pytest.mark.parametrize("startup", [0, 16])
-def test_health(name: str, sent: list[int], startup: int) -> None:
+def test_health(name, sent, startup):
     """The stream ends behind the byte that fails."""
     fails = [place for place in range(len(sent)) if fails_at(sent, place)]
     assert bool(fails) == (name in ("stuck", "biased"))
@@ -340,7 +340,7 @@ def test_health(name: str, sent: list[int], startup: int) -> None:
     assert bool(unit.failed) == bool(fails)
 
 
-def test_the_sequence_that_is_not_random() -> None:
+def test_the_sequence_that_is_not_random():
     """As the model has it, and as the polynomial: a recurrence of bits."""
     found = list(itertools.islice(lfsr_not_random(), 300))
     unit = LfsrNotRandom()

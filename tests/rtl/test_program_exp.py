@@ -116,7 +116,7 @@ def compare(machine: Machine, count: int) -> list[Operation]:
 
 
 @pytest.mark.parametrize(("name", "nbits", "how"), [*AT_ONCE, *ALL, *HEAP, *MORE])
-def test_private_operations(name: str, nbits: int, how: dict) -> None:
+def test_private_operations(name, nbits, how):
     """Several keys, with requests that are refused between: RTL = CL = rule = formula = `pow`."""
     compare(machine_of(name, nbits, **how), 4)
 
@@ -124,7 +124,7 @@ def test_private_operations(name: str, nbits: int, how: dict) -> None:
 @pytest.mark.parametrize(
     ("nbits", "asked", "taken"), [(2048, 4, 3), (2048, 1, 1), (512, 5, 4), (32, 16, 2)], ids=str
 )
-def test_doublings_that_are_worth_while(nbits: int, asked: int, taken: int) -> None:
+def test_doublings_that_are_worth_while(nbits, asked, taken):
     """The fewest doublings that reach R^2 first are chosen; more may take longer."""
     machines = [machine_of("heap", nbits, doublings_per_cycle=index) for index in range(1, asked + 1)]
     assert machines[-1].plan.doublings_per_cycle == taken
@@ -135,7 +135,7 @@ def test_doublings_that_are_worth_while(nbits: int, asked: int, taken: int) -> N
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [18, 34, 64])
 @pytest.mark.parametrize("name", [*OF_DOMAIN.values(), "heap"])
-def test_other_widths(name: str, nbits: int) -> None:
+def test_other_widths(name, nbits):
     """Widths that are no power of two, and one at which random factors have their full length."""
     fit = {"fit": "modulus" if nbits == 64 else "machine"} if name != "heap" else {}
     shape = {"steps_per_stage": 2} if name == "mont" and nbits != 64 else {}
@@ -151,7 +151,7 @@ def test_other_widths(name: str, nbits: int) -> None:
         case("naive", **EVERYTHING),
     ],
 )
-def test_stages_agree(name: str, nbits: int, how: dict) -> None:
+def test_stages_agree(name, nbits, how):
     """Simulated in Python, co-simulated in Verilog, and native: every stamp, with stalls."""
     machine = machine_of(name, nbits, **how)
     rows = operations(machine, 1)
@@ -163,7 +163,7 @@ def test_stages_agree(name: str, nbits: int, how: dict) -> None:
     ("name", "nbits", "how"),
     [*AT_ONCE[:2], *(case(name, fit="modulus", **EVERYTHING) for name in ("naive", "ssmm-ct"))],
 )
-def test_wrong_keys(name: str, nbits: int, how: dict) -> None:
+def test_wrong_keys(name, nbits, how):
     """Numbers that do not belong together: the statuses of the oracle, after its cycles, and no result; the
     next operation works.
     """
@@ -243,7 +243,7 @@ PLAIN += [case("naive-ct", nbits=32, schedule=schedule, fit="modulus") for sched
 
 
 @pytest.mark.parametrize(("name", "nbits", "how"), [*PLAIN_AT_ONCE, *PLAIN])
-def test_table(name: str, nbits: int, how: dict) -> None:
+def test_table(name, nbits, how):
     """The table of exponentiations, with its delays and with stalls: RTL = CL = formula = `pow`."""
     machine = machine_of(name, nbits, **how)
     rows = mod_exp.table(nbits)
@@ -289,7 +289,7 @@ def secrets(machine: Machine, rng: random.Random) -> dict[str, int]:
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "how"), CONSTANT)
-def test_constant_time_by_the_rule(name: str, how: dict) -> None:
+def test_constant_time_by_the_rule(name, how):
     """The rule by words gives the same cycles whatever is secret."""
     machine = machine_of(name, 16, **how)
     rng = random.Random(1)
@@ -306,7 +306,7 @@ def test_constant_time_by_the_rule(name: str, how: dict) -> None:
         for at, (name, how) in enumerate(CONSTANT)
     ],
 )
-def test_constant_time(name: str, how: dict) -> None:
+def test_constant_time(name, how):
     """So does the hardware. Numbers that do not belong together end a program with CRT or a check early: its
     primes are a key's.
     """
@@ -329,14 +329,14 @@ def test_constant_time(name: str, how: dict) -> None:
     assert len(set(made.latencies)) == 1
 
 
-def test_a_schedule_that_shows_its_exponent_is_found_out() -> None:
+def test_a_schedule_that_shows_its_exponent_is_found_out():
     """The checks above can fail."""
     machine = machine_of("naive", 16, schedule="right-to-left-1")
     rng = random.Random(1)
     assert len({machine.programmed.timing.cycles(secrets(machine, rng), None) for _ in range(50)}) > 1
 
 
-def test_all_protections_are_there() -> None:
+def test_all_protections_are_there():
     """The lists of this file have every combination."""
     assert len(PROTECTIONS) == 2 * len(BLINDS) * 2 - 1
     assert len(ALL) == len(OF_DOMAIN) * len(SECRET) * 2 * len(PROTECTIONS)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.machine import Machine
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
@@ -122,7 +121,7 @@ FITTED = {"fit": "modulus", **EVERYTHING}
 UNCHECKED = {**FITTED, "verify": False}
 
 
-def test_a_sample() -> None:
+def test_a_sample():
     """16 bits: of all kinds of bits some."""
     target = attacked("mont", 16, **FITTED)
     target.withstands("residues", faults_of(target.residues, target.some(1))[::2])
@@ -134,7 +133,7 @@ def test_a_sample() -> None:
 @pytest.mark.parametrize(
     "nbits", [pytest.param(nbits, marks=regress_if(later)) for nbits, later in ((16, False), (64, True))]
 )
-def test_without_the_check_wrong_results_leave(nbits: int) -> None:
+def test_without_the_check_wrong_results_leave(nbits):
     """The same faults are found out: in residues, in what units answer, in the program."""
     target = attacked("mont", nbits, **UNCHECKED)
     for what, faults in (
@@ -146,7 +145,7 @@ def test_without_the_check_wrong_results_leave(nbits: int) -> None:
 
 
 @pytest.mark.regress
-def test_64_bits() -> None:
+def test_64_bits():
     """Every bit of every residue several times, every bit of the program, every bit of every answer when it
     comes.
     """
@@ -185,7 +184,7 @@ DESIGNS += [
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "nbits", "how"), DESIGNS)
-def test_every_domain(name: str, nbits: int, how: dict) -> None:
+def test_every_domain(name, nbits, how):
     """Every bit of the program, and registers in every few cycles: the counter of the program, too."""
     target = attacked(name, nbits, **how)
     target.withstands("program", faults_of(target.rom, target.some(1)))
@@ -198,7 +197,7 @@ def test_every_domain(name: str, nbits: int, how: dict) -> None:
 # ---- the facility
 
 
-def test_what_can_flip() -> None:
+def test_what_can_flip():
     """Registers as in the Verilog, with their bits; tables; what units answer."""
     machine = machine_of("mont", 16, **FITTED)
     model = Faulted(machine.rtl())
@@ -217,7 +216,7 @@ def test_what_can_flip() -> None:
         model.site("dpath.q")
 
 
-def test_a_model_without_faults_is_the_machine() -> None:
+def test_a_model_without_faults_is_the_machine():
     """The same answers in the same cycles as at stage native."""
     target = attacked("mont", 16, **FITTED)
     with simulate(target.machine.rtl(), "native") as sim:
@@ -227,7 +226,7 @@ def test_a_model_without_faults_is_the_machine() -> None:
 
 
 @pytest.mark.parametrize("name", ["systolic", pytest.param("mont-001", marks=pytest.mark.regress)])
-def test_other_machines(name: str) -> None:
+def test_other_machines(name):
     """Any machine of the catalogue: without a check wrong results leave, and some machines hang."""
     machine = machine_of(name, 16)
     mod = 0xB5C3
@@ -248,14 +247,14 @@ def test_other_machines(name: str) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("design", catalogue.designs(), ids=lambda design: design.name)
-def test_registers_of_all_designs(design: Design) -> None:
+def test_registers_of_all_designs(design):
     """Every name that a clocked block writes is found declared, once."""
     verilog, modules = prepare(translate(design.at(16).rtl()))
     marked = sum(len(module.sites) for module in modules.values())
     assert verilog.count(PUBLIC) == marked > 4
 
 
-def test_judged() -> None:
+def test_judged():
     """A status without a result is a fault that was caught; a result with it that is not the right one is
     not.
     """

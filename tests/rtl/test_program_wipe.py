@@ -92,7 +92,7 @@ def differing(one: dict[str, int], other: dict[str, int]) -> dict[str, tuple[int
 
 
 @pytest.mark.parametrize(("name", "how"), parameters(CASES))
-def test_nothing_of_a_key_is_left(name: str, how: dict) -> None:
+def test_nothing_of_a_key_is_left(name, how):
     """After a right operation, after BAD_KEY and FAULT, and after a request that is refused."""
     machine = machine_of(name, 16, **how)
     model = Faulted(machine.rtl())
@@ -106,7 +106,7 @@ def test_nothing_of_a_key_is_left(name: str, how: dict) -> None:
 
 
 @pytest.mark.parametrize(("name", "how"), parameters(CASES[:1]))
-def test_before_the_answer_it_is_there(name: str, how: dict) -> None:
+def test_before_the_answer_it_is_there(name, how):
     """The comparison can fail: two cycles after the request, and in the middle."""
     machine = machine_of(name, 16, **how)
     model = Faulted(machine.rtl())
@@ -117,7 +117,7 @@ def test_before_the_answer_it_is_there(name: str, how: dict) -> None:
 
 
 @pytest.mark.parametrize(("name", "how"), parameters(PLAIN))
-def test_nothing_of_a_base_is_left_in_a_table(name: str, how: dict) -> None:
+def test_nothing_of_a_base_is_left_in_a_table(name, how):
     """A machine without a key keeps modulus and exponent, as all without a window do, but no power of a base,
     and no result.
     """

@@ -23,7 +23,7 @@ FAMILY = (4, 6, 8, 10, 12, 16, 30, 32, 62, 64, 100, 128, 256, 512, 1024)  # t of
 
 @given(n=ODD, w=DIGITS)
 @settings(max_examples=examples(500))
-def test_ends(n: int, w: int) -> None:
+def test_ends(n, w):
     """Each multiple has the ones that its shape promises, and a c as long as it says."""
     moduli, nbits = PseudoModuli(n, w), n.bit_length()
     ones = (1 << w) - 1
@@ -42,7 +42,7 @@ def test_ends(n: int, w: int) -> None:
     assert both.value + (n << w) >= 1 << (nbits + 2 * w)  # the next c with this residue is too large
 
 
-def test_worked_example() -> None:
+def test_worked_example():
     """N = 0xB5C3, w = 4, computed by hand."""
     moduli = PseudoModuli(0xB5C3, 4)
     assert (moduli.low_end.c, moduli.low_end.value) == (5, 0x38CCF)
@@ -50,7 +50,7 @@ def test_worked_example() -> None:
     assert (moduli.both_ends.c, moduli.both_ends.value) == (0x165, 0xFD78EF)
 
 
-def test_counts() -> None:
+def test_counts():
     """1024 bits, w = 16: a quotient digit in each step is saved, and more steps and longer operands are
     paid.
     """
@@ -66,7 +66,7 @@ def test_counts() -> None:
 
 @given(n=st.integers(1, 5000).map(lambda x: 2 * x + 1))
 @settings(max_examples=examples(200))
-def test_powers_of_small_moduli_are_exact(n: int) -> None:
+def test_powers_of_small_moduli_are_exact(n):
     """The least t by trying them all."""
     moduli = PseudoModuli(n)
     t = next(t for t in range(1, n + 1) if (2**t - 1) % n == 0)
@@ -77,7 +77,7 @@ def test_powers_of_small_moduli_are_exact(n: int) -> None:
     assert (found.value if found else None) == (2**plus + 1 if plus else None)
 
 
-def test_order_beyond_the_search_is_found_by_factors() -> None:
+def test_order_beyond_the_search_is_found_by_factors():
     """27277 * 95443, of paper 001: the order of 2 is far beyond any search, and its factors give it."""
     moduli = PseudoModuli(2603398711)
     t = moduli.powers.minus
@@ -91,7 +91,7 @@ def test_order_beyond_the_search_is_found_by_factors() -> None:
     assert why == f"the least t is {t}: a number of so many bits is out of reach"
 
 
-def test_hopeless_for_a_key() -> None:
+def test_hopeless_for_a_key():
     """A real key: no t, said as what it is, a bounded search."""
     moduli = PseudoModuli(RSAKey.generate(256).n)
     assert (moduli.powers.minus, moduli.powers.plus, moduli.powers.exact) == (None, None, False)
@@ -106,7 +106,7 @@ def test_hopeless_for_a_key() -> None:
 
 @given(n=st.integers(0, 2**40).map(lambda x: x | 1))
 @settings(max_examples=examples(100))
-def test_order_of_two(n: int) -> None:
+def test_order_of_two(n):
     t = order_of_two(n)
     assert pow(2, t, n) == 1 % n
     assert all(pow(2, t // p, n) != 1 % n for p in {factor.value for factor in find_factors(t).factors})
@@ -115,7 +115,7 @@ def test_order_of_two(n: int) -> None:
 # ---- factors
 
 
-def test_fermat_numbers() -> None:
+def test_fermat_numbers():
     """The table of known primes, multiplied."""
     for k, primes in FERMAT_PRIMES.items():
         assert prod(primes) == 2**2**k + 1
@@ -123,7 +123,7 @@ def test_fermat_numbers() -> None:
 
 
 @pytest.mark.parametrize("t", FAMILY)
-def test_family_of_paper_000(t: int) -> None:
+def test_family_of_paper_000(t):
     """m2 = (2^t - 1) / 3, of every size of the work and more: recognised, factored, warned of."""
     n = (2**t - 1) // 3
     moduli = PseudoModuli(n)
@@ -138,7 +138,7 @@ def test_family_of_paper_000(t: int) -> None:
     assert ("Fermat" in moduli.warning) == (t & (t - 1) == 0)
 
 
-def test_tested_sizes_are_products_of_fermat_numbers() -> None:
+def test_tested_sizes_are_products_of_fermat_numbers():
     """The six RSA sizes of paper 000: m2 = F1 * F2 * ... * F(t-1), and RSA-1024 has 15 known primes."""
     for log in range(5, 11):
         n = (2**2**log - 1) // 3
@@ -148,7 +148,7 @@ def test_tested_sizes_are_products_of_fermat_numbers() -> None:
     assert len(factors) == 15
 
 
-def test_a_key_of_the_family_is_broken_from_public_data() -> None:
+def test_a_key_of_the_family_is_broken_from_public_data():
     """RSA-1024 of paper 000: with the factors found, what was encrypted is decrypted."""
     n, e = (2**1024 - 1) // 3, 65539
     phi = prod(factor.value - 1 for factor in PseudoModuli(n).factors.factors)
@@ -156,7 +156,7 @@ def test_a_key_of_the_family_is_broken_from_public_data() -> None:
     assert pow(pow(message, e, n), pow(e, -1, phi), n) == message
 
 
-def test_equation_22() -> None:
+def test_equation_22():
     """As its Table 4 has it, k has n/2 terms; the printed sum, with n/2 + 1 terms, gives other numbers."""
     for n, m2 in ((2, 5), (4, 21), (6, 85), (8, 341)):
         assert 2**n + sum(2 ** (2 * i) for i in range(n // 2)) == m2 == (2 ** (n + 2) - 1) // 3
@@ -165,7 +165,7 @@ def test_equation_22() -> None:
 
 @given(st.integers(1, 2**44))
 @settings(max_examples=examples(200))
-def test_small_numbers_are_factored(n: int) -> None:
+def test_small_numbers_are_factored(n):
     found = find_factors(n)
     assert prod(factor.value for factor in found.factors) == n
     assert found.complete
@@ -175,11 +175,11 @@ def test_small_numbers_are_factored(n: int) -> None:
 
 
 @given(st.lists(st.sampled_from([3, 5, 641, 65537, 6700417, 2**31 - 1, 2**61 - 1, 2**89 - 1]), max_size=6))
-def test_repeated_factors(primes: list[int]) -> None:
+def test_repeated_factors(primes):
     assert [factor.value for factor in find_factors(prod(primes)).factors] == sorted(primes)
 
 
-def test_no_more_is_claimed_than_was_found() -> None:
+def test_no_more_is_claimed_than_was_found():
     """A product of two strong primes stays one composite factor, without a claim against it."""
     key = RSAKey.generate(512)
     moduli = PseudoModuli(key.n)
@@ -191,7 +191,7 @@ def test_no_more_is_claimed_than_was_found() -> None:
     assert "Pollard rho" in moduli.verdict
 
 
-def test_what_is_left_is_said() -> None:
+def test_what_is_left_is_said():
     """Half a factorisation: the small primes are named, the rest is called composite."""
     key = RSAKey.generate(512)
     moduli = PseudoModuli(key.n * 641 * 274177)
@@ -200,7 +200,7 @@ def test_what_is_left_is_said() -> None:
     assert f"Not factored further by this search: {key.n.bit_length()} bits" in moduli.warning
 
 
-def test_cofactor_does_not_hide_a_special_form() -> None:
+def test_cofactor_does_not_hide_a_special_form():
     """Primes in which 2 has a small order are found whatever they are multiplied by."""
     key = RSAKey.generate(384)
     found = find_factors(key.n * (2**127 - 1) * (2**61 - 1))
@@ -219,12 +219,12 @@ def test_cofactor_does_not_hide_a_special_form() -> None:
         (65539**2, "N is fully factored: 65539 * 65539"),
     ],
 )
-def test_warnings(n: int, words: str) -> None:
+def test_warnings(n, words):
     assert words in PseudoModuli(n).warning
 
 
 @pytest.mark.parametrize("n", [4, 6, 9, 561, 3215031751, 3825123056546413051, (2**61 - 1) * (2**89 - 1)])
-def test_composites_are_no_primes(n: int) -> None:
+def test_composites_are_no_primes(n):
     """Carmichael numbers and strong pseudoprimes to many small bases among them."""
     assert not is_prime(n)
 
@@ -241,12 +241,12 @@ def test_composites_are_no_primes(n: int) -> None:
         (15, 140, "the nearest is 130"),
     ],
 )
-def test_bad_input(n: int, w: int, words: str) -> None:
+def test_bad_input(n, w, words):
     with pytest.raises(BadInput) as error:
         PseudoModuli(n, w)
     assert words in str(error.value)
 
 
-def test_factors_of_nothing() -> None:
+def test_factors_of_nothing():
     with pytest.raises(BadInput, match="0 has no factors"):
         find_factors(0)

@@ -62,7 +62,7 @@ DELAYS = st.sampled_from([0, 1])
 
 @given(n=ODD, more=st.integers(0, 40), w=DIGITS, delay=DELAYS, draw=st.data())
 @settings(max_examples=examples(400))
-def test_product(n: int, more: int, w: int, delay: int, draw: st.DataObject) -> None:
+def test_product(n, more, w, delay, draw):
     """Any odd modulus in a machine that is as wide or wider, any digit: closed form and digits agree, with
     integers too.
     """
@@ -85,7 +85,7 @@ def test_product(n: int, more: int, w: int, delay: int, draw: st.DataObject) -> 
 
 @given(n=ODD, w=DIGITS, delay=DELAYS, draw=st.data())
 @settings(max_examples=examples(200))
-def test_state_stays_within_its_width(n: int, w: int, delay: int, draw: st.DataObject) -> None:
+def test_state_stays_within_its_width(n, w, delay, draw):
     """The state between steps, for any factors below 2M, and for those that push it highest."""
     shape = ScaledShape(n.bit_length(), w, delay)
     arithmetic = ScaledMontgomery(n, shape)
@@ -102,7 +102,7 @@ def test_state_stays_within_its_width(n: int, w: int, delay: int, draw: st.DataO
 
 @pytest.mark.parametrize("w", [4, 5, 16, 17, 31, 32])
 @pytest.mark.parametrize("nbits", [8, 13, 64, 521, 4096])
-def test_table_at_the_functional_level(nbits: int, w: int) -> None:
+def test_table_at_the_functional_level(nbits, w):
     for row in scaled.table(nbits, w):
         arithmetic = ScaledMontgomery(row.mod, ScaledShape(nbits, w))
         check_product(arithmetic.product(row.a, row.b), row.a, row.b, row.mod, nbits, w)
@@ -116,19 +116,19 @@ def test_table_at_the_functional_level(nbits: int, w: int) -> None:
     schedule=st.sampled_from(sorted(SCHEDULES)),
 )
 @settings(max_examples=examples(200))
-def test_domain_under_every_schedule(n: int, base: int, exp: int, w: int, schedule: str) -> None:
+def test_domain_under_every_schedule(n, base, exp, w, schedule):
     base %= n
     domain = ScaledDomain(n, n.bit_length(), w)
     assert mod_exp(base, exp, n, domain=domain, schedule=schedule) == pow(base, exp, n)
 
 
-def test_domain_by_name() -> None:
+def test_domain_by_name():
     domain = make_domain("scaled", 0xB5C3, 16)
     assert domain.odd_only and domain.reduced_only
     assert mod_exp(7, 65535, 0xB5C3, domain="scaled", nbits=16) == pow(7, 65535, 0xB5C3)
 
 
-def test_worked_example() -> None:
+def test_worked_example():
     """N = 0xB5C3, w = 4: c = 5, M = 0x38CCF, M' = 0x38CD."""
     arithmetic = ScaledMontgomery(0xB5C3, ScaledShape(16, 4))
     assert (arithmetic.c, arithmetic.m, arithmetic.m_prime) == (5, 0x38CCF, 0x38CD)
@@ -136,7 +136,7 @@ def test_worked_example() -> None:
 
 @pytest.mark.parametrize("w", range(4, 33))
 @pytest.mark.parametrize("nbits", [8, 9, 32, 33, 1024, 4096])
-def test_shape(nbits: int, w: int) -> None:
+def test_shape(nbits, w):
     """R is at least 4M for the largest M, with no digit to spare."""
     shape = ScaledShape(nbits, w)
     most = ((1 << w) - 1) * ((1 << nbits) - 1)
@@ -165,7 +165,7 @@ def test_shape(nbits: int, w: int) -> None:
         (lambda: mod_exp(9, 2, 7, domain="scaled", nbits=8), "base 9 is not below the modulus 7"),
     ],
 )
-def test_bad_input(call, words: str) -> None:
+def test_bad_input(call, words):
     with pytest.raises(BadInput) as error:
         call()
     assert words in str(error.value)
@@ -184,7 +184,7 @@ SHAPES = [(8, 4), (8, 32), (13, 5), (16, 7), (24, 16)]
         for form in FORMS
     ],
 )
-def test_table_at_every_level_and_stage(nbits: int, w: int, form: str) -> None:
+def test_table_at_every_level_and_stage(nbits, w, form):
     """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
     rows = scaled.table(nbits, w)
     stages = ("python", "verilog", "native") if w == 4 else ("python", "native")
@@ -201,7 +201,7 @@ def test_table_at_every_level_and_stage(nbits: int, w: int, form: str) -> None:
     ("nbits", "w"),
     [pytest.param(*shape, marks=regress_if(index > 0)) for index, shape in enumerate(SHAPES)],
 )
-def test_formula(nbits: int, w: int, form: str) -> None:
+def test_formula(nbits, w, form):
     """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none
     knows its operands.
     """
@@ -238,7 +238,7 @@ def wide(nbits: int, w: int, form: str) -> object:
         wide(4096, 16, "carry-save"),
     ],
 )
-def test_wide(nbits: int, w: int, form: str) -> None:
+def test_wide(nbits, w, form):
     """The table natively at larger widths."""
     rows = scaled.table(nbits, w, count=3)
     native = run_products(ScaledMont(nbits, w, form), rows, nbits, w, "native")
@@ -256,7 +256,7 @@ def test_wide(nbits: int, w: int, form: str) -> None:
         for form in FORMS
     ],
 )
-def test_any_stream(nbits: int, w: int, form: str) -> None:
+def test_any_stream(nbits, w, form):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
     row = st.tuples(
         st.integers(0, 2**nbits - 1), st.integers(0), st.integers(0), st.integers(0, 9), st.integers(0, 9)
@@ -301,7 +301,7 @@ def test_any_stream(nbits: int, w: int, form: str) -> None:
     ("halvings", "per_cycle"),
     [pytest.param(*case, marks=regress_if(case != (8, 4))) for case in ((8, 1), (8, 4), (8, 8), (12, 3))],
 )
-def test_mod_halve(halvings: int, per_cycle: int) -> None:
+def test_mod_halve(halvings, per_cycle):
     """x / 2^halvings modulo n, at most n for x below 2^halvings, in halvings / per_cycle cycles, at all
     stages.
     """

@@ -97,7 +97,7 @@ def is_later(machine: Machine) -> bool:
     "machine",
     [pytest.param(machine, id=label(machine), marks=regress_if(is_later(machine))) for machine in MACHINES],
 )
-def test_table_at_every_level(machine: Machine) -> None:
+def test_table_at_every_level(machine):
     """8 bits: CL and native RTL give the row's answer in the same cycles, stalls included; the formula says
     how many.
     """
@@ -111,7 +111,7 @@ def test_table_at_every_level(machine: Machine) -> None:
             assert sim.run([row.request]).latencies == [machine.cycles(*row.request)], row
 
 
-def test_stages_agree() -> None:
+def test_stages_agree():
     """8 bits: simulated in Python, co-simulated in Verilator, and native, in every stamp."""
     rows = mod_exp.table(8)
     machine = Machine(8, 4, "right-to-left-2", doublings=4, halvings=4)
@@ -122,7 +122,7 @@ def test_stages_agree() -> None:
     assert runs[0] == runs[1] == runs[2]
 
 
-def test_operations_follow_each_other() -> None:
+def test_operations_follow_each_other():
     """Three operations with three moduli are under way at once, and each leaves by its own."""
     machine = Machine(16, 4, "ladder", doublings=4, halvings=1)
     requests = [(5, 40000 + i, 0xFFF1 - 2 * i) for i in range(8)]
@@ -156,7 +156,7 @@ def wide(nbits: int, w: int, schedule: str) -> object:
         wide(4096, 32, "right-to-left-2"),
     ],
 )
-def test_wide(nbits: int, w: int, schedule: str) -> None:
+def test_wide(nbits, w, schedule):
     """The table natively at larger widths; exponents are short where the machine is wide."""
     rows = mod_exp.table(nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     machine = Machine(nbits, w, schedule, doublings=4, halvings=4)
@@ -170,7 +170,7 @@ def test_wide(nbits: int, w: int, schedule: str) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("nbits", "w"), [(512, 16), (1024, 16), (1024, 32), (2048, 32)])
-def test_full_length_exponents(nbits: int, w: int) -> None:
+def test_full_length_exponents(nbits, w):
     """Exponents as long as the modulus."""
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
     machine = Machine(nbits, w, "right-to-left-2", doublings=4, halvings=4)
@@ -181,7 +181,7 @@ def test_full_length_exponents(nbits: int, w: int) -> None:
     "schedule",
     one_now(BINARY, "right-to-left-2"),
 )
-def test_any_exponentiation(schedule: str) -> None:
+def test_any_exponentiation(schedule):
     """Hypothesis: any operands at all at 16 bits, legal or not: status, result and formula."""
     machine = Machine(16, 6, schedule, doublings=3, halvings=2)
     word = st.integers(0, 2**16 - 1)
@@ -202,7 +202,7 @@ def test_any_exponentiation(schedule: str) -> None:
 
 
 @pytest.mark.parametrize("schedule", one_now(("always", "ladder"), "ladder"))
-def test_constant_time(schedule: str) -> None:
+def test_constant_time(schedule):
     """All exponents, bases and moduli take the same cycles where all bits are scanned."""
     machine = Machine(8, 4, schedule, full_scan=True, doublings=4, halvings=4)
     with simulate(machine.rtl(), "native") as simulation:

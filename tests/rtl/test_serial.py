@@ -23,7 +23,7 @@ TWO, ONE = catalogue.find("serial-003"), catalogue.find("serial-003-one")
 
 
 @pytest.mark.parametrize("nbits", [8, 13, 32])
-def test_serial_products(nbits: int) -> None:
+def test_serial_products(nbits):
     """The function of the hardware, addition by addition, gives a product of each row, and the one number of
     the domain.
     """
@@ -39,7 +39,7 @@ N_CK = {32: 645_288, 64: 332_440, 128: 176_016, 256: 97_804}
 
 
 @pytest.mark.parametrize("digit", N_CK)
-def test_serial_counts_of_the_paper(digit: int) -> None:
+def test_serial_counts_of_the_paper(digit):
     machine = TWO.at(1024, digit_nbits=digit)
     m = -(-1026 // digit)
     assert machine.product_cycles == (2 * m + 2) + 1027 * m
@@ -50,7 +50,7 @@ def test_serial_counts_of_the_paper(digit: int) -> None:
 @pytest.mark.parametrize(
     "digit", [pytest.param(digit, marks=() if digit == 256 else pytest.mark.regress) for digit in N_CK]
 )
-def test_serial_counts_in_hardware(digit: int) -> None:
+def test_serial_counts_in_hardware(digit):
     """Native RTL at 1,024 bits: the result, and N_CK from the handshake of the request to that of the
     answer.
     """
@@ -75,7 +75,7 @@ def test_serial_counts_in_hardware(digit: int) -> None:
         ),
     ],
 )
-def test_serial_digits_of_all_kinds(design: catalogue.Design, nbits: int, digit: int) -> None:
+def test_serial_digits_of_all_kinds(design, nbits, digit):
     """Where S divides K + 2, the paper's M would be a bit short; three digits, and more; digits that do not
     divide.
     """
@@ -85,7 +85,7 @@ def test_serial_digits_of_all_kinds(design: catalogue.Design, nbits: int, digit:
     check_formula(design, rows, run, nbits, **settings_)
 
 
-def test_serial_numbers_are_as_long_as_said() -> None:
+def test_serial_numbers_are_as_long_as_said():
     """2B + N reaches K + 3 bits: M digits of ceil((K + 2) / S) would lose its highest."""
     nbits = 14
     longest = max(
@@ -97,7 +97,7 @@ def test_serial_numbers_are_as_long_as_said() -> None:
 
 @settings(max_examples=examples(100))
 @given(nbits=st.integers(8, 4096), digit=st.integers(2, 1024))
-def test_serial_widths(nbits: int, digit: int) -> None:
+def test_serial_widths(nbits, digit):
     """Valid widths have three digits; the error for others names the nearest valid one."""
     if digit <= widest_digit(nbits):
         assert SerialShape(nbits, digit).ndigits >= 3
@@ -107,7 +107,7 @@ def test_serial_widths(nbits: int, digit: int) -> None:
     SerialShape(nbits, widest_digit(nbits))
 
 
-def test_serial_memories_are_memories() -> None:
+def test_serial_memories_are_memories():
     """One module for all of them: an array, written at one index; not a register with a multiplexer."""
     text = translate(TWO.at(64).rtl(), "dut")
     memory = text[text.index("module DigitMemory") :].partition("endmodule")[0]
@@ -124,7 +124,7 @@ def test_serial_memories_are_memories() -> None:
         pytest.param(1024, 128, 1_000, marks=pytest.mark.regress),
     ],
 )
-def test_serial_many_products(design: catalogue.Design, nbits: int, digit: int, count: int) -> None:
+def test_serial_many_products(design, nbits, digit, count):
     """Exponentiations of so many products, natively."""
     machine = design.at(nbits, digit_nbits=digit)
     rng = random.Random(nbits)
@@ -141,7 +141,7 @@ def test_serial_many_products(design: catalogue.Design, nbits: int, digit: int, 
 
 
 @pytest.mark.parametrize("digit", N_CK)
-def test_serial_of_ours_takes_fewer_cycles(digit: int) -> None:
+def test_serial_of_ours_takes_fewer_cycles(digit):
     """At every S of the paper, nothing given: a seventh of a product's cycles or less, and less than a
     quarter for e = 65537.
     """
@@ -163,7 +163,7 @@ def test_serial_of_ours_takes_fewer_cycles(digit: int) -> None:
         ),
     ],
 )
-def test_serial_of_ours_with_words_of_all_kinds(nbits: int, digit: int, step: int) -> None:
+def test_serial_of_ours_with_words_of_all_kinds(nbits, digit, step):
     """Three words, and more; digits that do not divide the width; words that the digits of a factor do not
     fill.
     """
@@ -175,7 +175,7 @@ def test_serial_of_ours_with_words_of_all_kinds(nbits: int, digit: int, step: in
 
 @settings(max_examples=examples(60))
 @given(data=st.data())
-def test_serial_way_out(data: st.DataObject) -> None:
+def test_serial_way_out(data):
     """Hypothesis on fl/multipliers/scaled_serial.py: the result is at most twice the modulus, and the right
     residue.
     """
@@ -213,14 +213,14 @@ def test_serial_way_out(data: st.DataObject) -> None:
         ),
     ],
 )
-def test_serial_words_that_cannot_be(nbits: int, settings_: dict, message: str) -> None:
+def test_serial_words_that_cannot_be(nbits, settings_, message):
     with pytest.raises(BadInput, match=message):
         OURS.at(nbits, **settings_)
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("nbits", "count"), [(64, 100_000), (1024, 1_000)])
-def test_serial_many_products_of_ours(nbits: int, count: int) -> None:
+def test_serial_many_products_of_ours(nbits, count):
     machine = OURS.at(nbits)
     rng = random.Random(nbits)
     rows = []

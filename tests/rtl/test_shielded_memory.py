@@ -14,7 +14,7 @@ from tests.programs import machine_of
 
 
 @pytest.mark.parametrize("depth", [1, 5, 8])
-def test_reads_and_writes_as_the_plain_one(depth: int) -> None:
+def test_reads_and_writes_as_the_plain_one(depth):
     """A word is read from the cycle after its write; a memory that is not read shows 0."""
     draw = random.Random(depth)
     shielded, plain = both = (ShieldedMemory(depth, 7), ResidueMemory(depth, 7))
@@ -38,7 +38,7 @@ def test_reads_and_writes_as_the_plain_one(depth: int) -> None:
     assert read > 100
 
 
-def test_machines_that_blind_an_exponent_have_it() -> None:
+def test_machines_that_blind_an_exponent_have_it():
     for blind, shielded in (("no", False), ("message", False), ("exponent", True), ("both", True)):
         text = translate(machine_of("mont", 16, schedule="fixed-window", blind=blind).rtl())
         assert ("ShieldedMemory" in text, "ResidueMemory" in text) == (shielded, not shielded)

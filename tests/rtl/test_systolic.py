@@ -42,7 +42,7 @@ def statics(shape: SystolicShape, rows: list) -> list[dict[str, int]]:
         for index, shape in enumerate(SHAPES)
     ],
 )
-def test_systolic_products_at_every_level(shape: SystolicShape) -> None:
+def test_systolic_products_at_every_level(shape):
     """FL, CL and RTL give a product of each row; CL and RTL in the same cycles, stalls included, and in 4s +
     1.
     """
@@ -67,7 +67,7 @@ def test_systolic_products_at_every_level(shape: SystolicShape) -> None:
 
 
 @pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=regress_if(True))])
-def test_systolic_products_at_other_stages(stage: str) -> None:
+def test_systolic_products_at_other_stages(stage):
     shape = SHAPES[1]
     rows = unsubtracted.corners(shape.modulus_nbits)
     with simulate(SystolicMont(shape), stage) as sim:
@@ -77,7 +77,7 @@ def test_systolic_products_at_other_stages(stage: str) -> None:
 
 @settings(max_examples=examples(200))
 @given(st.data())
-def test_systolic_product_of_any_shape(data: st.DataObject) -> None:
+def test_systolic_product_of_any_shape(data):
     """Hypothesis: any number and length of words; below 2m, and the product."""
     k = data.draw(st.integers(2, 20))
     s = data.draw(st.integers(2, 9))
@@ -96,7 +96,7 @@ PUBLISHED = {512: (32, 34, 98), 1024: (64, 66, 194), 2048: (128, 130, 386)}
 @pytest.mark.parametrize(
     "nbits", [pytest.param(nbits, marks=regress_if(nbits != 1024)) for nbits in PUBLISHED]
 )
-def test_systolic_counts_of_the_paper(nbits: int) -> None:
+def test_systolic_counts_of_the_paper(nbits):
     """Instances in the Verilog, not the shape, and the multiplications in their modules."""
     elements, multipliers, cycles = PUBLISHED[nbits]
     machine = DESIGN.at(nbits)
@@ -110,7 +110,7 @@ def test_systolic_counts_of_the_paper(nbits: int) -> None:
     assert machine.product_cycles == cycles
 
 
-def test_systolic_exponentiation_of_the_paper() -> None:
+def test_systolic_exponentiation_of_the_paper():
     """Section 5: 2,050 products, 397,700 cycles of products; s - 1 more until the last word is there. 65
     words for full keys.
     """
@@ -126,7 +126,7 @@ def test_systolic_exponentiation_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("nbits", [64, pytest.param(1024, marks=pytest.mark.regress)])
-def test_systolic_product_follows_product(nbits: int) -> None:
+def test_systolic_product_follows_product(nbits):
     """In RTL: a bit more in the exponent is two products, each on the words of the one before: 2 (3s + 2)
     cycles.
     """
@@ -139,7 +139,7 @@ def test_systolic_product_follows_product(nbits: int) -> None:
     assert long - short == 2 * machine.product_cycles == 2 * (3 * machine.parameters["words"] + 2)
 
 
-def test_systolic_condition_of_the_paper_is_too_weak() -> None:
+def test_systolic_condition_of_the_paper_is_too_weak():
     """2m < R < 4m: the machine refuses such moduli, and without that results would be no operands."""
     shape = SystolicShape(8, 4, 2)
     machine = DESIGN.at(8, digit_nbits=4, words=2)
@@ -169,14 +169,14 @@ def test_systolic_condition_of_the_paper_is_too_weak() -> None:
         (64, {"words": 1}, "words = 1 is not possible; give 2 or more"),
     ],
 )
-def test_systolic_widths_that_cannot_be(nbits: int, settings_: dict, message: str) -> None:
+def test_systolic_widths_that_cannot_be(nbits, settings_, message):
     with pytest.raises(BadInput, match=message):
         DESIGN.at(nbits, **settings_)
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize(("nbits", "count"), [(64, 100_000), (1024, 1_000)])
-def test_systolic_many_products(nbits: int, count: int) -> None:
+def test_systolic_many_products(nbits, count):
     """Native RTL against Python's arithmetic."""
     shape = SystolicShape(nbits, 16, nbits // 16)
     rows = unsubtracted.drawn(shape.modulus_nbits, count)
@@ -186,7 +186,7 @@ def test_systolic_many_products(nbits: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("converts", [True, False])
-def test_systolic_controller_of_digits_wider_than_its_counter(converts: bool) -> None:
+def test_systolic_controller_of_digits_wider_than_its_counter(converts):
     """Digits may be wider than the exponent; the counter of its bits keeps its width."""
     for nbits, k in ((8, 16), (12, 16), (12, 32), (16, 32), (31, 32)):
         text = translate(SystolicModExpCtrl(nbits, k, 5, converts), "dut")
@@ -195,7 +195,7 @@ def test_systolic_controller_of_digits_wider_than_its_counter(converts: bool) ->
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["systolic", "systolic-002"])
-def test_systolic_machines_of_digits_wider_than_the_machine(name: str) -> None:
+def test_systolic_machines_of_digits_wider_than_the_machine(name):
     machine = catalogue.find(name).at(12, digit_nbits=16)
     operands = [(3, 5, 7), (1, 0, 3), (700, 0x3FF, 1021), (5, 1, 9)]
     with machine.session() as session:

@@ -118,7 +118,7 @@ AS_THEY_ARE = pytest.mark.parametrize("kind", kinds(also_shapes=False))
 
 
 @KINDS
-def test_table_at_every_level_and_stage(kind: str) -> None:
+def test_table_at_every_level_and_stage(kind):
     """8 bits: the stamps of CL and of RTL at every stage are the same, delays and stalls included."""
     design, how = UNITS[kind]
     domain = design.domain
@@ -134,7 +134,7 @@ def test_table_at_every_level_and_stage(kind: str) -> None:
 
 
 @KINDS
-def test_formula(kind: str) -> None:
+def test_formula(kind):
     """A product alone takes as many cycles as the formula says; two in a row as many as `pair` says."""
     design, how = UNITS[kind]
     timing = design.at(8, **how).timing
@@ -164,7 +164,7 @@ FAMILIES = {
         for nbits in WIDTHS
     ],
 )
-def test_all_widths(family: str, nbits: int) -> None:
+def test_all_widths(family, nbits):
     """The table natively at every width from 8 to 4096 bits."""
     design = FAMILIES[family]
     rows = table(design, nbits)
@@ -179,7 +179,7 @@ OPERANDS = st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.in
 
 
 @AS_THEY_ARE
-def test_any_product(kind: str) -> None:
+def test_any_product(kind):
     """Hypothesis: any operands, at 32 bits natively, against the product of Python's integers."""
     design, how = UNITS[kind]
     with simulate(design.at(32, **how).multiplier(), "native") as sim:
@@ -200,7 +200,7 @@ def test_any_product(kind: str) -> None:
 
 
 @AS_THEY_ARE
-def test_any_stream(kind: str) -> None:
+def test_any_stream(kind):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
     design, how = UNITS[kind]
     row = st.tuples(

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
@@ -45,7 +44,7 @@ def run(component: Component, nbits: int, stage: str, stall: Stall | None = None
     return result
 
 
-def test_golden_is_not_the_adapter() -> None:
+def test_golden_is_not_the_adapter():
     """The functional model itself, on the paper's operands, against `pow`."""
     xcel = XcelFL(exponentiation(32), lambda *operands: DESIGN.at(32).fl(*operands))
     for addr, value in ((1, 1119317562), (2, 65537), (3, 2603398711), (0, 0)):
@@ -56,7 +55,7 @@ def test_golden_is_not_the_adapter() -> None:
 
 @pytest.mark.parametrize("nbits", one_now((8, 32, 40, 64), 40))
 @pytest.mark.parametrize("stall", [None, Stall(seed=2, source=0.3, sink=0.3)], ids=["", "stalled"])
-def test_levels_and_stages(nbits: int, stall: Stall | None) -> None:
+def test_levels_and_stages(nbits, stall):
     """CL machine and RTL machine behind the adapter, in every stamp."""
     expected = run(Xcel(exponentiation(nbits), DESIGN.at(nbits).cl), nbits, "python", stall)
     assert run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native", stall) == expected
@@ -66,7 +65,7 @@ def test_levels_and_stages(nbits: int, stall: Stall | None) -> None:
 
 
 @pytest.mark.parametrize("nbits", one_now((256, 1000, 2048), 256))
-def test_long_operands(nbits: int) -> None:
+def test_long_operands(nbits):
     """Operands of many words, natively."""
     run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native")
 
@@ -82,7 +81,7 @@ def test_long_operands(nbits: int) -> None:
         for design in catalogue.designs()
     ],
 )
-def test_every_machine_is_an_accelerator(design: Design) -> None:
+def test_every_machine_is_an_accelerator(design):
     """In `make test` one that is given numbers, and one with a fixed modulus; mont is in the other tests."""
     run(design.at(16).wrapped(XCEL), 16, "native", name=design.name)
 
@@ -92,7 +91,7 @@ ACCESS = st.tuples(
 )
 
 
-def test_any_program() -> None:
+def test_any_program():
     """Hypothesis: any accesses in any order are answered, as the functional level answers them: no hang."""
     with simulate(DESIGN.at(40).wrapped(XCEL), "native") as simulation:
 
@@ -114,7 +113,7 @@ def test_any_program() -> None:
         ),
     ],
 )
-def test_a_private_key_is_pushed(name: str, nbits: int, settings: dict) -> None:
+def test_a_private_key_is_pushed(name, nbits, settings):
     """All its numbers; the machine takes as long as without registers, and finds what does not belong
     together; TOO_WIDE beside a field.
     """

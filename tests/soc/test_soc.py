@@ -25,7 +25,6 @@ from modexlab.eval.exchange.soc.program import operands_header
 from modexlab.fl.axi4lite import IDENTITY
 from modexlab.rtl.sim import toolchain
 
-from ..command_line import Cli
 from ..paths import ROOT
 
 EXAMPLES = ROOT / "eval" / "examples"
@@ -55,7 +54,7 @@ def lines_of(results: list[int], code: int) -> Iterator[str]:
 
 
 @pytest.mark.regress
-def test_round_trip_of_a_small_chip(cli: Cli) -> None:
+def test_round_trip_of_a_small_chip(cli):
     result = cli("proc", "soc", "mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
     assert result.code == 0
     told = result.json()
@@ -71,7 +70,7 @@ def test_round_trip_of_a_small_chip(cli: Cli) -> None:
     assert decrypt.golden == encrypt.base, "a round trip"
 
 
-def test_a_chip_is_the_same_whatever_was_made_before() -> None:
+def test_a_chip_is_the_same_whatever_was_made_before():
     """LiteX keeps tables of a process, the Verilog would say when and where it was made."""
     boards = [make_board("accelerator", cpu) for cpu in (*CPUS, *reversed(CPUS))]
     assert boards == boards[::-1]
@@ -86,7 +85,7 @@ def test_a_chip_is_the_same_whatever_was_made_before() -> None:
 
 @pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("interrupt", [False, True])
-def test_programs_compile_without_a_warning(cpu: str, interrupt: bool) -> None:
+def test_programs_compile_without_a_warning(cpu, interrupt):
     chip = Chip(find("systolic-002").at(72), cpu)  # three numbers are given
     program = chips.round_trip_software(chip, interrupt)
     assert program.files["operands.h"].count("[WORDS] = {") == 5 + 3
@@ -98,7 +97,7 @@ def test_programs_compile_without_a_warning(cpu: str, interrupt: bool) -> None:
     assert 500 < len(image) < 2000 and image[4] not in (0, image[0]), "PicoRV32's interrupts begin at 0x10"
 
 
-def test_a_wrong_result_is_exit_1(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_result_is_exit_1(cli, tmp_path, monkeypatch):
     """Also where the program has not seen it."""
     encrypt, decrypt = works(find("mont").at(16))
     argv = ("proc", "soc", "mont", "--nbits", 16)
@@ -116,7 +115,7 @@ def test_a_wrong_result_is_exit_1(cli: Cli, tmp_path: Path, monkeypatch: pytest.
     assert "decrypt" not in stopped.out.splitlines()[5]
 
 
-def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_does_not_end(cli, tmp_path, monkeypatch):
     bench_that_prints(tmp_path, monkeypatch, "text encrypt: ok\ncycles 1024\nlimit 99\n")
     result = cli("proc", "soc", "mont", "--nbits", 16)
     assert result.code == 1 and "Traceback" not in result.err
@@ -125,7 +124,7 @@ def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, monkeypatch: pyte
         round_trip(Chip(find("mont").at(16), "vexriscv"), True)
 
 
-def test_calls_of_an_accelerator(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_an_accelerator(cli, tmp_path, monkeypatch):
     """The program compiles; responses are compared with those of the function, and all calls must be made."""
     argv = ("proc", "soc", "--accelerator", EXAMPLES / "inverse", "--nbits", 16)
     accelerator = entry(str(EXAMPLES / "inverse")).at(16)
@@ -149,7 +148,7 @@ def test_calls_of_an_accelerator(cli: Cli, tmp_path: Path, monkeypatch: pytest.M
     assert calls(0, 3, 3) == [["ok", count] for count in cycles[:3]]
 
 
-def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_litex(cli, monkeypatch):
     whole = importlib.util.find_spec
     for module in ("litex", "pythondata_cpu_picorv32"):
         monkeypatch.setattr(
@@ -175,7 +174,7 @@ def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (["mont", "--set", "verify=true"], "leave out crt, blind and verify, or run `modexlab proc systems`"),
     ],
 )
-def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+def test_refusals(cli, argv, message):
     assert message in cli.fails("proc", "soc", *argv)
 
 
@@ -187,7 +186,7 @@ def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
 @pytest.mark.parametrize(
     ("name", "nbits"), [("mont", 32), ("mont-ct", 64), ("systolic-002", 72), ("dm-m-000", 32)]
 )
-def test_round_trips(cli: Cli, cpu: str, name: str, nbits: int) -> None:
+def test_round_trips(cli, cpu, name, nbits):
     """The machine takes the same cycles however the program waits for it."""
     polling, interrupt = (
         cli("proc", "soc", name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
@@ -201,7 +200,7 @@ def test_round_trips(cli: Cli, cpu: str, name: str, nbits: int) -> None:
 @pytest.mark.regress
 @pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("name", ["gcd", "crc", "inverse", "many"])
-def test_calls_of_accelerators(cli: Cli, tmp_path: Path, name: str, cpu: str) -> None:
+def test_calls_of_accelerators(cli, tmp_path, name, cpu):
     folder = EXAMPLES / name
     if name == "many":  # more registers than an exponentiation, and results of several words
         folder = tmp_path / name
@@ -217,7 +216,7 @@ def test_calls_of_accelerators(cli: Cli, tmp_path: Path, name: str, cpu: str) ->
 
 
 @pytest.mark.regress
-def test_hardware_that_differs_from_its_function(cli: Cli, tmp_path: Path) -> None:
+def test_hardware_that_differs_from_its_function(cli, tmp_path):
     """The program finds it, and so does the command."""
     shutil.copytree(EXAMPLES / "gcd", tmp_path / "gcd")
     file = tmp_path / "gcd" / "accelerator.py"
@@ -230,7 +229,7 @@ def test_hardware_that_differs_from_its_function(cli: Cli, tmp_path: Path) -> No
 
 @pytest.mark.regress
 @pytest.mark.parametrize("interrupt", [False, True])
-def test_errors_on_the_chip(interrupt: bool) -> None:
+def test_errors_on_the_chip(interrupt):
     """The machine's code comes to the program as words; a wrong expectation, and a given number too
     few, too.
     """
@@ -255,7 +254,7 @@ def test_errors_on_the_chip(interrupt: bool) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("wait", ["polling", "interrupt"])
-def test_rsa_of_1024_bits(cli: Cli, wait: str) -> None:
+def test_rsa_of_1024_bits(cli, wait):
     result = cli("proc", "soc", "systolic", "--nbits", 1024, "--wait", wait, "--json").json()
     assert result["ok"] and result["key_nbits"] == 1024
     assert result["calls"][1]["machine"] > 0.99 * result["calls"][1]["wait"]
@@ -263,7 +262,7 @@ def test_rsa_of_1024_bits(cli: Cli, wait: str) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("cpu", CPUS)
-def test_the_folder_builds_by_itself(cli: Cli, tmp_path: Path, cpu: str) -> None:
+def test_the_folder_builds_by_itself(cli, tmp_path, cpu):
     """With tools alone: the simulation is built anew, and so is the program."""
     here = cli(
         "proc",
@@ -311,7 +310,7 @@ def test_the_folder_builds_by_itself(cli: Cli, tmp_path: Path, cpu: str) -> None
     ("cpu", "error"),
     [("vexriscv", r"\.dBusWishbone_ERR\s*\((\w+)\)"), ("picorv32", r"assign (\w*idbus_err) =")],
 )
-def test_refused_accesses(cpu: str, error: str) -> None:
+def test_refused_accesses(cpu, error):
     """The error comes to the CPU's port, and the CPU does not look: a read gives 0, a write does nothing,
     there is no trap.
     """

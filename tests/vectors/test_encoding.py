@@ -20,7 +20,7 @@ MESSAGE = b"a message"
 
 
 @pytest.fixture(scope="module", params=[1024, 1031])
-def key(request: pytest.FixtureRequest) -> rsa.RSAPrivateKey:
+def key(request):
     """1031 bits: neither the modulus nor the PSS block fills its bytes."""
     return rsa.generate_private_key(public_exponent=65537, key_size=request.param)
 
@@ -38,7 +38,7 @@ def private(key: rsa.RSAPrivateKey, ciphertext: bytes) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", HASHES)
-def test_pkcs1_signature(key: rsa.RSAPrivateKey, name: str) -> None:
+def test_pkcs1_signature(key, name):
     sha = encoding.hash_name(name)
     value, n = public(key, key.sign(MESSAGE, padding.PKCS1v15(), HASHES[name]))
     em = encoding.pkcs1_encode(sha, MESSAGE, (n.bit_length() + 7) // 8)
@@ -47,7 +47,7 @@ def test_pkcs1_signature(key: rsa.RSAPrivateKey, name: str) -> None:
 
 @pytest.mark.parametrize("name", HASHES)
 @pytest.mark.parametrize("salt_len", [0, 20])
-def test_pss_signature(key: rsa.RSAPrivateKey, name: str, salt_len: int) -> None:
+def test_pss_signature(key, name, salt_len):
     sha = encoding.hash_name(name)
     scheme = padding.PSS(mgf=padding.MGF1(HASHES[name]), salt_length=salt_len)
     value, n = public(key, key.sign(MESSAGE, scheme, HASHES[name]))
@@ -60,7 +60,7 @@ def test_pss_signature(key: rsa.RSAPrivateKey, name: str, salt_len: int) -> None
     assert not encoding.pss_holds(sha, MESSAGE, nbits, value ^ 1, salt_len), "the last byte is not bc"
 
 
-def test_pss_encode_is_what_pss_holds_accepts(key: rsa.RSAPrivateKey) -> None:
+def test_pss_encode_is_what_pss_holds_accepts(key):
     nbits = key.key_size
     em = encoding.pss_encode("sha256", MESSAGE, nbits, b"salt", "sha1")
     assert encoding.pss_holds("sha256", MESSAGE, nbits, int.from_bytes(em, "big"), 4, "sha1")
@@ -70,7 +70,7 @@ def test_pss_encode_is_what_pss_holds_accepts(key: rsa.RSAPrivateKey) -> None:
 
 @pytest.mark.parametrize(("name", "mgf"), [("SHA-1", "SHA-1"), ("SHA-256", "SHA-1"), ("SHA-1", "SHA-512")])
 @pytest.mark.parametrize("label", [b"", b"label"])
-def test_oaep(key: rsa.RSAPrivateKey, name: str, mgf: str, label: bytes) -> None:
+def test_oaep(key, name, mgf, label):
     scheme = padding.OAEP(mgf=padding.MGF1(HASHES[mgf]), algorithm=HASHES[name], label=label)
     value, size = private(key, key.public_key().encrypt(b"secret", scheme))
     names = encoding.hash_name(name), encoding.hash_name(mgf)
@@ -79,7 +79,7 @@ def test_oaep(key: rsa.RSAPrivateKey, name: str, mgf: str, label: bytes) -> None
     assert encoding.oaep_decode(*names, value ^ 1 << 100, size, label) is None
 
 
-def test_pkcs1_decryption(key: rsa.RSAPrivateKey) -> None:
+def test_pkcs1_decryption(key):
     value, size = private(key, key.public_key().encrypt(b"secret", padding.PKCS1v15()))
     assert encoding.pkcs1_decode(value, size) == b"secret"
     assert encoding.pkcs1_decode(value ^ 1 << 8 * (size - 2), size) is None, "block type 3"
@@ -104,11 +104,11 @@ def test_pkcs1_decryption(key: rsa.RSAPrivateKey) -> None:
         ("", None),
     ],
 )
-def test_hash_names(written: str, name: str | None) -> None:
+def test_hash_names(written, name):
     assert encoding.hash_name(written) == name
 
 
-def test_shake_as_rfc_8702_has_it() -> None:
+def test_shake_as_rfc_8702_has_it():
     assert len(encoding.digest("shake_128", b"")) == 32
     assert len(encoding.digest("shake_256", b"")) == 64
     em = encoding.pss_encode("shake_128", MESSAGE, 1024, bytes(32))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.exchange.vectors import judge
 from modexlab.eval.exchange.vectors.items import Frame, Item, ModExp, ModMul, NotApplicable, Verdict
@@ -32,7 +31,7 @@ def judged(item: Item, design: str = "mont", **options: object) -> Outcome:
         for design in catalogue.designs()
     ],
 )
-def test_powers_and_products_on_native_rtl(design: Design) -> None:
+def test_powers_and_products_on_native_rtl(design):
     modulus = design.at(32).modulus or M
     items = [
         ModExp("a power", 3, 65537, modulus, pow(3, 65537, modulus)),
@@ -50,13 +49,13 @@ def test_powers_and_products_on_native_rtl(design: Design) -> None:
         assert outcomes[1].reason == f"the multiplier of {design.name} alone does not take any modulus"
 
 
-def test_a_machine_for_another_modulus_is_not_applicable() -> None:
+def test_a_machine_for_another_modulus_is_not_applicable():
     assert judged(ModExp("x", 3, 5, 7, 5), "dm-m-000").reason == "the machine is made for another modulus"
     outcome = judged(ModExp("x", 3, 5, 7, 5), "dm-m-000", settings={"modulus": 7})
     assert outcome.kind == "passed"
 
 
-def test_a_width_that_the_user_asked_for_must_exist() -> None:
+def test_a_width_that_the_user_asked_for_must_exist():
     """By itself, a design that stops at some width is not applicable above; asked for, that is a mistake."""
     wide = ModExp("x", 3, 5, 2**2047 + 1)
     assert "does not exist at 2048 bits" in judged(wide, "cm-m-000").reason
@@ -64,7 +63,7 @@ def test_a_width_that_the_user_asked_for_must_exist() -> None:
         judged(wide, "cm-m-000", nbits=2048)
 
 
-def test_order_over_files_is_kept() -> None:
+def test_order_over_files_is_kept():
     files = [[ModExp("a", 2, 2, 7, 4), ModExp("b", 2, 3, 2**40 + 1, 8)], [], [ModExp("c", 2, 1, 7, 2)]]
     outcomes = list(Judge(catalogue.find("mont")).run(files))
     assert [[outcome.item.name for outcome in per_file] for per_file in outcomes] == [["a", "b"], [], ["c"]]
@@ -86,46 +85,46 @@ def test_order_over_files_is_kept() -> None:
         (ModExp("x", 3, 2**4096, 7), "wider than 4096 bits"),
     ],
 )
-def test_skipped_with_a_reason(item: Item, reason: str) -> None:
+def test_skipped_with_a_reason(item, reason):
     outcome = judged(item)
     assert (outcome.kind, outcome.reason) == ("skipped", reason)
 
 
-def test_a_base_above_the_modulus_is_for_the_naive_machine() -> None:
+def test_a_base_above_the_modulus_is_for_the_naive_machine():
     item = ModExp("x", 2**40 + 9, 5, 7, pow(2**40 + 9, 5, 7))
     assert judged(item).kind == "skipped"
     outcome = judged(item, "naive")
     assert (outcome.kind, outcome.nbits) == ("passed", 64), "wide enough for the base"
 
 
-def test_reduce() -> None:
+def test_reduce():
     assert judged(ModExp("x", -3, 5, 7, -(3**5) % 7), reduce=True).kind == "passed"
     outcome = judged(ModMul("x", -3, 2**70, 7, -3 * 2**70 % 7), reduce=True)
     assert (outcome.kind, outcome.nbits, outcome.operands) == ("passed", 32, {"a": 4, "b": 2, "mod": 7})
 
 
-def test_one_width_for_all() -> None:
+def test_one_width_for_all():
     assert judged(ModExp("x", 3, 5, 7, 5), nbits=48).nbits == 48
     assert judged(ModExp("x", 3, 5, 2**60 + 1), nbits=48).reason == "wider than the 48 bits of --nbits"
 
 
-def test_an_exponent_wider_than_the_modulus_gets_a_wider_machine() -> None:
+def test_an_exponent_wider_than_the_modulus_gets_a_wider_machine():
     outcome = judged(ModExp("x", 3, 2**40 + 1, 7, pow(3, 2**40 + 1, 7)))
     assert (outcome.kind, outcome.nbits) == ("passed", 64)
 
 
-def test_limit_counts_usable_items_only() -> None:
+def test_limit_counts_usable_items_only():
     items = [NotApplicable("x", "sum"), *(ModExp("x", 3, exp, 7, pow(3, exp, 7)) for exp in range(4))]
     (outcomes,) = Judge(catalogue.find("mont"), limit=2).run([items])
     assert [outcome.kind for outcome in outcomes] == ["skipped", "passed", "passed", "beyond", "beyond"]
 
 
-def test_settings_that_fit_no_machine() -> None:
+def test_settings_that_fit_no_machine():
     with pytest.raises(BadInput, match="nstages = 3 does not divide"):
         judged(ModExp("x", 3, 5, 7, 5), "mont-001", settings={"nstages": 3})
 
 
-def test_unknown_stage() -> None:
+def test_unknown_stage():
     with pytest.raises(BadInput, match="unknown stage 'spice'"):
         judged(ModExp("x", 3, 5, 7, 5), stage="spice")
 
@@ -133,26 +132,26 @@ def test_unknown_stage() -> None:
 # ---- both judges can say no
 
 
-def test_the_result_of_the_file_is_wrong() -> None:
+def test_the_result_of_the_file_is_wrong():
     outcome = judged(ModExp("x", 3, 5, 7, 6))
     assert outcome.kind == "failed"
     assert outcome.reason == "the result equals the golden value, but the file has 6"
 
 
 @pytest.mark.parametrize(("says", "expect"), [(True, False), (False, True)])
-def test_the_verdict_of_the_file_is_wrong(says: bool, expect: bool) -> None:
+def test_the_verdict_of_the_file_is_wrong(says, expect):
     outcome = judged(ModExp("x", 3, 5, 7, None, Verdict(lambda _: says, expect, "a signature: so and so")))
     assert outcome.kind == "failed"
     assert f"the encoding is {'valid' if says else 'invalid'} (a signature: so and so)" in outcome.reason
 
 
 @pytest.mark.parametrize("says", [True, False])
-def test_either_verdict_may_be_accepted(says: bool) -> None:
+def test_either_verdict_may_be_accepted(says):
     outcome = judged(ModExp("x", 3, 5, 7, None, Verdict(lambda _: says, None, "acceptable")))
     assert (outcome.kind, outcome.either) == ("passed", True)
 
 
-def test_a_wrong_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_machine_fails(monkeypatch):
     def off_by_one(_: Session, operands: Sequence[tuple[int, int, int]], *__: object) -> list[Answer]:
         return [Answer(Status.OK, pow(*operand) + 1, 9) for operand in operands]
 
@@ -163,7 +162,7 @@ def test_a_wrong_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.reason == "the result is not the golden value"
 
 
-def test_a_refusing_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusing_machine_fails(monkeypatch):
     monkeypatch.setattr(
         Session, "run", lambda _, operands, *__: [Answer(Status.NO_RESULT, 5, 9)] * len(operands)
     )
@@ -171,7 +170,7 @@ def test_a_refusing_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("level", ["fl", "rtl"])
-def test_encodings_are_opened_by_the_unit_too(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encodings_are_opened_by_the_unit_too(level, monkeypatch):
     """Good ones and wrong ones of both types; a unit that is wrong makes the vector fail."""
     modulus = (1 << 128) - 159
     good, short = b"\0\2" + b"\7" * 9 + b"\0mess", b"\0\2" + b"\7" * 5 + b"\0message!"

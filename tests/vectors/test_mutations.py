@@ -106,7 +106,7 @@ def with_modulus(value: str) -> Callable[[str], str]:
         ),
     ],
 )
-def test_by_hand(tmp_path: Path, name: str, change: Callable[[str], str], message: str) -> None:
+def test_by_hand(tmp_path, name, change, message):
     said = read(corrupted(tmp_path, name, change))
     assert "\n" not in said
     assert len(said) < 1000
@@ -115,7 +115,7 @@ def test_by_hand(tmp_path: Path, name: str, change: Callable[[str], str], messag
             load(str(tmp_path / name))
 
 
-def test_a_hash_without_identifier_is_not_applicable(tmp_path: Path) -> None:
+def test_a_hash_without_identifier_is_not_applicable(tmp_path):
     """The padding of PKCS#1 v1.5 names its hash; SHAKE128 has no name there."""
     path = corrupted(
         tmp_path,
@@ -125,7 +125,7 @@ def test_a_hash_without_identifier_is_not_applicable(tmp_path: Path) -> None:
     assert read(path) == ""
 
 
-def test_a_salt_length_that_is_no_number(tmp_path: Path) -> None:
+def test_a_salt_length_that_is_no_number(tmp_path):
     def pss(document: dict[str, Any]) -> None:
         document["algorithm"] = "RSASSA-PSS"
         document["testGroups"][0].update(type="RsassaPssVerify", sLen=["20"])
@@ -206,7 +206,7 @@ def check(path: Path, mutant: bytes) -> bool:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_accidents(tmp_path: Path, name: str) -> None:
+def test_accidents(tmp_path, name):
     rng = random.Random(name)
     original = (DATA / name).read_bytes()
     refused = sum(check(tmp_path / name, mutated(original, rng)) for _ in range(MUTATIONS))
@@ -214,7 +214,7 @@ def test_accidents(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".json")])
-def test_other_types(tmp_path: Path, name: str) -> None:
+def test_other_types(tmp_path, name):
     rng = random.Random(f"types of {name}")
     original = json.loads((DATA / name).read_text())
     for _ in range(MUTATIONS):

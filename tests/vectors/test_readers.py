@@ -55,7 +55,7 @@ def judge(file: VectorFile) -> Counter[str]:
         ("pkcs1_sign_512.txt", "PKCS#1", {"ModExp": 2}),
     ],
 )
-def test_small_files(name: str, form: str, counts: dict[str, int]) -> None:
+def test_small_files(name, form, counts):
     file = load(str(DATA / name))
     assert form in file.format
     assert judge(file) == counts
@@ -80,21 +80,21 @@ def test_small_files(name: str, form: str, counts: dict[str, int]) -> None:
         ("oaep-custom/oaep-sha1-sha224.txt", 60),
     ],
 )
-def test_real_files(name: str, tests: int) -> None:
+def test_real_files(name, tests):
     counts = judge(load(str(RSA / name)))
     assert counts["ModExp"] == tests
     assert counts["not applicable"] == 0
 
 
 @pytest.mark.parametrize("name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt"])
-def test_with_d_the_private_exponent_is_run(name: str) -> None:
+def test_with_d_the_private_exponent_is_run(name):
     items = load(str(RSA / name)).items
     assert len(items) == 250
     assert all(isinstance(item, ModExp) and item.exp.bit_length() > 1000 for item in items)
     assert items[0].golden() == items[0].expected
 
 
-def test_a_stripped_header_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_stripped_header_is_no_obstacle(tmp_path):
     text = (RSA / "FIPS_186-2" / "SigVerPSS_186-3.rsp").read_text()
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     path = tmp_path / "headless.rsp"
@@ -107,7 +107,7 @@ def test_a_stripped_header_is_no_obstacle(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def key() -> rsa.RSAPrivateKey:
+def key():
     return rsa.generate_private_key(public_exponent=3, key_size=1024)
 
 
@@ -167,7 +167,7 @@ def wycheproof(
 
 
 @pytest.mark.parametrize("field", PUBLIC_KEYS)
-def test_wycheproof_public_keys(tmp_path: Path, key: rsa.RSAPrivateKey, field: str) -> None:
+def test_wycheproof_public_keys(tmp_path, key, field):
     signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA256())
     group = {"type": "RsassaPkcs1Verify", "sha": "SHA-256", field: PUBLIC_KEYS[field](key)}
     file = wycheproof(
@@ -179,7 +179,7 @@ def test_wycheproof_public_keys(tmp_path: Path, key: rsa.RSAPrivateKey, field: s
 
 
 @pytest.mark.parametrize("field", PRIVATE_KEYS)
-def test_wycheproof_private_keys(tmp_path: Path, key: rsa.RSAPrivateKey, field: str) -> None:
+def test_wycheproof_private_keys(tmp_path, key, field):
     scheme = padding.OAEP(mgf=padding.MGF1(hashes.SHA1()), algorithm=hashes.SHA256(), label=b"\1")
     secret = key.public_key().encrypt(b"\2", scheme).hex()
     group = {
@@ -205,7 +205,7 @@ def test_wycheproof_private_keys(tmp_path: Path, key: rsa.RSAPrivateKey, field: 
     assert (read.p, read.q) == (primes if field != "privateKey" else (None, None))
 
 
-def test_wycheproof_pss(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+def test_wycheproof_pss(tmp_path, key):
     scheme = padding.PSS(mgf=padding.MGF1(hashes.SHA1()), salt_length=11)
     signature = key.sign(b"", scheme, hashes.SHA256()).hex()
     group = {"type": "RsassaPssVerify", "sha": "SHA-256", "mgfSha": "SHA-1", "sLen": 11}
@@ -221,7 +221,7 @@ def test_wycheproof_pss(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
     assert judge(wycheproof(tmp_path, "RSASSA-PSS", group, tests)) == {"ModExp": 1}
 
 
-def test_wycheproof_generate(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+def test_wycheproof_generate(tmp_path, key):
     signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA224())
     group = {"type": "RsassaPkcs1Generate", "sha": "SHA-224", "privateKeyPkcs8": _pkcs8(key, DER).hex()}
     file = wycheproof(
@@ -231,7 +231,7 @@ def test_wycheproof_generate(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
     assert file.items[0].exp == key.private_numbers().d
 
 
-def test_wycheproof_plain_powers(tmp_path: Path) -> None:
+def test_wycheproof_plain_powers(tmp_path):
     tests = [
         {"base": "02", "exponent": "0a", "modulus": "03e9", "expected": "17", "result": "valid"},
         {"base": "02", "exp": "0a", "mod": "03e9", "result": "17"},
@@ -239,7 +239,7 @@ def test_wycheproof_plain_powers(tmp_path: Path) -> None:
     assert judge(wycheproof(tmp_path, "ModExp", {"type": "ModExp"}, tests)) == {"ModExp": 2}
 
 
-def test_wycheproof_without_rsa(tmp_path: Path) -> None:
+def test_wycheproof_without_rsa(tmp_path):
     file = wycheproof(
         tmp_path, "ECDSA", {"type": "EcdsaVerify"}, [{"msg": "", "sig": "00", "result": "valid"}] * 2
     )
@@ -285,9 +285,7 @@ def test_wycheproof_without_rsa(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wycheproof_not_applicable(
-    tmp_path: Path, algorithm: str, group: dict[str, object], test: dict[str, object], reason: str
-) -> None:
+def test_wycheproof_not_applicable(tmp_path, algorithm, group, test, reason):
     file = wycheproof(tmp_path, algorithm, group, [{"msg": "", "result": "valid", **test}])
     assert isinstance(file.items[0], NotApplicable)
     assert reason in file.items[0].reason
@@ -306,7 +304,7 @@ def test_wycheproof_not_applicable(
         ({"keyJwk": {"n": "A"}}, r"keyJwk\.n is not base64url: 'A'"),
     ],
 )
-def test_wycheproof_corrupt_keys(tmp_path: Path, group: dict[str, object], message: str) -> None:
+def test_wycheproof_corrupt_keys(tmp_path, group, message):
     with pytest.raises(BadInput, match=message):
         wycheproof(tmp_path, "RSASSA-PSS", group, [{"msg": "", "sig": "", "result": "valid"}])
 
@@ -325,14 +323,14 @@ def test_wycheproof_corrupt_keys(tmp_path: Path, group: dict[str, object], messa
         ),
     ],
 )
-def test_json_of_another_shape(tmp_path: Path, document: object, message: str) -> None:
+def test_json_of_another_shape(tmp_path, document, message):
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(document))
     with pytest.raises(BadInput, match=message):
         load(str(path))
 
 
-def test_eip198_absurd_lengths(tmp_path: Path) -> None:
+def test_eip198_absurd_lengths(tmp_path):
     path = tmp_path / "modexp.json"
     path.write_text(json.dumps([{"Input": "ff" * 96, "Expected": ""}]))
     assert load(str(path)).items == [
@@ -340,7 +338,7 @@ def test_eip198_absurd_lengths(tmp_path: Path) -> None:
     ]
 
 
-def test_a_hash_that_is_not_there(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+def test_a_hash_that_is_not_there(tmp_path, key):
     group = {"type": "RsassaPkcs1Verify", "sha": "WHIRL-7", "keyPem": PUBLIC_KEYS["keyPem"](key)}
     file = wycheproof(tmp_path, "RSASSA-PKCS1-v1_5", group, [{"msg": "", "sig": "00", "result": "valid"}])
     assert file.items[0].reason == "the hash WHIRL-7 is not available in this Python"
@@ -349,7 +347,7 @@ def test_a_hash_that_is_not_there(tmp_path: Path, key: rsa.RSAPrivateKey) -> Non
 # ---- other layouts
 
 
-def test_bn_text_without_blank_lines_and_with_colons(tmp_path: Path) -> None:
+def test_bn_text_without_blank_lines_and_with_colons(tmp_path):
     path = tmp_path / "bn.txt"
     path.write_text(
         "ModExp: 1\nA: 2\nE: 2\nM: 3\nModExp: 1\nA: 4\nE: 2\nM: 5 # comment\nModMul = 1\nA = 2\nB = 2\nM = 3"
@@ -357,7 +355,7 @@ def test_bn_text_without_blank_lines_and_with_colons(tmp_path: Path) -> None:
     assert judge(load(str(path))) == {"ModExp": 2, "ModMul": 1}
 
 
-def test_bn_text_with_comments_inside_a_stanza(tmp_path: Path) -> None:
+def test_bn_text_with_comments_inside_a_stanza(tmp_path):
     """BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line
     does.
     """
@@ -372,26 +370,26 @@ def test_bn_text_with_comments_inside_a_stanza(tmp_path: Path) -> None:
     ]
 
 
-def test_a_latin_1_byte_in_a_comment(tmp_path: Path) -> None:
+def test_a_latin_1_byte_in_a_comment(tmp_path):
     path = tmp_path / "bn.txt"
     path.write_bytes(b"# by Koc and G\xf6del\nModMul = 1\nA = 2\nB = 2\nM = 3\n")
     assert load(str(path)).items == [ModMul("line 2 ModMul", 2, 2, 3, 1)]
 
 
-def test_bn_text_squares(tmp_path: Path) -> None:
+def test_bn_text_squares(tmp_path):
     path = tmp_path / "bn.txt"
     path.write_text("ModSquare = 1\nA = 4\nM = 5\n")
     assert load(str(path)).items == [ModMul("line 1 ModSquare", 4, 4, 5, 1)]
 
 
-def test_eip198_object_of_entries(tmp_path: Path) -> None:
+def test_eip198_object_of_entries(tmp_path):
     call = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
     path = tmp_path / "modexp.json"
     path.write_text(json.dumps({"a": {"input": "0x" + call, "expected": "0x05"}}))
     assert load(str(path)).items == [ModExp("a", 3, 5, 7, 5)]
 
 
-def test_eip198_short_input_is_continued_by_zeros(tmp_path: Path) -> None:
+def test_eip198_short_input_is_continued_by_zeros(tmp_path):
     path = tmp_path / "modexp.json"
     path.write_text(
         json.dumps([{"Input": f"{1:064x}{1:064x}{2:064x}0305e1", "Expected": f"{3**5 % 0xE100:04x}"}])
@@ -399,7 +397,7 @@ def test_eip198_short_input_is_continued_by_zeros(tmp_path: Path) -> None:
     assert load(str(path)).items == [ModExp("entry 0", 3, 5, 0xE100, 3**5 % 0xE100)]
 
 
-def test_cavp_primes_give_the_private_exponent(tmp_path: Path) -> None:
+def test_cavp_primes_give_the_private_exponent(tmp_path):
     text = (DATA / "rsadp_512.rsp").read_text()
     sigver = (DATA / "sigver_512.rsp").read_text()
     primes = [line for line in sigver.splitlines() if line.startswith(("p =", "q ="))]
@@ -409,7 +407,7 @@ def test_cavp_primes_give_the_private_exponent(tmp_path: Path) -> None:
     assert judge(load(str(path))) == {"ModExp": 2, "not applicable": 1}
 
 
-def test_cavp_without_d_the_public_exponent_is_run(tmp_path: Path) -> None:
+def test_cavp_without_d_the_public_exponent_is_run(tmp_path):
     lines = (DATA / "rsadp_512.rsp").read_text().splitlines()
     path = tmp_path / "public.rsp"
     path.write_text("\n".join(line for line in lines if not line.startswith("d =")))
@@ -418,13 +416,13 @@ def test_cavp_without_d_the_public_exponent_is_run(tmp_path: Path) -> None:
     assert file.items[0].exp == 65537
 
 
-def test_detection_is_by_content(tmp_path: Path) -> None:
+def test_detection_is_by_content(tmp_path):
     path = tmp_path / "misleading.json"
     path.write_bytes((DATA / "sigver_512.rsp").read_bytes())
     assert "CAVP" in load(str(path)).format
 
 
-def test_a_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_obstacle(tmp_path):
     path = tmp_path / "bom.json"
     path.write_bytes(b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes())
     assert "EIP-198" in load(str(path)).format
@@ -525,7 +523,7 @@ CORRUPT: dict[str, tuple[str, Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("case", CORRUPT)
-def test_corrupt_files(tmp_path: Path, case: str) -> None:
+def test_corrupt_files(tmp_path, case):
     name, damage, message = CORRUPT[case]
     text = (DATA / name).read_text()
     damaged = damage(text)
@@ -538,13 +536,13 @@ def test_corrupt_files(tmp_path: Path, case: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_binary_file(tmp_path: Path) -> None:
+def test_binary_file(tmp_path):
     path = tmp_path / "vectors.bin"
     path.write_bytes(b"ModExp\xff\xfe")
     with pytest.raises(BadInput, match="byte 6 is not text"):
         load(str(path))
 
 
-def test_missing_file(tmp_path: Path) -> None:
+def test_missing_file(tmp_path):
     with pytest.raises(BadInput, match="No such file"):
         load(str(tmp_path / "nothing.json"))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -25,7 +24,7 @@ EXPECTED = {(nbits, row): (Status.OK, pow(*row)) for nbits, row in WANTED}
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(Answers, "kept", property(lambda _: tmp_path / "kept.jsonl"))
     monkeypatch.setattr(resume, "STEP", 2 * 32 * 17)  # two exponentiations of 32 bits
 
@@ -35,7 +34,7 @@ def answers(**how: object) -> Answers:
 
 
 @pytest.mark.parametrize(("jobs", "long"), [(1, 0), (2, 0), (2, 1 << 40)])
-def test_all_are_computed_once(jobs: int, long: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_are_computed_once(jobs, long, monkeypatch):
     monkeypatch.setattr(resume, "LONG", long)
     made = answers(jobs=jobs)
     told: list[tuple[int, int]] = []
@@ -61,7 +60,7 @@ def stops_after(chunks: int) -> Callable[..., list]:
     return compute
 
 
-def test_an_interrupted_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_goes_on(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(resume, "compute", stops_after(2))
         first = answers()
@@ -81,7 +80,7 @@ def test_an_interrupted_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not second.kept.exists()
 
 
-def test_names_of_kept_answers_tell_designs_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_kept_answers_tell_designs_apart(monkeypatch):
     monkeypatch.undo()
     names = {
         Answers(catalogue.find(name), settings, level, stage).kept
@@ -96,7 +95,7 @@ def test_names_of_kept_answers_tell_designs_apart(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("level", ["fl", "cl"])
-def test_levels(level: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_levels(level, capsys):
     cli = Cli(capsys)
     report = cli("check", DATA / "modexp_plain.json", "--design", "naive", "--level", level, "--json").json()
     assert report["level"] == level and report["passed"] and not report["failed"]
@@ -104,11 +103,11 @@ def test_levels(level: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_command(
-    told: signal.Signals,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:
+    told,
+    capsys,
+    monkeypatch,
+    request,
+):
     """SIGTERM acts as Ctrl-C: the verdicts so far are printed, and known results are kept."""
     real = resume.compute
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}[told]
@@ -128,7 +127,7 @@ def test_a_signal_ends_the_command(
     assert signal.getsignal(told) is usual
 
 
-def test_an_error_of_a_worker_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_worker_ends_the_run(monkeypatch):
     monkeypatch.setattr(resume, "LONG", 0)
     impossible = Answers(catalogue.find("mont"), {"nstages": 33}, "fl", None, jobs=2)
     with pytest.raises(BadInput, match="nstages = 33"), impossible:

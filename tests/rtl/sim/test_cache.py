@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ REQUESTS, STATICS, EXPECTED = [(5, 6), (7, 1)], {"modulus": 9}, [2, 8]
 
 
 @pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(tmp_path, monkeypatch):
     """A cache that holds nothing but what all designs share, and an empty working directory."""
     simulate(AddMod(8))  # makes sure that there is one
     shared = cache.root()
@@ -49,7 +48,7 @@ def run(stage: str = "native") -> list:
 
 
 @pytest.mark.parametrize("stage", one_now(["verilog", "native"], "native"))
-def test_second_build_is_found_and_nothing_else_is_left(own_cache: Path, stage: str) -> None:
+def test_second_build_is_found_and_nothing_else_is_left(own_cache, stage):
     assert run(stage) == EXPECTED
     (entry,) = entries(own_cache)
     before = entry.stat()
@@ -62,7 +61,7 @@ def test_second_build_is_found_and_nothing_else_is_left(own_cache: Path, stage: 
 
 @pytest.mark.parametrize("stage", one_now(["verilog", "native"], "native"))
 @pytest.mark.parametrize("damage", one_now(["empty", "half of it", "a bit"], "a bit"))
-def test_damaged_entry_is_built_again(own_cache: Path, stage: str, damage: str) -> None:
+def test_damaged_entry_is_built_again(own_cache, stage, damage):
     assert run(stage) == EXPECTED
     (entry,) = entries(own_cache)
     whole = entry.read_bytes()
@@ -78,14 +77,14 @@ def test_damaged_entry_is_built_again(own_cache: Path, stage: str, damage: str) 
 
 
 @pytest.mark.regress
-def test_options_that_change_the_library_change_the_entry(own_cache: Path) -> None:
+def test_options_that_change_the_library_change_the_entry(own_cache):
     simulate(AddMod(8))
     simulate(AddMod(8), opt="-O0")
     simulate(AddMod(16))
     assert len(entries(own_cache)) == 3
 
 
-def test_headers_that_change_the_library_change_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_that_change_the_library_change_the_entry(monkeypatch):
     """They say how a model is compiled."""
     names: list[str] = []
     monkeypatch.setattr(cache, "cached", lambda name, make: names.append(name))
@@ -95,7 +94,7 @@ def test_headers_that_change_the_library_change_the_entry(monkeypatch: pytest.Mo
     assert names[0] != names[1]
 
 
-def test_two_processes_build_the_same_design_at_once(own_cache: Path) -> None:
+def test_two_processes_build_the_same_design_at_once(own_cache):
     code = "import tests.rtl.sim.test_cache as t; assert t.run() == t.EXPECTED; print('ok')"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     processes = [
@@ -114,7 +113,7 @@ def test_two_processes_build_the_same_design_at_once(own_cache: Path) -> None:
     assert len(entries(own_cache)) == 1
 
 
-def test_failed_build_leaves_nothing(own_cache: Path) -> None:
+def test_failed_build_leaves_nothing(own_cache):
     def fail(directory: Path) -> Path:
         (directory / "half").write_text("half")
         raise ToolError("no")
@@ -125,7 +124,7 @@ def test_failed_build_leaves_nothing(own_cache: Path) -> None:
     assert not list(own_cache.glob("build-*"))
 
 
-def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_place_of_the_cache(monkeypatch, tmp_path):
     monkeypatch.delenv("MODEXLAB_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache.root() == tmp_path / "modexlab"
@@ -136,7 +135,7 @@ def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert cache.root() == Path.cwd() / "here"
 
 
-def test_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cache_that_cannot_be_written(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(BadInput, match=r"the cache .*file/cache cannot be written .*: set MODEXLAB_CACHE"):
@@ -144,7 +143,7 @@ def test_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])
-def test_cache_that_cannot_be_written_in_the_end(own_cache: Path, code: int) -> None:
+def test_cache_that_cannot_be_written_in_the_end(own_cache, code):
     def fail(directory: Path) -> Path:
         raise OSError(code, os.strerror(code), str(directory / "design.sv"))
 
@@ -154,7 +153,7 @@ def test_cache_that_cannot_be_written_in_the_end(own_cache: Path, code: int) -> 
 
 
 @pytest.fixture
-def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def compiler(tmp_path, monkeypatch):
     """Sets CXX to a shell script."""
 
     def use(script: str) -> None:
@@ -173,14 +172,14 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     forget()
 
 
-def test_tool_that_finds_the_disk_full(own_cache: Path, compiler: Callable[[str], None]) -> None:
+def test_tool_that_finds_the_disk_full(own_cache, compiler):
     compiler("#!/bin/sh\necho 'fatal error: error writing to x.s: No space left on device'; exit 1\n")
     with pytest.raises(BadInput, match=r"cannot be written \(No space left on device\): set MODEXLAB_CACHE"):
         simulate(AddMod(8))
 
 
 @pytest.mark.parametrize("stage", ["verilog", "native"])
-def test_compiler_that_fails(own_cache: Path, compiler: Callable[[str], None], stage: str) -> None:
+def test_compiler_that_fails(own_cache, compiler, stage):
     compiler("#!/bin/sh\necho 'sorry'; exit 3\n")
     with pytest.raises(
         BadInput, match=r"cxx failed \(3\): sorry; set CXX to a compiler for C\+\+17 that works"
@@ -193,7 +192,7 @@ def test_compiler_that_fails(own_cache: Path, compiler: Callable[[str], None], s
     assert not list(own_cache.glob("build-*"))
 
 
-def test_clear_removes_what_the_cache_made_and_nothing_else(own_cache: Path) -> None:
+def test_clear_removes_what_the_cache_made_and_nothing_else(own_cache):
     run()
     (own_cache / "build-abcd1234").mkdir()  # left by a build that was killed
     (own_cache / "build-abcd1234" / "all.cpp").write_text("")
@@ -206,25 +205,25 @@ def test_clear_removes_what_the_cache_made_and_nothing_else(own_cache: Path) -> 
     assert {path.name for path in own_cache.iterdir()} == {"notes.txt", "build-notes", "a-0.so"}
 
 
-def test_clear_of_an_own_cache_leaves_no_directory(own_cache: Path) -> None:
+def test_clear_of_an_own_cache_leaves_no_directory(own_cache):
     run()
     cache.clear()
     assert not own_cache.exists()
     cache.clear()
 
 
-def test_make_clean_calls_what_there_is() -> None:
+def test_make_clean_calls_what_there_is():
     called = re.search(r"from (\S+) import (\w+); \2\(\)", (ROOT / "Makefile").read_text())
     assert called is not None
     assert callable(getattr(importlib.import_module(called[1]), called[2]))
 
 
-def test_keys_tell_parts_apart() -> None:
+def test_keys_tell_parts_apart():
     assert cache.key("ab", "c") != cache.key("a", "bc")
     assert cache.key("ab", "c") == cache.key("ab", "c")
 
 
-def test_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_compiler(monkeypatch):
     toolchain.compiler.cache_clear()
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(
@@ -234,7 +233,7 @@ def test_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     toolchain.compiler.cache_clear()
 
 
-def test_missing_verilator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_verilator(monkeypatch):
     toolchain.verilator_root.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(
@@ -244,7 +243,7 @@ def test_missing_verilator(monkeypatch: pytest.MonkeyPatch) -> None:
     toolchain.verilator_root.cache_clear()
 
 
-def test_message_of_a_tool(tmp_path: Path) -> None:
+def test_message_of_a_tool(tmp_path):
     (tmp_path / "bad.sv").write_text("module bad(input logic a; endmodule")
     with pytest.raises(ToolError, match=r"(?s)verilator_bin failed .*bad.sv:1:.*syntax error"):
         toolchain.verilator(["--lint-only", "bad.sv"], cwd=tmp_path)
@@ -253,9 +252,7 @@ def test_message_of_a_tool(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("gigabytes", "left"), [("4e-6", ["recent", "used"]), ("1", ["old", "recent", "used"])]
 )
-def test_a_full_cache_removes_what_was_used_least_recently(
-    tmp_path: Path, gigabytes: str, left: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_cache_removes_what_was_used_least_recently(tmp_path, gigabytes, left, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     monkeypatch.setenv(cache.LIMIT, gigabytes)
 
@@ -276,7 +273,7 @@ def test_a_full_cache_removes_what_was_used_least_recently(
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "much", "nan", "inf"])
-def test_a_limit_that_is_no_size(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_that_is_no_size(text, monkeypatch):
     monkeypatch.setenv(cache.LIMIT, text)
     with pytest.raises(BadInput, match=f"MODEXLAB_CACHE_GB = '{text}': give a number of gigabytes above 0"):
         cache.limit()

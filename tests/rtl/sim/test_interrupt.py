@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
 
 import pytest
 from modexlab.rtl.sim import interrupt, simulate
@@ -44,20 +43,20 @@ class Pressed(Component):
 
 
 @pytest.fixture(autouse=True)
-def plain_handler() -> Iterator[None]:
+def plain_handler():
     """Python's own: what other tests of this process run may have left another one."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-def test_why_it_is_kept() -> None:
+def test_why_it_is_kept():
     """PyMTL3 turns it into an error of its own."""
     with pytest.raises(IndexError):
         Bits8(0)[Press() : 4]
 
 
-def test_it_is_raised_at_the_edge_of_its_cycle() -> None:
+def test_it_is_raised_at_the_edge_of_its_cycle():
     component = Pressed()
     with simulate(component, "python") as simulation, pytest.raises(KeyboardInterrupt):
         simulation.run([1])
@@ -65,7 +64,7 @@ def test_it_is_raised_at_the_edge_of_its_cycle() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_it_is_raised_at_the_end_at_the_latest_and_once() -> None:
+def test_it_is_raised_at_the_end_at_the_latest_and_once():
     reached = False
     with pytest.raises(KeyboardInterrupt), interrupt.kept():
         with interrupt.kept():  # the inner one leaves it to the outer one
@@ -75,13 +74,13 @@ def test_it_is_raised_at_the_end_at_the_latest_and_once() -> None:
     interrupt.check()
 
 
-def test_an_error_on_the_way_does_not_hide_it() -> None:
+def test_an_error_on_the_way_does_not_hide_it():
     with pytest.raises(KeyboardInterrupt), interrupt.kept():
         signal.raise_signal(signal.SIGINT)
         raise ValueError("of something else")
 
 
-def test_the_handler_of_a_caller_stays() -> None:
+def test_the_handler_of_a_caller_stays():
     caught = []
     before = signal.signal(signal.SIGINT, lambda *_: caught.append(True))
     try:
@@ -92,7 +91,7 @@ def test_the_handler_of_a_caller_stays() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_other_threads_are_left_alone() -> None:
+def test_other_threads_are_left_alone():
     found = []
 
     def work() -> None:

@@ -27,7 +27,7 @@ def run(sim: Simulation, design: Design) -> Run:
     return sim.run(requests(design), stall=Stall(4, 0.2, 0.3))
 
 
-def test_reset_reaches_a_design_whatever_the_seed() -> None:
+def test_reset_reaches_a_design_whatever_the_seed():
     """The registers of the harness, and the values from before its first edges, are random as well."""
     sent, statics = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}
     expected = simulate(AddMod(8)).run(sent, statics=statics)
@@ -48,7 +48,7 @@ def test_reset_reaches_a_design_whatever_the_seed() -> None:
         for design in DESIGNS
     ],
 )
-def test_reset_suffices_after_power_up_and_in_mid_operation(design: Design) -> None:
+def test_reset_suffices_after_power_up_and_in_mid_operation(design):
     with simulate(design.at(NBITS).rtl()) as sim:
         expected = run(sim, design)
         assert expected.responses == [design.at(NBITS).fl(*operands) for operands in requests(design)]

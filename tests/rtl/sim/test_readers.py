@@ -108,7 +108,7 @@ SHOWN = (
         *one_now(PROCESSORS, "proc"),
     ],
 )
-def test_three_tools_read_it(name: str, tmp_path: Path) -> None:
+def test_three_tools_read_it(name, tmp_path):
     text = translate({**MACHINES, **PROCESSORS}[name](), TOP, unique=True)
     path = tmp_path / "design.sv"
     path.write_text(text)

@@ -2,9 +2,7 @@
 
 import gc
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from modexlab.rtl.sim import sources
@@ -28,7 +26,7 @@ FILES = {
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def house(tmp_path, monkeypatch):
     for name, text in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,14 +57,14 @@ def _forget() -> None:
         ("high/hint.py", False),
     ],
 )
-def test_what_counts(house: Path, changed: str, counts: bool) -> None:
+def test_what_counts(house, changed, counts):
     before = sources.digest("high.top")
     (house / changed).write_text(FILES[changed] + "# changed\n")
     _forget()
     assert (sources.digest("high.top") != before) == counts
 
 
-def test_type_checkers_imports_do_not_count_and_rooms_can_be_left_out(house: Path) -> None:
+def test_type_checkers_imports_do_not_count_and_rooms_can_be_left_out(house):
     assert "high.hint" not in sources.closure("high.typed")
     assert sources.closure("high.top", without=("low",)) == {"high", "high.top", "high.late", "high.worker"}
     with pytest.raises(ValueError, match=r"no module high\.tip"):
@@ -76,14 +74,14 @@ def test_type_checkers_imports_do_not_count_and_rooms_can_be_left_out(house: Pat
 @pytest.mark.parametrize(
     "file", ["carry_save.py", "squaring.py", "estimate.py", "styles/default.ys", "mapping/full_adders.v"]
 )
-def test_gates_depend_on_all_of_synthesis(file: str) -> None:
+def test_gates_depend_on_all_of_synthesis(file):
     """A list by hand once left these out, and tests of gates ran on yesterday's netlists."""
     assert ROOT / "flow" / "synth" / file in {
         ROOT / path.relative_to(sources.ROOT) for path in sources.files_of("flow.synth.synthesis")
     }
 
 
-def test_threads_may_ask_at_once() -> None:
+def test_threads_may_ask_at_once():
     """Python 3.11 raises SystemError where two threads make a tree, as happens when the collector runs
     between.
     """

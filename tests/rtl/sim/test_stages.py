@@ -44,7 +44,7 @@ def add_mods(nbits: int, count: int) -> tuple[list[tuple[int, int]], list[dict[s
 
 
 @pytest.mark.parametrize("nbits", one_now([8, 32, 33, 64, WIDE], 8, 33))
-def test_stages_agree(nbits: int) -> None:
+def test_stages_agree(nbits):
     requests, statics, expected = add_mods(nbits, 40)
     rng = random.Random(2)
     delays = {
@@ -67,7 +67,7 @@ def test_stages_agree(nbits: int) -> None:
 
 
 @pytest.mark.parametrize("length", one_now([1, 2, 3, 5], 5))
-def test_arrays_loops_and_lists_of_components(length: int) -> None:
+def test_arrays_loops_and_lists_of_components(length):
     requests = [(i, 255 - i) for i in range(20)]
     runs = [simulate(Chain(8, length), stage).run(requests, stall=Stall(1, 0.2, 0.2)) for stage in RTL_STAGES]
     assert runs[0].responses == [(a + sum(range(length)), b) for a, b in requests]
@@ -75,7 +75,7 @@ def test_arrays_loops_and_lists_of_components(length: int) -> None:
     assert runs[2] == runs[0]
 
 
-def test_latency_that_depends_on_the_operand() -> None:
+def test_latency_that_depends_on_the_operand():
     requests = [1, 3, 0xFF, 0x8000, 0xFFFF]
     for stage in RTL_STAGES:
         run = simulate(CountOnes(16), stage).run(requests)
@@ -84,7 +84,7 @@ def test_latency_that_depends_on_the_operand() -> None:
 
 
 @pytest.mark.parametrize("stage", DRIVERS)
-def test_protocol_cycle_by_cycle(stage: str) -> None:
+def test_protocol_cycle_by_cycle(stage):
     sim = simulate(Pass(8), stage)
     # combinational, nothing in the way: one message in each cycle
     assert sim.run([5, 6, 7]) == Run([5, 6, 7], [0, 1, 2], [0, 1, 2])
@@ -101,7 +101,7 @@ def test_protocol_cycle_by_cycle(stage: str) -> None:
 
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
-def test_statics_change_only_between_operations(stage: str) -> None:
+def test_statics_change_only_between_operations(stage):
     sim = simulate(AddMod(8), stage)
     requests = [(200, 100)] * 4
     run = sim.run(requests, statics=[{"modulus": m} for m in (201, 201, 251, 251)])
@@ -115,7 +115,7 @@ def test_statics_change_only_between_operations(stage: str) -> None:
 
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
-def test_hang_is_reported(stage: str) -> None:
+def test_hang_is_reported(stage):
     sim = simulate(CountOnes(16), stage)
     with pytest.raises(
         SimulationTimeout,
@@ -128,13 +128,13 @@ def test_hang_is_reported(stage: str) -> None:
 
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
-def test_hang_without_a_limit(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hang_without_a_limit(stage, monkeypatch):
     monkeypatch.setitem(protocol.HANG_CYCLES, stage, 100)
     with pytest.raises(SimulationTimeout, match=r"after 103 cycles .* no handshake for 100 cycles"):
         simulate(CountOnes(16), stage).run([1, 0])
 
 
-def test_hang_limit_leaves_room_for_the_widest_machines() -> None:
+def test_hang_limit_leaves_room_for_the_widest_machines():
     assert protocol.hang_cycles("native") >= 2 * 4096**2 * 2
     assert protocol.hang_cycles("python") < protocol.hang_cycles("native")
 
@@ -149,7 +149,7 @@ def test_hang_limit_leaves_room_for_the_widest_machines() -> None:
         (70, False, "the message changed in cycle 2"),
     ],
 )
-def test_refused_response_that_does_not_stay(stage: str, drops: bool, message: str, nbits: int) -> None:
+def test_refused_response_that_does_not_stay(stage, drops, message, nbits):
     sim = simulate(Fickle(nbits, drops), stage)
     assert sim.run([5]).responses == [5]  # nobody refuses: nothing is wrong
     with pytest.raises(BrokenPromise, match=f"response 0 at stage {stage}: {message}, before rdy took it"):
@@ -161,7 +161,7 @@ def test_refused_response_that_does_not_stay(stage: str, drops: bool, message: s
 
 @pytest.mark.parametrize("stage", DRIVERS)
 @pytest.mark.parametrize("gap", one_now([0, 2], 2))
-def test_response_after_the_last(stage: str, gap: int) -> None:
+def test_response_after_the_last(stage, gap):
     sim = simulate(Stutter(8, gap), stage)
     for _ in range(2):
         with pytest.raises(
@@ -171,7 +171,7 @@ def test_response_after_the_last(stage: str, gap: int) -> None:
 
 
 @pytest.mark.parametrize("stage", DRIVERS)
-def test_response_without_request(stage: str) -> None:
+def test_response_without_request(stage):
     with pytest.raises(
         UnexpectedResponse, match=f"response 0 in cycle 0 at stage {stage} answers no request"
     ):
@@ -179,14 +179,14 @@ def test_response_without_request(stage: str) -> None:
 
 
 @pytest.mark.parametrize("stage", one_now(["verilog", "native"], "native"))
-def test_designs_of_one_name_do_not_mix(stage: str) -> None:
+def test_designs_of_one_name_do_not_mix(stage):
     one, two = simulate(mk_twin(1), stage), simulate(mk_twin(2), stage)
     assert one.run([10, 20]).responses == [11, 21]
     assert two.run([10, 20]).responses == [12, 22]
     assert one.run([30]).responses == [31]
 
 
-def test_two_simulations_of_one_design_do_not_mix() -> None:
+def test_two_simulations_of_one_design_do_not_mix():
     first, second = simulate(AddMod(8)), simulate(AddMod(8))
     assert first.run([(1, 2)]).responses == second.run([(1, 2)]).responses
     first.close()
@@ -194,7 +194,7 @@ def test_two_simulations_of_one_design_do_not_mix() -> None:
     assert second.run([(2, 2)]).responses == [4]
 
 
-def test_progress_of_a_long_run() -> None:
+def test_progress_of_a_long_run():
     seen: list[tuple[int, int]] = []
     count = 600_000
     simulate(Pass(8)).run(
@@ -209,7 +209,7 @@ def test_progress_of_a_long_run() -> None:
     assert {total for _, total in seen} <= {20}
 
 
-def test_power_up_seed_shows_a_missing_reset() -> None:
+def test_power_up_seed_shows_a_missing_reset():
     assert simulate(NoReset(64)).run([0]).responses == [0]
     found = {seed: simulate(NoReset(64), power_up_seed=seed).run([0]).responses[0] for seed in (0, 1)}
     assert 0 not in found.values()
@@ -221,7 +221,7 @@ def test_power_up_seed_shows_a_missing_reset() -> None:
         simulate(NoReset(64), "python", power_up_seed=1)
 
 
-def test_stalls_have_the_given_probability_and_seed() -> None:
+def test_stalls_have_the_given_probability_and_seed():
     sim = simulate(Pass(8))
     messages = [0] * 20_000
     source = sim.run(messages, stall=Stall(1, source=0.25))
@@ -252,12 +252,12 @@ def test_stalls_have_the_given_probability_and_seed() -> None:
         ([(1, 2)], {"max_cycles": 0}, r"max_cycles must be at least 1, not 0"),
     ],
 )
-def test_bad_arguments(requests: list, options: dict, message: str) -> None:
+def test_bad_arguments(requests, options, message):
     with pytest.raises(BadInput, match=message):
         simulate(AddMod(8), "python").run(requests, **options)
 
 
-def test_a_component_is_simulated_once() -> None:
+def test_a_component_is_simulated_once():
     component = AddMod(8)
     translate(component)
     assert simulate(component).run([(1, 2)]).responses == [3]
@@ -268,7 +268,7 @@ def test_a_component_is_simulated_once() -> None:
             simulate(component, stage)
 
 
-def test_bad_simulations() -> None:
+def test_bad_simulations():
     with pytest.raises(BadInput, match=r"unknown stage 'gate': .* there are python, verilog, native"):
         simulate(AddMod(8), "gate")
     with pytest.raises(BadInput, match="NoStreams cannot be driven: it needs the streams `istream`"):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -64,7 +63,7 @@ def with_programs(top: Component) -> Iterator[Sequencer]:
         for index, case in enumerate(CASES)
     ],
 )
-def test_control_enters_its_states_and_no_other(name: str, how: dict[str, Any]) -> None:
+def test_control_enters_its_states_and_no_other(name, how):
     """The states that have names, and the words of the program where a sequencer executes one."""
     machine = catalogue.find(name).at(8, **how)
     top = machine.rtl()
@@ -140,7 +139,7 @@ class Counter(Component):
                 s.out @= 2
 
 
-def test_verilog_has_an_enumeration_and_cases() -> None:
+def test_verilog_has_an_enumeration_and_cases():
     text = translate(Counter(True))
     lint(text)
     assert re.findall(r"^    ([A-Z]+) = 2'd(\d)", text, re.MULTILINE) == [
@@ -152,7 +151,7 @@ def test_verilog_has_an_enumeration_and_cases() -> None:
     assert "DETOUR, DONE: out = 2'd1;" in text
 
 
-def test_state_that_cannot_be_is_not_written() -> None:
+def test_state_that_cannot_be_is_not_written():
     text = translate(Counter(False))
     lint(text)
     assert "DETOUR" not in text and "steady" not in text
@@ -160,7 +159,7 @@ def test_state_that_cannot_be_is_not_written() -> None:
     assert text.count("unique case ( st )") == 2 and "default: ;" in text
 
 
-def test_machine_has_no_states_as_numbers() -> None:
+def test_machine_has_no_states_as_numbers():
     text = translate(catalogue.find("ssmm-ct").at(8).rtl())
     (names,) = re.findall(r"module SerialCtrl\n.*?typedef enum logic \[1:0\] \{(.*?)\}", text, re.DOTALL)
     assert re.findall(r"(\w+) =", names) == ["IDLE", "STEP", "DONE"]

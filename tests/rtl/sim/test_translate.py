@@ -119,7 +119,7 @@ def modules(verilog: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_clean_under_lint_and_free_of_noise(name: str) -> None:
+def test_clean_under_lint_and_free_of_noise(name):
     verilog = translate(EXAMPLES[name]())
     lint(verilog)
     assert str(ROOT) not in verilog
@@ -134,7 +134,7 @@ def test_clean_under_lint_and_free_of_noise(name: str) -> None:
     assert len(set(modules(verilog))) == len(modules(verilog))
 
 
-def test_names_of_modules() -> None:
+def test_names_of_modules():
     assert modules(translate(AddMod(32))) == ["Add", "AddMod"]
     assert modules(translate(AddMod(32), "my_top")) == ["Add", "my_top"]
     assert modules(translate(AddMod(32), "Add")) == ["Add_0", "Add"]
@@ -152,14 +152,14 @@ def test_names_of_modules() -> None:
     ]
 
 
-def test_parameters_stand_above_each_module() -> None:
+def test_parameters_stand_above_each_module():
     verilog = translate(Outer())
     assert "// Inner: nbits 8, kind with-dash, scale 1\nmodule Inner_with_dash_1\n" in verilog
     assert "// Inner: nbits 8, kind plain, scale 3\nmodule Inner_plain_3\n" in verilog
     assert "0x" not in verilog  # no addresses of functions
 
 
-def test_combinational_modules_have_no_clock() -> None:
+def test_combinational_modules_have_no_clock():
     verilog = translate(AddMod(32))
     adder, top = verilog.split("endmodule")[:2]
     assert "clk" not in adder
@@ -170,7 +170,7 @@ def test_combinational_modules_have_no_clock() -> None:
     assert "input  logic clk," in translate(Pass(8))
 
 
-def test_comments_say_all_parameters_in_words() -> None:
+def test_comments_say_all_parameters_in_words():
     verilog = translate(catalogue.find("mont").at(32).rtl())
     assert all(len(line) <= 110 for line in verilog.splitlines() if line.startswith("//"))
     comment = re.search(r"((?:^//.*\n)+)module Sequencer$", verilog, re.MULTILINE)[1]
@@ -184,7 +184,7 @@ def test_comments_say_all_parameters_in_words() -> None:
     assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of it suffice
 
 
-def test_ports_in_the_order_of_a_reader() -> None:
+def test_ports_in_the_order_of_a_reader():
     verilog = translate(catalogue.find("mont").at(32).rtl())
     ports = {
         module: [re.search(r"(\w+)(?: \[\S+)?,?$", line)[1] for line in text.split("\n")]
@@ -197,7 +197,7 @@ def test_ports_in_the_order_of_a_reader() -> None:
     assert ctrl.index("in_status") < ctrl.index("out_status") < ctrl.index("req_val")
 
 
-def test_two_designs_in_one_project() -> None:
+def test_two_designs_in_one_project():
     mont, naive = catalogue.find("mont"), catalogue.find("naive")
     unique = [
         translate(design.at(nbits).rtl(), f"{design.name}_{nbits}", unique=True)
@@ -211,7 +211,7 @@ def test_two_designs_in_one_project() -> None:
         lint_several(translate(mont.at(8).rtl(), "one"), translate(naive.at(8).rtl(), "two"))
 
 
-def test_names_of_a_project_stay_short() -> None:
+def test_names_of_a_project_stay_short():
     tops = ["long" * 12 + end for end in ("a", "b")]
     texts = [translate(catalogue.find("mont").at(8).rtl(), top, unique=True) for top in tops]
     assert all(len(name) < 64 and "__" not in name for text in texts for name in modules(text))
@@ -225,7 +225,7 @@ def lint_several(*texts: str) -> None:
     lint("/* verilator lint_off MULTITOP */\n" + "".join(texts))
 
 
-def test_what_is_read_in_part_before_an_assignment() -> None:
+def test_what_is_read_in_part_before_an_assignment():
     """The index of a pin is not that of the target in the next line."""
     wide, pin = "  logic [3:0] wide;\n", "  Inner one\n  (\n    .i( wide[2:0] )\n  );\n\n"
     text = f"module top\n(\n  output logic [3:0] b\n);\n{wide}\n{pin}  assign b[3:0] = 4'd0;\nendmodule"
@@ -233,7 +233,7 @@ def test_what_is_read_in_part_before_an_assignment() -> None:
     assert f"lint_off UNUSEDSIGNAL */  // not all of it is needed\n{wide}" in silenced
 
 
-def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else() -> None:
+def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
     verilog = translate(Wasteful(False))
     lint(verilog)
     silenced = re.findall(
@@ -251,11 +251,11 @@ def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else() -> None:
     assert simulate(Wasteful(True), "verilog").run([(5, 0)]).responses == [3]
 
 
-def test_structs_have_short_names() -> None:
+def test_structs_have_short_names():
     assert "} ProductReq_32;" in translate(AddMod(32))
 
 
-def test_short_names_mean_the_same() -> None:
+def test_short_names_mean_the_same():
     verilog = translate(Mixed())
     assert "localparam logic [7:0] LIMIT_at_low = 8'd200;" in verilog
     assert verilog.count("localparam logic [7:0] ODD = 8'd85;") == 1
@@ -266,7 +266,7 @@ def test_short_names_mean_the_same() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_loops_are_written_as_a_reader_would(count: int) -> None:
+def test_loops_are_written_as_a_reader_would(count):
     verilog = translate(Loops(count))
     lint(verilog.replace("idle;", "idle = 8'd0;"))  # only its loop without turns drives it
     assert "nothing" not in verilog
@@ -283,7 +283,7 @@ def test_loops_are_written_as_a_reader_would(count: int) -> None:
 
 # just below and at powers of two
 @pytest.mark.parametrize("nbits", one_now((14, 15, 16, 30, 31, 32, 62, 63, 64), 16))
-def test_arithmetic_on_constants_is_done_before_translation(nbits: int) -> None:
+def test_arithmetic_on_constants_is_done_before_translation(nbits):
     verilog = translate(Positions(nbits))
     lint(verilog)
     assert f"x[{nbits + 1}]" in verilog
@@ -294,7 +294,7 @@ def test_arithmetic_on_constants_is_done_before_translation(nbits: int) -> None:
 
 
 @pytest.mark.parametrize("nbits", one_now((15, 16, 31, 32, 63, 64), 64))
-def test_constants_have_the_width_of_their_context(nbits: int) -> None:
+def test_constants_have_the_width_of_their_context(nbits):
     lint(translate(Distance(nbits)))
     requests = [0, 1, nbits - 1, 1 << (nbits - 1), (1 << nbits) - 1]
     expected = [nbits + 1, nbits + 1, nbits, nbits + 2, nbits + 2]
@@ -302,7 +302,7 @@ def test_constants_have_the_width_of_their_context(nbits: int) -> None:
         assert simulate(Distance(nbits), stage).run(requests).responses == expected
 
 
-def test_same_text_in_every_process() -> None:
+def test_same_text_in_every_process():
     code = (
         "from tests.rtl.sim.test_translate import *; print(''.join(translate(make()) for make in "
         "EXAMPLES.values()))"
@@ -317,14 +317,14 @@ def test_same_text_in_every_process() -> None:
     assert done.stdout.rstrip("\n") == "".join(translate(make()) for make in EXAMPLES.values()).rstrip("\n")
 
 
-def test_reserved_word_is_named() -> None:
+def test_reserved_word_is_named():
     with pytest.raises(
         BadInput, match="ReservedWord has an attribute named 'final', which is a reserved word"
     ):
         translate(ReservedWord())
 
 
-def test_lint_raises_with_the_message_of_verilator() -> None:
+def test_lint_raises_with_the_message_of_verilator():
     latch = "module d(input logic a, output logic b);\n  always_comb if (a) b = 1;\nendmodule\n"
     with pytest.raises(ToolError, match=r"(?s)LATCH.*design.sv:2:"):
         lint(latch)

@@ -1,8 +1,7 @@
 """A machine is translated once: the same text comes back, and never that of other code."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,13 +22,13 @@ from tests.rtl.sim.examples import AddMod
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
-def digests() -> Iterator[None]:
+def digests():
     """Digests of sources that a test makes are not kept."""
     sources.digest.cache_clear()
     yield
@@ -48,7 +47,7 @@ def text_of(component: Component) -> str:
     return translated.translated(component, Ports.of)[0]
 
 
-def test_same_text_and_ports_come_back(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_text_and_ports_come_back(own_cache, monkeypatch):
     machine = find("mont").at(8)
     fresh = machine.wrapped(XCEL)
     said = translate(fresh), Ports.of(fresh)
@@ -58,7 +57,7 @@ def test_same_text_and_ports_come_back(own_cache: Path, monkeypatch: pytest.Monk
     assert [path.name for path in own_cache.glob("verilog-*")] == [name_of(machine.wrapped(XCEL))]
 
 
-def test_component_serves_one_simulation() -> None:
+def test_component_serves_one_simulation():
     component = unit()
     text_of(component)
     with pytest.raises(BadInput, match="MontMulRem has been simulated"):
@@ -68,7 +67,7 @@ def test_component_serves_one_simulation() -> None:
 @pytest.mark.parametrize(
     "damage", [lambda data: b"", lambda data: data[:-20], lambda data: data[:-30] + data[-29:]]
 )
-def test_damaged_entry_is_made_again(own_cache: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_damaged_entry_is_made_again(own_cache, damage):
     text = text_of(unit())
     (entry,) = own_cache.glob("verilog-*")
     whole = entry.read_bytes()
@@ -86,9 +85,7 @@ def test_damaged_entry_is_made_again(own_cache: Path, damage: Callable[[bytes], 
         ("eval/report/html.py", False),
     ],
 )
-def test_sources_of_a_unit_and_of_what_translates_it_count(
-    digests: None, monkeypatch: pytest.MonkeyPatch, changed: str, counts: bool
-) -> None:
+def test_sources_of_a_unit_and_of_what_translates_it_count(digests, monkeypatch, changed, counts):
     before, real = name_of(unit()), cache.file_digest
     at = ROOT / changed
     sources.digest.cache_clear()
@@ -96,7 +93,7 @@ def test_sources_of_a_unit_and_of_what_translates_it_count(
     assert (name_of(unit()) != before) == counts
 
 
-def test_recipes_tell_all_machines_apart() -> None:
+def test_recipes_tell_all_machines_apart():
     machines = [design.at(32) for design in designs()]
     machines += [find("mont").at(64), find("mont").at(32, forward=False), find("mont-ct").at(32, crt=True)]
     names = [name_of(item.rtl()) for item in machines] + [name_of(item.wrapped(XCEL)) for item in machines]
@@ -113,7 +110,7 @@ def mine(*_: Any) -> None:
     """Likewise a function."""
 
 
-def test_what_is_not_of_the_package_has_no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_of_the_package_has_no_entry(monkeypatch):
     assert name_of(AddMod(8)) is None
     assert name_of(Mine(8, 2, 1)) is None
     assert name_of(MontMulRem(8, 2, 1), mine) is None
@@ -129,7 +126,7 @@ def test_what_is_not_of_the_package_has_no_entry(monkeypatch: pytest.MonkeyPatch
             assert name_of(MontMulRem(8, 2, 1)) is None, attribute
 
 
-def test_planted_fault_is_not_served_the_text_without() -> None:
+def test_planted_fault_is_not_served_the_text_without():
     right = text_of(unit())
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(add_red.ADD_REDS, "textbook", add_red.AddRedKoc)
@@ -137,7 +134,7 @@ def test_planted_fault_is_not_served_the_text_without() -> None:
     assert text_of(unit()) == right
 
 
-def test_component_that_is_elaborated_or_configured_is_taken_as_it_is() -> None:
+def test_component_that_is_elaborated_or_configured_is_taken_as_it_is():
     elaborated, configured = unit(), unit()
     elaborated.elaborate()
     configured.set_param("top.construct", gated=False)
@@ -147,9 +144,7 @@ def test_component_that_is_elaborated_or_configured_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("values", [("1", "2"), ("range(3)", "range(4)")])
-def test_private_attributes_and_ranges_count(
-    values: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_private_attributes_and_ranges_count(values, monkeypatch):
     """The recipe of a class holds its private cached properties and the ranges that they use."""
     digests = set()
     for value in values:
@@ -162,6 +157,6 @@ def test_private_attributes_and_ranges_count(
     assert len(digests) == len(values)
 
 
-def test_messages_without_fields_are_refused_in_lists_too() -> None:
+def test_messages_without_fields_are_refused_in_lists_too():
     with pytest.raises(BadInput):
         Message(8).pack_all([()])

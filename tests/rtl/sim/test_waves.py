@@ -15,7 +15,7 @@ MODELS = one_now(RTL_STAGES, "python", "native")  # stages verilog and native wr
 
 
 @pytest.mark.parametrize("stage", MODELS)
-def test_vcd(stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vcd(stage, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("first.vcd", "second.vcd"):
         with simulate(AddMod(8), stage, vcd=Path(name)) as sim:
@@ -30,7 +30,7 @@ def test_vcd(stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert {path.name for path in tmp_path.iterdir()} == {"first.vcd", "second.vcd"}
 
 
-def test_vcd_is_complete_after_each_run(tmp_path: Path) -> None:
+def test_vcd_is_complete_after_each_run(tmp_path):
     path = tmp_path / "waves.vcd"
     sim = simulate(Pass(8), vcd=path)
     sim.run([0xA5])
@@ -39,7 +39,7 @@ def test_vcd_is_complete_after_each_run(tmp_path: Path) -> None:
     assert "b01011010" in path.read_text()
 
 
-def test_fst(tmp_path: Path) -> None:
+def test_fst(tmp_path):
     path = tmp_path / "waves.fst"
     if toolchain.has_headers("lz4.h", "zlib.h"):
         with simulate(AddMod(8), vcd=path) as sim:
@@ -51,13 +51,13 @@ def test_fst(tmp_path: Path) -> None:
         assert not path.exists()
 
 
-def test_headers_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_that_are_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(toolchain, "has_headers", lambda *_: False)
     with pytest.raises(BadInput, match="run `apt-get install liblz4-dev zlib1g-dev`"):
         simulate(AddMod(11), vcd=tmp_path / "waves.fst")  # of a width that is not in the cache
 
 
-def test_waveform_files_that_cannot_be(tmp_path: Path) -> None:
+def test_waveform_files_that_cannot_be(tmp_path):
     with pytest.raises(BadInput, match=r"waves.fst: stage python writes .vcd$"):
         simulate(AddMod(8), "python", vcd=tmp_path / "waves.fst")
     with pytest.raises(BadInput, match=r"waves: stage native writes .vcd or .fst$"):
@@ -67,7 +67,7 @@ def test_waveform_files_that_cannot_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stage", RTL_STAGES)
-def test_waveform_file_that_cannot_be_written(stage: str, tmp_path: Path) -> None:
+def test_waveform_file_that_cannot_be_written(stage, tmp_path):
     directory = tmp_path / "directory.vcd"
     directory.mkdir()
     dangling = tmp_path / "dangling.vcd"
@@ -79,14 +79,14 @@ def test_waveform_file_that_cannot_be_written(stage: str, tmp_path: Path) -> Non
             simulate(Pass(8), stage, vcd=path)
 
 
-def test_waveform_file_that_the_model_cannot_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waveform_file_that_the_model_cannot_open(tmp_path, monkeypatch):
     monkeypatch.setattr("modexlab.rtl.sim.base._check_writable", lambda path: None)
     with pytest.raises(BadInput, match=r"directory.vcd: cannot be written; give another file"):
         (tmp_path / "directory.vcd").mkdir()
         simulate(Pass(8), vcd=tmp_path / "directory.vcd")
 
 
-def test_line_traces() -> None:
+def test_line_traces():
     lines: dict[str, list[tuple[int, str]]] = {"python": [], "verilog": []}
     for stage, seen in lines.items():
         sim = simulate(AddMod(8), stage, trace=lambda cycle, text, seen=seen: seen.append((cycle, text)))
@@ -99,14 +99,14 @@ def test_line_traces() -> None:
         simulate(AddMod(8), trace=print)
 
 
-def test_line_trace_of_a_component_without_one() -> None:
+def test_line_trace_of_a_component_without_one():
     seen: list[str] = []
     simulate(Pass(8), "python", trace=lambda _, text: seen.append(text)).run([0x11], sink_delays=1)
     assert [text.split() for text in seen] == [["#", ">", "#"], ["11", ">", "11"]]
 
 
 @pytest.mark.parametrize("stage", MODELS)
-def test_a_full_disk_ends_a_run_with_a_reason(stage: str, tmp_path: Path) -> None:
+def test_a_full_disk_ends_a_run_with_a_reason(stage, tmp_path):
     """Stages `native` and `verilog` did not end: Verilator's handler of a failed write flushes the file
     again.
     """

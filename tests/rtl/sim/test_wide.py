@@ -16,7 +16,7 @@ SOURCE = Path(PythonBits.__file__).read_bytes()
 
 
 @pytest.mark.parametrize("nbits", [1023, 1024, 2050, 4100, 8256, wide.MAX_NBITS])
-def test_arithmetic(nbits: int) -> None:
+def test_arithmetic(nbits):
     top = (1 << nbits) - 1
     ones = mk_bits(nbits)(top)
     assert int(ones + 1) == 0
@@ -36,7 +36,7 @@ def test_arithmetic(nbits: int) -> None:
     assert int(value) == top - 0xFF
 
 
-def test_checks_are_those_of_pymtl3() -> None:
+def test_checks_are_those_of_pymtl3():
     with pytest.raises(
         ValueError, match=f"Only support 1 <= nbits <= {wide.MAX_NBITS}, not {wide.MAX_NBITS + 1}"
     ):
@@ -58,7 +58,7 @@ def test_checks_are_those_of_pymtl3() -> None:
     assert Bits(1, -1) == 1
 
 
-def test_bitstruct_of_three_operands() -> None:
+def test_bitstruct_of_three_operands():
     word = mk_bits(4096)
     Request = mk_bitstruct("WideRequest", {"base": word, "exp": word, "mod": word})
     request = Request(1, 2, (1 << 4096) - 1)
@@ -68,7 +68,7 @@ def test_bitstruct_of_three_operands() -> None:
 
 
 @pytest.mark.parametrize("nbits", one_now([2050, 4100], 2050))
-def test_simulation_and_translation(nbits: int) -> None:
+def test_simulation_and_translation(nbits):
     modulus = (1 << nbits) - 3
     requests = [(modulus - 1, modulus - 2), (5, 6)]
     lint(translate(AddMod(nbits)))
@@ -77,7 +77,7 @@ def test_simulation_and_translation(nbits: int) -> None:
             assert sim.run(requests, statics={"modulus": modulus}).responses == [modulus - 3, 11]
 
 
-def test_another_pymtl3_is_refused() -> None:
+def test_another_pymtl3_is_refused():
     wide.check_pin(__version__, SOURCE)
     with pytest.raises(
         RuntimeError, match=r"Bits of PyMTL3 3.1.17, but found 3.2.0: install pymtl3==3.1.17, or revise"
@@ -89,7 +89,7 @@ def test_another_pymtl3_is_refused() -> None:
         wide.check_pin(__version__, SOURCE + b"\n")
 
 
-def test_bits_from_elsewhere_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bits_from_elsewhere_are_refused(monkeypatch):
     wide.widen()  # nothing to do: already applied
     monkeypatch.setattr(PythonBits.Bits, "__init__", lambda self, *args: None)
     monkeypatch.setattr(wide.bits_import, "Bits", int)
