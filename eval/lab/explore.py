@@ -1,10 +1,6 @@
-"""A sweep: the points of a space, measured by workers, written down one by one, and the fronts that they
-form.
+"""A sweep: the campaign that measures the points of a space, and the fronts that they form.
 
-Only this process writes the ledger, a measurement as soon as its worker has handed it over. So whatever ends
-the sweep - Ctrl-C, SIGKILL, a full disk - takes no more than the points under way, and the same command goes
-on from there: what has been measured is read from the ledger, what failed is left alone unless it is to be
-tried again.
+What has been measured is read from the ledger; what failed is left alone unless it is to be tried again.
 
 Figures are compared only within one Work: the same width, operation, interface, stage, device and, of
 machines that take no other, modulus. Each has a front of its own, over those objectives that its stage
@@ -15,39 +11,32 @@ marks for (a missed clock), what breaks a constraint, and the total of workload 
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ...fl.errors import BadInput
 from ..designs.interfaces import DEFAULT
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
 from ..designs.workload_names import EXPONENTS
-from ..errors import NoMeasurement
-from ..progress import Progress, duration
+from ..progress import Progress
 from . import pareto
-from .metrics import METRICS
+from .campaign import Campaign, Cost, Task
+from .metrics import METRICS, Figure
 from .point import key_in
-from .schedulers import PAUSE
+from .schedulers import Outcome, Report
 from .search import Judged
 from .stages import IMPLEMENTED, STAGES
 
 if TYPE_CHECKING:
     from .ledger.ledger import Ledger
-    from .metrics import Figure
+    from .metrics import Measurement
     from .point import Point
-    from .schedulers import Outcome, Scheduler
+    from .schedulers import Scheduler
     from .search import Search
     from .space import Space
 
 LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
-AGAIN = "the same command goes on from there"
-
 SYSTEM_FACTOR = 4.0  # of stages of the flow: with a processor
 SEARCHES = 4.0  # likewise: where the highest clock is searched
 
@@ -112,44 +101,66 @@ class Member:
     values: tuple[float, ...]
 
 
-class Estimate:
-    """How long points take: like those before, of the same subject, stage and width, or of the stage; else a
-    rule of thumb.
-
-    Stages of the flow take longer for a wider machine: as its width, as far as one can say beforehand; and a
-    search of the highest clock is several runs.
+def cost_of(stage: str, subject: str, nbits: int, searched: bool) -> Cost:
+    """How long a point takes: stages of the flow longer for a wider machine, in proportion as far as one can
+    say beforehand, and several times as long where the highest clock is searched.
     """
-
-    def __init__(self) -> None:
-        # of each kind of points the sums of seconds and bits, and how many they are
-        self._taken: dict[tuple[Any, ...], tuple[float, int, int]] = {}
-
-    @staticmethod
-    def _kinds(stage: str, subject: str, nbits: int, searched: bool) -> tuple[tuple[Any, ...], ...]:
-        return (stage, searched, subject, nbits), (stage, searched, subject), (stage, searched)
-
-    def learn(self, stage: str, subject: str, seconds: float, nbits: int = 0, searched: bool = False) -> None:
-        for kind in self._kinds(stage, subject, nbits, searched):
-            total, width, count = self._taken.get(kind, (0.0, 0, 0))
-            self._taken[kind] = total + seconds, width + nbits, count + 1
-
-    def seconds(self, stage: str, subject: str, nbits: int = 0, searched: bool = False) -> float:
-        for kind in self._kinds(stage, subject, nbits, searched):
-            if kind in self._taken:
-                total, width, count = self._taken[kind]
-                wider = nbits * count / width if nbits and width and stage in IMPLEMENTED else 1.0
-                return total / count * wider
-        system = subject.startswith((SOFTWARE, HARDWARE)) and stage in IMPLEMENTED
-        return STAGES[stage].seconds * (SYSTEM_FACTOR if system else 1.0) * (SEARCHES if searched else 1.0)
-
-    def knows(self, stage: str) -> bool:
-        """It has seen a point of this stage."""
-        return (stage, False) in self._taken or (stage, True) in self._taken
+    implemented = stage in IMPLEMENTED
+    system = implemented and subject.startswith((SOFTWARE, HARDWARE))
+    factor = (SYSTEM_FACTOR if system else 1.0) * (SEARCHES if searched else 1.0)
+    weight = float(nbits) if implemented and nbits else 1.0
+    return Cost(((stage, searched), subject, nbits), weight, STAGES[stage].seconds * factor)
 
 
-def kind_of(point: Point) -> tuple[str, str, int, bool]:
-    """Return the kind of a point for Estimate."""
-    return point.stage, point.subject, point.nbits, bool(dict(point.flow).get("fmax"))
+@dataclass(frozen=True)
+class Measuring(Task):
+    """The task of measuring a point."""
+
+    point: Point
+
+    @property
+    def key(self) -> str:  # type: ignore[override]
+        return self.point.key
+
+    @property
+    def cost(self) -> Cost:  # type: ignore[override]
+        point = self.point
+        return cost_of(point.stage, point.subject, point.nbits, bool(dict(point.flow).get("fmax")))
+
+    def run(self, report: Report) -> Measurement:
+        from . import measure  # not at the top: it brings PyMTL3
+
+        return measure.measure(self.point, jobs=1)  # the cores are taken by points
+
+
+@dataclass(frozen=True)
+class Points:
+    """The measurements and failures of a ledger as the memory of a sweep, whose results are Measured."""
+
+    ledger: Ledger
+    retry: bool = False
+
+    def recall(self, tasks: Mapping[str, Measuring]) -> Iterator[Outcome]:
+        points = {key: task.point for key, task in tasks.items()}
+        measured = read(self.ledger, points)
+        for item in measured:
+            yield Outcome(tasks[item.point.key], item, seconds=item.seconds, reused=True)
+        if not self.retry:
+            for key, message in failures(self.ledger, points).items():
+                yield Outcome(tasks[key], None, message, reused=True)
+
+    def keep(self, outcome: Outcome) -> Outcome:
+        point, measurement = outcome.task.point, outcome.result
+        if measurement is None:
+            self.ledger.fail(point, outcome.error, outcome.seconds)
+            return outcome
+        number = self.ledger.record_first(point, measurement)
+        if number is None:  # another sweep with the same ledger was faster
+            (measured,) = read(self.ledger, {point.key: point})
+            return replace(outcome, result=measured, reused=True)
+        figures, marks = measurement.figures, measurement.marks
+        measured = Measured(point, figures, marks, outcome.seconds, number, reused=False)
+        return replace(outcome, result=measured)
 
 
 TIME, CYCLES = "time_ns", "cycles"
@@ -185,25 +196,17 @@ class Sweep:
     failed: dict[str, Failed] = field(default_factory=dict)
     fronts: dict[Work, pareto.Front[Member]] = field(default_factory=dict)
     interrupted: bool = False
-    shared: bool = False  # another sweep measures points of this one
+    shared: bool = False  # another sweep measured points of this one
+    dropped: int = 0  # points under way when it was interrupted
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self.goals = pareto.goals_of(self.space.objectives)
         self._metrics = [goal.metric for goal in self.goals]
-        self._estimate = Estimate()
-        # points to measure, as Estimate has them
-        self._left: Counter[tuple[str, str, int, bool]] = Counter()
-        self._begun: dict[str, tuple[Point, float]] = {}  # by key: under way, and since when
 
     def goals_at(self, stage: str) -> tuple[pareto.Goal, ...]:
         """The objectives of the fronts of this stage."""
         return goals_at(self.goals, stage)
-
-    @property
-    def dropped(self) -> int:
-        """Points under way when it was interrupted."""
-        return len(self._begun)
 
     @property
     def new(self) -> int:
@@ -215,115 +218,37 @@ class Sweep:
     def run(self, scheduler: Scheduler, name: str, *, quiet: bool = False) -> Sweep:
         """Measure until the search is over, or Ctrl-C; BadInput if something makes it senseless to go on."""
         start = time.monotonic()
-        told = False
-        try:
-            with (
-                scheduler,
-                Progress(name, self.search.count, unit="point", quiet=quiet) as progress,
-                _asked_to_end() as stopped,
-            ):
-                while not stopped():
-                    batch = {point.key: point for point in self.search.ask()}
-                    if not batch:
-                        break
-                    waiting = self._look_up(batch)
-                    if waiting and not told:
-                        count, place = self.search.count, self.ledger.path
-                        progress.say(f"{name}: {count} points, {scheduler.name}; the ledger is {place}")
-                        told = True
-                    self._show(scheduler, progress)
-                    self._measure(waiting, scheduler, progress, stopped)
-                    if not stopped():
-                        self.search.tell({key: self._judged(key) for key in batch})
-                self.interrupted = stopped()
-        finally:
-            self.seconds = time.monotonic() - start
+        count = self.search.count
+        with scheduler, Progress(name, count, unit="point", quiet=quiet) as progress:
+            campaign = Campaign(scheduler, progress, Points(self.ledger, self.retry), count)
+            campaign.words = self._words
+            progress.say(f"{name}: {count} points, {scheduler.name}; the ledger is {self.ledger.path}")
+            try:
+                while batch := list(self.search.ask()):
+                    for outcome in campaign.run(map(Measuring, batch)):
+                        self._take(outcome, progress)
+                    self.search.tell({point.key: self._judged(point.key) for point in batch})
+            except KeyboardInterrupt:
+                self.interrupted = True
+            finally:
+                self.shared, self.dropped = campaign.shared, campaign.dropped
+                self.seconds = time.monotonic() - start
         return self
 
-    def _look_up(self, batch: Mapping[str, Point]) -> deque[Point]:
-        """Take from the ledger what it has; the rest is to be measured."""
-        for measured in read(self.ledger, batch):
-            self._add(measured)
-        if not self.retry:
-            for key, message in failures(self.ledger, batch).items():
-                self.failed[key] = Failed(batch[key], message, earlier=True)
-        waiting = deque(
-            point for key, point in batch.items() if key not in self.measured and key not in self.failed
-        )
-        self._left = Counter(map(kind_of, waiting))
-        return waiting
-
-    def _measure(
-        self, waiting: deque[Point], scheduler: Scheduler, progress: Progress, stopped: Callable[[], bool]
-    ) -> None:
-        shown = 0.0
-        try:
-            for outcomes in scheduler.outcomes(self._begin(waiting, stopped), stopped):
-                # what is good is written first
-                for outcome in sorted(outcomes, key=lambda ended: ended.fatal):
-                    self._take(outcome, progress)
-                if time.monotonic() - shown > PAUSE:
-                    self._show(scheduler, progress)
-                    shown = time.monotonic()
-        finally:
-            self._show(scheduler, progress)
-
-    def _begin(self, waiting: deque[Point], stopped: Callable[[], bool]) -> Iterator[Point]:
-        """Yield the points that are still to be measured, each when a worker is free for it."""
-        while waiting and not stopped():
-            point = waiting.popleft()
-            if self._measured_meanwhile(point):
-                if not self.shared:  # the other sweep came from this end
-                    waiting.reverse()
-                self.shared = True
-                self._left[kind_of(point)] -= 1
-                continue
-            self._begun[point.key] = point, time.monotonic()
-            yield point
-
     def _take(self, outcome: Outcome, progress: Progress) -> None:
-        """Write down what became of a point."""
-        point = outcome.task
-        if outcome.fatal:
-            raise BadInput(f"{outcome.error}; {self.new} points of this run are in the ledger, and {AGAIN}")
-        self._left[kind_of(point)] -= 1
-        self._begun.pop(point.key, None)
-        error = outcome.error
-        if outcome.result is not None:
-            measurement = outcome.result
-            try:
-                number = self.ledger.record_first(point, measurement)
-            except NoMeasurement as refused:
-                error = str(refused)
-            except BadInput as full:
-                raise BadInput(f"{full}; {AGAIN}") from None
-            else:
-                if number is None:
-                    self._measured_meanwhile(point)
-                    return
-                figures, marks = measurement.figures, measurement.marks
-                self._add(Measured(point, figures, marks, outcome.seconds, number, reused=False))
-                if outcome.seconds >= LONG_SECONDS:
-                    progress.say(
-                        f"{self._counted} {point}: {self._told(point) or 'ok'} ({outcome.seconds:.1f} s)"
-                    )
-                return
-        self.ledger.fail(point, error, outcome.seconds)
-        self.failed[point.key] = Failed(point, error, earlier=False)
-        progress.say(f"{self._counted} {point}: failed: {error}")
-
-    def _measured_meanwhile(self, point: Point) -> bool:
-        """By another sweep with the same ledger: it is taken from there."""
-        found = read(self.ledger, {point.key: point})
-        for measured in found:
-            self._add(measured)
-        return bool(found)
+        """Take a point in, and onto the fronts where it belongs."""
+        point, error = outcome.task.point, outcome.error
+        if error:
+            self.failed[point.key] = Failed(point, error, earlier=outcome.reused)
+            if not outcome.reused:
+                progress.say(f"{self._counted} {point}: failed: {error}")
+            return
+        self._add(outcome.result)
+        if not outcome.reused and outcome.seconds >= LONG_SECONDS:
+            progress.say(f"{self._counted} {point}: {self._told(point) or 'ok'} ({outcome.seconds:.1f} s)")
 
     def _add(self, measured: Measured) -> None:
-        """Take a point in, and onto the fronts where it belongs."""
         point = measured.point
-        stage, subject, nbits, searched = kind_of(point)
-        self._estimate.learn(stage, subject, measured.seconds, nbits, searched)
         broken = tuple(self.space.after(point, measured.figures))
         measured = replace(measured, broken=broken)
         self.measured[point.key] = measured
@@ -369,61 +294,9 @@ class Sweep:
         ]
         return "; ".join(mark.strip() for mark in (*told, *measured.marks, *measured.broken))
 
-    def _show(self, scheduler: Scheduler, progress: Progress) -> None:
-        words = [front_in_words(self.fronts, self.goals)]
-        if self.failed:
-            words.append(f"{len(self.failed)} failed")
-        seconds = self.seconds_left(scheduler.workers)
-        if scheduler.workers == 0:
-            words.append("waiting for workers")
-        elif seconds >= 1:
-            words.append(f"{duration(seconds)} left")
-        progress.note(", ".join(word for word in words if word))
-        progress(len(self.measured) + len(self.failed), self.search.count)
-
-    def seconds_left(self, workers: int) -> float:
-        """Return the seconds left, from the points so far. For a search: the batch, and the batches to come,
-        as if like this one.
-        """
-        known = sum(self._left.values())
-        seconds = sum(count * self._estimate.seconds(*kind) for kind, count in self._left.items())
-        under_way = [
-            (self._estimate.seconds(*kind_of(point)), time.monotonic() - since)
-            for point, since in self._begun.values()
-        ]
-        # as long as nothing is measured here, what takes longer than the rule says speaks for all
-        late = [1.0, *(passed / expected for expected, passed in under_way if expected)]
-        slower = 1.0 if self.new else max(late)
-        seconds = slower * seconds - sum(min(passed, slower * expected) for expected, passed in under_way)
-        more = self.search.count - len(self.measured) - len(self.failed) - known
-        if more > 0 and self.measured:
-            seconds += more * sum(item.seconds for item in self.measured.values()) / len(self.measured)
-        return seconds / max(workers, 1)
-
-
-ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; and what `timeout` or a queue sends
-
-
-@contextmanager
-def _asked_to_end() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, or the process was told to end. It breaks nothing off here; told once more
-    it does.
-    """
-    told = False
-
-    def note(number: int, frame: Any) -> None:
-        nonlocal told
-        if told:
-            raise KeyboardInterrupt
-        told = True
-
-    mine = threading.current_thread() is threading.main_thread()  # elsewhere there are no signals
-    before = {number: signal.signal(number, note) for number in ENDINGS} if mine else {}
-    try:
-        yield lambda: told
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def _words(self) -> str:
+        failed = f"{len(self.failed)} failed" if self.failed else ""
+        return ", ".join(word for word in (front_in_words(self.fronts, self.goals), failed) if word)
 
 
 # ---- what is in the ledger
@@ -431,8 +304,6 @@ def _asked_to_end() -> Iterator[Callable[[], bool]]:
 
 def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
     """Return the measured points, by key, with their newest figures."""
-    from .metrics import Figure
-
     present = _present(ledger, points)
     rows: dict[str, list[Any]] = {}
     for row in ledger.rows(history=True, key=list(present)) if present else []:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import functools
 import importlib
 import itertools
 import logging
@@ -37,11 +36,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
 from ...flow import isolated
+from . import keys
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from .point import Point
+    from .campaign import Task
 
 PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
 CONNECT_SECONDS = 10.0
@@ -65,17 +65,19 @@ class Outcome:
     seconds: float = 0.0
     fatal: bool = False  # the reason holds for any task: it makes no sense to go on
     refused: bool = False  # the reason is the input's: BadInput
+    reused: bool = False  # it is of an earlier run
 
 
 Work = Callable[[Any], Outcome]
+Report = Callable[[int, int], None]
 
 
-def attempt(run: Callable[[Any], Any], task: Any) -> Outcome:
-    """Run a task in a worker and report any failure as an Outcome."""
+def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> Outcome:
+    """Run a task and report any failure as an Outcome; bugs: an exception that nobody expects as well."""
     start = time.perf_counter()
     fatal = refused = False
     try:
-        return Outcome(task, run(task), seconds=time.perf_counter() - start)
+        return Outcome(task, task.run(report), seconds=time.perf_counter() - start)
     except BadInput as error:
         message, refused = str(error), True
         fatal = os.strerror(errno.ENOSPC) in message  # the cache cannot be written
@@ -85,15 +87,10 @@ def attempt(run: Callable[[Any], Any], task: Any) -> Outcome:
     except RuntimeError as error:
         message = _said(error)
     except Exception as error:  # a bug in one corner of the space must not cost the rest of it
+        if not bugs:
+            raise
         message = _said(error, where=True)
     return Outcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)
-
-
-def measure_point(point: Point) -> Outcome:
-    """Measure a point of a sweep."""
-    from . import measure
-
-    return attempt(functools.partial(measure.measure, jobs=1), point)  # the cores are taken by points
 
 
 def _said(error: Exception, where: bool = False) -> str:
@@ -109,6 +106,7 @@ class Scheduler(ABC):
     """An executor of tasks."""
 
     name: str  # for people
+    breaks_off = False  # Ctrl-C ends the task under way, and not the campaign after it
 
     @property
     @abstractmethod
@@ -154,6 +152,27 @@ class Scheduler(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Here(Scheduler):
+    """This process, one task at a time. `report` receives the steps of the task."""
+
+    name = "this process"
+    breaks_off = True
+    slots = workers = 1
+
+    def __init__(self) -> None:
+        self.report: Report = lambda *_: None
+        self._tasks: list[Task] = []
+
+    def submit(self, task: Task) -> None:
+        self._tasks.append(task)
+
+    def collect(self, timeout: float) -> list[Outcome]:
+        return [attempt(self._tasks.pop(), self.report, bugs=False)] if self._tasks else []
+
+    def close(self) -> None:
+        self._tasks.clear()
 
 
 # ---- processes on this computer
@@ -239,7 +258,7 @@ class _Worker:
 class Local(Scheduler):
     """Worker processes here."""
 
-    def __init__(self, jobs: int, work: Work = measure_point) -> None:
+    def __init__(self, jobs: int, work: Work = attempt) -> None:
         self._jobs, self._work = jobs, work
         self._directory = Path.cwd()
         self._workers: list[_Worker] = []
@@ -302,34 +321,29 @@ class Local(Scheduler):
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def stamp(point: Point) -> str:
-    """The key of a point and the digest of all hardware, which a worker elsewhere must share."""
-    from . import keys
-
-    return f"{point.key} {keys.sources_of_answers()}"
+def stamp(task: Task) -> str:
+    """The key of a task and the digest of all hardware, which a worker elsewhere must share."""
+    return f"{task.key} {keys.sources_of_answers()}"
 
 
-def attempt_there(work: Work, described: Mapping[str, Any], expected: str) -> Outcome:
-    """The same on a worker of Dask, whose sources and tools must be ours: else its figures would be another
-    point's.
+def attempt_there(work: Work, task: Task, expected: str) -> Outcome:
+    """The same on a worker of Dask, which computes the key anew: its sources and tools must be ours, else its
+    results would be another task's.
     """
-    from .point import Point
-
     with _ONE_AT_A_TIME:  # whatever the number of threads with which it was started
-        point = Point.from_json(described)  # its key is computed here
-        if stamp(point) != expected:
+        if stamp(task) != expected:
             message = "has other sources of modexlab, or other tools; give it the same, and start it again"
-            return Outcome(point, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
-        return work(point)
+            return Outcome(task, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
+        return work(task)
 
 
 class Cluster(Scheduler):
-    """The workers of a Dask scheduler, for points. If a worker dies, Dask gives its point to another."""
+    """The workers of a Dask scheduler. If a worker dies, Dask gives its task to another."""
 
-    def __init__(self, client: Client, name: str, work: Work = measure_point, cluster: Any = None) -> None:
+    def __init__(self, client: Client, name: str, work: Work = attempt, cluster: Any = None) -> None:
         self._client, self._work, self._cluster = client, work, cluster
         self.name = name
-        self._ended: queue.SimpleQueue[tuple[Point, float, Future]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[Task, float, Future]] = queue.SimpleQueue()
         self._futures: dict[Future, None] = {}
         self._count = 0
         self._workers, self._looked = 0, -LOOK_SECONDS
@@ -346,13 +360,13 @@ class Cluster(Scheduler):
     def slots(self) -> int:
         return 2 * max(self.workers, 1)  # one in hand, one on its way
 
-    def submit(self, task: Point) -> None:
+    def submit(self, task: Task) -> None:
         self._count += 1
         begun = time.perf_counter()
         future = self._client.submit(
             attempt_there,
             self._work,
-            task.as_json(),
+            task,
             stamp(task),
             key=f"modexlab-{os.getpid()}-{self._count}",
             pure=False,
@@ -370,20 +384,20 @@ class Cluster(Scheduler):
             raise BadInput(f"{self.name}: the scheduler is gone; start it again")
         return outcomes
 
-    def _outcome(self, point: Point, begun: float, future: Future) -> Outcome:
+    def _outcome(self, task: Task, begun: float, future: Future) -> Outcome:
         from distributed import KilledWorker
 
         self._futures.pop(future, None)
         seconds = time.perf_counter() - begun
         if future.cancelled() or future.status == "lost":
-            return Outcome(point, None, f"{self.name}: the scheduler is gone; start it again", seconds, True)
+            return Outcome(task, None, f"{self.name}: the scheduler is gone; start it again", seconds, True)
         error = future.exception()
         if error is None:
             return future.result()
         if isinstance(error, KilledWorker):
-            return Outcome(point, None, "the workers that had it were killed, one after the other", seconds)
+            return Outcome(task, None, "the workers that had it were killed, one after the other", seconds)
         reason = f"{self.name}: a worker cannot take points ({type(error).__name__}: {error})"
-        return Outcome(point, None, f"{reason}; give it the same modexlab", seconds, True)
+        return Outcome(task, None, f"{reason}; give it the same modexlab", seconds, True)
 
     def close(self) -> None:
         if self._futures:
@@ -394,7 +408,7 @@ class Cluster(Scheduler):
             self._cluster.close(timeout=KILL_SECONDS)
 
 
-def connect(address: str, work: Work = measure_point, timeout: float | None = None) -> Cluster:
+def connect(address: str, work: Work = attempt, timeout: float | None = None) -> Cluster:
     """The Dask scheduler at an address, if it answers (in CONNECT_SECONDS) and has workers."""
     from distributed import Client  # takes its time, which is not the scheduler's
 
@@ -481,7 +495,7 @@ def _option(text: str) -> tuple[str, Any]:
     return name, int(value) if value.isdigit() else value
 
 
-def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = measure_point) -> Cluster:
+def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = attempt) -> Cluster:
     """Hand in jobs whose workers come to a scheduler in this process."""
     command = QUEUES[kind][1]
     if shutil.which(command) is None:

@@ -13,9 +13,7 @@ import cryptography_vectors
 import pytest
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.session import Answer, Session
-from modexlab.eval.exchange.vectors import resume
-from modexlab.eval.exchange.vectors.private import Protection
-from modexlab.eval.exchange.vectors.resume import Answers
+from modexlab.eval.exchange.vectors import answers
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
@@ -286,15 +284,15 @@ def test_limit(cli, two_keys):
 
 
 def test_jobs(cli, two_keys, monkeypatch):
-    monkeypatch.setattr(resume, "LONG", 0)
-    monkeypatch.setattr(resume, "STEP", 2 * NBITS * NBITS)
+    monkeypatch.setattr(answers, "LONG", 0)
+    monkeypatch.setattr(answers, "STEP", 2 * NBITS * NBITS)
     report = cli("check", two_keys, "--crt", "--blind", "--jobs", 2, "--level", "fl", "--json").json()
     assert (report["passed"], report["failed"]) == (5, 0)
 
 
 def test_an_interrupted_check_goes_on(cli, two_keys, tmp_path, monkeypatch):
-    monkeypatch.setattr(Answers, "kept", property(lambda _: tmp_path / "kept.jsonl"))
-    monkeypatch.setattr(resume, "STEP", 1)
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    monkeypatch.setattr(answers, "STEP", 1)
     computed: list[int] = []
     real = Session.run_with_keys
 
@@ -310,18 +308,6 @@ def test_an_interrupted_check_goes_on(cli, two_keys, tmp_path, monkeypatch):
     assert cli(*argv).code == 130
     assert cli(*argv).code == 0
     assert len(computed) == 1 + 5, "none twice"
-
-
-def test_names_of_kept_answers_tell_programs_apart():
-    from modexlab.eval.designs import catalogue
-
-    protections = [None, *(Protection(crt, blind) for crt in (False, True) for blind in ("no", "both"))]
-    names = {
-        Answers(catalogue.find("mont"), settings, "fl", None, protection=protection).kept
-        for protection in protections
-        for settings in ({}, {"window": 2})
-    }
-    assert len(names) == 2 * len(protections)
 
 
 # ---- refused

@@ -9,19 +9,19 @@ import sys
 
 from modexlab.eval.cli import main as cli
 from modexlab.eval.lab import schedulers
-from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.schedulers import Local, Outcome, Scheduler, measure_point
+from modexlab.eval.lab.explore import Measuring
+from modexlab.eval.lab.schedulers import Local, Outcome, Scheduler, attempt
 
 PLACE = "MODEXLAB_TEST_COUNT"
 
 
-def counted(point: Point) -> Outcome:
+def counted(task: Measuring) -> Outcome:
     """A line with the worker and the key, and then the figures."""
-    line = f"{os.getpid()} {point.key}\n".encode()
+    line = f"{os.getpid()} {task.key}\n".encode()
     file = os.open(os.environ[PLACE], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line)
     os.close(file)
-    return measure_point(point)
+    return attempt(task)
 
 
 def here(jobs: int, *_: object) -> Scheduler:

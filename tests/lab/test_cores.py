@@ -18,14 +18,12 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.comparison import cores as lab
 from modexlab.eval.lab.comparison import published_data
 from modexlab.eval.lab.comparison.cores import Core, cores, in_steps, long, missing, wanted
-from modexlab.eval.lab.explore import Sweep, goals_at
+from modexlab.eval.lab.explore import goals_at
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, Measurement, figure
 from modexlab.eval.lab.pareto import goals_of
 from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.search import Exhaustive
 from modexlab.eval.lab.space import Part, Space
-from modexlab.eval.lab.stages import STAGES
 from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit
 
@@ -482,22 +480,6 @@ def test_without_a_search(ledger, cli, monkeypatch):
 )
 def test_refused(arguments, message, cli, ledger):
     assert message in cli.fails("compare", *arguments)
-
-
-def test_what_is_left_counts_what_is_under_way(ledger, monkeypatch):
-    """Time already spent on a point in progress is subtracted; a point slower than estimated corrects the
-    others.
-    """
-    points = [Point(name, 32, stage="flow") for name in ("mont", "heap", "scaled")]
-    sweep = Sweep(Space("three", "", objectives={}, constraints=(), parts=()), ledger, Exhaustive(points))
-    waiting = sweep._look_up({point.key: point for point in points})
-    core, now = STAGES["flow"].seconds, 1000.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    assert len(waiting) == 3 and sweep.seconds_left(1) == pytest.approx(3 * core)
-    sweep._begun = {points[0].key: (points[0], now - core / 4)}
-    assert sweep.seconds_left(1) == pytest.approx(2.75 * core)
-    sweep._begun = {points[0].key: (points[0], now - 3 * core)}
-    assert sweep.seconds_left(1) == pytest.approx(2 * 3 * core), "the other two take as long, at the least"
 
 
 @pytest.mark.regress

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ import pytest
 from modexlab.eval.cli import main as cli_module
 from modexlab.eval.cli.commands import explore as explore_command
 from modexlab.eval.lab import schedulers, space
-from modexlab.eval.lab.explore import Estimate, Work
+from modexlab.eval.lab.campaign import Estimate
+from modexlab.eval.lab.explore import Measuring, Work, cost_of
 from modexlab.eval.lab.ledger import ledger as ledger_module
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
@@ -81,18 +83,18 @@ class Inline(Scheduler):
     name = "this process"
     slots, workers = 3, 1
 
-    def __init__(self, work: Callable[[Point], Outcome]) -> None:
+    def __init__(self, work: Callable[[Measuring], Outcome]) -> None:
         self.work = work
-        self.points: deque[Point] = deque()
+        self.tasks: deque[Measuring] = deque()
         self.closed = False
 
-    def submit(self, point: Point) -> None:
-        self.points.append(point)
+    def submit(self, task: Measuring) -> None:
+        self.tasks.append(task)
 
     def collect(self, timeout: float) -> list[Outcome]:
         if timeout == 0:  # nothing more has ended
             return []
-        return [self.work(self.points.popleft())]
+        return [self.work(self.tasks.popleft())]
 
     def close(self) -> None:
         self.closed = True
@@ -134,10 +136,10 @@ class Explore:
         self.scheduler = Inline(self._noting)
         return self.scheduler
 
-    def _noting(self, point: Point) -> Outcome:
-        self.begun.append(point)
+    def _noting(self, task: Measuring) -> Outcome:
+        self.begun.append(task.point)
         assert self.work is not None
-        return self.work(point)
+        return replace(self.work(task.point), task=task)
 
     def _arguments(self, text: str, options: tuple[object, ...]) -> list[object]:
         self.path.write_text(text)
@@ -444,7 +446,7 @@ def test_what_no_other_point_can_survive_ends_the_sweep(explore):
     explore.work = work
     message = explore.fails(FLOWS, "--json")
     assert message == (
-        "/cache: No space left on device; 2 points of this run are in the ledger, and the same command goes "
+        "/cache: No space left on device; 2 results of this run are in the ledger, and the same command goes "
         "on from there"
     )
     assert len({row.key for row in explore.ledger.rows()}) == 2
@@ -730,24 +732,26 @@ def test_no_cluster_at_that_address(cli, tmp_path, monkeypatch):
 
 def test_estimates_learn():
     estimate = Estimate()
-    assert estimate.seconds("formula", "mont") < 1 < estimate.seconds("flow", "mont")
-    assert not estimate.knows("flow")
-    assert estimate.seconds("flow", "procxcel-mont") > 2 * estimate.seconds("flow", "mont")
-    assert estimate.seconds("native", "procxcel-mont") == estimate.seconds("native", "mont")
-    estimate.learn("flow", "mont", 10.0)
-    estimate.learn("flow", "mont", 20.0)
-    estimate.learn("flow", "naive", 60.0)
-    assert estimate.knows("flow")
-    assert estimate.seconds("flow", "mont") == 15.0
-    assert estimate.seconds("flow", "ssmm") == 30.0
-    assert estimate.seconds("flow", "mont", 32, True) == 4 * STAGES["flow"].seconds, (
-        "several runs for a clock"
-    )
-    estimate.learn("flow", "scaled", 100.0, 32, True)
-    assert estimate.seconds("flow", "scaled", 32, True) == 100.0
-    assert (
-        estimate.seconds("flow", "scaled", 128, True) == estimate.seconds("flow", "ssmm", 128, True) == 400.0
-    )
+
+    def seconds(stage, subject, nbits=0, searched=False):
+        return estimate.seconds(cost_of(stage, subject, nbits, searched))
+
+    def learn(stage, subject, taken, nbits=0, searched=False):
+        estimate.learn(cost_of(stage, subject, nbits, searched), taken)
+
+    assert seconds("formula", "mont") < 1 < seconds("flow", "mont")
+    assert not estimate.knows(("flow", False))
+    assert seconds("flow", "procxcel-mont") > 2 * seconds("flow", "mont")
+    assert seconds("native", "procxcel-mont") == seconds("native", "mont")
+    for subject, taken in (("mont", 10.0), ("mont", 20.0), ("naive", 60.0)):
+        learn("flow", subject, taken)
+    assert estimate.knows(("flow", False))
+    assert seconds("flow", "mont") == 15.0
+    assert seconds("flow", "ssmm") == 30.0
+    assert seconds("flow", "mont", 32, True) == 4 * STAGES["flow"].seconds, "several runs for a clock"
+    learn("flow", "scaled", 100.0, 32, True)
+    assert seconds("flow", "scaled", 32, True) == 100.0
+    assert seconds("flow", "scaled", 128, True) == seconds("flow", "ssmm", 128, True) == 400.0
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from modexlab.eval.lab import measure, schedulers
+from modexlab.eval.lab.explore import Measuring
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
@@ -26,10 +27,10 @@ from modexlab.eval.lab.schedulers import (
     Local,
     Outcome,
     Scheduler,
+    attempt,
     attempt_there,
     connect,
     make_queue,
-    measure_point,
     scheduler_for,
     stamp,
     start_queue,
@@ -140,7 +141,7 @@ def test_whatever_happens_is_an_outcome(error, message, fatal, monkeypatch):
         raise error
 
     monkeypatch.setattr(measure, "measure", fail)
-    outcome = measure_point(points(1)[0])
+    outcome = attempt(Measuring(points(1)[0]))
     assert outcome.result is None
     assert outcome.error.startswith(message)
     assert "\n" not in outcome.error
@@ -149,7 +150,7 @@ def test_whatever_happens_is_an_outcome(error, message, fatal, monkeypatch):
 
 def test_a_point_is_measured():
     point = Point("mont", 32, workload="encrypt", stage="formula")
-    outcome = measure_point(point)
+    outcome = attempt(Measuring(point))
     assert outcome.result is not None
     assert ("cycles", 77) in [(figure.metric, figure.value) for figure in outcome.result.figures]
     assert outcome.seconds > 0
@@ -329,8 +330,8 @@ def test_a_sweep_on_a_cluster_that_loses_a_worker(cluster, tmp_path, capsys):
 
 def test_figures_of_other_sources_are_refused():
     point = points(1)[0]
-    assert attempt_there(told, point.as_json(), stamp(point)).result is not None
-    outcome = attempt_there(told, point.as_json(), "a digest of other sources")
+    assert attempt_there(told, point, stamp(point)).result is not None
+    outcome = attempt_there(told, point, "a digest of other sources")
     assert outcome.result is None
     assert outcome.fatal
     assert "has other sources of modexlab, or other tools" in outcome.error

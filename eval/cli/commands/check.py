@@ -20,12 +20,14 @@ from .. import own
 from ..arguments import (
     add_jobs,
     add_json,
+    add_ledger,
     add_private,
     add_settings,
     add_width,
     interrupted,
     jobs_of,
     json_number,
+    ledger_of,
     positive,
     print_json,
     settings_of,
@@ -92,6 +94,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--allow-empty", action="store_true", help="no error where not one vector could be checked"
     )
     add_jobs(parser, "processes for long exponentiations")
+    add_ledger(parser)
     add_json(parser)
 
 
@@ -135,6 +138,7 @@ def execute(args: argparse.Namespace) -> int:
         settings=settings,
         jobs=jobs_of(args),
         protection=protection,
+        ledger=ledger_of(args),
     )
     where = ", ".join([judge.stage or judge.level, *(protection.words(settings) if protection else [])])
     everything: list[Outcome] = []

@@ -34,7 +34,8 @@ from ..arguments import (
 from .show import spaces
 
 if TYPE_CHECKING:
-    from ...lab.explore import Estimate, Measured, Member, Sweep, Work
+    from ...lab.campaign import Estimate
+    from ...lab.explore import Measured, Member, Sweep, Work
     from ...lab.ledger.ledger import Ledger
     from ...lab.point import Point
     from ...lab.search import Search
@@ -180,7 +181,7 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
     """Print the points to measure, or, for a search, whose course depends on results, the points to choose
     from.
     """
-    from ...lab.explore import failures, kind_of, read
+    from ...lab.explore import Measuring, failures, read
 
     asked = search.ask()
     points = {} if args.method == "nsga2" else {point.key: point for point in asked}
@@ -189,11 +190,18 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
     left = [point for key, point in points.items() if key not in done and key not in failed]
     count = len(left) if points else search.count
     estimate = _estimate(ledger, space)
-    seconds = sum(estimate.seconds(*kind_of(point)) for point in (left if points else asked))
+    seconds = sum(estimate.seconds(Measuring(point).cost) for point in (left if points else asked))
     if not points:  # of a search the first generation stands for all
         seconds *= count / max(1, len(asked))
     seconds /= _workers(args)
-    guessed = sorted({stage for part in space.parts for stage in part.stages if not estimate.knows(stage)})
+    guessed = sorted(
+        {
+            stage
+            for part in space.parts
+            for stage in part.stages
+            if not estimate.knows((stage, False)) and not estimate.knows((stage, True))
+        }
+    )
     report = {
         **attributes(args, "space", "method"),
         "points": [
@@ -227,7 +235,8 @@ def _some(values: Sequence[Any]) -> str:
 
 def _estimate(ledger: Ledger, space: Space) -> Estimate:
     """Estimated seconds, from earlier measurements of similar points."""
-    from ...lab.explore import Estimate
+    from ...lab.campaign import Estimate
+    from ...lab.explore import cost_of
 
     estimate = Estimate()
     stages = {stage for part in space.parts for stage in part.stages}
@@ -235,7 +244,8 @@ def _estimate(ledger: Ledger, space: Space) -> Estimate:
     for row in ledger.rows(stage=stages):
         if row.measurement not in seen:
             seen.add(row.measurement)
-            estimate.learn(row.stage, row.subject, row.seconds, row.nbits, bool(row.flow.get("fmax")))
+            cost = cost_of(row.stage, row.subject, row.nbits, bool(row.flow.get("fmax")))
+            estimate.learn(cost, row.seconds)
     return estimate
 
 

@@ -17,16 +17,18 @@ from ....fl.status import MEANING, Status
 from ....fl.xcel import WORD_NBITS
 from ...designs.session import stage_at
 from ...designs.widths import MAX_NBITS
+from ...lab.schedulers import Report
 from ...progress import after
 from . import encoding
+from .answers import Answers
 from .items import Item, ModExp, ModMul, NotApplicable, Verdict
 from .private import NoKey, Protection, private_key
-from .resume import Answers, Progress
 
 if TYPE_CHECKING:
     from ....fl.rsa_keys import RSAKey
     from ...designs.catalogue import Design
     from ...designs.machine import Machine
+    from ...lab.ledger.ledger import Ledger
 
 
 Pairs = Sequence[tuple[int, int]]
@@ -78,8 +80,11 @@ class Judge:
         limit: int | None = None,
         jobs: int = 1,
         protection: Protection | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
-        """protection: private operations only, by programs that take the key."""
+        """protection: private operations only, by programs that take the key. ledger: keeps the results of a
+        run that is cut short.
+        """
         self.design = design
         self.level = level
         self.stage = stage_at(level, stage)
@@ -88,12 +93,12 @@ class Judge:
         self.reduce = reduce
         self.limit = limit
         self.protection = protection
-        self.answers = Answers(design, self.settings, level, self.stage, jobs, protection)
+        self.answers = Answers(design, self.settings, level, self.stage, jobs, protection, ledger)
         self._machines: dict[int, Machine] = {}
         self._unmakeable: dict[int, str] = {}
 
     def run(
-        self, files: Sequence[Sequence[Item]], progress: Progress = lambda done, total: None
+        self, files: Sequence[Sequence[Item]], progress: Report = lambda done, total: None
     ) -> Iterator[list[Outcome]]:
         """The outcomes of file after file, one per item; `progress` counts the vectors of all files."""
         planned = [self._planned(items) for items in files]

@@ -3,8 +3,8 @@
 Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key
 changes with every source, and whether a figure moved with it is just the question. A joined measurement keeps
 its date and its tools. Of two measurements of a point the newer one counts; the older stays as history,
-whichever ledger it came from. Verdicts of proofs go with them, where there is no newer one of the check. What
-failed does not: it may be measured here.
+whichever ledger it came from. Verdicts and results of tasks go with them, where there is no newer one. What failed
+does not: it may be measured here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from .ledger import Ledger, Whole
-from .notes import VERDICT, Note
+from .notes import RESULT, VERDICT, Note
 
 if TYPE_CHECKING:
     from ..ledger_rows import Row
@@ -87,12 +88,12 @@ class Joined:
     there: int  # they were in the other one already
     older: int  # of those that were added: the other one has a newer measurement of the point
     conflicts: int  # of those that were added: the other one has other figures under the same key
-    noted: int  # verdicts, and of a ledger that is salvaged failures, that were added
+    noted: int  # verdicts and results, and of a ledger that is salvaged failures, that were added
 
 
 def join(into: Ledger, source: Ledger) -> Joined:
     """All measurements and verdicts of `source` into the other one."""
-    return add_all(into, source.path, source.whole(), source.notes(VERDICT))
+    return add_all(into, source.path, source.whole(), chain(source.notes(VERDICT), source.notes(RESULT)))
 
 
 def add_all(into: Ledger, path: Path, measurements: Iterable[Whole], notes: Iterable[Note]) -> Joined:

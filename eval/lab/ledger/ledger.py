@@ -34,6 +34,7 @@ from . import schema
 from .notes import (
     DIGEST_SIZE,
     FAILURE,
+    RESULT,
     VERDICT,
     Digested,
     Kept,
@@ -224,7 +225,30 @@ class Ledger:
         with self._writing() as connection:
             _insert_note(connection, Note(VERDICT, columns))
 
+    def keep(self, key: str, result: Any, seconds: float) -> None:
+        """Record the result of a task, which is JSON."""
+        columns = {"key": key, "result": _json(result), "seconds": float(seconds), "at": _now()}
+        with self._writing() as connection:
+            _insert_note(connection, Note(RESULT, columns))
+
+    def forget(self, keys: Collection[str]) -> None:
+        """Remove the results of tasks: those of a command that has ended."""
+        with self._writing() as connection:
+            connection.execute(
+                "DELETE FROM result WHERE key IN (SELECT value FROM json_each(?))", (_json(list(keys)),)
+            )
+
     # ---- reading
+
+    def results(self, keys: Collection[str]) -> dict[str, tuple[Any, float]]:
+        """The newest results of these tasks, each with the seconds that it took."""
+        found = self._select(
+            "SELECT max(id) FROM result WHERE key IN (SELECT value FROM json_each(?)) GROUP BY key",
+            _json(list(keys)),
+        )
+        notes = [self._note(RESULT, number).columns for (number,) in found]
+        with self._decoding("a result"):
+            return {note["key"]: (json.loads(note["result"]), note["seconds"]) for note in notes}
 
     def verdicts(self) -> list[Verdict]:
         """Return the newest verdict on each check of a machine, in the order of the requests."""
@@ -383,7 +407,7 @@ class Ledger:
             yield self._checked(found, f"measurement {number}")
 
     def notes(self, table: str) -> Iterator[Note]:
-        """Return all rows of FAILURE or VERDICT, in order."""
+        """Return all rows of a table of notes, in order."""
         for (number,) in self._select(f"SELECT id FROM {table} ORDER BY id"):
             yield self._note(table, number)
 

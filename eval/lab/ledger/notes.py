@@ -1,4 +1,4 @@
-"""Notes next to measurements in a ledger: failed points and verdicts, and their copying to another ledger.
+"""Notes next to measurements in a ledger: failed points, verdicts, and results of other tasks.
 
 Like a measurement each has a digest of all that was written, by which a bit that has changed on the disk is
 found. Of several notes about the same the newest counts.
@@ -49,10 +49,11 @@ class _Table(NamedTuple):
     about: tuple[str, ...]
 
 
-FAILURE, VERDICT = "failure", "verdict"
+FAILURE, VERDICT, RESULT = "failure", "verdict", "result"
 TABLES = {
     FAILURE: _Table(("key", "point", "command", "message", "seconds", "at"), ("point",)),
     VERDICT: _Table(tuple(field.name for field in fields(Verdict)), ("subject", "nbits", "settings", "name")),
+    RESULT: _Table(("key", "result", "seconds", "at"), ("key",)),
 }
 
 

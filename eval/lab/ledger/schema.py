@@ -97,6 +97,18 @@ STEPS = (
     ALTER TABLE failure ADD COLUMN digest TEXT;
     ALTER TABLE verdict ADD COLUMN digest TEXT;
     """,
+    # 7: results of other tasks of campaigns (campaign.py)
+    """
+    CREATE TABLE result (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL,           -- of the task, the sources and the tools
+        result TEXT NOT NULL,        -- JSON
+        seconds REAL NOT NULL,
+        at TEXT NOT NULL,
+        digest TEXT NOT NULL
+    );
+    CREATE INDEX result_by_key ON result (key);
+    """,
 )
 VERSION = len(STEPS)
 

@@ -5,12 +5,13 @@ short.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.exchange.vectors import resume
-from modexlab.eval.exchange.vectors.resume import Answers, Chunk
+from modexlab.eval.exchange.vectors import answers as module
+from modexlab.eval.exchange.vectors.answers import Answers, Chunk
+from modexlab.eval.exchange.vectors.private import Protection
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 
@@ -24,74 +25,64 @@ EXPECTED = {(nbits, row): (Status.OK, pow(*row)) for nbits, row in WANTED}
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(Answers, "kept", property(lambda _: tmp_path / "kept.jsonl"))
-    monkeypatch.setattr(resume, "STEP", 2 * 32 * 17)  # two exponentiations of 32 bits
+def _small_chunks(monkeypatch):
+    monkeypatch.setattr(module, "STEP", 2 * 32 * 17)  # two exponentiations of 32 bits
 
 
-def answers(**how: object) -> Answers:
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def answers(**how):
     return Answers(catalogue.find("mont"), {}, "fl", None, **how)
 
 
 @pytest.mark.parametrize(("jobs", "long"), [(1, 0), (2, 0), (2, 1 << 40)])
-def test_all_are_computed_once(jobs, long, monkeypatch):
-    monkeypatch.setattr(resume, "LONG", long)
-    made = answers(jobs=jobs)
+def test_all_are_computed_once(jobs, long, monkeypatch, ledger):
+    monkeypatch.setattr(module, "LONG", long)
     told: list[tuple[int, int]] = []
-    with made:
+    with answers(jobs=jobs, ledger=ledger) as made:
         made.of([*WANTED, WANTED[0]], lambda *counts: told.append(counts))
     assert made.known == EXPECTED
     assert told[-1] == (13, 13) and told == sorted(told)
-    assert not made.kept.exists()
+    assert not list(ledger.notes("result"))
 
 
-def stops_after(chunks: int) -> Callable[..., list]:
-    """`compute`, interrupted."""
-    left = chunks
-
-    def compute(chunk: Chunk, *more: object) -> list:
-        nonlocal left
-        if left == 0:
-            raise KeyboardInterrupt
-        left -= 1
-        return real(chunk, *more)
-
-    real = resume.compute
-    return compute
-
-
-def test_an_interrupted_run_goes_on(monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr(resume, "compute", stops_after(2))
-        first = answers()
-        with pytest.raises(KeyboardInterrupt), first:
-            first.of(WANTED, lambda *_: None)
-    assert len(first.known) == 4 and first.kept.exists()
-    with first.kept.open("a") as file:
-        file.write('[32, "0x3", "0x')  # it was killed while it wrote
+def test_an_interrupted_run_goes_on(monkeypatch, ledger):
     computed: list[Chunk] = []
-    real = resume.compute
-    monkeypatch.setattr(resume, "compute", lambda chunk, *more: computed.append(chunk) or real(chunk, *more))
-    second = answers()
-    with second:
+    real = Chunk.run
+
+    def run(chunk, report):
+        computed.append(chunk)
+        if len(computed) == 3:
+            raise KeyboardInterrupt
+        return real(chunk, report)
+
+    monkeypatch.setattr(Chunk, "run", run)
+    with pytest.raises(KeyboardInterrupt), answers(ledger=ledger) as first:
+        first.of(WANTED, lambda *_: None)
+    assert len(first.known) == 4 and len(list(ledger.notes("result"))) == 2
+    with answers(ledger=ledger) as second:
         second.of(WANTED, lambda *_: None)
     assert second.known == EXPECTED
-    assert sum(len(chunk.operands) for chunk in computed) == len(WANTED) - 4
-    assert not second.kept.exists()
+    assert sum(len(chunk.operands) for chunk in computed[3:]) == len(WANTED) - 4
+    assert not list(ledger.notes("result"))
 
 
-def test_names_of_kept_answers_tell_designs_apart(monkeypatch):
-    monkeypatch.undo()
-    names = {
-        Answers(catalogue.find(name), settings, level, stage).kept
-        for name, settings, level, stage in (
-            ("mont", {}, "fl", None),
-            ("mont", {}, "rtl", "native"),
-            ("mont", {"nstages": 2}, "rtl", "native"),
-            ("naive", {}, "fl", None),
-        )
-    }
-    assert len(names) == 4
+def test_kept_answers_tell_designs_and_programs_apart():
+    protections = [None, *(Protection(crt, blind) for crt in (False, True) for blind in ("no", "both"))]
+    made_by = [
+        *(answers(protection=item).made_by for item in protections),
+        *(
+            Answers(catalogue.find("mont"), {"window": 2}, "fl", None, protection=x).made_by
+            for x in protections
+        ),
+        Answers(catalogue.find("mont"), {}, "rtl", "native").made_by,
+        Answers(catalogue.find("mont"), {"nstages": 2}, "rtl", "native").made_by,
+        Answers(catalogue.find("naive"), {}, "fl", None).made_by,
+    ]
+    assert len(set(made_by)) == len(made_by)
 
 
 @pytest.mark.parametrize("level", ["fl", "cl"])
@@ -109,17 +100,17 @@ def test_a_signal_ends_the_command(
     request,
 ):
     """SIGTERM acts as Ctrl-C: the verdicts so far are printed, and known results are kept."""
-    real = resume.compute
+    real = Chunk.run
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}[told]
     found = signal.signal(told, usual)  # dask_jobqueue replaces that of SIGINT when it is imported
     request.addfinalizer(lambda: signal.signal(told, found))
 
-    def compute(chunk: Chunk, *more: object) -> list:
+    def run(chunk, report):
         if any(exp == 65537 for _, exp, _ in chunk.operands):
             signal.raise_signal(told)
-        return real(chunk, *more)
+        return real(chunk, report)
 
-    monkeypatch.setattr(resume, "compute", compute)
+    monkeypatch.setattr(Chunk, "run", run)
     done = Cli(capsys)("check", DATA / "bn_small.txt", DATA / "modexp_plain.json", "--level", "fl")
     assert done.code == 130
     assert "results are kept; the same command goes on from there" in done.err
@@ -128,7 +119,7 @@ def test_a_signal_ends_the_command(
 
 
 def test_an_error_of_a_worker_ends_the_run(monkeypatch):
-    monkeypatch.setattr(resume, "LONG", 0)
+    monkeypatch.setattr(module, "LONG", 0)
     impossible = Answers(catalogue.find("mont"), {"nstages": 33}, "fl", None, jobs=2)
     with pytest.raises(BadInput, match="nstages = 33"), impossible:
         impossible.of(WANTED, lambda *_: None)

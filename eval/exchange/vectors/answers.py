@@ -1,0 +1,138 @@
+"""Answers of a design to many exponentiations: a campaign whose tasks are chunks of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ....fl.status import Status
+from ....rtl.sim import cache
+from ...lab import keys
+from ...lab.campaign import Campaign, Results, Task
+from ...lab.schedulers import Here, Local, Report
+
+if TYPE_CHECKING:
+    from ....fl.rsa_keys import RSAKey
+    from ...designs.design import Design
+    from ...designs.interfaces import Operands
+    from ...lab.ledger.ledger import Ledger
+    from .private import Protection
+
+Answer = tuple[Status, int]
+# bits of the modulus times bits of the exponent: of a chunk (a few seconds of a wide machine); and in all, below
+# which processes do not pay
+STEP, LONG = 1 << 21, 1 << 24
+
+
+@dataclass(frozen=True)
+class Chunk(Task):
+    """Exponentiations of one width, for one process."""
+
+    made_by: str  # digest of the machine, its level, the sources and the tools
+    design: str
+    settings: tuple[tuple[str, Any], ...]
+    level: str
+    stage: str | None
+    nbits: int
+    operands: tuple[Operands, ...]
+    keys: tuple[RSAKey, ...] = ()  # one for each, where the machine takes keys
+
+    @property
+    def key(self) -> str:  # type: ignore[override]
+        return cache.key(
+            self.made_by, json.dumps([self.nbits, [list(map(hex, row)) for row in self.operands]])
+        )
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.operands)
+
+    def run(self, report: Report) -> list[tuple[int, str]]:
+        """Status and result of each."""
+        from ...designs.catalogue import find  # not at the top: it brings PyMTL3
+
+        machine = find(self.design).at(self.nbits, **dict(self.settings))
+        with machine.session(level=self.level, stage=self.stage) as session:
+            if machine.keyed:
+                bases = [base for base, _, _ in self.operands]
+                answers = session.run_with_keys(list(zip(bases, self.keys, strict=True)), report)
+            else:
+                answers = session.run(self.operands, report)
+            return [(int(answer.status), hex(answer.result)) for answer in answers]
+
+
+@dataclass
+class Answers:
+    """A design at a level and stage, and how its answers are computed; with `protection`, by programs that
+    take keys. A ledger keeps what is known until the block has ended without an exception.
+    """
+
+    design: Design
+    settings: Mapping[str, Any]
+    level: str
+    stage: str | None
+    jobs: int = 1
+    protection: Protection | None = None
+    ledger: Ledger | None = None
+    keys: dict[tuple[int, int], RSAKey] = field(default_factory=dict)  # by private exponent and modulus
+    known: dict[tuple[int, Operands], Answer] = field(default_factory=dict)
+    _chunks_done: list[str] = field(default_factory=list)  # keys
+
+    def settings_at(self, nbits: int) -> dict[str, Any]:
+        """Return the settings of the machine of a width."""
+        if self.protection is None:
+            return dict(self.settings)
+        return self.protection.settings(self.design, nbits, self.settings)
+
+    @property
+    def made_by(self) -> str:
+        """Digest of all that the answers follow from, but for the operands."""
+        measured_at = {"fl": "formula", "cl": "cl"}.get(self.level, self.stage or "")
+        what = [self.design.identity, sorted(self.settings.items()), self.level, self.stage]
+        what.append(sorted(vars(self.protection).items()) if self.protection is not None else [])
+        return cache.key(json.dumps([what, keys.sources_of_answers(), dict(keys.tools_of(measured_at))]))
+
+    def __enter__(self) -> Answers:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self.ledger is not None:
+            self.ledger.forget(self._chunks_done)
+
+    def of(self, wanted: Sequence[tuple[int, Operands]], progress: Report) -> None:
+        """Fill `known` with the answers to these, each a width and operands."""
+        missing = [row for row in dict.fromkeys(wanted) if row not in self.known]
+        there, chunks = len(wanted) - len(missing), list(self._chunks(missing))
+        long = sum(nbits * operands[1].bit_length() for nbits, operands in missing) >= LONG
+        alone = self.jobs == 1 or len(chunks) < 2 or not long
+        with Here() if alone else Local(min(self.jobs, len(chunks))) as scheduler:
+            campaign = Campaign(
+                scheduler,
+                lambda done, _: progress(there + done, len(wanted)),
+                self.ledger and Results(self.ledger),
+            )
+            for outcome in campaign.results(chunks):
+                chunk = outcome.task
+                self._chunks_done.append(chunk.key)
+                for operands, (status, result) in zip(chunk.operands, outcome.result, strict=True):
+                    self.known[chunk.nbits, operands] = Status(status), int(result, 16)
+
+    def _chunks(self, missing: Sequence[tuple[int, Operands]]) -> Iterator[Chunk]:
+        """By width, none of much more than STEP."""
+        made_by, widths = self.made_by, {}
+        for nbits, operands in missing:
+            widths.setdefault(nbits, []).append(operands)
+        for nbits, rows in sorted(widths.items()):
+            settings = tuple(self.settings_at(nbits).items())
+            while rows:
+                size = count = 0
+                while count < len(rows) and size < STEP:
+                    size += nbits * max(1, rows[count][1].bit_length())
+                    count += 1
+                part, rows = tuple(rows[:count]), rows[count:]
+                yield Chunk(
+                    *(made_by, self.design.reference, settings, self.level, self.stage, nbits, part),
+                    tuple(self.keys[exp, mod] for _, exp, mod in part) if self.keys else (),
+                )

@@ -1,0 +1,264 @@
+"""A campaign: many long tasks on a scheduler, each remembered as it ends, with progress and the time left.
+
+Points of a sweep, checks of a proof, parts of a fault campaign and chunks of vectors are such tasks. Only
+the process with the scheduler writes results down, each as soon as its worker hands it over. So whatever
+ends a campaign (Ctrl-C, SIGKILL, a full disk) costs no more than the tasks under way, and the same command
+goes on from there.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+from ...fl.errors import BadInput
+from ..errors import NoMeasurement
+from ..progress import Progress, duration
+from .ledger.ledger import Ledger
+from .schedulers import PAUSE, Here, Outcome, Report, Scheduler
+
+AGAIN = "the same command goes on from there"
+ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; and what `timeout` or a queue sends
+
+
+class Cost(NamedTuple):
+    """What the time of a task depends on."""
+
+    kind: tuple[Hashable, ...] = ()  # coarse first
+    weight: float = 1.0  # tasks of a kind take time in proportion to it
+    guess: float = 1.0  # seconds, as long as no task of the kind has ended
+
+
+class Task:
+    """A piece of work that goes to another process; equal keys mean equal results."""
+
+    key: str
+    cost = Cost()
+    size = 1  # its steps of the progress bar
+    text = ""  # shown while it runs alone
+
+    def run(self, report: Report) -> Any:
+        """Return the result, or raise; `report` receives the steps done, and how many there are."""
+        raise NotImplementedError
+
+
+class Memory(Protocol):
+    """Where a campaign keeps what became of its tasks."""
+
+    def recall(self, tasks: Mapping[str, Any]) -> Iterable[Outcome]:
+        """Return what is known of these tasks, by key."""
+
+    def keep(self, outcome: Outcome) -> Outcome:
+        """Write an outcome down, and return it as it counts."""
+
+
+class Forgetful:
+    """A memory that keeps nothing."""
+
+    def recall(self, tasks: Mapping[str, Any]) -> Iterable[Outcome]:
+        return ()
+
+    def keep(self, outcome: Outcome) -> Outcome:
+        return outcome
+
+
+class Results:
+    """The results in a ledger, which are JSON; errors are not kept."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def recall(self, tasks: Mapping[str, Any]) -> Iterator[Outcome]:
+        for key, (result, seconds) in self._ledger.results(list(tasks)).items():
+            yield Outcome(tasks[key], result, seconds=seconds, reused=True)
+
+    def keep(self, outcome: Outcome) -> Outcome:
+        if not outcome.error:
+            self._ledger.keep(outcome.task.key, outcome.result, outcome.seconds)
+        return outcome
+
+
+class Estimate:
+    """How long tasks take: like those of their kind before, else their own guess."""
+
+    def __init__(self) -> None:
+        self._taken: dict[tuple[Hashable, ...], tuple[float, float]] = {}  # by kind: seconds, weights
+
+    def learn(self, cost: Cost, seconds: float) -> None:
+        for end in range(len(cost.kind) + 1):
+            known, weight = self._taken.get(cost.kind[:end], (0.0, 0.0))
+            self._taken[cost.kind[:end]] = known + seconds, weight + cost.weight
+
+    def seconds(self, cost: Cost) -> float:
+        for end in range(len(cost.kind), 0 if cost.kind else -1, -1):
+            if cost.kind[:end] in self._taken:
+                seconds, weight = self._taken[cost.kind[:end]]
+                return seconds / weight * cost.weight
+        return cost.guess
+
+    def knows(self, *kind: Hashable) -> bool:
+        """A task of this kind has ended."""
+        return kind in self._taken
+
+
+class Campaign:
+    """Tasks on a scheduler; may `run` several times, as a search does."""
+
+    def __init__(
+        self, scheduler: Scheduler, progress: Progress | Report, memory: Memory | None = None, total: int = 0
+    ) -> None:
+        """total: the steps of all runs to come; 0: those of the tasks given so far."""
+        self.scheduler, self.progress, self.total = scheduler, progress, total
+        self._memory = memory or Forgetful()
+        if isinstance(scheduler, Here):
+            scheduler.report = self.step
+        self.estimate = Estimate()
+        self.new = 0  # tasks that ended well now
+        self.shared = False  # another process does tasks of this campaign
+        self.words: Callable[[], str] = str  # what to show before the time left
+        self._known = self._done = self._ended = 0  # steps; and tasks
+        self._seconds = 0.0  # of tasks that ended
+        self._left: Counter[Cost] = Counter()
+        self._begun: dict[str, tuple[Task, float]] = {}  # by key: under way, and since when
+        self._meanwhile: list[Outcome] = []
+
+    @property
+    def dropped(self) -> int:
+        """Tasks under way when it was interrupted."""
+        return len(self._begun)
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
+        """Yield outcomes as they come, remembered ones first. KeyboardInterrupt when it was asked to end;
+        BadInput if it makes no sense to go on.
+        """
+        by_key: dict[str, Task] = {task.key: task for task in tasks}
+        self._known += sum(task.size for task in by_key.values())
+        for outcome in list(self._memory.recall(by_key)):
+            del by_key[outcome.task.key]
+            yield self._counted(outcome)
+        waiting = deque(by_key.values())
+        self._left = Counter(task.cost for task in waiting)
+        self.show()
+        shown = 0.0
+        with _asked_to_end(self.scheduler.breaks_off) as stopped:
+            try:
+                for outcomes in self.scheduler.outcomes(self._begin(waiting, stopped), stopped):
+                    # what is good is written first
+                    for outcome in sorted(outcomes, key=lambda ended: ended.fatal):
+                        yield self._taken(outcome)
+                    yield from self._found_meanwhile()
+                    if time.monotonic() - shown > PAUSE:
+                        self.show()
+                        shown = time.monotonic()
+                yield from self._found_meanwhile()
+            finally:
+                self.show()
+            if stopped():
+                raise KeyboardInterrupt
+
+    def results(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
+        """The same, for a caller that needs every result: an error ends it."""
+        for outcome in self.run(tasks):
+            if outcome.error:
+                raise (BadInput if outcome.refused else NoMeasurement)(outcome.error)
+            yield outcome
+
+    def _begin(self, waiting: deque[Task], stopped: Callable[[], bool]) -> Iterator[Task]:
+        """Yield the tasks that are still to be done, each when a worker is free for it."""
+        while waiting and not stopped():
+            task = waiting.popleft()
+            if found := list(self._memory.recall({task.key: task})):  # done by another process
+                if not self.shared:  # it came from this end
+                    waiting.reverse()
+                self.shared = True
+                self._left[task.cost] -= 1
+                self._meanwhile += found
+                continue
+            self._begun[task.key] = task, time.monotonic()
+            if isinstance(self.progress, Progress) and self.scheduler.breaks_off and task.text:
+                self.progress.describe(task.text)
+            yield task
+
+    def _found_meanwhile(self) -> Iterator[Outcome]:
+        found, self._meanwhile = self._meanwhile, []
+        yield from map(self._counted, found)
+
+    def _taken(self, outcome: Outcome) -> Outcome:
+        """Write down what became of a task."""
+        if outcome.fatal:
+            raise BadInput(f"{outcome.error}; {self.new} results of this run are in the ledger, and {AGAIN}")
+        task = outcome.task
+        self._left[task.cost] -= 1
+        self._begun.pop(task.key, None)
+        try:
+            return self._counted(self._memory.keep(outcome))
+        except NoMeasurement as refused:
+            return self._counted(self._memory.keep(replace(outcome, result=None, error=str(refused))))
+        except BadInput as full:
+            raise BadInput(f"{full}; {AGAIN}") from None
+
+    def _counted(self, outcome: Outcome) -> Outcome:
+        self._done += outcome.task.size
+        if not outcome.error:
+            self.estimate.learn(outcome.task.cost, outcome.seconds)
+            self._ended, self._seconds = self._ended + 1, self._seconds + outcome.seconds
+            self.new += not outcome.reused
+        return outcome
+
+    # ---- how it goes
+
+    def step(self, done: int, _total: int) -> None:
+        """Steps of the task that runs in this process."""
+        self.progress(self._done + done, max(self.total, self._known))
+
+    def show(self) -> None:
+        if isinstance(self.progress, Progress):
+            workers, seconds = self.scheduler.workers, self.seconds_left()
+            left = (
+                "waiting for workers" if not workers else f"{duration(seconds)} left" if seconds >= 1 else ""
+            )
+            self.progress.note(", ".join(word for word in (self.words(), left) if word))
+        self.step(0, 0)
+
+    def seconds_left(self) -> float:
+        """Return the seconds that remain, for tasks still unknown as if like those before."""
+        seconds = sum(count * self.estimate.seconds(cost) for cost, count in self._left.items())
+        under_way = [
+            (self.estimate.seconds(task.cost), time.monotonic() - since)
+            for task, since in self._begun.values()
+        ]
+        # as long as nothing has ended here, what takes longer than the guess speaks for all
+        late = [1.0, *(passed / expected for expected, passed in under_way if expected)]
+        slower = 1.0 if self.new else max(late)
+        seconds = slower * seconds - sum(min(passed, slower * expected) for expected, passed in under_way)
+        if self.total > self._known and self._ended:
+            seconds += (self.total - self._known) * self._seconds / self._ended
+        return seconds / max(self.scheduler.workers, 1)
+
+
+@contextmanager
+def _asked_to_end(breaks_off: bool) -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, or the process was told to end. It breaks nothing off unless told once
+    more, or where the task runs in this process.
+    """
+    told = False
+
+    def note(number: int, frame: Any) -> None:
+        nonlocal told
+        if told:
+            raise KeyboardInterrupt
+        told = True
+
+    mine = threading.current_thread() is threading.main_thread()  # elsewhere there are no signals
+    before = {} if breaks_off or not mine else {number: signal.signal(number, note) for number in ENDINGS}
+    try:
+        yield lambda: told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
