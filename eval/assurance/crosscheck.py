@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING
 
 from ...fl.errors import BadInput
 from ..lab.asic_run import run_asic, targets
+from ..lab.campaign import Campaign, Task
 from ..lab.flow_settings import EQUIVALENCE, check_flow
+from ..lab.schedulers import Here, Report
 from ..lab.stages import FLOW, LAYOUT
 
 if TYPE_CHECKING:
     from ...flow.check.report import Compared, FiguresReport
     from ..lab.point import Point
     from ..lab.space import Space
+    from ..progress import Progress
 
 PLACES = (FLOW, LAYOUT)
 
@@ -53,20 +56,25 @@ def points(space: Space) -> list[Point]:
     return found
 
 
-def opinions(
-    chosen: Sequence[Point], say: Callable[[str], None], done: Callable[[int, int], None]
-) -> Iterator[Opinion]:
-    """Yield the opinions in order; an impossible point or a failing tool does not end the run, a bug does."""
-    from ...flow.graph.runner import FlowError  # not at the top: it brings the flow
-    from ...rtl.sim import ToolError
+@dataclass(frozen=True)
+class Asking(Task):
+    """The task of asking the other tools about a point."""
 
-    for number, point in enumerate(chosen):
-        done(number, len(chosen))
-        try:
-            yield Opinion(point, compared(point, say))
-        except (BadInput, FlowError, ToolError) as error:
-            yield Opinion(point, None, str(error))
-    done(len(chosen), len(chosen))
+    point: Point
+    say: Callable[[str], None]
+
+    @property
+    def key(self) -> str:  # type: ignore[override]
+        return self.point.key
+
+    def run(self, report: Report) -> FiguresReport:
+        return compared(self.point, self.say)
+
+
+def opinions(chosen: Sequence[Point], progress: Progress) -> Iterator[Opinion]:
+    """Yield the opinions in order; an impossible point or a failing tool does not end the run, a bug does."""
+    for outcome in Campaign(Here(), progress).run(Asking(point, progress.describe) for point in chosen):
+        yield Opinion(outcome.task.point, outcome.result, outcome.error)
 
 
 def compared(point: Point, say: Callable[[str], None]) -> FiguresReport:

@@ -28,7 +28,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; and what `timeout` or a que
 
 
 class Cost(NamedTuple):
-    """What the time of a task depends on."""
+    """Properties that decide how long a task takes."""
 
     kind: tuple[Hashable, ...] = ()  # coarse first
     weight: float = 1.0  # tasks of a kind take time in proportion to it
@@ -58,28 +58,19 @@ class Memory(Protocol):
         """Write an outcome down, and return it as it counts."""
 
 
-class Forgetful:
-    """A memory that keeps nothing."""
-
-    def recall(self, tasks: Mapping[str, Any]) -> Iterable[Outcome]:
-        return ()
-
-    def keep(self, outcome: Outcome) -> Outcome:
-        return outcome
-
-
 class Results:
-    """The results in a ledger, which are JSON; errors are not kept."""
+    """The results in a ledger, which are JSON; errors are not kept. Without a ledger nothing is."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger | None) -> None:
         self._ledger = ledger
 
     def recall(self, tasks: Mapping[str, Any]) -> Iterator[Outcome]:
-        for key, (result, seconds) in self._ledger.results(list(tasks)).items():
+        known = self._ledger.results(list(tasks)) if self._ledger else {}
+        for key, (result, seconds) in known.items():
             yield Outcome(tasks[key], result, seconds=seconds, reused=True)
 
     def keep(self, outcome: Outcome) -> Outcome:
-        if not outcome.error:
+        if self._ledger and not outcome.error:
             self._ledger.keep(outcome.task.key, outcome.result, outcome.seconds)
         return outcome
 
@@ -115,7 +106,7 @@ class Campaign:
     ) -> None:
         """total: the steps of all runs to come; 0: those of the tasks given so far."""
         self.scheduler, self.progress, self.total = scheduler, progress, total
-        self._memory = memory or Forgetful()
+        self._memory = memory or Results(None)
         if isinstance(scheduler, Here):
             scheduler.report = self.step
         self.estimate = Estimate()
@@ -139,10 +130,10 @@ class Campaign:
         """
         by_key: dict[str, Task] = {task.key: task for task in tasks}
         self._known += sum(task.size for task in by_key.values())
-        for outcome in list(self._memory.recall(by_key)):
-            del by_key[outcome.task.key]
+        known = {outcome.task.key: outcome for outcome in self._memory.recall(by_key)}
+        for outcome in (known[key] for key in by_key if key in known):
             yield self._counted(outcome)
-        waiting = deque(by_key.values())
+        waiting = deque(task for key, task in by_key.items() if key not in known)
         self._left = Counter(task.cost for task in waiting)
         self.show()
         shown = 0.0

@@ -84,19 +84,15 @@ def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> 
     except OSError as error:
         message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         fatal = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    except RuntimeError as error:
-        message = _said(error)
     except Exception as error:  # a bug in one corner of the space must not cost the rest of it
-        if not bugs:
+        ours = isinstance(error, RuntimeError) and type(error).__module__.startswith("modexlab.")
+        if not (ours or bugs):
             raise
-        message = _said(error, where=True)
+        message = str(error) if ours else _with_place(error)
     return Outcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)
 
 
-def _said(error: Exception, where: bool = False) -> str:
-    """The message of an exception; where it is none of ours, with its type and the place."""
-    if type(error).__module__.startswith("modexlab.") and not where:
-        return str(error)
+def _with_place(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"

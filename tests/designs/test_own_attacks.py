@@ -8,7 +8,7 @@ from pathlib import Path
 
 import modexlab
 import pytest
-from modexlab.eval.assurance.attacks.fault_campaign import Campaign
+from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
 from modexlab.eval.assurance.attacks.leakage import ComparedFields, assess
 from modexlab.eval.assurance.proof.registry import Proof, checks, prove
 from modexlab.eval.designs.own import OwnDesign
@@ -240,13 +240,13 @@ def test_faults(cli):
     assert {row["register"]: row["nbits"] for row in found["registers"]} == {"a": 8, "b": 8, "state": 2}
     assert found["cycles"] == max(
         modexlab.accelerator(GCD).at(8).cycles(*operation.request)
-        for operation in Campaign(modexlab.accelerator(GCD).at(8)).operations
+        for operation in FaultCampaign(modexlab.accelerator(GCD).at(8)).operations
     )
 
 
 def test_each_effect_by_its_response():
     """A status catches a fault unless a wrong number comes with it."""
-    campaign = Campaign(modexlab.accelerator(INVERSE).at(8), count=2)
+    campaign = FaultCampaign(modexlab.accelerator(INVERSE).at(8), count=2)
     campaign.run(campaign.faults(None, False))
     assert all(campaign.counts[effect] for effect in Effect)
     for place, (_, effect, response) in enumerate(campaign.outcomes):
@@ -263,7 +263,7 @@ def test_each_effect_by_its_response():
 
 def test_faults_of_an_accelerator_with_state():
     """Each operation is the first after reset, as `fl` has it; what is stored before a request counts."""
-    campaign = Campaign(modexlab.accelerator(EXAMPLES / "crc").at(32), count=3)
+    campaign = FaultCampaign(modexlab.accelerator(EXAMPLES / "crc").at(32), count=3)
     for (_, data), golden in campaign.operations:
         assert golden == (zlib.crc32(bytes([data])),)
     campaign.run(campaign.faults(100, False))
@@ -273,9 +273,9 @@ def test_faults_of_an_accelerator_with_state():
 def test_a_wrong_accelerator_has_no_campaign(tmp_path):
     design = edited(written(tmp_path / "gcd"), "total = a + b", "total = a + b + 1")
     with pytest.raises(NoMeasurement, match="without a fault gcd answers"):
-        Campaign(design.at(8))
+        FaultCampaign(design.at(8))
     with pytest.raises(modexlab.BadInput, match="--operations 0"):
-        Campaign(design.at(8), 0)
+        FaultCampaign(design.at(8), 0)
 
 
 def test_bellcore_is_for_rsa(cli):

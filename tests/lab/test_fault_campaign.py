@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from modexlab.eval.assurance.attacks import fault_campaign
-from modexlab.eval.assurance.attacks.fault_campaign import Campaign
+from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
 
 from tests.programs import EVERYTHING, machine_of
@@ -20,9 +21,9 @@ CHECKED = {"fit": "modulus", **EVERYTHING}
 UNCHECKED = {**CHECKED, "verify": False}
 
 
-def campaign(samples: int | None, **settings: object) -> Campaign:
+def campaign(samples: int | None, **settings: object) -> FaultCampaign:
     """With so many faults that are drawn, or with all that are possible."""
-    made = Campaign(machine_of("mont", 16, **settings))
+    made = FaultCampaign(machine_of("mont", 16, **settings))
     made.run(made.faults(samples, exhaustive=samples is None))
     return made
 
@@ -52,7 +53,7 @@ def test_with_and_without_the_check():
 
 def test_operations_that_share_a_model():
     """The same answers in the same cycles as one by one on fresh models, also of flips that come too late."""
-    target = Campaign(machine_of("mont", 16, **UNCHECKED))
+    target = FaultCampaign(machine_of("mont", 16, **UNCHECKED))
     model, operation = target.model, target.operations[0]
     control = [
         register
@@ -82,26 +83,26 @@ def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
             raise KeyboardInterrupt
         return models(model, requests, faults, *more)
 
-    machine = catalogue.find("mont").at(8)
-    monkeypatch.setattr(Campaign, "_made_by", lambda _: [str(tmp_path)])  # nothing is kept of those
+    machine, ledger = catalogue.find("mont").at(8), Ledger(tmp_path / "ledger.sqlite")
     monkeypatch.setattr(fault_campaign.Faulted, "campaign", counted)
-    first = Campaign(machine)
+    first = FaultCampaign(machine)
     with pytest.raises(KeyboardInterrupt):
-        first.run(first.faults(450, False))
+        first.run(first.faults(450, False), ledger=ledger)
     assert len(first.outcomes) == 200 and first.reused == 0
     command = ["attack", "faults", "mont", "--nbits", "8", "--samples", "450"]
+    command += ["--ledger", str(ledger.path)]
     assert main(command) == 1, "a wrong result left"
     assert "200 of them were kept from before" in capsys.readouterr().out
     assert len(injected) == 300 + 250
-    second = Campaign(machine)
-    second.run(second.faults(450, False))
+    second = FaultCampaign(machine)
+    second.run(second.faults(450, False), ledger=ledger)
     assert second.reused == 450 and len(injected) == 550
-    other = Campaign(machine, seed=2)
-    other.run(other.faults(450, False))
+    other = FaultCampaign(machine, seed=2)
+    other.run(other.faults(450, False), ledger=ledger)
     assert other.reused == 0
-    monkeypatch.setattr(Campaign, "_made_by", lambda _: [f"{tmp_path} changed"])
-    whole = Campaign(machine)
-    whole.run(whole.faults(450, False))
+    monkeypatch.setattr(FaultCampaign, "_made_by", lambda _: ["changed"])
+    whole = FaultCampaign(machine)
+    whole.run(whole.faults(450, False), ledger=ledger)
     assert whole.outcomes == second.outcomes and whole.reused == 0
 
 
@@ -116,6 +117,6 @@ def test_every_flip_flop_in_every_cycle():
 @pytest.mark.regress
 def test_a_machine_of_its_own_control():
     """It has no check, and no CRT either."""
-    made = Campaign(catalogue.find("mont-001").at(16), 2)
+    made = FaultCampaign(catalogue.find("mont-001").at(16), 2)
     made.run(made.faults(500, False))
     assert made.counts[Effect.WRONG] > 50 and made.bellcore() is None

@@ -3,32 +3,37 @@
 Every flip-flop in every cycle, where that are few enough, or so many of them drawn; or nets of the netlist,
 stuck or flipped (net_campaign.py). An operation without a response in three times its cycles hangs. A
 response with a status and without a wrong result is a caught fault; any other one than that of `fl` is a
-wrong result. Outcomes are kept in the cache, part by part: an interrupted campaign continues, and a complete
-one is read.
+wrong result. A ledger keeps the outcomes, part by part.
 """
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ....fl.errors import BadInput
+from ....rtl.sim import cache
 from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, compared, faults_of, judged
 from ....rtl.sim.ports import Value
 from ...errors import NoMeasurement
 from ...lab import keys
-from ...progress import after
-from . import bellcore, fault_parts
+from ...lab.campaign import Campaign, Cost, Results, Task
+from ...lab.schedulers import Here, Report
+from . import bellcore
 from .bellcore import Factored
-from .fault_parts import Came
 
 if TYPE_CHECKING:
     from ....fl.accelerator import Message
     from ...designs.runnable import Runnable
+    from ...lab.ledger.ledger import Ledger
+    from ...progress import Progress
 
 MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
 SAMPLES = 5_000
@@ -63,7 +68,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass
-class Campaign:
+class FaultCampaign:
     """Faults in an accelerator, and what they came to."""
 
     machine: Runnable
@@ -73,7 +78,7 @@ class Campaign:
     factored: list[Factored] = field(default_factory=list)
     seconds: float = 0.0  # of all of it, in this run or one before
     exhaustive: bool = False
-    reused: int = 0  # faults of parts that were there
+    reused: int = 0  # faults of parts that the ledger had
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -135,32 +140,25 @@ class Campaign:
     def run(
         self,
         faults: Sequence[Any],
-        progress: Callable[[int, int], None] | None = None,
-        enough: Callable[[Campaign], bool] | None = None,
+        progress: Progress | Report = lambda *_: None,
+        enough: Callable[[FaultCampaign], bool] | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
-        """Inject them; `enough` may end it early."""
-        requests = [operation.request for operation in self.operations]
-        golden = [operation.golden for operation in self.operations]
-        judge = judged if self.machine.shape.has_status else compared
+        """Inject them; `enough` may end it early. A ledger keeps what is done."""
         size = self.size_of_part if enough is None else LEAST_OF_PART
         size = max(self.count, size - size % self.count)
-        for done in range(0, len(faults), size):
-            told = None if progress is None else after(progress, done, len(faults))
-            part = faults[done : done + size]
-
-            def found(part: Sequence[Any] = part, told: Any = told) -> Iterator[Came]:
-                most = HANGS * self.cycles
-                for outcome in self.model.campaign(requests, part, golden, most, judge, told):
-                    yield Came(outcome.effect, outcome.response)
-
-            kept = fault_parts.kept(self._named(part), found)
-            came = [Outcome(fault, *effect) for fault, effect in zip(part, kept.came, strict=True)]
+        parts = [Part(self, faults[at : at + size]) for at in range(0, len(faults), size)]
+        running = Campaign(Here(), progress, Results(ledger))
+        for outcome in running.results(parts):
+            seconds, effects = outcome.result
+            came = [
+                Outcome(fault, Effect[effect], tuple(response) if isinstance(response, list) else response)
+                for fault, (effect, response) in zip(outcome.task.faults, effects, strict=True)
+            ]
             self.outcomes += came
             self.factored += self._factors(came)
-            self.seconds += kept.seconds
-            self.reused += len(came) if kept.reused else 0
-            if progress is not None:
-                progress(len(self.outcomes), len(faults))
+            self.seconds += seconds
+            self.reused += len(came) if outcome.reused else 0
             if enough is not None and enough(self):
                 self.exhaustive = self.exhaustive and len(self.outcomes) == len(faults)
                 break
@@ -169,15 +167,6 @@ class Campaign:
     def size_of_part(self) -> int:
         """Faults that are kept together: a few seconds of work, the same in each run."""
         return max(LEAST_OF_PART, min(MOST_OF_PART, PART // self.possible))
-
-    def _named(self, part: Sequence[Any]) -> list[Any]:
-        """Return all inputs on which these outcomes depend."""
-        machine = self.machine
-        return [
-            [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
-            [self.operations, HANGS * self.cycles, [self.named(fault) for fault in part]],
-            [self.stage, sorted(keys.tools_of(self.stage).items()), *self._made_by()],
-        ]
 
     def _made_by(self) -> list[str]:
         """Digests of our own sources, and of whatever else decides."""
@@ -281,6 +270,44 @@ class Campaign:
             "seconds": round(self.seconds, 2),
             "faults_per_second": round(self.rate),
         }
+
+
+@dataclass(frozen=True)
+class Part(Task):
+    """The task of injecting some faults of a campaign, together."""
+
+    of: FaultCampaign
+    faults: Sequence[Any]
+
+    @functools.cached_property
+    def key(self) -> str:  # type: ignore[override]
+        """Digest of all inputs on which the outcomes depend."""
+        of, machine = self.of, self.of.machine
+        made_of = [
+            [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
+            [of.operations, HANGS * of.cycles, [of.named(fault) for fault in self.faults]],
+            [of.stage, sorted(keys.tools_of(of.stage).items()), *of._made_by()],
+        ]
+        return cache.key(json.dumps(made_of, default=str))
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.faults)
+
+    @property
+    def cost(self) -> Cost:  # type: ignore[override]
+        return Cost((), len(self.faults))
+
+    def run(self, report: Report) -> tuple[float, list[tuple[str, Value | None]]]:
+        """Seconds of the processor, and effect and response of each."""
+        begun, of = time.process_time(), self.of
+        requests = [operation.request for operation in of.operations]
+        golden = [operation.golden for operation in of.operations]
+        judge = judged if of.machine.shape.has_status else compared
+        most, told = HANGS * of.cycles, lambda done: report(done, self.size)
+        found = of.model.campaign(requests, self.faults, golden, most, judge, told)
+        came = [(outcome.effect.name, outcome.response) for outcome in found]
+        return time.process_time() - begun, came
 
 
 def _register(path: str) -> str:

@@ -11,12 +11,12 @@ from ....flow.gates.engine import GateTables
 from ....flow.gates.faults import FaultyNetlist, NetFault, Stuck
 from ....flow.gates.gates import netlist_of
 from ....flow.kit import kit
-from .fault_campaign import LEAST_OF_PART, Campaign
+from .fault_campaign import LEAST_OF_PART, FaultCampaign
 
 SAMPLES_OF_NETS = 1_000
 
 
-class NetCampaign(Campaign):
+class NetCampaign(FaultCampaign):
     """Faults in a netlist, and what they came to."""
 
     few: ClassVar[int] = 20_000

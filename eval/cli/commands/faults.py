@@ -5,24 +5,25 @@ gives away.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
 from ...json_values import json_number
-from ...progress import Progress, duration
+from ...progress import Progress
 from ..arguments import (
     add_json,
+    add_ledger,
     answer,
     interrupted,
+    ledger_of,
     number,
     positive,
 )
 from .leak import add_machine, identity, machine_of
 
 if TYPE_CHECKING:
-    from ...assurance.attacks.fault_campaign import Campaign
+    from ...assurance.attacks.fault_campaign import FaultCampaign
 
 SHOWN = 12  # registers
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
@@ -33,8 +34,8 @@ that an accelerator of another kind accepts, whose response is compared with its
 all faults are injected, otherwise a random sample of --samples. The outcome is the right result (no effect),
 an error status instead of a result (caught), no answer within three times the usual cycles (hang), or a wrong
 result. --crt and --blind include the result check, unless --set verify=false removes it. With CRT and no
-check, one wrong signature reveals a prime of the key (Bellcore), which is printed. Results are cached: after
-Ctrl-C the same command continues. The exit code is 1 if a wrong result was released."""
+check, one wrong signature reveals a prime of the key (Bellcore), which is printed. The ledger keeps the
+outcomes: after Ctrl-C the same command continues. The exit code is 1 if a wrong result was released."""
 EXAMPLES = """\
   modexlab attack faults mont-001 --nbits 16 --samples 500
   modexlab attack faults mont --nbits 16 --crt --samples 500
@@ -71,12 +72,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="in the netlist of the flow: nets that are stuck at 0 or at 1, or flip in a cycle",
     )
+    add_ledger(parser)
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     from ...assurance.attacks.bellcore import key_by_crt
-    from ...assurance.attacks.fault_campaign import Campaign
+    from ...assurance.attacks.fault_campaign import FaultCampaign
     from ...designs.machine import Machine  # not at the top: it brings PyMTL3
 
     machine = machine_of(args)
@@ -87,7 +89,7 @@ def execute(args: argparse.Namespace) -> int:
             "--crt"
         )
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
-        kind = Campaign
+        kind = FaultCampaign
         if args.netlist:
             from ...assurance.attacks.net_campaign import NetCampaign as kind  # this one the flow, too
         campaign = kind(machine, args.operations, args.seed)
@@ -95,9 +97,9 @@ def execute(args: argparse.Namespace) -> int:
         progress.describe(name)
         enough = (lambda campaign: bool(campaign.factored)) if args.bellcore else None
         try:
-            campaign.run(faults, _telling(progress, campaign), enough)
+            campaign.run(faults, progress, enough, ledger_of(args))
         except KeyboardInterrupt:
-            return interrupted(f"{len(campaign.outcomes):,} of {len(faults):,} faults are kept")
+            return interrupted(f"{len(campaign.outcomes):,} of {len(faults):,} faults are in the ledger")
     report = {
         **identity(machine),
         **(
@@ -115,19 +117,7 @@ def execute(args: argparse.Namespace) -> int:
     return 1 if report["wrong_result"] else 0
 
 
-def _telling(progress: Progress, campaign: Campaign) -> Callable[[int, int], None]:
-    """With the time that is left, by what those faults took that were not kept."""
-    begun = time.monotonic()
-
-    def told(done: int, total: int) -> None:
-        if new := done - campaign.reused:
-            progress.note(f"{duration((time.monotonic() - begun) / new * (total - done))} left")
-        progress(done, total)
-
-    return told
-
-
-def _lines(report: dict[str, Any], campaign: Campaign) -> Iterator[str]:
+def _lines(report: dict[str, Any], campaign: FaultCampaign) -> Iterator[str]:
     sites = f"{report['nets']:,} nets" if "nets" in report else f"{report['flip_flops']:,} flip-flops"
     check = ""
     if "checked" in report:
@@ -175,7 +165,7 @@ def _table(title: str, name: str, rows: list[dict[str, Any]]) -> Iterator[str]:
         yield f"and {len(rows) - SHOWN} more; --json has them all"
 
 
-def _bellcore(report: dict[str, Any], campaign: Campaign) -> Iterator[str]:
+def _bellcore(report: dict[str, Any], campaign: FaultCampaign) -> Iterator[str]:
     told = report["bellcore"]
     count, wrong = told["wrong_results_that_factor"], report["wrong_result"]
     if not count:

@@ -102,7 +102,7 @@ def execute(args: argparse.Namespace) -> int:
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
-        for opinion in opinions(chosen, progress.describe, progress):
+        for opinion in opinions(chosen, progress):
             found.append(opinion)
             if args.space is not None:
                 progress.say(f"{opinion.point}: {_verdict(opinion)}")

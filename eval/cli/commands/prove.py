@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
@@ -14,7 +14,7 @@ from ....flow.prove.report import REFUTED
 from ...assurance.proof.check import KINDS, UNITS
 from ...json_values import attributes
 from ...lab.verdicts import PROC
-from ...progress import Progress, duration
+from ...progress import Progress
 from ...table import table
 from ..arguments import (
     add_json,
@@ -32,10 +32,11 @@ from ..arguments import (
 from .leak import machine_of
 
 if TYPE_CHECKING:
-    from ...assurance.proof.check import Check, Outcome
+    from ...assurance.proof.check import Check
     from ...assurance.proof.mutants import Search
     from ...assurance.proof.registry import Proof
     from ...lab.ledger.ledger import Ledger
+    from ...lab.schedulers import Outcome
     from ...lab.verdicts import Subject, Verdict
 
 ALL = "all"
@@ -149,10 +150,9 @@ def execute(args: argparse.Namespace) -> int:
         return _prove_mutants(args, planted)
     subject = Subject.of(accelerator)
     with ledger_of(args) as ledger, Progress(str(subject), unit="check", quiet=args.json) as progress:
-        proofs: list[Proof] = []
-        for proof in _proved(subject, found, args, progress, ledger):
-            proofs.append(proof)
-            progress(len(proofs), len(found))
+        proofs = [
+            done.result for done in _proved([(subject, found)], args.timeout, progress, ledger, anew=True)
+        ]
     answer(args, lambda: [item.as_json() for item in proofs], lambda: list(_lines(str(subject), proofs)))
     return 1 if any(item.refuted for item in proofs) else 0
 
@@ -195,23 +195,22 @@ def _prove_mutants(args: argparse.Namespace, found: Sequence[tuple[str, Check]])
 
 
 def _proved(
-    subject: Subject,
-    found: Sequence[Check],
-    args: argparse.Namespace,
+    asked: Sequence[tuple[Subject, Sequence[Check]]],
+    seconds: float,
     progress: Progress,
     ledger: Ledger,
-    known: dict[str, Outcome] | None = None,
-) -> Iterator[Proof]:
-    """One check after the other, each noted as it ends."""
-    from ...assurance.proof.registry import prove
+    anew: bool = False,
+) -> Iterator[Outcome]:
+    """Checks of subjects, each noted as it ends; those that the ledger has from the same sources come first
+    unless they are proved anew.
+    """
+    from ...assurance.proof.campaign import Proving, Verdicts
+    from ...lab.campaign import Campaign
+    from ...lab.schedulers import Here
 
-    def report(check: Check) -> Callable[[int, int], None]:
-        progress.describe(f"{subject}: {check.name}")
-        return lambda *_: None
-
-    for proof in prove(found, args.timeout, report, known):
-        ledger.note(proof.of(subject))
-        yield proof
+    known: dict[str, Any] = {}
+    tasks = [Proving(subject, check, seconds, known) for subject, found in asked for check in found]
+    return Campaign(Here(), progress, Verdicts(ledger, anew)).results(tasks)
 
 
 def _prove_all(args: argparse.Namespace) -> int:
@@ -246,25 +245,17 @@ def _prove_what_is_new(
     """Checks of which the ledger has no verdict from the same sources, and all of them told."""
     from ...assurance.proof import reference
 
+    told: dict[Any, Verdict] = {}
     refuted: list[str] = []
-    known: dict[str, Outcome] = {}
     with ledger_of(args) as ledger, Progress("reading designs", unit="check", quiet=args.json) as progress:
-        # by the names of subject and check
-        asked = {(subject.name, check.name): (subject, check) for subject, found in read() for check in found}
-        keys = {subject.key for subject, _ in asked.values()}
-        there = {(item.subject, item.name): item for item in ledger.verdicts() if item.key in keys}
-        told = {name: there[name] for name in asked if name in there}
-        new = {name: asked[name] for name in asked if name not in told}
-        left = Counter(check.kind for _, check in new.values())
-        progress(len(told), len(asked))
+        found = read()
+        asked = [(subject.name, check.name) for subject, checks in found for check in checks]
         try:
-            for name, (subject, check) in new.items():
-                for proof in _proved(subject, [check], args, progress, ledger, known):
-                    told[name] = proof.of(subject)
-                    refuted += _counterexample(" ".join(name), proof)
-                    left[check.kind] -= 1
-                    progress(len(told), len(asked))
-                    progress.note(f"{_left(left, told.values())} left")
+            for done in _proved(found, args.timeout, progress, ledger):
+                name = done.task.subject.name, done.task.check.name
+                told[name] = done.result if done.reused else done.result.of(done.task.subject)
+                if not done.reused:
+                    refuted += _counterexample(" ".join(name), done.result)
         except KeyboardInterrupt:
             return interrupted(f"{len(told)} of {len(asked)} checks are in the ledger")
     verdicts = [told[name] for name in asked]
@@ -286,17 +277,6 @@ def _prove_what_is_new(
     return (
         1 if lost or any(verdict.verdict == REFUTED and not verdict.by_nature for verdict in verdicts) else 0
     )
-
-
-def _left(counts: Counter[str], told: Collection[Verdict]) -> str:
-    """The time that so many checks of each kind will take, by what others of their kind took."""
-    seconds = 0.0
-    for kind, count in counts.items():
-        taken = [verdict.seconds for verdict in told if verdict.kind == kind] or [
-            verdict.seconds for verdict in told
-        ]
-        seconds += count * sum(taken) / len(taken)
-    return duration(seconds)
 
 
 def _refutations(searches: Sequence[tuple[str, Search]]) -> Iterator[str]:

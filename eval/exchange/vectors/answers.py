@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .private import Protection
 
 Answer = tuple[Status, int]
-# bits of the modulus times bits of the exponent: of a chunk (a few seconds of a wide machine); and in all, below
-# which processes do not pay
+# bits of the modulus times bits of the exponent: of a chunk (a few seconds of a wide machine); and in all,
+# below which processes do not pay
 STEP, LONG = 1 << 21, 1 << 24
 
 
@@ -111,7 +111,7 @@ class Answers:
             campaign = Campaign(
                 scheduler,
                 lambda done, _: progress(there + done, len(wanted)),
-                self.ledger and Results(self.ledger),
+                Results(self.ledger),
             )
             for outcome in campaign.results(chunks):
                 chunk = outcome.task
@@ -121,7 +121,8 @@ class Answers:
 
     def _chunks(self, missing: Sequence[tuple[int, Operands]]) -> Iterator[Chunk]:
         """By width, none of much more than STEP."""
-        made_by, widths = self.made_by, {}
+        made_by = self.made_by
+        widths: dict[int, list[Operands]] = {}
         for nbits, operands in missing:
             widths.setdefault(nbits, []).append(operands)
         for nbits, rows in sorted(widths.items()):

@@ -3,8 +3,8 @@
 Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key
 changes with every source, and whether a figure moved with it is just the question. A joined measurement keeps
 its date and its tools. Of two measurements of a point the newer one counts; the older stays as history,
-whichever ledger it came from. Verdicts and results of tasks go with them, where there is no newer one. What failed
-does not: it may be measured here.
+whichever ledger it came from. Verdicts and results of tasks go with them, where there is no newer one.
+What failed does not: it may be measured here.
 """
 
 from __future__ import annotations
