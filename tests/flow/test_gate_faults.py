@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.attacks.leakage import TOGGLES, Compared, assess
+from modexlab.eval.assurance.attacks.fault_campaign import Part
 from modexlab.eval.assurance.attacks.net_campaign import NetCampaign
 from modexlab.eval.designs import catalogue
 from modexlab.flow.gates.engine import GateTables
@@ -78,10 +79,10 @@ def test_a_campaign_of_nets(monkeypatch):
     """Its parts are kept under a name that the library of cells is in."""
     made = NetCampaign(MACHINE)
     made.run(made.faults(90, False))
-    names = [made._named([])]
+    keys = [Part(made, []).key]
     another = replace(kit.find(), digest="another")
     monkeypatch.setattr(kit, "find", lambda *_: another)
-    assert made._named([]) not in names
+    assert Part(made, []).key not in keys
     told = made.as_json()
     assert told["injected"] == 90 == sum(row["injected"] for row in told["modules"])
     assert {row["kind"]: row["injected"] for row in told["kinds"]} == {kind.value: 30 for kind in Stuck}
