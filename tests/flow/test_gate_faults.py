@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from modexlab.eval.assurance.attacks.leakage import TOGGLES, Compared, assess
 from modexlab.eval.assurance.attacks.fault_campaign import Part
+from modexlab.eval.assurance.attacks.leakage import TOGGLES, Compared, assess
 from modexlab.eval.assurance.attacks.net_campaign import NetCampaign
 from modexlab.eval.designs import catalogue
 from modexlab.flow.gates.engine import GateTables
