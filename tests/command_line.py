@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
-import pytest
 from modexlab.eval.cli.main import main
 
 ENCRYPT = ("--base", "1119317562", "--exp", "65537", "--mod", "2603398711")
@@ -21,23 +19,23 @@ class Result:
     out: str
     err: str
 
-    def json(self) -> Any:
+    def json(self):
         return json.loads(self.out)
 
 
 class Cli:
     """`cli("show designs --json")` -> Result; the first argument is split at its spaces."""
 
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, capsys):
         self._capsys = capsys
 
-    def __call__(self, command: object = "", *argv: object) -> Result:
+    def __call__(self, command="", *argv):
         self._capsys.readouterr()
         code = main([*str(command).split(), *map(str, argv)])
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 
-    def fails(self, *argv: object) -> str:
+    def fails(self, *argv):
         """The one line of a user's mistake: exit code 2, nothing on stdout, no traceback."""
         result = self(*argv)
         assert result.code == 2, result

@@ -33,7 +33,7 @@ PARTS = 10  # of the long regression
 CONTENT_OF = content.content_of
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption(
         "--part", type=int, help=f"only this part of the tests, 1 to {PARTS}: each test is in one of them"
     )
@@ -42,12 +42,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def part_of(name: str) -> int:
+def part_of(name):
     """The part that a test is in: the same in every run, whatever other tests there are."""
     return zlib.crc32(name.encode()) % PARTS + 1
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     part, design = config.getoption("--part"), config.getoption("--design")
     if part is not None and not 1 <= part <= PARTS:
         raise pytest.UsageError(f"--part={part}: give 1 to {PARTS}")
@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
-def check_design(name: str) -> None:
+def check_design(name):
     """UsageError for a name that is not in the catalogue."""
     try:
         find(name)

@@ -1,13 +1,9 @@
 """The tests of a design, for `pytest --design NAME`: its own, and of its multiplier, programs and buses."""
 
-from __future__ import annotations
-
 import functools
 import re
-from collections.abc import Iterable
 
 from modexlab.eval.designs.catalogue import designs, find
-from modexlab.eval.designs.design import Design
 
 from tests.paths import ROOT
 
@@ -18,14 +14,14 @@ PROGRAMS = ("rtl/test_program_exp.py", "rtl/test_program_wipe.py")
 UNITS = ("rtl/test_units.py",)
 
 
-def names_in(text: str, names: Iterable[str]) -> set[str]:
+def names_in(text, names):
     """The names that a test's parameters hold; of mont and mont-001, which begin alike, the longer one."""
     longest_first = sorted(map(re.escape, names), key=len, reverse=True)
     return set(re.findall(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)", text))
 
 
 @functools.cache
-def parts_of(design: Design) -> frozenset[str]:
+def parts_of(design):
     """Modules of the units and machines that its hardware is made of."""
     component = design.at(NBITS).rtl()
     component.elaborate()
@@ -34,13 +30,13 @@ def parts_of(design: Design) -> frozenset[str]:
 
 
 @functools.cache
-def tests_parts_of(file: str, design: Design) -> bool:
+def tests_parts_of(file, design):
     """Whether a file of tests imports a component of the design."""
     imported = re.findall(r"^from (modexlab\.rtl\.[\w.]+) import", (ROOT / file).read_text(), re.MULTILINE)
     return not parts_of(design).isdisjoint(imported)
 
 
-def concerns(test: str, name: str) -> bool:
+def concerns(test, name):
     """Whether the test of this node id concerns the design of this name."""
     file, _, rest = test.partition("::")
     design = find(name)

@@ -1,17 +1,12 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
 import os
-from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import pytest
 from modexlab.eval.designs.catalogue import designs
-from modexlab.eval.designs.design import Design
 from modexlab.fl.domains import make_domain
-from modexlab.rtl.sim import Run, Simulation, Stall, simulate
-from pymtl3 import Component
-
-from tests.tables.rows import ModExpRow, ProductRow
+from modexlab.rtl.sim import simulate
 
 T = TypeVar("T")
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
@@ -24,29 +19,29 @@ WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 ALIKE = ("ScaledSystolic", "WordSerial", "HeapMont")
 
 
-def is_sibling(design: Design) -> bool:
+def is_sibling(design):
     """Another design before it has the same multiplier, or one of the same structure."""
     return FIRST[design.family] is not design or design.family in ALIKE
 
 
-def regress_if(later: bool, of: str = "") -> list[pytest.MarkDecorator]:
+def regress_if(later, of=""):
     """The marks of a case that may be left to `make regress`; `make check` of the design `of` runs it."""
     return [pytest.mark.regress(of=of)] if later else []
 
 
-def one_now(cases: Iterable[T], *now: T) -> list:
+def one_now(cases, *now):
     """Cases of one mechanism: `make test` runs those of `now`, `make regress` all of them."""
     listed = list(cases)
     assert all(case in listed for case in now), f"not all of {now} are cases"
     return [pytest.param(case, marks=regress_if(case not in now)) for case in listed]
 
 
-def examples(count: int) -> int:
+def examples(count):
     """`count` Hypothesis examples in `make test`, ten times as many in `make regress`."""
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 
 
-def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[int]]:
+def delays(rows):
     """The delay columns of a table."""
     return {
         "source_delays": [row.source_delay for row in rows],
@@ -54,20 +49,20 @@ def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[i
     }
 
 
-def residue(row: ProductRow, domain: str, nbits: int) -> int:
+def residue(row, domain, nbits):
     """Return a multiplier's answer in the domain: the product itself, or the product by 1/R."""
     scale = pow(1 << nbits, -1, row.mod) if domain == "montgomery" and row.mod > 1 else 1
     return row.a * row.b * scale % row.mod
 
 
 def run_products(
-    unit: Component,
-    rows: Sequence[ProductRow],
-    domain: str,
-    nbits: int,
-    stage: str,
-    stall: Stall | None = None,
-) -> Run:
+    unit,
+    rows,
+    domain,
+    nbits,
+    stage,
+    stall=None,
+):
     """All rows through a multiplier; each answer is compared with the row's."""
     with simulate(unit, stage) as sim:
         run = sim.run(
@@ -82,27 +77,27 @@ def run_products(
 
 
 def run_mod_exps(
-    machine: Component,
-    rows: Sequence[ModExpRow],
-    design: Design,
-    nbits: int,
-    stage: str,
-    stall: Stall | None = None,
-    **settings: object,
-) -> Run:
+    machine,
+    rows,
+    design,
+    nbits,
+    stage,
+    stall=None,
+    **settings,
+):
     """All rows through a machine; status and result of each are compared with the row's."""
     with simulate(machine, stage) as simulation:
         return judged_mod_exps(simulation, rows, design, nbits, stall, **settings)
 
 
 def judged_mod_exps(
-    simulation: Simulation,
-    rows: Sequence[ModExpRow],
-    design: Design,
-    nbits: int,
-    stall: Stall | None = None,
-    **settings: object,
-) -> Run:
+    simulation,
+    rows,
+    design,
+    nbits,
+    stall=None,
+    **settings,
+):
     """All rows through a simulated machine; status and result of each are compared with the row's."""
     carried = design.at(nbits, **settings).carried
     run = simulation.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
@@ -111,12 +106,12 @@ def judged_mod_exps(
     return run
 
 
-def stamps(run: Run) -> list[tuple[int, int]]:
+def stamps(run):
     """When each request and each answer fired."""
     return list(zip(run.accepted, run.done, strict=True))
 
 
-def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> None:
+def check_fl_products(rows, domain, nbits):
     """Every row at the functional level."""
     for row in rows:
         row.judge(
@@ -126,7 +121,7 @@ def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> No
         )
 
 
-def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
+def check_fl_mod_exps(design, rows, nbits, **settings):
     """Every row at the functional level."""
     for row in rows:
         row.judge(
@@ -136,9 +131,7 @@ def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **s
         )
 
 
-def check_formula(
-    design: Design, rows: Sequence[ModExpRow], run: Run, nbits: int, **settings: object
-) -> None:
+def check_formula(design, rows, run, nbits, **settings):
     """The closed formula on the rows without delays whose machine was idle when they came."""
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):

@@ -12,7 +12,7 @@ MONT = find("mont")
 WIDE = (1 << 1024) - 105
 
 
-def message(row: ModExpRow | ProductRow, answer: object, expected: object) -> str:
+def message(row, answer, expected):
     with pytest.raises(AssertionError) as failed:
         row.judge(answer, expected, "stage native")
     return str(failed.value)

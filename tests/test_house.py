@@ -2,7 +2,6 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 from modexlab.rtl.sim import sources
@@ -70,11 +69,11 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
 
 
-def room_of(file: Path) -> str:
+def room_of(file):
     return file.relative_to(ROOT).parts[0]
 
 
-def imported_packages(file: Path) -> set[str]:
+def imported_packages(file):
     """Top-level names of the packages that a file imports, anywhere in it."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text())):
@@ -89,7 +88,7 @@ def imported_packages(file: Path) -> set[str]:
 HARDWARE = [file for file in FILES if "pymtl3" in file.read_text() and "pymtl3" in imported_packages(file)]
 
 
-def imported_rooms(file: Path) -> set[str]:
+def imported_rooms(file):
     """The rooms that a file imports from, relatively or as modexlab.<room>."""
     rooms = set()
     depth = len(file.relative_to(ROOT).parts) - 1  # dots that lead out of the file's room
@@ -159,7 +158,7 @@ def test_no_circles():
     assert not left, left
 
 
-def inner_room(module: str) -> str:
+def inner_room(module):
     """The room inside the room, or "" for a file beside them."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 and ROOT.joinpath(*parts[:2]).is_dir() else ""
@@ -172,7 +171,7 @@ def test_every_room_says_what_is_in_it(room):
             assert (folder / "__init__.py").exists(), folder
 
 
-def users_of_pymtl3(room: Path) -> list[Path]:
+def users_of_pymtl3(room):
     """Files anywhere below a room that import PyMTL3."""
     return [file for file in sorted(room.rglob("*.py")) if "pymtl3" in imported_packages(file)]
 
@@ -191,7 +190,7 @@ def test_every_file_says_what_it_is(file):
     assert not text.strip() or ast.get_docstring(ast.parse(text)), file
 
 
-def repeated_blocks(text: str) -> list[str]:
+def repeated_blocks(text):
     """Update blocks that share the name of an earlier one of their class, as `Class.block`."""
     found = []
     for node in ast.walk(ast.parse(text)):

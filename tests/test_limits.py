@@ -2,15 +2,12 @@
 docstrings.
 """
 
-from __future__ import annotations
-
 import ast
 import collections
 import re
 import subprocess
 import sys
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,7 +39,7 @@ PRIVATE = re.compile(
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def tracked() -> list[Path]:
+def tracked():
     """Files of the repository, or of the folder where there is no git."""
     run = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if run.returncode:
@@ -52,12 +49,12 @@ def tracked() -> list[Path]:
     return [path for name in run.stdout.splitlines() if (path := Path(name)) and (ROOT / path).is_file()]
 
 
-def tokens(file: Path) -> int:
+def tokens(file):
     with (ROOT / file).open("rb") as text:
         return sum(token.type not in LAYOUT for token in tokenize.tokenize(text.readline))
 
 
-def faults(text: str) -> Iterator[tuple[int, str]]:
+def faults(text):
     """Lines of a Python text that break a rule of style, with the rule."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, DOCUMENTED) and (said := ast.get_docstring(node)):

@@ -2,8 +2,6 @@
 checkout.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -34,13 +32,13 @@ NOT_SHIPPED = {"pytest"}
 RSA = ("--nbits", "16", "--base", "5", "--exp", "3", "--mod", "63001")
 
 
-def name_of(requirement: str) -> str:
+def name_of(requirement):
     return re.split(r"[<>=!~;\[ ]", requirement)[0].lower().replace("_", "-")
 
 
-def imported(file: Path) -> set[str]:
+def imported(file):
     """The top modules of other packages that a file imports, anywhere in it."""
-    names: set[str] = set()
+    names = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
@@ -99,7 +97,7 @@ def test_version(capsys):
     ],
 )
 def test_a_missing_extra_is_named(module, remedy, monkeypatch, capsys):
-    def execute(args: object) -> int:
+    def execute(args):
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
     monkeypatch.setattr("modexlab.eval.cli.commands.show.designs.execute", execute)
@@ -108,7 +106,7 @@ def test_a_missing_extra_is_named(module, remedy, monkeypatch, capsys):
 
 
 def test_a_missing_module_of_ours_is_a_bug(monkeypatch):
-    def execute(args: object) -> int:
+    def execute(args):
         raise ModuleNotFoundError("No module named 'modexlab.rtl.nix'", name="modexlab.rtl.nix")
 
     monkeypatch.setattr("modexlab.eval.cli.commands.show.designs.execute", execute)
@@ -196,7 +194,7 @@ def builds(installed):
     return place
 
 
-def run(installed: Path, builds: Path, *arguments: str) -> str:
+def run(installed, builds, *arguments):
     """A command of the installed package, far from the checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     tools = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # of the packages that it needs

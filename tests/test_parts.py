@@ -2,11 +2,8 @@
 gets none of the long ones.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,13 +12,13 @@ from tests.conftest import PARTS
 from tests.harness import regress_if
 
 
-def left(names: list[str], part: int | None = None, design: str | None = None) -> list[str]:
+def left(names, part=None, design=None):
     """Return the tests with these names that the hook keeps."""
-    deselected: list[Any] = []
+    deselected = []
     hook = SimpleNamespace(pytest_deselected=lambda items: deselected.extend(items))
     options = {"--part": part, "--design": design}
-    config: Any = SimpleNamespace(getoption=options.__getitem__, hook=hook)
-    items: list[Any] = [SimpleNamespace(nodeid=name, own_markers=[]) for name in names]
+    config = SimpleNamespace(getoption=options.__getitem__, hook=hook)
+    items = [SimpleNamespace(nodeid=name, own_markers=[]) for name in names]
     conftest.pytest_collection_modifyitems(config, items)
     kept = [item.nodeid for item in items]
     assert Counter(kept) + Counter(item.nodeid for item in deselected) == Counter(names)
@@ -74,9 +71,9 @@ def test_tests_of_a_design(design, test, runs):
 def test_long_runs_of_the_design_are_no_longer_left_out():
     """With --design, a test that is marked as long but belongs to this design loses the mark."""
     options = {"--part": None, "--design": "ssmm"}
-    config: Any = SimpleNamespace(getoption=options.__getitem__, hook=None)
+    config = SimpleNamespace(getoption=options.__getitem__, hook=None)
     tests = [f"tests/rtl/sim/test_power_up.py::test_reset[{name}]" for name in ("ssmm", "mont")]
-    items: list[Any] = [
+    items = [
         SimpleNamespace(nodeid=test, own_markers=[mark.mark for mark in regress_if(True, of=name)])
         for test, name in zip(tests, ("ssmm", "mont"), strict=True)
     ]

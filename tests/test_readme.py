@@ -39,13 +39,13 @@ LONG = (
 )  # in the long regression
 
 
-def protocol() -> str:
+def protocol():
     """The protocol, as the header of its model has it."""
     text = xcel.__doc__ or ""
     return text[text.index("Each access") :].strip() + "\n"
 
 
-def table(output: str, first: str) -> str:
+def table(output, first):
     """Return the table whose first column this is, without the text around it."""
     lines = output.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(f"{first} "))
@@ -53,14 +53,14 @@ def table(output: str, first: str) -> str:
     return "\n".join(line.rstrip() for line in lines[start:end]) + "\n"
 
 
-def run(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+def run(command, capsys):
     """The output of a command, which exits with 0 or with the code in the comment behind it."""
     expected = re.search(r"# exit code (\d)$", command)
     assert main(shlex.split(command, comments=True)) == int(expected[1] if expected else 0), command
     return capsys.readouterr().out
 
 
-def comparable(text: str) -> str:
+def comparable(text):
     """A quotation; where another compiler makes other programs, without its numbers and widths."""
     here = subprocess.run([compiler(), "-dumpfullversion"], capture_output=True, text=True, check=True)
     return text if here.stdout.strip() == GCC else re.sub(r"[\d.]+|[ -]+", " ", text)
@@ -72,7 +72,7 @@ def ledger(tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
 
 
-def quotations() -> dict[str, str]:
+def quotations():
     return {source: text for _, source, text in QUOTED.findall(TEXT)}
 
 
@@ -89,7 +89,7 @@ def test_table(command, first, capsys):
     assert comparable(quoted) == comparable(present)
 
 
-def later(command: str) -> bool:
+def later(command):
     """Whether `make test` leaves a command out: it is slow, or the example of a help text is the same."""
     example = marked(f"modexlab {command}")
     return example.values[0] in EXAMPLES or bool(example.marks)
@@ -126,7 +126,7 @@ def test_first_page_is_short():
     assert len(PAGES[0].read_text().splitlines()) <= MOST_LINES
 
 
-def rewrite() -> None:
+def rewrite():
     """Put the present texts into the pages."""
     import contextlib
     import io

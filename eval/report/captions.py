@@ -1,7 +1,5 @@
 """Titles and captions of the charts."""
 
-from __future__ import annotations
-
 CHARTS = {  # name: (title, caption)
     "area-time": (
         "Area × time",

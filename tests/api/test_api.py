@@ -1,12 +1,9 @@
 """modexlab from Python: what its page and its notebook show, and that it takes no time to import."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import sys
-from typing import Any
 
 import modexlab
 import pytest
@@ -89,7 +86,7 @@ def test_explore_and_front(tmp_path):
 def test_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "eval" / "README.md").read_text(), re.DOTALL)
-    names: dict[str, Any] = {}
+    names = {}
     exec(shown, names)
     assert names["decryption"].value("cycles") == names["rows"][0].value
     assert names["sweep"].measured and not names["sweep"].failed
@@ -103,7 +100,7 @@ def test_notebook(shapes, tmp_path, monkeypatch):
 
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
+    names = {}
     for cell in json.loads(NOTEBOOK.read_text())["cells"]:
         if cell["cell_type"] == "code":
             assert cell["outputs"] == [], "kept without outputs"

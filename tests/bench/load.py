@@ -19,20 +19,16 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.salvage import verify
 from modexlab.eval.lab.measure import measure
-from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FORMULA, NATIVE
 
@@ -61,7 +57,7 @@ steps_per_stage = [1, 2]
 }
 
 
-def space_of(stage: str, points: int) -> str:
+def space_of(stage, points):
     """A space of so many points or a few more: some machines, and as many mixes of signatures and
     verifications as it takes.
     """
@@ -70,7 +66,7 @@ def space_of(stage: str, points: int) -> str:
     return _space(stage, ["encrypt", *more])
 
 
-def _space(stage: str, workloads: Sequence[str]) -> str:
+def _space(stage, workloads):
     head = f'designs = ["mont"]\nstages = ["{stage}"]\nworkloads = {json.dumps(list(workloads))}'
     return f'title = "load"\n[[part]]\n{head}{AXES[stage]}'
 
@@ -84,7 +80,7 @@ class Load:
     killed: int = 0  # workers
     stopped: int = 0  # sweeps
 
-    def run(self, points: int, kills: int = 0, stops: int = 0) -> None:
+    def run(self, points, kills=0, stops=0):
         """Until all points are measured."""
         blows = [self._kill] * kills + [self._stop] * stops
         self.draw.shuffle(blows)
@@ -99,7 +95,7 @@ class Load:
         finally:
             process.kill()
 
-    def _kill(self, process: subprocess.Popen[str]) -> subprocess.Popen[str]:
+    def _kill(self, process):
         """One of the workers."""
         pids = list(dict.fromkeys(pid for pid, _ in reversed(self.sweep.begins()[-4 * JOBS :])))
         alive = [pid for pid in pids if not gone(pid)]
@@ -108,7 +104,7 @@ class Load:
             self.killed += 1
         return process
 
-    def _stop(self, process: subprocess.Popen[str]) -> subprocess.Popen[str]:
+    def _stop(self, process):
         """All of it; what was recorded stays."""
         before = self.sweep.keys()
         process.kill()
@@ -118,7 +114,7 @@ class Load:
         assert now[: len(before)] == before, "what was recorded is gone"
         return self.sweep.start("--retry")
 
-    def _finish(self, process: subprocess.Popen[str]) -> None:
+    def _finish(self, process):
         """To its end; and once more with those that failed as their worker was killed."""
         out, err = process.communicate()
         assert process.returncode == 0, (out, err)
@@ -129,7 +125,7 @@ class Load:
         assert "failed" not in out, out
 
 
-def judged(sweep: SweepProcess, draw: random.Random, again: int = AGAIN) -> dict[str, Any]:
+def judged(sweep, draw, again=AGAIN):
     """Check the ledger; AssertionError if a row is missing, there twice, or different when computed again."""
     points = {point.version: point for point in Space.load(sweep.space).points()}
     assert set(sweep.keys()) <= points.keys(), (
@@ -152,13 +148,13 @@ def judged(sweep: SweepProcess, draw: random.Random, again: int = AGAIN) -> dict
     }
 
 
-def expected(point: Point) -> float:
+def expected(point):
     """Its cycles by formula."""
     (figure,) = measure(replace(point, stage=FORMULA)).figures
     return figure.value
 
 
-def failures(path: Path) -> int:
+def failures(path):
     """Points that were ever noted as lost with their worker."""
     connection = sqlite3.connect(path)
     try:
@@ -170,7 +166,7 @@ def failures(path: Path) -> int:
     return int(count)
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(prog="python -m tests.bench.load", description=__doc__)
     parser.add_argument("stage", choices=list(AXES))
     parser.add_argument("--points", type=int, default=2000)

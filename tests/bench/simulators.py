@@ -15,18 +15,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from modexlab.eval.designs.catalogue import find
-from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.protection import BY_CRT
 from modexlab.eval.errors import NoMeasurement
 from modexlab.fl.status import Status
 from modexlab.flow.isolated import PREAMBLE
-from modexlab.rtl.sim import Simulation, simulate, translate
+from modexlab.rtl.sim import simulate, translate
 from modexlab.rtl.sim.build import program
 from modexlab.rtl.sim.native import from_words, to_words
 
@@ -59,16 +58,15 @@ class Raced:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def machine(self) -> Machine:
+    def machine(self):
         return find(self.design).at(self.nbits, **self.settings)
 
-    def operations(self) -> Iterator[tuple[Request, int]]:
+    def operations(self):
         """Random operands that the machine accepts, and the result of each."""
         machine, rng = self.machine, random.Random(1)
         for _ in range(self.requests):
             if machine.keyed:
                 exp, mod = machine.key.d, machine.key.n
-                assert exp is not None
             else:
                 mod = rng.getrandbits(self.nbits) | 1 << (self.nbits - 1) | 1
                 exp = rng.getrandbits(self.nbits)
@@ -83,10 +81,10 @@ MACHINES = (  # the first runs at stage python too
 )
 
 
-def bench_sim() -> dict[str, float]:
+def bench_sim():
     """The ratios, the speeds (cycles per second) of the first machine, and the seconds of a start."""
-    ratios: dict[str, float] = {}
-    speeds: dict[str, float] = {}
+    ratios = {}
+    speeds = {}
     for raced in MACHINES:
         cpp_speed, native_speed, python_speed = _race(raced)
         ratios[f"native_over_cpp_{raced.name}"] = native_speed / cpp_speed
@@ -100,7 +98,7 @@ def bench_sim() -> dict[str, float]:
     return {**ratios, **speeds, "native_start_seconds": min(_start_seconds() for _ in range(STARTS))}
 
 
-def _race(raced: Raced) -> tuple[float, float, float]:
+def _race(raced):
     """Cycles per second in the hand-written loop and at stage native; for the first machine also python."""
     operations = list(raced.operations())
     verilog = translate(raced.machine.rtl(), TOP)
@@ -117,7 +115,7 @@ def _race(raced: Raced) -> tuple[float, float, float]:
     return cpp_speed, native_speed, python_speed
 
 
-def _start_seconds() -> float:
+def _start_seconds():
     """A fresh process makes one simulation, which the cache has by now, and runs one request."""
     small = MACHINES[0]
     code = (
@@ -135,7 +133,7 @@ def _start_seconds() -> float:
     return seconds
 
 
-def _speed(sim: Simulation, operations: Sequence[tuple[Request, int]]) -> float:
+def _speed(sim, operations):
     requests = [request for request, _ in operations]
     start = time.process_time()
     run = sim.run(requests)
@@ -144,7 +142,7 @@ def _speed(sim: Simulation, operations: Sequence[tuple[Request, int]]) -> float:
     return run.cycles / seconds
 
 
-def _speed_by_hand(hand_written: Path, sim: Simulation, operations: Sequence[tuple[Request, int]]) -> float:
+def _speed_by_hand(hand_written, sim, operations):
     ports = sim.ports
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         sent, received = Path(directory) / "requests", Path(directory) / "responses"
@@ -158,13 +156,13 @@ def _speed_by_hand(hand_written: Path, sim: Simulation, operations: Sequence[tup
     return int(cycles) / float(seconds)
 
 
-def _check(responses: Sequence[Any], operations: Sequence[tuple[Request, int]], where: str) -> None:
+def _check(responses, operations, where):
     """NoMeasurement unless every response has the result of its operation."""
     if list(responses) != [(Status.OK, result) for _, result in operations]:
         raise NoMeasurement(f"{where} returned wrong results, so its speed is meaningless")
 
 
-def lines(report: Mapping[str, float]) -> Iterator[str]:
+def lines(report):
     """A figure on a line, with its goal if it has one."""
     for name, value in report.items():
         verdict = ""

@@ -2,8 +2,6 @@
 for can fail.
 """
 
-from __future__ import annotations
-
 import random
 import sqlite3
 

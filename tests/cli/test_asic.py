@@ -2,8 +2,6 @@
 marked.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -14,7 +12,6 @@ import signal
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -46,7 +43,7 @@ KEYS = (
 )
 ELSEWHERE = ROOT / "flow" / "examples"
 ACCUMULATOR = (ELSEWHERE / "accumulator.v").read_text()
-VECTORS: dict[str, Any] = json.loads((ELSEWHERE / "accumulator.json").read_text())
+VECTORS = json.loads((ELSEWHERE / "accumulator.json").read_text())
 
 
 @pytest.fixture
@@ -166,7 +163,7 @@ def test_figures_go_to_the_ledger_and_to_the_data_sheet(whole, cli, tmp_path):
 def test_figures_without_passing_tests_are_refused(whole, cli, tmp_path, monkeypatch):
     real = asic_run.run_asic
 
-    def failing(*args: Any, **options: Any) -> Any:
+    def failing(*args, **options):
         outcome, summary = real(*args, **options)
         return outcome, msgspec.structs.replace(summary, tests={"rtl": Ran(3, 0), "gates": Ran(2, 1)})
 
@@ -179,7 +176,7 @@ def test_figures_without_passing_tests_are_refused(whole, cli, tmp_path, monkeyp
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_an_interrupted_run_says_how_it_goes_on(number, cli, monkeypatch):
-    def interrupted(*args: Any, **options: Any) -> Any:
+    def interrupted(*args, **options):
         os.kill(os.getpid(), number)
         time.sleep(10)
 
@@ -284,7 +281,7 @@ def test_design_that_hangs(accumulator, tmp_path, cli):
 def test_verilog_without_vectors(cli, accumulator, monkeypatch):
     """Area and timing need none; a missing tool is named with its remedy, and the rest runs."""
 
-    def missing() -> str:
+    def missing():
         raise BadInput("abc is missing: run `pip install pyosys==0.70`")
 
     monkeypatch.setattr(graph.adapter("equivalence"), "version", missing)
@@ -360,7 +357,7 @@ def test_exported_system(tmp_path):
     assert report.cycles == {row.operation: row.normalised for row in rows}
 
 
-def workload_of(chip: Chip, directory: Path) -> workload.Workload:
+def workload_of(chip, directory):
     """Return the workload of a system, with the dummy and one row: every program takes a while to build."""
     chip.export(directory)
     work = workload.load(directory / "workload.json")
@@ -457,7 +454,7 @@ def test_32_bit_systems(name, clock_ns, cli):
 KEYED = {"schedule": "fixed-window", "crt": True, "verify": True, "fit": "modulus"}
 
 
-def told(settings: dict[str, Any]) -> list[str]:
+def told(settings):
     return [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
 
 

@@ -1,7 +1,5 @@
 """`modexlab check`: files of every format through native RTL, counts, reasons, failures and exit codes."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -11,7 +9,7 @@ import pytest
 from modexlab.eval import progress
 from modexlab.eval.cli.commands import check as command
 from modexlab.eval.designs.session import Answer, Session
-from modexlab.eval.exchange.vectors import VectorFile, load
+from modexlab.eval.exchange.vectors import load
 from modexlab.fl.status import Status
 
 from tests.paths import DATA
@@ -148,7 +146,7 @@ def test_an_excerpt_is_checked_with_a_warning(cli, tmp_path):
 
 
 def test_reading_shows_progress(cli, monkeypatch):
-    def slow(path: str) -> VectorFile:
+    def slow(path):
         time.sleep(0.2)
         return load(path)
 

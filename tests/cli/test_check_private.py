@@ -2,19 +2,14 @@
 key.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import cryptography_vectors
 import pytest
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.exchange.vectors import answers
-from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
@@ -26,11 +21,11 @@ NBITS = 32
 ALL = ("n", "e", "d", "p", "q")
 
 
-def numbers(key: RSAKey, *names: str) -> dict[str, str]:
+def numbers(key, *names):
     return {name: f"{getattr(key, name):x}" for name in names}
 
 
-def powers(key: RSAKey, *bases: int, wrong: int = 0) -> list[dict[str, Any]]:
+def powers(key, *bases, wrong=0):
     """Private operations, their results off by `wrong`."""
     return [{"base": base, "expected": pow(base, key.d, key.n) ^ wrong} for base in bases]
 
@@ -90,7 +85,7 @@ def test_other_designs_at_the_cycle_level(cli, two_keys, design, how):
 
 
 def test_one_simulation_for_all_keys_of_a_width(cli, two_keys, monkeypatch):
-    made: list[int] = []
+    made = []
     real = Machine.simulation
     monkeypatch.setattr(
         Machine,
@@ -114,20 +109,20 @@ def test_text(cli, two_keys):
 # ---- what third parties have
 
 
-def encoded(key: RSAKey, message: bytes, kind: bytes = b"\0\2") -> str:
+def encoded(key, message, kind=b"\0\2"):
     """PKCS#1 v1.5, encrypted; the padding is the same each time."""
     size = key.nbits // 8
     em = kind + b"\7" * (size - 3 - len(message)) + b"\0" + message
     return f"{pow(int.from_bytes(em, 'big'), key.e, key.n):0{2 * size}x}"
 
 
-def wycheproof(path: Path, names: tuple[str, ...], change: Callable[[list[dict[str, Any]]], None]) -> Path:
+def wycheproof(path, names, change):
     """Good and wrong encryptions of 128 bits, and a ciphertext above the modulus."""
     key = seeded_key(128)
     jwk = dict(zip(ALL, ("modulus", "publicExponent", "privateExponent", "prime1", "prime2"), strict=True))
     group = {jwk[name]: value for name, value in numbers(key, *names).items()}
     good, wrong = encoded(key, b"all"), encoded(key, b"all", b"\0\3")
-    tests: list[dict[str, Any]] = [
+    tests = [
         {"msg": b"all".hex(), "ct": good, "result": "valid"},
         {"msg": b"one".hex(), "ct": good, "result": "invalid"},
         {"msg": "", "ct": wrong, "result": "invalid"},
@@ -293,10 +288,10 @@ def test_jobs(cli, two_keys, monkeypatch):
 def test_an_interrupted_check_goes_on(cli, two_keys, tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.setattr(answers, "STEP", 1)
-    computed: list[int] = []
+    computed = []
     real = Session.run_with_keys
 
-    def run(self: Session, operations: Any, *more: Any) -> list[Answer]:
+    def run(self, operations, *more):
         if len(computed) == 3:
             computed.append(0)
             raise KeyboardInterrupt

@@ -1,7 +1,5 @@
 """`modexlab run --level formula`: the closed formula, quick at any width."""
 
-from __future__ import annotations
-
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
@@ -68,7 +66,7 @@ def test_a_fixed_modulus_is_the_default(cli):
 
 
 def test_constant_time_machines_do_not_look_at_the_exponent(cli):
-    def cycles(exp: int) -> int:
+    def cycles(exp):
         return cli("run --level formula mont-ct --nbits 64 --exp", exp, "--json").json()["cycles"]
 
     assert cycles(2**63) == cycles(2**64 - 1) == cycles(2**63 + 12345)

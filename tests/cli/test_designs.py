@@ -1,7 +1,5 @@
 """`modexlab show`: names and JSON keys are an interface that others script against."""
 
-from __future__ import annotations
-
 from modexlab.eval.designs import catalogue
 
 KEYS = {"name", "family", "paper", "domain", "schedule", "constant_time", "params"}
@@ -41,7 +39,7 @@ def test_json(cli):
     assert by_name["mont"]["domain"] == "montgomery"
 
 
-def number(value: int | str) -> int:
+def number(value):
     """A number of our JSON: an integer, or hexadecimal text where it is large."""
     return value if isinstance(value, int) else int(value, 16)
 

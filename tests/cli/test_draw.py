@@ -10,13 +10,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from modexlab.eval.report.drawing import BOXES, draw
 from modexlab.fl.compression.compression import make_plan
-from modexlab.fl.compression.compression_plan import CELLS, Plan
+from modexlab.fl.compression.compression_plan import CELLS
 from modexlab.fl.moduli import parse
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def marks(text: str) -> tuple[Counter, list[str]]:
+def marks(text):
     """How many marks of each class a drawing has, and its texts."""
     root = ElementTree.fromstring(text)
     found = Counter(
@@ -50,11 +50,11 @@ def test_every_bit_and_every_cell_is_drawn(spec, operation, strategy):
     assert "rows A and B" in texts
 
 
-def dots(found: Counter) -> int:
+def dots(found):
     return sum(count for mark, count in found.items() if mark and mark not in CELLS)
 
 
-def expected_dots(plan: Plan) -> int:
+def expected_dots(plan):
     """Every bit of every level, the products before folding, and one for each line of the legend."""
     _, texts = marks(draw(plan))
     legend = [
@@ -126,7 +126,7 @@ def test_mistakes(cli, argv, message):
 # ---- multiples of a modulus
 
 
-def value(number: int | str) -> int:
+def value(number):
     return int(number, 16) if isinstance(number, str) else number
 
 

@@ -1,12 +1,9 @@
 """The examples in the help texts work as they stand."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 import shutil
-from typing import Any
 
 import pytest
 from modexlab.eval.cli import main as command_line
@@ -44,7 +41,7 @@ EXAMPLES = {
 QUICK = ("modexlab asic mont --nbits 8 --layout",)
 
 
-def marked(example: str) -> Any:
+def marked(example):
     """All machines in one table, and machines through the flow, take a while: `make test` has one, for the
     README's sake.
     """
@@ -64,7 +61,7 @@ def marked(example: str) -> Any:
     return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
 
 
-def arguments(example: str) -> list[str]:
+def arguments(example):
     """Return the arguments of an example; long operands of software, a quarter of an hour, are in
     test_systems.py.
     """

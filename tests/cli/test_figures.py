@@ -2,8 +2,6 @@
 other tools.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -32,8 +30,8 @@ def test_a_bug_is_not_a_figure_that_is_missing(cli, tmp_path, monkeypatch):
     space = tmp_path / "one.toml"
     space.write_text('title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = ["flow"]\n')
 
-    def fails(error: Exception) -> None:
-        def compared(*_: object) -> None:
+    def fails(error):
+        def compared(*_):
             raise error
 
         monkeypatch.setattr(second_opinion, "compared", compared)

@@ -2,8 +2,6 @@
 refused.
 """
 
-from __future__ import annotations
-
 import pytest
 from modexlab.flow.fpga import fpga_route
 

@@ -2,8 +2,6 @@
 they refuse.
 """
 
-from __future__ import annotations
-
 import pytest
 from modexlab.eval.assurance.attacks import leakage
 from modexlab.eval.cli.commands import leak

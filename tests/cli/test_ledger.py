@@ -2,8 +2,6 @@
 measured again.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -12,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
@@ -47,7 +44,7 @@ def make_ledger(ledger, measured):
     return ledger
 
 
-def rows_of(ledger: Ledger, metric: str) -> list[int]:
+def rows_of(ledger, metric):
     return [row.id for row in ledger.rows(metric=metric, history=True)]
 
 
@@ -77,7 +74,7 @@ def test_list(cli, ledger):
 
 
 def test_filters(cli):
-    def designs(*argv: object) -> set[tuple[str, str]]:
+    def designs(*argv):
         return {(row["subject"], row["metric"]) for row in cli("ledger list", *argv, "--json").json()}
 
     both = {("naive", "area_um2"), ("naive", "energy_nj")}
@@ -123,7 +120,7 @@ def test_failures(cli):
 def test_failures_of_some_points(cli, ledger):
     ledger.fail(FLOW, "no clock", 1.0)
 
-    def messages(*argv: object) -> list[str]:
+    def messages(*argv):
         return [item["message"] for item in cli("ledger --failures", *argv, "--json").json()]
 
     assert messages() == ["the machine is on fire", "no clock"]
@@ -274,9 +271,9 @@ def test_reproduce_finds_a_difference(cli, ledger, measured):
 
 def test_reproduce_fresh(cli, ledger, monkeypatch):
     """With a cache of its own, which is gone afterwards."""
-    seen: list[str] = []
+    seen = []
 
-    def noted(point: Point, progress: object = None) -> Measurement:
+    def noted(point, progress=None):
         seen.append(os.environ["MODEXLAB_CACHE"])
         assert Path(seen[0]).is_dir() and not list(Path(seen[0]).iterdir())
         return measure(point)

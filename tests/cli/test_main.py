@@ -1,7 +1,5 @@
 """The command line as a whole: help, start-up, exit codes, interruption, broken pipes, completion."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -230,7 +228,7 @@ def test_a_full_stderr_leaves_the_exit_code():
 
 
 def test_a_system_that_refuses_is_one_line(cli, monkeypatch):
-    def refused(*_: object, **__: object) -> None:
+    def refused(*_, **__):
         raise PermissionError(13, "Permission denied", "/cache/of/others")
 
     monkeypatch.setattr(Session, "operate", refused)
@@ -323,7 +321,7 @@ def test_input_without_an_end_is_refused(cli, argv):
 
 
 def test_interrupt_is_quiet(cli, monkeypatch):
-    def interrupted(*_: object, **__: object) -> None:
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Session, "operate", interrupted)
@@ -346,7 +344,6 @@ def test_interrupt_by_signal():
     process = subprocess.Popen(
         [*command, "--stage", "python"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert process.stderr is not None
     assert process.stderr.readline()  # the first sign of progress
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
@@ -358,7 +355,7 @@ def test_interrupt_by_signal():
 def test_an_error_of_ours_in_the_middle_is_exit_1(cli, monkeypatch):
     from modexlab.rtl.sim import SimulationTimeout
 
-    def hangs(*_: object, **__: object) -> None:
+    def hangs(*_, **__):
         raise SimulationTimeout("transaction 0 of 1 accepted, but not answered")
 
     monkeypatch.setattr(Session, "operate", hangs)
@@ -368,7 +365,7 @@ def test_an_error_of_ours_in_the_middle_is_exit_1(cli, monkeypatch):
 
 
 def test_a_bug_is_not_hidden(monkeypatch):
-    def broken(*_: object, **__: object) -> None:
+    def broken(*_, **__):
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(Session, "operate", broken)

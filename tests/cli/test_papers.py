@@ -1,7 +1,5 @@
 """`modexlab show papers`: the tables as printed, their errata, and every cell as JSON."""
 
-from __future__ import annotations
-
 import pytest
 from modexlab.eval.papers.published import NUMBERS, errata, figures, paper, papers
 

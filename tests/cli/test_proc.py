@@ -2,11 +2,8 @@
 refuses.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from modexlab.eval.cli.commands import proc as command
@@ -45,7 +42,7 @@ TAKES_TWO = """
 """
 
 
-def assembly(directory: Path, body: str) -> Path:
+def assembly(directory, body):
     """A source file whose main is this; a body with a label of that name is the whole file."""
     path = directory / "some.S"
     path.write_text(body if "main:" in body else f".globl main\nmain:\n{body}\n")

@@ -1,7 +1,5 @@
 """`modexlab show --program` and `modexlab show --costs`: what a machine executes, and what it costs."""
 
-from __future__ import annotations
-
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.program.schedules import SCHEDULES

@@ -1,7 +1,5 @@
 """Progress appears on stderr after two seconds, and stays out of the way of scripts."""
 
-from __future__ import annotations
-
 import io
 import sys
 import time
@@ -14,7 +12,7 @@ from modexlab.eval.progress import Progress
 class Terminal(io.StringIO):
     """A stderr that somebody looks at."""
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 

@@ -1,11 +1,7 @@
 """`modexlab prove`: what it prints, its exit codes, and what it refuses."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from modexlab.eval.assurance.proof import reference, registry
@@ -14,7 +10,6 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
-from modexlab.eval.report.tables import Cell
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
 pytestmark = pytest.mark.usefixtures("ledger")
@@ -63,7 +58,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     line = {"design": "proc", "nbits": 32, "check": "reg", "verdict": "proved"}
     reference.FILE.write_text(json.dumps(line) + "\n")
 
-    def undecided(found: Any, *_: Any) -> Iterator[Any]:
+    def undecided(found, *_):
         return (registry.Proof(check, Outcome(UNDECIDED, "not found", 0.0)) for check in found)
 
     monkeypatch.setattr(registry, "prove", undecided)
@@ -97,7 +92,7 @@ def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):
     assert ("naive-001", 8, "old") not in reference.recorded()
 
 
-def other_subjects(verdict: Verdict) -> list[Verdict]:
+def other_subjects(verdict):
     """The same check of the processor, and at another width."""
     return [replace(verdict, subject="proc"), replace(verdict, nbits=16)]
 
@@ -121,7 +116,7 @@ def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
     """Exit code 130; the same command proves the others alone."""
     own, ended = registry.prove, []
 
-    def broken_off(found: Any, *asked: Any) -> Iterator[Any]:
+    def broken_off(found, *asked):
         for proof in own(found, *asked):
             if len(ended) == 1:
                 raise KeyboardInterrupt
@@ -133,7 +128,7 @@ def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
     told = cli(*command)
     assert told.code == 130
     assert "interrupted: 1 of " in told.err and "the same command goes on from there" in told.err
-    asked: list[Any] = []
+    asked = []
     monkeypatch.setattr(
         "modexlab.eval.assurance.proof.registry.prove",
         lambda found, *more: own(asked.extend(found) or found, *more),
@@ -166,11 +161,11 @@ def test_refused(cli, three, arguments, message):
 def test_time_of_other_schedules_is_in_the_same_place_of_the_table():
     """A counterexample where the design promises constant time is a fault; where it does not, it is none."""
 
-    def told(name: str, verdict: str) -> Verdict:
+    def told(name, verdict):
         settings = {"schedule": "left-to-right"}
         return Verdict("key", "mmmul-004", "MMMul", 8, settings, name, "time", verdict, "SAT", 2.0, "")
 
-    def cell(*found: Verdict) -> Cell:
+    def cell(*found):
         (line,) = proofs.table([proofs.Proven(found, stale=False)]).lines
         return next(
             item for item, column in zip(line.cells, proofs.COLUMNS, strict=True) if column.head == "Time"

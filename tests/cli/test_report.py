@@ -2,8 +2,6 @@
 test_report_page.py.
 """
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -88,7 +86,7 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, monkeypatch, tmp
 def test_what_fails_now_is_exit_1(cli, monkeypatch):
     from modexlab.eval.lab.explore import Failed, Sweep
 
-    def failing(sweep: Sweep, *_: object, **__: object) -> Sweep:
+    def failing(sweep, *_, **__):
         point = Point("mont", 32, stage="formula")
         sweep.failed[point.key] = Failed(point, "the tool is gone", earlier=False)
         return sweep
@@ -179,7 +177,7 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same():
 def test_ctrl_c_says_how_to_go_on(cli, monkeypatch, tmp_path):
     from modexlab.eval.lab.explore import Sweep
 
-    def stopped(sweep: Sweep, *_: object, **__: object) -> Sweep:
+    def stopped(sweep, *_, **__):
         sweep.interrupted = True
         return sweep
 

@@ -1,7 +1,5 @@
 """`modexlab run`: results, cycles and JSON at every level, keys, traces, waveforms, and what it refuses."""
 
-from __future__ import annotations
-
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec

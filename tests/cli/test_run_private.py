@@ -2,11 +2,8 @@
 wrong, and what is refused.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -29,7 +26,7 @@ def make_key(tmp_path):
     return written(tmp_path)
 
 
-def written(folder: Path, **changed: int) -> Path:
+def written(folder, **changed):
     """A file with the numbers of the key, some of them changed."""
     path = folder / "key.json"
     numbers = {"n": KEY.n, "e": KEY.e, "d": KEY.d, **KEY.crt()._asdict()}

@@ -1,10 +1,7 @@
 """`modexlab proc systems`: the paper's Table 1 at 32 bits, the same at other widths, and what it refuses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue, system_catalogue
@@ -23,11 +20,11 @@ from tests.proc.assembler import encode
 KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
 
 
-def by_name(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+def by_name(rows):
     return {(row["system"], row["operation"]): row for row in rows}
 
 
-def check(rows: list[dict[str, Any]]) -> None:
+def check(rows):
     """Check a property of every row that was run."""
     for row in rows:
         assert row.keys() >= KEYS
@@ -168,7 +165,7 @@ def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
     ],
 )
 def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
-    def program(kernel: str, *operands: int, **options: int) -> Program:
+    def program(kernel, *operands, **options):
         return Program.of_words(words) if kernel == "dummy" else whole(kernel, *operands, **options)
 
     whole = kernels.kernel_program

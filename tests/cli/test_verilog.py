@@ -1,7 +1,5 @@
 """`modexlab verilog`: one self-contained file, whole or not at all."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import re
@@ -24,7 +22,7 @@ from modexlab.rtl.sim import ToolError, lint, translate
 from tests.harness import one_now, regress_if
 
 
-def check_comments(text: str) -> None:
+def check_comments(text):
     """Every comment fits 110 columns, and none of them holds a Python repr."""
     comments = [line for line in text.splitlines() if "//" in line]
     assert len(comments) > 20
@@ -178,7 +176,7 @@ def test_header_says_whether_cycles_tell(cli, options, constant):
 
 
 def test_progress(cli, monkeypatch):
-    def slow(*_: object) -> str:
+    def slow(*_):
         time.sleep(0.2)
         return "text\n"
 
@@ -308,7 +306,7 @@ def test_an_error_leaves_the_old_file(cli, tmp_path, monkeypatch):
     path = tmp_path / "mont.sv"
     path.write_text("old")
 
-    def fails(*_: object) -> str:
+    def fails(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "verilog", fails)

@@ -1,19 +1,12 @@
 """Design.at: one machine for a width and settings, planned once, whoever asks for it."""
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
-from modexlab.cl.timing import UnitTiming
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
-from modexlab.fl.program.plan import Plan
 
 from ..command_line import ENCRYPT
 
@@ -23,9 +16,9 @@ MONT = catalogue.find("mont")
 @pytest.fixture(name="planned")
 def count_plans(monkeypatch):
     """The values with which a copy of `mont`, in its place in the catalogue, was planned."""
-    plans: list[Mapping[str, Any]] = []
+    plans = []
 
-    def plan(nbits: int, domain: str, timing: UnitTiming, values: Mapping[str, Any]) -> Plan:
+    def plan(nbits, domain, timing, values):
         plans.append({"nbits": nbits, **values})
         return MONT.control.plan(nbits, domain, timing, values)
 
@@ -44,7 +37,7 @@ def test_one_object(planned):
     assert design.at(32) is not machine
     assert planned == [{"nbits": 32, **machine.parameters}, {"nbits": 32, **design.at(32).parameters}]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        machine.nbits = 64  # type: ignore[misc]
+        machine.nbits = 64
     machine.parameters["nstages"] = 4  # a copy
     assert machine.parameters["nstages"] == 2
 
@@ -74,6 +67,6 @@ def test_a_choice_is_not_a_number():
 
 
 def test_own_machine_is_not_that_of_another_design():
-    other: Design = dataclasses.replace(MONT, name="other")
+    other = dataclasses.replace(MONT, name="other")
     assert other.at(8).design is other
     assert (other.at(8).top(XCEL), MONT.at(8).top(XCEL)) == ("other_8_xcel", "mont_8_xcel")

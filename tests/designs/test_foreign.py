@@ -1,13 +1,10 @@
 """Manifests: cores with interfaces of several kinds in wrappers (tests/foreign), and errors in both."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 from modexlab.eval.designs.catalogue import by_manifest, by_manifests, find
 from modexlab.eval.designs.foreign.core import Unanswered
-from modexlab.eval.designs.foreign.corners import Corner
-from modexlab.eval.designs.foreign.foreign import ForeignMachine
 from modexlab.eval.designs.foreign.foreign_chip import ForeignChip
 from modexlab.eval.designs.foreign.manifest import Manifest, line_of
 from modexlab.eval.designs.foreign.wrapper import TEMPLATE
@@ -27,11 +24,11 @@ START_DONE = CORES / "start_done.toml"
 GCD = CORES / "gcd.toml"
 
 
-def machine(name: str, nbits: int = 16, **settings: int) -> ForeignMachine:
+def machine(name, nbits=16, **settings):
     return by_manifest(CORES / f"{name}.toml").at(nbits, **settings)
 
 
-def corners(core: ForeignMachine) -> list[Corner]:
+def corners(core):
     return ForeignChip(core.design, core.nbits, core.parameters).corners()
 
 
@@ -107,7 +104,7 @@ def test_operands_beyond_the_limits():
         machine("memory", 64)
 
 
-def changed(directory: Path, name: str, *changes: tuple[str, str]) -> Path:
+def changed(directory, name, *changes):
     """A manifest of the cores with some text changed, beside copies of their files."""
     shutil.copytree(CORES, directory, dirs_exist_ok=True)
     path = directory / f"{name}.toml"

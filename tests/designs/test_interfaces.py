@@ -2,18 +2,12 @@
 entry.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from modexlab.eval.designs import interfaces
 from modexlab.eval.designs.catalogue import find
-from modexlab.eval.designs.interfaces import INTERFACES, NO_TRAITS, Compute, Interface, Make, Operands
-from modexlab.fl.accelerator import Message, Shape
-from modexlab.fl.axi4lite import Traits
+from modexlab.eval.designs.interfaces import INTERFACES, NO_TRAITS, Interface
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
@@ -23,7 +17,7 @@ from tests.designs.swapped_stream import SwappedStream
 from tests.harness import one_now
 
 MONT = find("mont")
-ROWS: dict[str, Operands] = {
+ROWS = {
     "ordinary": (5, 11, 253),
     "exponent 0": (7, 0, 251),
     "base 0": (0, 9, 255),
@@ -38,17 +32,17 @@ ROWS: dict[str, Operands] = {
 class Swapped(Interface):
     """As somebody would add it: three methods over one component, and the functional level."""
 
-    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Any:
+    def wrap(self, shape, make, traits=NO_TRAITS):
         return SwappedStream(shape.widest, make)
 
-    def requests(self, shape: Shape, request: Message) -> list[Message]:
+    def requests(self, shape, request):
         return [request[::-1]]
 
-    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
+    def outcome(self, shape, responses):
         ((result, status),) = responses
         return status, result
 
-    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(self, shape, compute, requests):
         ((mod, exp, base),) = requests
         return [tuple(compute(base, exp, mod))[::-1]]
 
@@ -61,14 +55,14 @@ def swapped(monkeypatch):
     return entry
 
 
-def expected(base: int, exp: int, mod: int) -> tuple[Status, int]:
+def expected(base, exp, mod):
     """By `pow`, and by what Montgomery form refuses."""
     if mod % 2 == 0:
         return Status.EVEN_MODULUS, 0
     return (Status.BASE_TOO_LARGE, 0) if base >= mod else (Status.OK, pow(base, exp, mod))
 
 
-def check(interface: str, level: str, stage: str | None) -> list[int | None]:
+def check(interface, level, stage):
     """All rows; the cycles of each."""
     with MONT.at(8).session(level=level, stage=stage, interface=interface) as machine:
         answers = machine.run(list(ROWS.values()))
@@ -110,7 +104,6 @@ def test_a_batch_of_short_operations_does_not_time_out(name):
         (alone,) = session.run([short])
     assert {(answer.status, answer.result) for answer in answers} == {(Status.OK, 1)}
     requests = len(INTERFACES[name].requests(machine.shape, machine.carried(*short)))
-    assert alone.cycles is not None
     assert alone.cycles <= machine.cycles(*short) + INTERFACES[name].request_cycles * requests
 
 

@@ -2,8 +2,6 @@
 levels.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from pathlib import Path
@@ -31,7 +29,7 @@ FIELDS = st.dictionaries(
 )
 
 
-def written(folder: Path, name: str = "gcd", edit: dict[str, tuple[str, str]] | None = None) -> Path:
+def written(folder, name="gcd", edit=None):
     """The folder of `modexlab new accelerator`, with one replacement a file."""
     folder.mkdir()
     for file, text in files(name, (("a", 16), ("b", 16)), (("g", 16),)).items():
@@ -57,7 +55,7 @@ def test_a_new_accelerator_passes(tmp_path_factory, request, response):
         assert called(folder / "mine.c", Xcel(design, design.usual_nbits, {}, interface), "fl") == 0
 
 
-def called(program: Path, xcel: Xcel, level: str) -> int | None:
+def called(program, xcel, level):
     """The exit code of a program that calls an accelerator on the processor."""
     image = load_elf(compile_program([program], headers=xcel.header()))
     with System(xcel, level=level) as system:
@@ -100,7 +98,7 @@ ORACLES = {
 }
 
 
-def _inverse(a: int, m: int) -> tuple[int, int]:
+def _inverse(a, m):
     """Status and inverse by trial; the codes are those of the example."""
     if m % 2 == 0:
         return 1, 0
@@ -177,7 +175,7 @@ def test_mistakes(tmp_path, mistake):
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["cl", "python"])
 
 
-COMMANDS: dict[str, list[str]] = {
+COMMANDS = {
     "run": ["--stage", "python"],
     "check": ["--stage", "python"],
     "proc": ["gcd.c"],
@@ -259,13 +257,13 @@ class Doubler(modexlab.Accelerator):
     params = (modexlab.Param("times", 2, Count(1), "the factor"),)
 
     @property
-    def shape(self) -> modexlab.Shape:
+    def shape(self):
         return modexlab.Shape((("a", self.nbits),), (("p", 2 * self.nbits),))
 
-    def fl(self, a: int) -> int:
+    def fl(self, a):
         return a * self.times
 
-    def rtl(self) -> None:
+    def rtl(self):
         raise NotImplementedError
 
 

@@ -1,17 +1,13 @@
 """Proofs, leakage tests and fault campaigns of accelerators outside the repository."""
 
-from __future__ import annotations
-
 import itertools
 import zlib
-from pathlib import Path
 
 import modexlab
 import pytest
 from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
 from modexlab.eval.assurance.attacks.leakage import ComparedFields, assess
-from modexlab.eval.assurance.proof.registry import Proof, checks, prove
-from modexlab.eval.designs.own import OwnDesign
+from modexlab.eval.assurance.proof.registry import checks, prove
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.verdicts import Subject
@@ -32,13 +28,13 @@ def make_cli(capsys, tmp_path, monkeypatch):
     return Cli(capsys)
 
 
-def proved(design: OwnDesign, *wanted: str) -> list[Proof]:
+def proved(design, *wanted):
     """The outcomes of these checks at 8 bits."""
     found = checks(design.at(8), wanted)
     return list(prove(found, SECONDS, lambda _: lambda *_: None))
 
 
-def edited(folder: Path, old: str, new: str, file: str = "accelerator.py") -> OwnDesign:
+def edited(folder, old, new, file="accelerator.py"):
     """The design of a folder after a replacement."""
     text = (folder / file).read_text()
     assert old in text
@@ -46,7 +42,7 @@ def edited(folder: Path, old: str, new: str, file: str = "accelerator.py") -> Ow
     return modexlab.accelerator(folder)
 
 
-def copied(name: str, folder: Path) -> Path:
+def copied(name, folder):
     folder.mkdir()
     for file in (EXAMPLES / name).glob("*.py"):
         (folder / file.name).write_text(file.read_text())

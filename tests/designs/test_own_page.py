@@ -1,7 +1,5 @@
 """The page about an accelerator of one's own: its files pass, and its commands run."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -39,7 +37,7 @@ def test_command_of_an_example(capsys, tmp_path, monkeypatch, command):
     assert Cli(capsys)(*shlex.split(command, comments=True)).code == code_of(command)
 
 
-def code_of(command: str) -> int:
+def code_of(command):
     """The exit code that a page promises in a comment."""
     code = re.search(r"# exit code (\d)", command)
     return int(code[1]) if code else 0
@@ -67,7 +65,6 @@ def test_command(cli, command):
 
 
 def test_python(cli, capsys):
-    assert PYTHON is not None
     exec(PYTHON[1], {})
     assert capsys.readouterr().out == "[(31, 39)]\n"
 

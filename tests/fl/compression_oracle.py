@@ -4,23 +4,17 @@
 the plan with the hardware, and nothing else. `faults` needs no operands: it checks the sums.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from modexlab.fl.compression.compression_plan import (
     CELLS,
     OUTPUTS,
     SIZE,
-    Plan,
-    Run,
     product_count,
     product_range,
     product_weights,
 )
 
 
-def _product_bits(operation: str, nbits: int, weight: int, a: int, b: int, b_reversed: int) -> int:
+def _product_bits(operation, nbits, weight, a, b, b_reversed):
     """The bits of this weight, as the bits of a number."""
     if operation == "reduce":
         return a >> weight & 1
@@ -31,11 +25,11 @@ def _product_bits(operation: str, nbits: int, weight: int, a: int, b: int, b_rev
     return bits
 
 
-def _full(x: int, y: int, z: int) -> tuple[int, int]:
+def _full(x, y, z):
     return x ^ y ^ z, x & y | x & z | y & z
 
 
-def _outputs(kind: str, inputs: Sequence[int]) -> tuple[int, ...]:
+def _outputs(kind, inputs):
     """Outputs of the cells of a kind; each number holds a bit of every cell."""
     if kind == "half":
         x, y = inputs
@@ -47,7 +41,7 @@ def _outputs(kind: str, inputs: Sequence[int]) -> tuple[int, ...]:
     return total, first ^ second, first & second
 
 
-def final_rows(plan: Plan, a: int, b: int = 0) -> tuple[int, int]:
+def final_rows(plan, a, b=0):
     """The two rows that the tree leaves for operands a and b (a alone for a square or a residue)."""
     nbits = plan.operand_nbits
     if plan.operation != "multiply":
@@ -59,7 +53,7 @@ def final_rows(plan: Plan, a: int, b: int = 0) -> tuple[int, int]:
     }
     state = _gather(plan.all_runs[0], known, plan.constants)
     for number, level in enumerate(plan.levels):
-        made: dict[tuple[str, int, int], int] = {}
+        made = {}
         for column, bits in enumerate(state):
             for kind in CELLS:
                 if count := level.cells[kind][column]:
@@ -77,9 +71,7 @@ def final_rows(plan: Plan, a: int, b: int = 0) -> tuple[int, int]:
     return first, second
 
 
-def _gather(
-    runs: list[list[Run]], known: dict[tuple[str, int, int], int], constants: Sequence[tuple[int, int]]
-) -> list[int]:
+def _gather(runs, known, constants):
     """The bits of each column, put together run by run."""
     correction = iter(constants)
     state = []
@@ -93,12 +85,12 @@ def _gather(
     return state
 
 
-def evaluate(plan: Plan, a: int, b: int = 0) -> int:
+def evaluate(plan, a, b=0):
     """The result, by following every bit of the plan and adding the two rows as the hardware does."""
     return plan.mod_sum.add(*final_rows(plan, a, b))
 
 
-def faults(plan: Plan) -> list[str]:
+def faults(plan):
     """Return the faults of a plan as a sum, whatever the operands: none if it conserves the value modulo m.
 
     Every output must be placed in columns that are together worth its weight modulo m, every bit of a column
@@ -108,8 +100,8 @@ def faults(plan: Plan) -> list[str]:
     wrong = []
     inverted = 0
     for level in range(len(plan.levels) + 1):
-        placed: dict[tuple[str, int, int], int] = {}
-        sizes: dict[tuple[str, int, int], int] = {}
+        placed = {}
+        sizes = {}
         for column, runs in enumerate(plan.runs(level)):
             if sum(run.count for run in runs) != plan.heights(level)[column]:
                 wrong.append(f"level {level}, column {column}: not as many bits as its height")
@@ -142,7 +134,7 @@ def faults(plan: Plan) -> list[str]:
     return wrong
 
 
-def _made(plan: Plan, level: int) -> dict[tuple[str, int, int], int]:
+def _made(plan, level):
     """All bits there are for a level: source -> how many."""
     if level == 0:
         weights = product_weights(plan.operation, plan.operand_nbits)

@@ -5,7 +5,6 @@ columns would.
 import heapq
 import itertools
 import random
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -15,9 +14,7 @@ from modexlab.fl.compression.bit_heap import (
     CARRY_DELAY_LAST,
     SUM_DELAY,
     SUM_DELAY_LAST,
-    HeapPlan,
     Line,
-    Row,
     plan_heap,
 )
 from modexlab.fl.errors import BadInput
@@ -27,7 +24,7 @@ from modexlab.fl.multipliers.scaled_heap import ROWS, step_heap, step_rows
 from tests.harness import examples
 
 
-def bits_of(plan: HeapPlan) -> tuple[int, int]:
+def bits_of(plan):
     """In the rows of the input, and in the pair."""
     return (
         sum(min(line.hi, plan.columns) - line.lo for line in plan.lines),
@@ -35,7 +32,7 @@ def bits_of(plan: HeapPlan) -> tuple[int, int]:
     )
 
 
-def check_structure(plan: HeapPlan) -> None:
+def check_structure(plan):
     """Every bit of the input and every output of an adder is taken once, in order of making; only carries at
     the top are lost.
     """
@@ -60,11 +57,11 @@ def check_structure(plan: HeapPlan) -> None:
     assert before - plan.nfull == after + len(left)
 
 
-def evaluate(plan: HeapPlan, values: Sequence[int]) -> tuple[int, int]:
+def evaluate(plan, values):
     """The pair for these rows of the input, whose bits count from their lowest column."""
-    nets: dict[tuple[str, int], int] = {("row", i): value for i, value in enumerate(values)}
+    nets = {("row", i): value for i, value in enumerate(values)}
 
-    def gather(row: Row) -> int:
+    def gather(row):
         """The bits of a row side by side."""
         word = place = 0
         for part in row:
@@ -133,9 +130,9 @@ def test_step(nbits, w, rows, delay):
     assert first + second == digit * b + quotient * m_prime
 
 
-def by_columns(lines: list[Line], columns: int) -> tuple[int, int, float]:
+def by_columns(lines, columns):
     """Three-greedy column by column, as it is usually done: full adders, half adders, arrival."""
-    heap: list[list[float]] = [[] for _ in range(columns + 1)]
+    heap = [[] for _ in range(columns + 1)]
     for line in lines:
         for column in range(line.lo, min(line.hi, columns)):
             heap[column].append(line.arrival)

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
 from modexlab.fl.compression.compression_follow import follow
-from modexlab.fl.compression.compression_plan import CELLS, OPERATIONS, Plan
+from modexlab.fl.compression.compression_plan import CELLS, OPERATIONS
 from modexlab.fl.compression.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
 from modexlab.fl.errors import BadInput
 from modexlab.fl.moduli import SHAPES, Modulus, classify, family, fit, parse
@@ -23,7 +23,7 @@ SMALL = ["2^4", "2^4-1", "2^4+1", "2^4-3", "2^4-5", "2^4+3", "2^4+5", "2^4+9"]  
 SIX_BITS = ["2^6", "2^6-1", "2^5+1", "2^6-3", "2^6-11", "2^5+3", "2^5+11"]
 
 
-def golden(plan: Plan, a: int, b: int) -> int:
+def golden(plan, a, b):
     result = {"multiply": a * b, "square": a * a, "reduce": a}[plan.operation]
     return result % plan.modulus.value
 

@@ -11,7 +11,7 @@ import resource
 import pytest
 from modexlab.eval.papers.published import paper
 from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
-from modexlab.fl.compression.compression_plan import CELLS, Plan
+from modexlab.fl.compression.compression_plan import CELLS
 from modexlab.fl.cost import GATES, Cost
 from modexlab.fl.moduli import family, parse
 
@@ -30,13 +30,13 @@ PUBLISHED = {
 ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
 
 
-def pair(n: int, strategy: str = BEST) -> tuple[Plan, Plan]:
+def pair(n, strategy=BEST):
     """The multipliers modulo m and modulo its pseudo-modulus."""
     modulus, pseudo = family(n)
     return make_plan("multiply", modulus, None, strategy), make_plan("multiply", pseudo, None, strategy)
 
 
-def cell_gates(plan: Plan) -> int:
+def cell_gates(plan):
     """The cells of the tree, each with its gates, so that one number compares trees of different cells."""
     return sum(GATES[kind] * plan.count(kind) for kind in CELLS)
 

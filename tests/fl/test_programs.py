@@ -51,7 +51,7 @@ WIDTHS = (8, 16)
 PLAIN = [recipe for nbits in WIDTHS for recipe in plain_recipes(nbits)]
 
 
-def golden(recipe: Recipe, base: int, exp: int, mod: int) -> tuple[Status, int]:
+def golden(recipe, base, exp, mod):
     """(status, result), by `pow`."""
     if mod == 0:
         return Status.ZERO_MODULUS, 0
@@ -82,7 +82,7 @@ def test_any_exponentiation(nbits):
 
     @settings(max_examples=examples(200))
     @given(st.integers(0, len(recipes) - 1), words, words, words, st.booleans())
-    def check(at: int, base: int, exp: int, mod: int, legal: bool) -> None:
+    def check(at, base, exp, mod, legal):
         if legal:
             mod |= 1
             base %= mod
@@ -126,7 +126,7 @@ def test_any_private_operation(domain):
 
     @settings(max_examples=examples(25))
     @given(st.integers(0, len(recipes) - 1), st.integers(1, 500), st.randoms(use_true_random=False))
-    def check(at: int, seed: int, rng: random.Random) -> None:
+    def check(at, seed, rng):
         recipe, key = recipes[at], seeded_key(recipes[at].nbits, seed)
         message = rng.randrange(key.n)
         fields = private_fields(programs[at], numbers(key), message, rng)
@@ -135,7 +135,7 @@ def test_any_private_operation(domain):
     check()
 
 
-def answered(recipe: Recipe, **wrong: int) -> list[tuple[Status, int]]:
+def answered(recipe, **wrong):
     """Return a program's answers to a few messages under a key some of whose numbers are wrong."""
     rng = random.Random(1)
     key = seeded_key(recipe.nbits, 3)
@@ -192,7 +192,7 @@ def test_products_are_those_of_the_plan(name, exp):
     scans = (False, True) if "nbits" in schedule.options else (False,)
     for full_scan, window in itertools.product(scans, (1, 2, 3) if schedule.windows else (0,)):
         recipe = Recipe(16, "montgomery", name, full_scan=full_scan, window=window)
-        trace: list = []
+        trace = []
         fields = {"base": base, "exp": exp, "mod": mod}
         outcome = run(recipe.program(), fields, arithmetic, trace=trace)
         assert outcome == (Status.OK, pow(base, exp, mod))
@@ -206,7 +206,7 @@ def test_products_are_those_of_the_plan(name, exp):
             options["nbits"] = recipe.ndigits * recipe.digit_nbits
         entered = (base << 16) % mod
         one = 1 if recipe.shape.plain_result else (1 << 16) % mod
-        steps: list = []
+        steps = []
         schedule(entered, exp, lambda a, b: arithmetic.product(a, b, mod, False), one, trace=steps, **options)
         planned = [item for step in steps for item in step]
         if exp == 0 and name == "sliding-window":

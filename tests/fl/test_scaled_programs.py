@@ -24,13 +24,13 @@ from tests.harness import examples, regress_if
 from tests.programs import PROTECTIONS, SECRET, messages, numbers, private_fields
 
 
-def form_of(nbits: int, digit: int, delay: int = 0, doublings: int = 1, halvings: int = 1) -> ScaledEntry:
+def form_of(nbits, digit, delay=0, doublings=1, halvings=1):
     """Return the form of units whose products follow one another as those of HeapMont do."""
     shape = ScaledShape(nbits, digit, delay)
     return ScaledEntry(shape, shape.nsteps + 1, doublings, halvings)
 
 
-def moduli(nbits: int, rng: random.Random) -> list[int]:
+def moduli(nbits, rng):
     """Both ends, short ones, one that is drawn."""
     short = rng.getrandbits(max(1, nbits // 2)) | 1
     return [
@@ -132,7 +132,7 @@ def test_factors_that_leave_no_place_for_the_modulus():
         form.product(word, word, (1 << 16) - 1)
 
 
-def computed(recipe: Recipe, fields: dict[str, int]) -> tuple[Status, int]:
+def computed(recipe, fields):
     """By the oracle."""
     return run(recipe.program(), fields, Arithmetic("scaled", recipe.nbits, scaled=recipe.scaled))
 
@@ -152,7 +152,7 @@ def test_plain(schedule, nbits, digit):
             assert computed(recipe, fields) == (Status.OK, pow(base, exp, mod)), fields
 
 
-def keyed_of(nbits: int, digit: int, schedule: str, *, crt: bool, blind: str, verify: bool) -> Recipe:
+def keyed_of(nbits, digit, schedule, *, crt, blind, verify):
     """On units of the width of a prime with CRT."""
     return Recipe(
         nbits,
@@ -187,7 +187,6 @@ def test_private_operations(nbits, key_nbits, digit, how):
     for at, schedule in enumerate(SECRET):
         recipe = keyed_of(nbits, digit, schedule, **how)
         key = seeded_key(key_nbits, at)
-        assert key.d is not None
         for message in messages(key, rng):
             fields = private_fields(recipe.program(), numbers(key), message, rng)
             if "x" in fields and recipe.crt:

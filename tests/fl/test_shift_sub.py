@@ -9,7 +9,7 @@ from modexlab.fl.multipliers.shift_sub import shift_sub, square_of_r
 from tests.harness import examples
 
 
-def as_printed(a: int, b: int, m: int) -> int:
+def as_printed(a, b, m):
     """Paper 004, Algorithm 5 to the letter, with > where >= is needed."""
     p, c = 0, a
     while b:

@@ -9,19 +9,14 @@ taps) are modules without contents.
 Verilator, with these models, and the engine of stage `gates` must agree.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-
 from modexlab.fl.errors import BadInput, unknown
-from modexlab.flow.kit.functions import Tree, parse
-from modexlab.flow.kit.liberty import Cell, ClockGate, FlipFlop, Latch, Library
+from modexlab.flow.kit.functions import parse
 
 # when the latch is open, by the style of the clock gate
 GATE_OPEN = {"latch_posedge": "~{clock}", "latch_posedge_precontrol": "~{clock}"}
 
 
-def models(library: Library, kinds: Iterable[str] | None = None) -> str:
+def models(library, kinds=None):
     """Models of these kinds of cells, or of all."""
     if kinds is None:
         kinds = library.cells
@@ -33,7 +28,7 @@ def models(library: Library, kinds: Iterable[str] | None = None) -> str:
     return "\n".join(texts)
 
 
-def model(cell: Cell) -> str:
+def model(cell):
     """The module of one cell."""
     body = _state(cell)
     for name in cell.outputs:
@@ -44,7 +39,7 @@ def model(cell: Cell) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _output(cell: Cell, name: str) -> str:
+def _output(cell, name):
     pin = cell.pins[name]
     if not pin.function:
         raise BadInput(f"{cell.name}/{name} has no function in the library, so that it cannot be simulated")
@@ -52,7 +47,7 @@ def _output(cell: Cell, name: str) -> str:
     return f"{verilog(pin.three_state)} ? 1'bz : {value}" if pin.three_state else value
 
 
-def _state(cell: Cell) -> list[str]:
+def _state(cell):
     """The process that holds the state, if there is one."""
     if cell.ff:
         return _flip_flop(cell.ff)
@@ -63,7 +58,7 @@ def _state(cell: Cell) -> list[str]:
     return []
 
 
-def _edge(text: str) -> str:
+def _edge(text):
     """The event at which a condition of one pin becomes true."""
     literal = parse(text).literal
     if literal is None:
@@ -73,7 +68,7 @@ def _edge(text: str) -> str:
     return f"{'posedge' if literal[1] else 'negedge'} {identifier(literal[0])}"
 
 
-def _flip_flop(ff: FlipFlop) -> list[str]:
+def _flip_flop(ff):
     clear, preset = ff.clear, ff.preset
     lines = [f"reg {ff.state};", f"wire {ff.inverse} = ~{ff.state};"]
     if clear and preset:
@@ -88,7 +83,7 @@ def _flip_flop(ff: FlipFlop) -> list[str]:
     return [*lines, f"always @({' or '.join(events)}) {' '.join(steps)}"]
 
 
-def _latch(latch: Latch) -> list[str]:
+def _latch(latch):
     steps = [f"if ({verilog(latch.enable)}) {latch.state} = {verilog(latch.data_in)};"]
     for text, value in ((latch.preset, 1), (latch.clear, 0)):
         if text:
@@ -100,7 +95,7 @@ def _latch(latch: Latch) -> list[str]:
     ]
 
 
-def _clock_gate(cell: Cell, gate: ClockGate) -> list[str]:
+def _clock_gate(cell, gate):
     if gate.style not in GATE_OPEN:
         raise BadInput(
             f"{cell.name} is a clock gate of style {gate.style}, which is not supported: choose "
@@ -114,12 +109,12 @@ def _clock_gate(cell: Cell, gate: ClockGate) -> list[str]:
     ]
 
 
-def verilog(text: str) -> str:
+def verilog(text):
     """A function of Liberty in Verilog, where `^` binds less than `&`: with all parentheses."""
     return _verilog(parse(text).tree)
 
 
-def _verilog(tree: Tree) -> str:
+def _verilog(tree):
     if isinstance(tree, str):
         return f"1'b{tree}" if tree in ("0", "1") else identifier(tree)
     if len(tree) == 2:
@@ -127,6 +122,6 @@ def _verilog(tree: Tree) -> str:
     return f"({_verilog(tree[1])} {tree[0]} {_verilog(tree[2])})"
 
 
-def identifier(name: str) -> str:
+def identifier(name):
     """A pin's name in Verilog, which escapes one that begins with a digit."""
     return f"\\{name} " if name[0].isdigit() else name

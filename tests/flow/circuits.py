@@ -4,16 +4,13 @@ JSON.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from modexlab.flow.gates.activity import INPUT_NS
-from modexlab.flow.gates.engine import Counts, Engine, GateTables
+from modexlab.flow.gates.engine import Engine, GateTables
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.constraints import Constraints
 from modexlab.flow.netlist import yosys
-from modexlab.flow.netlist.netlist import Netlist, read
+from modexlab.flow.netlist.netlist import read
 from modexlab.flow.timing import nldm
 
 BUS_BIT = re.compile(r"(\w+)\[(\d+)\]")
@@ -29,22 +26,22 @@ class Circuit:
     ports: dict[str, tuple[str, int]]
     cells: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
-    def add(self, name: str, kind: str, **pins: str) -> None:
+    def add(self, name, kind, **pins):
         self.cells.append((name, kind, pins))
 
-    def _spelled(self, net: str) -> str:
+    def _spelled(self, net):
         match = BUS_BIT.fullmatch(net)
         return net if net in self.ports or (match and match[1] in self.ports) else f"\\{net} "
 
     @property
-    def port_bits(self) -> dict[str, list[str]]:
+    def port_bits(self):
         return {
             port: [port] if width == 1 else [f"{port}[{bit}]" for bit in range(width)]
             for port, (_, width) in self.ports.items()
         }
 
     @property
-    def inner_nets(self) -> list[str]:
+    def inner_nets(self):
         outer = {bit for bits in self.port_bits.values() for bit in bits}
         return [
             net
@@ -53,7 +50,7 @@ class Circuit:
         ]
 
     @property
-    def verilog(self) -> str:
+    def verilog(self):
         lines = [f"module {self.name}({', '.join(self.ports)});"]
         for port, (direction, width) in self.ports.items():
             lines.append(f"  {direction} {f'[{width - 1}:0] ' if width > 1 else ''}{port};")
@@ -64,7 +61,7 @@ class Circuit:
         return "\n".join([*lines, "endmodule", ""])
 
     @property
-    def json(self) -> str:
+    def json(self):
         number = {
             bit: n for n, bit in enumerate((bit for bits in self.port_bits.values() for bit in bits), 2)
         }
@@ -82,7 +79,7 @@ class Circuit:
         module = {"attributes": {"top": "1"}, "ports": ports, "cells": cells, "netnames": names}
         return json.dumps({"modules": {self.name: module}})
 
-    def write(self, directory: Path) -> Path:
+    def write(self, directory):
         """netlist.v, returned, and netlist.json beside it."""
         (directory / "netlist.json").write_text(self.json)
         netlist = directory / "netlist.v"
@@ -90,7 +87,7 @@ class Circuit:
         return netlist
 
 
-def flop_to_flop() -> Circuit:
+def flop_to_flop():
     """Two flip-flops with an inverter between."""
     circuit = Circuit("flop_to_flop", {"clk": ("input", 1), "d": ("input", 1), "q": ("output", 1)})
     circuit.add("first", "DFF_X1", D="d", CK="clk", Q="a")
@@ -99,7 +96,7 @@ def flop_to_flop() -> Circuit:
     return circuit
 
 
-def adder(width: int = 8) -> Circuit:
+def adder(width=8):
     """Registers, a ripple of full adders of which the first carry is tied low, registers; names as a flat
     hierarchy has them.
     """
@@ -116,7 +113,7 @@ def adder(width: int = 8) -> Circuit:
     return circuit
 
 
-def tree() -> Circuit:
+def tree():
     """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a
     reset.
     """
@@ -148,7 +145,7 @@ def tree() -> Circuit:
     return circuit
 
 
-def gated() -> Circuit:
+def gated():
     """A clock tree of two levels with a clock gate; a shift register that crosses it."""
     circuit = Circuit(
         "gated", {"clk": ("input", 1), "en": ("input", 1), "d": ("input", 1), "q": ("output", 1)}
@@ -165,7 +162,7 @@ def gated() -> Circuit:
     return circuit
 
 
-def netlist_of_verilog(directory: Path, text: str, top: str) -> Netlist:
+def netlist_of_verilog(directory, text, top):
     """One module of library cells, read by Yosys."""
     files = kit.find()
     (directory / "cells.v").write_text(text)
@@ -178,11 +175,11 @@ def netlist_of_verilog(directory: Path, text: str, top: str) -> Netlist:
 
 
 def movements(
-    netlist: Netlist,
-    values: Iterable[Mapping[str, int]],
-    constraints: Constraints,
-    slew_share: float | None = None,
-) -> Counts:
+    netlist,
+    values,
+    constraints,
+    slew_share=None,
+):
     """Movements while the inputs take these values, one set a cycle, from the state of the first set on."""
     library = kit.find().library
     timing = nldm.analyze(netlist, library, constraints)
@@ -200,7 +197,7 @@ def movements(
     return engine.counts()
 
 
-def arc_delays(timing: nldm.Timing) -> Iterator[tuple[str, str, int, str, int, str, float]]:
+def arc_delays(timing):
     """(instance, input, its edge, output, its edge, condition, delay in ns) of every arc."""
     arcs = timing.arcs()
     edges = list(arcs.rows.values())
@@ -209,9 +206,9 @@ def arc_delays(timing: nldm.Timing) -> Iterator[tuple[str, str, int, str, int, s
         yield (arcs.names[cell], *edges[kind][row], delay)
 
 
-def longest_delays(timing: nldm.Timing) -> dict[tuple[str, str, int], float]:
+def longest_delays(timing):
     """By (instance, input, edge of the output)."""
-    found: dict[tuple[str, str, int], float] = {}
+    found = {}
     for name, related, _, _, edge, _, delay in arc_delays(timing):
         found[name, related, edge] = max(delay, found.get((name, related, edge), 0.0))
     return found

@@ -1,23 +1,19 @@
 """A second library of cells, made of the first: other names of cells and layers, and some cells fewer."""
 
-from __future__ import annotations
-
 import hashlib
 import re
-from collections.abc import Collection, Mapping
-from pathlib import Path
 
 from modexlab.flow.kit import kit
 
 SUPPLY = {"VDD": "pwr", "VSS": "gnd"}
 
 
-def cell_name(name: str) -> str:
+def cell_name(name):
     """A name that tells nothing of function or strength."""
     return f"q{hashlib.sha256(name.encode()).hexdigest()[:7]}"
 
 
-def layer_names() -> dict[str, str]:
+def layer_names():
     """Other names of all layers of the interconnect, vias and the site."""
     lef = kit.find().geometry
     names = {layer.name: f"wire{chr(97 + n)}" for n, layer in enumerate(lef.routing)}
@@ -26,12 +22,12 @@ def layer_names() -> dict[str, str]:
     return names | {lef.site: "tile"}
 
 
-def renamed(text: str, names: Mapping[str, str]) -> str:
+def renamed(text, names):
     """A text with these words replaced."""
     return re.sub(r"\b[A-Za-z]\w*\b", lambda match: names.get(match[0], match[0]), text)
 
 
-def _without_cells(lib: str, dropped: Collection[str]) -> str:
+def _without_cells(lib, dropped):
     """A Liberty text without these cells."""
     parts = re.split(r"(?m)^(?=\s*cell\s*\()", lib)
     kept = [
@@ -41,13 +37,13 @@ def _without_cells(lib: str, dropped: Collection[str]) -> str:
     return "".join(kept) if kept[-1] is parts[-1] else "".join(kept) + "}\n"
 
 
-def _without_macros(lef: str, dropped: Collection[str]) -> str:
+def _without_macros(lef, dropped):
     for kind in dropped:
         lef = re.sub(rf"(?ms)^MACRO {kind}\s.*?^END {kind}\s*?$", "", lef)
     return lef
 
 
-def second_kit(directory: Path, dropped: Collection[str] = ()) -> Path:
+def second_kit(directory, dropped=()):
     """Write the kit, without some cells, and return its kit.toml."""
     import klayout.db as db
 
@@ -68,9 +64,9 @@ def second_kit(directory: Path, dropped: Collection[str] = ()) -> Path:
     return directory / "kit.toml"
 
 
-def _described(text: str, names: Mapping[str, str], dropped: set[str]) -> str:
+def _described(text, names, dropped):
     first = kit.find()
-    families: dict[str, list[str]] = {}
+    families = {}
     for kind in first.library.cells:
         family = first.library.roles.family(kind)
         if family and kind not in dropped:

@@ -6,22 +6,18 @@ import random
 import re
 import statistics
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import msgspec
 import pytest
 from modexlab.flow.check import area, connections, power, shapes, timing
-from modexlab.flow.check.report import Compared
-from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
+from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity
 from modexlab.flow.gates.engine import TICK_NS
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Component, Def, Net, Pin, Wire, write_def
-from modexlab.flow.kit.kit import Kit
 from modexlab.flow.kit.lef import DBU
 from modexlab.flow.layout import layout as layout_files
 from modexlab.flow.netlist import netlist
 from modexlab.flow.power.power import analyze
-from modexlab.flow.power.report import PowerReport
 from modexlab.flow.synth.area import Area
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.wire_table import NetWire
@@ -35,7 +31,7 @@ CLOCK_NS = 1.0
 FALL, RISE = nldm.FALL, nldm.RISE
 
 
-def by_name(rows: list[Compared]) -> dict[str, Compared]:
+def by_name(rows):
     return {row.what: row for row in rows}
 
 
@@ -43,7 +39,7 @@ def by_name(rows: list[Compared]) -> dict[str, Compared]:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def timed(circuit: Circuit, directory: Path, *, res_ohm: float = 0.0, wires: bool = True) -> timing.Timed:
+def timed(circuit, directory, *, res_ohm=0.0, wires=True):
     """A circuit with wires of up to 6 fF."""
     path = circuit.write(directory)
     read = netlist.read(directory / "netlist.json", LIBRARY)
@@ -77,7 +73,7 @@ def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
     """Forgotten, or in another unit."""
     ours = timing.Timed.ours
 
-    def wrong(self: timing.Timed) -> timing.Slacks:
+    def wrong(self):
         table = {net: NetWire(wire.cap_ff, factor * wire.res_ohm) for net, wire in (self.wires or {}).items()}
         return ours(replace(self, wires=table))
 
@@ -86,14 +82,14 @@ def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
     assert rows["worst setup slack here"].wrong
 
 
-def slower(directory: Path) -> Kit:
+def slower(directory):
     """The kit as it is for us; what OpenSTA reads has a full adder that is half as fast again."""
     text = KIT.lib.read_text()
     begin = text.index("cell (FA_X1) {")
     end = text.index("  cell (", begin)
     table = re.compile(r"(cell_(?:rise|fall)\([^)]*\) \{.*?values \()(.*?)(\);)", re.DOTALL)
 
-    def scaled(match: re.Match[str]) -> str:
+    def scaled(match):
         numbers = re.sub(r"\d+\.\d+", lambda number: f"{1.5 * float(number[0]):.8f}", match[2])
         return match[1] + numbers + match[3]
 
@@ -135,14 +131,14 @@ def test_area(tmp_path):
 # ------------------------------------------------------------------------------------------------------------
 
 
-def powered(circuit: Circuit, directory: Path) -> power.Powered:
+def powered(circuit, directory):
     """A circuit whose nets all move half of the time, with a clock gate that is on in a quarter of the
     cycles.
     """
     path = circuit.write(directory)
     read = netlist.read(directory / "netlist.json", LIBRARY)
     cycles = 100
-    nets: dict[str, tuple[float, float]] = dict.fromkeys(read.nets, (50, 0.5))
+    nets = dict.fromkeys(read.nets, (50, 0.5))
     for name in nets:
         if name in ("clk", "ct", "ck0", "ck1"):
             nets[name] = (2 * cycles, 0.5)
@@ -203,11 +199,11 @@ class Drawn:
     metal2: list[Wire]
 
 
-def dbu(um: float) -> int:
+def dbu(um):
     return round(um * DBU)
 
 
-def drawn(directory: Path) -> Drawn:
+def drawn(directory):
     circuit = Circuit("pair", {"a": ("input", 1), "z": ("output", 1)})
     circuit.add("first", "INV_X1", A="a", ZN="middle")
     circuit.add("second", "INV_X1", A="middle", ZN="z")
@@ -220,7 +216,7 @@ def drawn(directory: Path) -> Drawn:
         Component(name, "INV_X1", dbu(x), 0, "N") for name, x in (("first", 0), ("second", apart))
     ]
 
-    def at(name: str, pin: str) -> tuple[int, int]:
+    def at(name, pin):
         _, corners = lef.macro("INV_X1").pins[pin].shapes[0]
         x, y = connections._inside(corners)
         return dbu(x + (apart if name == "second" else 0)), dbu(y)
@@ -237,13 +233,13 @@ def drawn(directory: Path) -> Drawn:
     return Drawn(made, read, metal2)
 
 
-def files(made: Def, directory: Path) -> tuple[Path, Path]:
+def files(made, directory):
     write_def(directory / "layout.def", made)
     layout_files.write_gds(directory / "layout.def", directory / "layout.gds", KIT)
     return directory / "layout.gds", directory / "layout.def"
 
 
-def wrong(rows: list[Compared]) -> list[str]:
+def wrong(rows):
     return [row.what for row in rows if row.wrong]
 
 
@@ -289,7 +285,7 @@ def test_wires_too_near_are_found(tmp_path):
 # ----------------------------------------------------------------------------------------------
 
 
-def hazard(length: int, loads: int) -> Circuit:
+def hazard(length, loads):
     """a & !a through so many inverters, with so many gates behind it, which make its slew slow."""
     circuit = Circuit("hazard", {"clk": ("input", 1), "a": ("input", 1), "z": ("output", 1)})
     nets = ["a", *(f"b{index}" for index in range(1, length + 1))]
@@ -314,7 +310,6 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     cycles = 10
     counts = movements(nets, [{"a": cycle % 2} for cycle in range(cycles + 1)], asked, share)
     z = nets.net("z")
-    assert counts.timed is not None and counts.swings is not None
     assert counts.timed[z] == cycles  # a pulse in every other cycle
     found = nldm.analyze(nets, LIBRARY, asked)
     delay = longest_delays(found)
@@ -337,7 +332,7 @@ def test_energy_and_its_spread(tmp_path):
     circuit.write(tmp_path)
     nets = netlist.read(tmp_path / "netlist.json", LIBRARY).nets
 
-    def recorded(toggles: float, mode: Mode, drawn: int = 0) -> None:
+    def recorded(toggles, mode, drawn=0):
         moved = dict.fromkeys(nets, (toggles, 0.5)) | {"clk": (200, 0.5), "dp.carry[0]": (0, 0.0)}
         made = Activity.of(moved, 100, CLOCK_NS, "decrypt", mode)
         made.drawn = drawn
@@ -347,7 +342,7 @@ def test_energy_and_its_spread(tmp_path):
     recorded(20, ZERO_DELAY)
     recorded(70, TIMED)
 
-    def analyzed() -> PowerReport:
+    def analyzed():
         return analyze(tmp_path / "netlist.json", tmp_path / "activity", tmp_path, clock_ns=CLOCK_NS)
 
     without = analyzed()
@@ -360,7 +355,6 @@ def test_energy_and_its_spread(tmp_path):
     assert found.inertial is not None and found.with_glitches == without.with_glitches
     assert (found.energy_nj, found.total_mw) == (without.energy_nj, without.total_mw)
     energy = found.inertial.energy_nj["decrypt"]
-    assert without.with_glitches is not None
     assert found.energy_nj["decrypt"] < energy < without.with_glitches.energy_nj["decrypt"]
     spread = found.inertial.spread_nj["decrypt"]
     assert spread.operations == len(toggles) and spread.least_nj < energy < spread.most_nj

@@ -2,8 +2,6 @@
 route.
 """
 
-from __future__ import annotations
-
 import sys
 
 import pytest

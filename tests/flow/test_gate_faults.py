@@ -2,9 +2,6 @@
 the engine's counts.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -40,7 +37,7 @@ def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty):
     nets = faulty.tables.netlist.aliases
     model = Faulted(MACHINE.rtl())
 
-    def bits() -> Iterator[tuple[str, Fault]]:
+    def bits():
         for site in model.registers:
             for bit in range(site.nbits):
                 yield (f"{site.path}[{bit}]" if site.nbits > 1 else site.path), Fault(site, bit, 3)

@@ -6,8 +6,6 @@ import itertools
 import json
 import random
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -19,7 +17,7 @@ from modexlab.fl.status import Status
 from modexlab.flow import product, workload
 from modexlab.flow.description import Description
 from modexlab.flow.gates import activity, activity_file, engine, gates
-from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit import kit
 from modexlab.flow.kit.functions import parse
 from modexlab.flow.netlist import netlist, yosys
 from modexlab.flow.timing import nldm
@@ -47,7 +45,7 @@ DESIGNS = catalogue.designs()
 MONT = next(design for design in DESIGNS if design.name == "mont")
 
 
-def value_of(text: str, at: dict[str, int]) -> int:
+def value_of(text, at):
     """A function string of Liberty, evaluated without the reader under test: Python's own operators and
     precedence.
     """
@@ -125,7 +123,7 @@ ROLES = {
 }
 
 
-def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
+def zoo():
     """A netlist with one of every cell, in which message bits feed the pins; and what each bit of the answer
     is.
     """
@@ -167,10 +165,10 @@ def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
 class Reference:
     """Expected outputs of the cells of the zoo, message by message, from the meaning of the cells."""
 
-    def __init__(self) -> None:
-        self.state: Counter[str] = Counter()
+    def __init__(self):
+        self.state = Counter()
 
-    def shown(self, cell: liberty.Cell, output: str, message: int) -> int:
+    def shown(self, cell, output, message):
         m = [message >> bit & 1 for bit in range(BITS)]
         if not cell.sequential:
             return value_of(cell.pins[output].function, dict(zip(cell.inputs, m, strict=False))) & 1
@@ -181,7 +179,7 @@ class Reference:
             self.state[cell.name] = 0 if clears else 1
         return self.state[cell.name] ^ (output == "QN")
 
-    def edge(self, cell: liberty.Cell, message: int) -> None:
+    def edge(self, cell, message):
         m = [message >> bit & 1 for bit in range(BITS)]
         if cell.clock_gate:
             if m[1]:
@@ -207,23 +205,23 @@ def built_zoo(
     return netlist_of_verilog(directory, text, "Zoo"), text, shown
 
 
-def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, int], set[str]]:
+def vcd_toggles(path, scope, half_ps=500):
     """Functional toggles of every net in a scope of a waveform file, cycle ends compared with cycle ends, by
     name of the bit.
 
     Also the names of all nets. The clock is 0 in the dumps at odd multiples of half_ps.
     """
-    names: dict[str, list[str]] = {}
-    widths: dict[str, int] = {}
-    seen: set[str] = set()
-    open_: list[str] = []
-    values: dict[str, str] = {}
-    ends: dict[str, str] = {}
-    toggles: Counter[str] = Counter()
+    names = {}
+    widths = {}
+    seen = set()
+    open_ = []
+    values = {}
+    ends = {}
+    toggles = Counter()
     time = 0
     lines = iter(path.read_text().splitlines())
 
-    def end_of_cycle() -> None:
+    def end_of_cycle():
         for code, value in values.items():
             before = ends.get(code)
             if before is not None and before != value:
@@ -258,7 +256,7 @@ def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, i
     return toggles, {name for group in names.values() for name in group}
 
 
-def sequence() -> tuple[list[int], list[int]]:
+def sequence():
     """Messages for the zoo, and what the reference answers."""
     rng = random.Random(6)
     messages = [rng.getrandbits(BITS) for _ in range(300)] + list(range(1 << BITS))
@@ -273,7 +271,7 @@ def sequence() -> tuple[list[int], list[int]]:
     return messages, answers
 
 
-def check_zoo(shown: list, messages: list[int], expected: list[int], answers: list) -> None:
+def check_zoo(shown, messages, expected, answers):
     for message, answer, got in zip(messages, expected, answers, strict=True):
         wrong = [f"{cell.name}/{name}" for bit, (cell, name) in enumerate(shown) if (answer ^ got) >> bit & 1]
         assert not wrong, f"{message:0{BITS}b}: {wrong}"
@@ -308,7 +306,7 @@ def test_models_in_verilator(built_zoo, tmp_path):
     assert compare(nets, counts, *vcd_toggles(waves, "Zoo_under_test")) > 100
 
 
-def compare(nets: netlist.Netlist, counts: engine.Counts, toggles: Counter, names: set[str]) -> int:
+def compare(nets, counts, toggles, names):
     """The toggles of every net whose name is in the waveforms must be the same; returns how many nets
     moved.
     """
@@ -339,7 +337,7 @@ def test_tie_cells_and_constants(tmp_path):
         simulated.set({"z": 1})
 
 
-def circuit(tmp_path: Path, text: str, top: str = "c") -> netlist.Netlist:
+def circuit(tmp_path, text, top="c"):
     return netlist_of_verilog(tmp_path, text, top)
 
 
@@ -425,7 +423,7 @@ def test_balanced_tree_has_no_glitch(tmp_path):
         assert (counts.timed[z] > 1.2 * counts.toggles[z]) == glitching, text
 
 
-def random_circuit(seed: int, count: int = 60) -> netlist.Netlist:
+def random_circuit(seed, count=60):
     """Gates of many kinds on eight inputs and on one another."""
     rng = random.Random(seed)
     kinds = [
@@ -449,8 +447,8 @@ def random_circuit(seed: int, count: int = 60) -> netlist.Netlist:
             pins[pin] = len(names)
             names.append(f"n{len(names)}")
         cells[f"g{place}"] = netlist.Instance(f"g{place}", kind.name, pins)
-    driver: list = [("", name) for name in names[:8]] + [None] * (len(names) - 8)
-    sinks: list = [[] for _ in names]
+    driver = [("", name) for name in names[:8]] + [None] * (len(names) - 8)
+    sinks = [[] for _ in names]
     for name, cell in cells.items():
         for pin, net in cell.pins.items():
             if pin in LIBRARY.cells[cell.kind].outputs:
@@ -469,20 +467,20 @@ def random_circuit(seed: int, count: int = 60) -> netlist.Netlist:
     )
 
 
-def reference_toggles(nets: netlist.Netlist, values: list[int]) -> list[int]:
+def reference_toggles(nets, values):
     """Toggles with delays by a plain simulator: one queue in the order of times and then of
     making, one pending change an output, conditions of arcs evaluated anew."""
-    arcs: dict[tuple[str, str, str, int], list[tuple[int, str, int]]] = {}
+    arcs = {}
     for name, related, source, output, edge, when, delay in arc_delays(nldm.analyze(nets, LIBRARY, NO_CLOCK)):
         ticks = max(1, round(delay / engine.TICK_NS))
         arcs.setdefault((name, related, output, edge), []).append((source, when, ticks))
     level = [0] * len(nets.nets)
     moved = [0] * len(nets.nets)
 
-    def at(name: str) -> dict[str, int]:
+    def at(name):
         return {pin: level[net] for pin, net in nets.cells[name].pins.items()}
 
-    def value(name: str, output: str) -> int:
+    def value(name, output):
         return value_of(LIBRARY.cells[nets.cells[name].kind].pins[output].function, at(name)) & 1
 
     for name, cell in nets.cells.items():  # in topological order
@@ -538,12 +536,11 @@ def test_glitches_of_random_circuits(seed):
 # ---- stage gates: synthesized designs
 
 
-def simulated(nets: netlist.Netlist, ports: Ports | None, **options: Any) -> gates.GateSimulation:
-    assert ports is not None
+def simulated(nets, ports, **options):
     return gates.GateSimulation(engine.GateTables(nets, LIBRARY), ports, Options(**options))
 
 
-def table(design: catalogue.Design, nbits: int) -> list:
+def table(design, nbits):
     return mod_exp.table(nbits, mod=design.at(nbits).modulus)
 
 
@@ -580,7 +577,7 @@ MUTATIONS = {
 }
 
 
-def mutated(nets: netlist.Netlist, name: str) -> netlist.Netlist:
+def mutated(nets, name):
     """The netlist with another function in one cell."""
     cell = nets.cells[name]
     head, _, size = cell.kind.partition("_")
@@ -612,10 +609,10 @@ def test_mutated_netlists_fail(mont):
     assert found >= 11
 
 
-def stream_workload(ports: Ports, rows: list, energy: dict[str, mod_exp.ModExpRow]) -> dict:
+def stream_workload(ports, rows, energy):
     """A workload.json for a machine."""
 
-    def requests(row: mod_exp.ModExpRow) -> dict:
+    def requests(row):
         packed = ports.response.pack(tuple(map(int, row.golden(MONT, 8))), "answer")
         return {"requests": [hex(ports.request.pack(row.request, "request"))], "expected": [hex(packed)]}
 
@@ -672,11 +669,11 @@ def test_gate_sim(mont, tmp_path):
     assert moved["heavy"] > 2 * moved["light"]
 
 
-def as_json(nets: netlist.Netlist) -> dict:
+def as_json(nets):
     """A netlist in yosys' JSON."""
     constant = nets.constants
 
-    def bit(net: int) -> int | str:
+    def bit(net):
         return constant.get(net, net + 2)
 
     cells = {
@@ -733,7 +730,7 @@ def test_counts_are_verilators(tmp_path):
     assert compare(named, counts, toggles, names) > 250
 
 
-def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
+def translate_netlist(nets, directory):
     """The netlist as Verilog, by yosys; nets are named net0, net1 ..., as Verilator does not show names such
     as _12_.
     """
@@ -790,7 +787,6 @@ def test_long_operations_are_given_by_a_window(tmp_path, monkeypatch):
     assert work.energy["encrypt"].whole_cycles == 0
     part = work.energy["decrypt"]
     assert part.whole_cycles == machine.cycles(*decrypt.operands)
-    assert work.ports is not None
     base, exp, mod, _ = work.ports.request.unpack(part.requests[0])
     assert (base, mod) == (decrypt.base, decrypt.mod)
     assert 0 < exp < decrypt.exp and f"{decrypt.exp:b}".startswith(f"{exp:b}")
@@ -825,7 +821,7 @@ def test_wide_families_at_gates(family, nbits):
     check_at_gates(design, mod_exp.table(nbits, 8, mod=design.at(nbits).modulus)[4:5], nbits)
 
 
-def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:
+def check_at_gates(design, rows, nbits):
     with simulated(*gates.netlist_of(design.at(nbits).rtl())) as simulation:
         at_gates = judged_mod_exps(simulation, rows, design, nbits)
     assert stamps(at_gates) == stamps(run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native"))
@@ -882,7 +878,7 @@ def test_no_flip_flop_knows_a_key_after_zeroise(name, nbits):
         (1, 0, registers["IRQ_STATUS"].address, 1, ALL_BYTES),
     ]
     keys = ((5, top | 0x55, top | 0x1D), (7, top | 0x6B, top | 0x27))
-    states: dict[bool, list[dict[str, int]]] = {False: [], True: []}
+    states = {False: [], True: []}
     for forgets, key in itertools.product((False, True), keys):
         accesses = AXI4LITE.requests(machine.shape, machine.carried(*key))
         with simulated(*gates.netlist_of(machine.wrapped(AXI4LITE))) as sim:

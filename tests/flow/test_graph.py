@@ -2,8 +2,6 @@
 run.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os
@@ -248,7 +246,7 @@ def test_every_python_starts_without_the_current_directory():
 # ---- mflowgen
 
 
-def mflowgen(directory: Path, *arguments: str) -> str:
+def mflowgen(directory, *arguments):
     env = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         arguments, cwd=directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -298,7 +296,7 @@ def test_mflowgen_makes_everything(tmp_path):
 # ---- steps as commands
 
 
-def export(counter: VerilogFiles, directory: Path) -> None:
+def export(counter, directory):
     """The step rtl, by its command."""
     where = ("--verilog", str(counter.files[0]), "--top", counter.top)
     command = [sys.executable, "-m", "modexlab.eval.cli", "asic", *where, "--export", "outputs"]
@@ -351,7 +349,7 @@ def test_corrupt_design_kit(tmp_path, own_cache, counter):
 def test_half_of_an_entry_is_no_entry(own_cache):
     made = []
 
-    def build(directory: Path) -> None:
+    def build(directory):
         made.append(directory)
         (directory / "sub").mkdir()
         (directory / "sub" / "file").write_text("whole")
@@ -372,7 +370,7 @@ def test_half_of_an_entry_is_no_entry(own_cache):
 
 
 def test_build_that_fails_leaves_nothing(own_cache):
-    def build(directory: Path) -> None:
+    def build(directory):
         (directory / "half").write_text("half")
         raise BadInput("no more")
 
@@ -535,7 +533,7 @@ def test_translate_off_without_on(tmp_path):
 
 
 def test_missing_tool_takes_what_needs_it(monkeypatch):
-    def missing() -> str:
+    def missing():
         raise BadInput("there is no compiler: run `apt-get install g++`")
 
     # for timing there is a substitute of ours
@@ -567,7 +565,7 @@ def test_no_netlist_no_flow(own_cache, counter):
         runner.run_flow(["timing"], replace(counter, top="nix"), {})
 
 
-def end_in_synthesis(by: signal.Signals, cache: Path, counter: VerilogFiles) -> None:
+def end_in_synthesis(by, cache, counter):
     """Start a run, and send it a signal when synthesis begins."""
     code = (
         "from pathlib import *; from modexlab.flow.graph.runner import run_flow; "
@@ -576,7 +574,6 @@ def end_in_synthesis(by: signal.Signals, cache: Path, counter: VerilogFiles) -> 
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
-    assert process.stdout is not None
     for line in process.stdout:
         if "'synthesis'" in line and "begins" in line:
             break

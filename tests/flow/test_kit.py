@@ -1,11 +1,8 @@
 """The kit as data: no name of a cell or layer in the code, and the flow with another library of cells."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.cli.main import main
@@ -120,13 +117,13 @@ def test_a_library_without_its_kit_has_no_roles():
 # ---- the flow with another library
 
 
-def summary(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+def summary(capsys, *options):
     """Return the output of `modexlab asic --json` for mont with 8 bits."""
     assert main(["asic", "mont", "--nbits", "8", "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 
 
-def kinds(report: dict[str, Any]) -> dict[str, int]:
+def kinds(report):
     return json.loads((Path(report["products"]["synthesis"]) / "area.json").read_text())["kinds"]
 
 

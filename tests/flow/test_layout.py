@@ -7,7 +7,6 @@ import json
 import random
 import struct
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,8 +15,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.flow.check import connections, shapes
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Wire, read_def, write_def
-from modexlab.flow.kit.lef import DBU, Lef, read_lef
-from modexlab.flow.kit.liberty import Library
+from modexlab.flow.kit.lef import DBU, read_lef
 from modexlab.flow.layout import (
     clock_tree,
     detailed,
@@ -59,7 +57,7 @@ def library():
     return FILES.library
 
 
-def pipeline() -> dict[str, Any]:
+def pipeline():
     """A netlist as yosys writes it: 16 stages of 8 registers, between them random gates, names that need
     escapes.
 
@@ -69,10 +67,10 @@ def pipeline() -> dict[str, Any]:
     draw = random.Random(1)
     number = iter(range(2, 10_000))
     clock, *inputs = (next(number) for _ in range(1 + BITS))
-    cells: dict[str, Any] = {}
-    names: dict[str, Any] = {"clk": {"bits": [clock]}, "in": {"bits": inputs}}
+    cells = {}
+    names = {"clk": {"bits": [clock]}, "in": {"bits": inputs}}
 
-    def cell(name: str, kind: str, **pins: int) -> None:
+    def cell(name, kind, **pins):
         cells[name] = {"type": kind, "connections": {pin: [bit] for pin, bit in pins.items()}}
 
     gated = [next(number) for _ in range(GATES)]
@@ -132,15 +130,15 @@ def whole(placed, routing):
     return layout.write_layout(placed.placement, placed.after, routing, FILES, placed.directory)
 
 
-def nets_with_wires(placed: Placed) -> list[str]:
+def nets_with_wires(placed):
     return [placed.after.nets[net] for net, sinks in enumerate(placed.after.sinks) if sinks]
 
 
-def violations(item: Placed, found: placement.Placement, lef: Lef, library: Library) -> list[str]:
+def violations(item, found, lef, library):
     return place.violations(found, item.after, lef, library)
 
 
-def faults(gds: Path, subject: netlist.Netlist) -> list[str]:
+def faults(gds, subject):
     """Shapes and connections of a layout that are wrong; its DEF is beside the GDS."""
     rows = [*shapes.compare(gds, FILES)]
     rows += connections.compare(gds, gds.with_suffix(".def"), subject, FILES)
@@ -353,9 +351,9 @@ class TestInPlace:
         places = [placed.placement.instances[name] for name in placed.before.cells]
         cells = [(round(cell.x_um * DBU), round(cell.y_um * DBU), cell.orient) for cell in places]
         monkeypatch.setattr(placer, "run", lambda *_: placer.Placed(cells, {}))
-        passes: list[tuple[netlist.Netlist, post_place_sizing.Improved]] = []
+        passes = []
 
-        def improve(subject: netlist.Netlist, *more: Any) -> post_place_sizing.Improved:
+        def improve(subject, *more):
             passes.append((subject, real(subject, *more)))
             return passes[-1][1]
 
@@ -661,13 +659,13 @@ class TestLayout:
         assert (tmp_path / "again.gds").read_bytes() == (placed.directory / "layout.gds").read_bytes()
 
 
-def size_of(png: Path) -> tuple[int, int]:
+def size_of(png):
     data = png.read_bytes()
     assert data.startswith(b"\x89PNG")
     return struct.unpack(">II", data[16:24])
 
 
-def timing_of(path: TimedPath) -> TimingReport:
+def timing_of(path):
     """A report that tells one path and nothing else."""
     return TimingReport(
         **dict.fromkeys(("engine", "engine_version", "verdict", "corner"), ""),

@@ -17,9 +17,7 @@ SIDE, SQUARES = 100, 8  # of a grid by hand
 Corners = list[tuple[int, int]]
 
 
-def ways(
-    wires: list[tuple[int, int, int, int]], across: int = 1, along: int = 1, share: int = 100
-) -> tuple[int, int, int, list[Corners]]:
+def ways(wires, across=1, along=1, share=100):
     """The router's answer: borders too full, wires over, rounds, and the corners of each wire."""
     task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} {share} 30 60", str(len(wires))]
     task += [" ".join(map(str, wire)) for wire in wires]
@@ -30,9 +28,9 @@ def ways(
     return full, over, rounds, corners
 
 
-def crossings(corners: list[Corners]) -> Counter[tuple[int, int, int]]:
+def crossings(corners):
     """How many wires cross each border: direction, and the square on its left or below."""
-    found: Counter[tuple[int, int, int]] = Counter()
+    found = Counter()
     for points in corners:
         for (x0, y0), (x1, y1) in itertools.pairwise(points):
             assert x0 == x1 or y0 == y1
@@ -43,7 +41,7 @@ def crossings(corners: list[Corners]) -> Counter[tuple[int, int, int]]:
     return found
 
 
-def length(points: Corners) -> int:
+def length(points):
     return sum(abs(x1 - x0) + abs(y1 - y0) for (x0, y0), (x1, y1) in itertools.pairwise(points))
 
 
@@ -112,7 +110,7 @@ def test_it_says_how_far_it_is(monkeypatch, capsys):
     assert all(share is not None and share <= 1 for _, share in heard)
 
 
-def star(readers: int) -> tuple[Placement, Netlist]:
+def star(readers):
     """Inverters in a row, the first of which drives all others."""
     cells = {f"u{index}": Instance(f"u{index}", "INV_X1", {}) for index in range(readers + 1)}
     for index, cell in enumerate(cells.values()):
@@ -138,7 +136,7 @@ def test_a_net_is_one_piece_with_all_its_pins():
     placement, netlist = star(24)
     found = global_routing.route_globally(placement, netlist, lef)
     assert found.full == 0
-    around: dict[tuple[float, float], set[tuple[float, float]]] = defaultdict(set)
+    around = defaultdict(set)
     for layer, x0, y0, x1, y1 in found.segments[1]:
         assert layer == (lef.kit.layers.vertical if x0 == x1 else lef.kit.layers.horizontal)
         around[x0, y0].add((x1, y1))
@@ -171,7 +169,7 @@ def test_wires_keep_away_from_a_port_that_nobody_reads():
     ground = detailed.Grid(placement, lef)
     clear = ground.clear(ground.layers.index("metal3"))
 
-    def wires() -> list[Wire]:
+    def wires():
         found = detailed.route_detailed(
             placement, netlist, lef, global_routing.route_globally(placement, netlist, lef)
         )
@@ -201,7 +199,7 @@ def test_distances_of_the_grid_are_those_of_the_lef(grid):
     assert grid.stops[4] == grid.tracks[3]
 
 
-def occupied(grid: detailed.Grid, tree: detailed.Found) -> set[detailed.Node]:
+def occupied(grid, tree):
     """The nodes of a net's wires."""
     nodes = set()
     for (layer, i0, j0), (other, i1, j1) in tree.pieces:
@@ -216,7 +214,7 @@ def occupied(grid: detailed.Grid, tree: detailed.Found) -> set[detailed.Node]:
     return nodes
 
 
-def in_one_piece(nodes: set[detailed.Node], tree: detailed.Found) -> bool:
+def in_one_piece(nodes, tree):
     """Whether wires and vias of a net lead from each of its nodes to all others."""
     pieces = [
         set(itertools.product({a[0], b[0]}, range(a[1], b[1] + 1), range(a[2], b[2] + 1)))
@@ -250,7 +248,7 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
     for pins, tree, nodes in zip(nets, trees, own, strict=True):
         assert all(pin[met] in nodes for pin, met in zip(pins, tree.met, strict=True))
         assert in_one_piece({pin[met] for pin, met in zip(pins, tree.met, strict=True)}, tree)
-    on_track: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    on_track = defaultdict(list)
     for net, nodes in enumerate(own):
         for layer, column, row in nodes:
             place = (column, grid.ys[row]) if layer % 2 == 0 else (row, grid.xs[column])
@@ -267,7 +265,7 @@ def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid):
     pads, spacing = grid.lef.vias["via2_5"], dbu(grid.lef.layers["metal3"].spacing)
     reach = dbu(pads["metal3"][2] - pads["metal3"][0])  # of both ends
 
-    def found(apart: int) -> list[Wire]:
+    def found(apart):
         ends = [Wire("metal2", at, 700, at, 700, "via2_5") for at in (2000, 2000 + apart)]
         wires = [Wire("metal3", 1000, 700, 2000, 700), Wire("metal3", 2000 + apart, 700, 4000, 700), *ends]
         return detailed.joined(wires, grid)[len(wires) :]

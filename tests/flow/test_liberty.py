@@ -3,14 +3,13 @@
 import importlib.metadata
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import functions, kit, liberty
-from modexlab.flow.kit.liberty import Library, Table
+from modexlab.flow.kit.liberty import Table
 from modexlab.flow.netlist import logic, netlist
 
 from tests.flow import cell_models
@@ -64,7 +63,7 @@ def test_kit_is_mflowgens():
     assert importlib.metadata.version(package) == version
 
 
-def damaged(data: bytes) -> bytes:
+def damaged(data):
     return data[: len(data) // 2]
 
 
@@ -122,10 +121,10 @@ def test_all_of_nangate_is_read(library):
 
 def test_a_file_is_parsed_once(tmp_path, monkeypatch):
     """And again when its text is another."""
-    parsed: list[str] = []
+    parsed = []
     parse = liberty.parse
 
-    def counted(text: str, source: str = "") -> liberty.Library:
+    def counted(text, source=""):
         parsed.append(source)
         return parse(text, source)
 
@@ -163,7 +162,7 @@ def test_units_axes_and_sloppy_text():
 
 
 def test_interpolation_is_bilinear_also_outside():
-    def plane(x: float, y: float) -> float:
+    def plane(x, y):
         return 1 + 2 * x - 3 * y + 0.5 * x * y
 
     xs, ys = (1.0, 2.0, 4.0), (0.0, 10.0)
@@ -233,7 +232,7 @@ def test_what_is_no_liberty_file_is_refused(tmp_path):
 # -----------------------------------------------------------------------------------------------------------
 
 
-def module(**changes: object) -> dict:
+def module(**changes):
     """A netlist as yosys writes it, with names of all kinds, changed at the top level."""
     base = {
         "attributes": {"top": "00000000000000000000000000000001"},
@@ -261,7 +260,7 @@ def module(**changes: object) -> dict:
     return base | changes
 
 
-def read(tmp_path: Path, content: object, library: Library, **options: object) -> netlist.Netlist:
+def read(tmp_path, content, library, **options):
     path = tmp_path / "netlist.json"
     path.write_text(json.dumps(content))
     return netlist.read(path, library, **options)
@@ -332,7 +331,7 @@ PINS = {name: name for name in ("A", "B1", "in", "lambda", "self", "D[0]")} | {'
 LOOSENESS = {"|": 0, "&": 1, "^": 2}
 
 
-def evaluated(tree: object, at: dict[str, int]) -> int:
+def evaluated(tree, at):
     """The value of a tree of tuples, by Python's own operators on 0 and 1."""
     if isinstance(tree, str):
         return int(tree) if tree in "01" else at[PINS[tree]]
@@ -341,7 +340,7 @@ def evaluated(tree: object, at: dict[str, int]) -> int:
     return {"!": lambda a: 1 - a, "|": max, "&": min, "^": lambda a, b: int(a != b)}[kind](*values)
 
 
-def printed(tree: object, draw: st.DrawFn, above: int = 0) -> str:
+def printed(tree, draw, above=0):
     """A tree in a random form of Liberty, with the parentheses that it needs and random others."""
     blank = draw(st.sampled_from(("", " ")))
     if isinstance(tree, str):
@@ -362,7 +361,7 @@ def printed(tree: object, draw: st.DrawFn, above: int = 0) -> str:
 
 
 @st.composite
-def written(draw: st.DrawFn) -> tuple[object, str]:
+def written(draw):
     binary = st.sampled_from("|&^")
     trees = st.recursive(
         st.sampled_from([*PINS, "0", "1"]),

@@ -10,9 +10,9 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import progress
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.lef import DBU, Lef
+from modexlab.flow.kit.lef import DBU
 from modexlab.flow.layout import placer, wires
-from modexlab.flow.layout.placer import Floorplan, Port, Spot
+from modexlab.flow.layout.placer import Floorplan, Port
 
 SIDE = 20  # cells of the mesh, up and across
 KINDS = "NAND2_X1", "NAND2_X2", "NAND2_X4"
@@ -25,17 +25,17 @@ def lef():
     return kit.find().geometry
 
 
-def dbu(um: float) -> int:
+def dbu(um):
     return round(um * DBU)
 
 
-def mesh(lef: Lef, density: float = 0.6) -> Floorplan:
+def mesh(lef, density=0.6):
     """Each cell drives its right and upper neighbour, ports drive the left column; in no order."""
     draw = random.Random(3)
     number = list(range(SIDE * SIDE))
     draw.shuffle(number)
     kinds = [draw.choice(KINDS) for _ in number]
-    nets: list[list[tuple[int, str]]] = []
+    nets = []
     for y in range(SIDE):
         for x in range(SIDE):
             net = [(number[y * SIDE + x], "ZN")]
@@ -69,9 +69,9 @@ def cells(floor, lef):
     return placer.run(floor, lef).cells
 
 
-def length(floor: Floorplan, cells: list[Spot], lef: Lef) -> float:
+def length(floor, cells, lef):
     """Half perimeters of all nets, in database units."""
-    points: list[list[tuple[float, float]]] = [[] for _ in floor.nets]
+    points = [[] for _ in floor.nets]
     for net, terminals in enumerate(floor.nets):
         for cell, pin in terminals:
             macro, (x, y, orient) = lef.macro(floor.cells[cell]), cells[cell]
@@ -83,11 +83,11 @@ def length(floor: Floorplan, cells: list[Spot], lef: Lef) -> float:
     return sum(wires.half_perimeter(point) for point in points)
 
 
-def wrong(floor: Floorplan, cells: list[Spot], lef: Lef) -> list[str]:
+def wrong(floor, cells, lef):
     """Cells that are in no row, on no site, on another, or stand as their row does not."""
     x0, y0, x1, y1 = floor.core
     row, found = dbu(lef.row_height), []
-    taken: set[tuple[int, int]] = set()
+    taken = set()
     for name, (kind, (x, y, orient)) in enumerate(zip(floor.cells, cells, strict=True)):
         width = dbu(lef.macro(kind).width)
         if not (x0 <= x and x + width <= x1 and y0 <= y and y + row <= y1):
@@ -103,7 +103,7 @@ def wrong(floor: Floorplan, cells: list[Spot], lef: Lef) -> list[str]:
     return found
 
 
-def in_any_order(floor: Floorplan, lef: Lef) -> list[Spot]:
+def in_any_order(floor, lef):
     """A legal placement that knows nothing of nets: all rows are filled alike."""
     x0, y0, _, y1 = floor.core
     row = dbu(lef.row_height)
@@ -111,7 +111,7 @@ def in_any_order(floor: Floorplan, lef: Lef) -> list[Spot]:
     ends = dict.fromkeys(rows, x0)
     order = list(enumerate(floor.cells))
     random.Random(1).shuffle(order)
-    cells: list[Spot] = [(0, 0, "")] * len(order)
+    cells = [(0, 0, "")] * len(order)
     for name, kind in order:
         y = min(rows, key=ends.__getitem__)
         cells[name] = (ends[y], y, "FS" if y // row % 2 else "N")
@@ -159,7 +159,7 @@ def test_no_spot_is_too_full(lef, density):
     assert wrong(floor, cells, lef) == []
     x0, y0, *_ = floor.core
     side = SPOT * dbu(lef.row_height)
-    used: Counter[tuple[int, int]] = Counter()
+    used = Counter()
     for kind, (x, y, _) in zip(floor.cells, cells, strict=True):
         used[(x - x0) // side, (y - y0) // side] += dbu(lef.macro(kind).width) * dbu(lef.row_height)
     fullest = max(used.values()) / side**2

@@ -7,9 +7,6 @@ import random
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
@@ -17,11 +14,10 @@ from modexlab.flow import product
 from modexlab.flow.description import Published
 from modexlab.flow.gates.activity_file import Activity
 from modexlab.flow.kit import functions, kit
-from modexlab.flow.kit.liberty import PowerArc
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.power import energy, power
-from modexlab.flow.power.estimator import GROUPS, Estimate, Estimator, Parts
+from modexlab.flow.power.estimator import GROUPS, Estimator, Parts
 from modexlab.flow.power.report import PowerReport
 from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.opensta import NO_WIRES_LIBRARY
@@ -42,13 +38,13 @@ def library():
     return kit.find().library
 
 
-def estimator(circuit: Circuit, directory: Path, **options: Any) -> Estimator:
+def estimator(circuit, directory, **options):
     library = kit.find().library
     circuit.write(directory)
     return Estimator(netlist.read(directory / "netlist.json", library), library, CLOCK_NS, **options)
 
 
-def everywhere(circuit: Circuit, toggles: float, *, ties: float = 0.0, cycles: int = 100) -> Activity:
+def everywhere(circuit, toggles, *, ties=0.0, cycles=100):
     """All nets alike, half of the time at 1; the clock's toggle twice a cycle."""
     nets = {bit: (toggles, 0.5) for bits in circuit.port_bits.values() for bit in bits}
     nets |= dict.fromkeys(circuit.inner_nets, (toggles, 0.5))
@@ -61,12 +57,12 @@ def everywhere(circuit: Circuit, toggles: float, *, ties: float = 0.0, cycles: i
     return Activity.of(nets, cycles, CLOCK_NS)
 
 
-def instance(found: Estimate, name: str) -> Parts:
+def instance(found, name):
     place = found.names.index(name)
     return Parts.of(found.internal_mw[place], found.switching_mw[place], found.leakage_mw[place])
 
 
-def fj(found: Estimate, milliwatts: float) -> float:
+def fj(found, milliwatts):
     """Return the energy of the whole window."""
     return milliwatts * found.cycles * found.clock_ns * 1e3
 
@@ -102,9 +98,7 @@ def test_an_inverter_by_hand(tmp_path):
     assert found.energy_nj == pytest.approx(found.total_mw * 0.3)
 
 
-def paid(
-    arcs: tuple[PowerArc, ...], edge: int, slew: float, load: float, at: Mapping[str, int], related: str = ""
-) -> float:
+def paid(arcs, edge, slew, load, at, related=""):
     """Return the energy of one transition with known values at all pins."""
     for arc in arcs:
         holds = not arc.when or functions.parse(arc.when).value(**at)
@@ -114,7 +108,7 @@ def paid(
     return 0.0
 
 
-def gated_register() -> Circuit:
+def gated_register():
     circuit = Circuit(
         "gated_register", {"clk": ("input", 1), "en": ("input", 1), "d": ("input", 1), "q": ("output", 1)}
     )
@@ -133,14 +127,14 @@ def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
     pick = random.Random(5)
     cycles = 4000
     value = {"d": 0, "en": 0, "q": 0, "r": 0}
-    count: dict[str, int] = defaultdict(int)
-    high: dict[str, int] = defaultdict(int)
-    energies: dict[str, float] = defaultdict(float)
+    count = defaultdict(int)
+    high = defaultdict(int)
+    energies = defaultdict(float)
     flop, gate = library.cells["DFF_X1"].pins, library.cells["CLKGATE_X1"].pins
     slew = {name: made.slews[made.netlist.net(name)] for name in value}
     load = {name: made.loads[made.netlist.net(name)] for name in (*value, "gck")}
 
-    def clock_edge(name: str, state: str, edge: int) -> None:
+    def clock_edge(name, state, edge):
         at = {"CK": 1 - edge, "D": value["d"], "Q": value[state], "QN": 1 - value[state]}
         energies[name] += paid(flop["CK"].power, edge, CK_SLEW_NS, 0.0, at)
         if edge == RISE and value["d"] != value[state]:
@@ -229,7 +223,7 @@ def test_a_full_adder_walked_through(tmp_path, library):
 # ------------------------------------------------------------------------------------------------------------
 
 
-def mixed() -> Circuit:
+def mixed():
     """Gates of many kinds between registers."""
     circuit = Circuit("mixed", {"clk": ("input", 1), "d": ("input", 8), "q": ("output", 4)})
     x = [f"x{bit}" for bit in range(8)]
@@ -276,7 +270,7 @@ WEIGHED = re.compile(r"power:\s+[v^] energy =\s*(\S+) \*\s*\S+ =\s*(\S+)")
 LEAKAGE = re.compile(r"power: leakage cell \S+ (\S+)")
 
 
-def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> dict[str, dict[str, float]]:
+def opensta(circuit, directory, activity, duty):
     """Power in mW of the pins of every instance: internal by pin, "switching" and "leakage", from what
     OpenSTA traces.
 
@@ -294,8 +288,8 @@ def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> 
         ["sta", "-no_splash", "-exit", "power.tcl"], cwd=directory, capture_output=True, text=True, check=True
     )
     connected = {name: pins for name, _, pins in circuit.cells}
-    tables: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    tables = defaultdict(list)
+    found = defaultdict(lambda: defaultdict(float))
     name, switching, weighed = "", 0.0, (0.0, 0.0)
     for line in done.stderr.splitlines():
         if match := AT_PIN.search(line):
@@ -319,10 +313,10 @@ def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> 
     return found
 
 
-def internal_by_pin(made: Estimator, kind: str, name: str, activity: Activity) -> dict[str, float]:
+def internal_by_pin(made, kind, name, activity):
     """The internal power of an instance in mW, by the pin whose transitions cost it."""
     toggles, ones, _ = made.activity(activity)
-    found: dict[str, float] = defaultdict(float)
+    found = defaultdict(float)
     for places, members in made.in_use(kind, toggles, ones, activity.cycles):
         for own, place in enumerate(places):
             if made.members[kind][place] == name:
@@ -342,7 +336,7 @@ def test_opensta_agrees(make, tmp_path, library):
     made = estimator(circuit, tmp_path)
     activity = everywhere(circuit, 50, ties=50)  # OpenSTA accepts one activity for all
     found = made.estimate(activity)
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    sums = defaultdict(lambda: [0.0, 0.0])
     for name, kind, _ in circuit.cells:
         own, other = instance(found, name), theirs[name]
         if kind.startswith("LOGIC"):
@@ -422,7 +416,7 @@ def test_wires_and_clock_weigh(tmp_path):
     assert slower.total_mw - slower.leakage_mw.sum() == pytest.approx(dynamic / 2, rel=1e-3)
 
 
-def made_outputs(circuit: Circuit) -> list[tuple[str, str]]:
+def made_outputs(circuit):
     outputs = ("Q", "QN", "S", "CO", "Z", "ZN", "GCK")
     return [(net, name) for name, _, pins in circuit.cells for pin, net in pins.items() if pin in outputs]
 
@@ -455,7 +449,7 @@ def test_nets_that_were_not_recorded(tmp_path):
 # -------------------------------------------------------------------------------------------------------
 
 
-def recorded(directory: Path, name: str, toggles: float, mode: str, cycles: int = 100) -> None:
+def recorded(directory, name, toggles, mode, cycles=100):
     activity = everywhere(adder(), toggles, cycles=cycles)
     data = {
         "workload": name,

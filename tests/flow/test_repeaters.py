@@ -4,8 +4,6 @@ furthest reader.
 
 import pytest
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.lef import Lef
-from modexlab.flow.kit.liberty import Library
 from modexlab.flow.layout import repeaters
 from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
 from modexlab.flow.layout.row_legalizer import Rows
@@ -26,7 +24,7 @@ def lef():
     return kit.find().geometry
 
 
-def column(library: Library, *, to_a_port: bool = False) -> tuple[Netlist, Placement]:
+def column(library, *, to_a_port=False):
     """An inverter at the foot of a column that drives READERS others, up to its top; and a port up there, if
     asked.
     """
@@ -53,7 +51,7 @@ def column(library: Library, *, to_a_port: bool = False) -> tuple[Netlist, Place
     return netlist, ground
 
 
-def latest(netlist: Netlist, placement: Placement, lef: Lef, library: Library) -> float:
+def latest(netlist, placement, lef, library):
     """How long the slowest wire takes to one of its ends, in ps."""
     worst = 0.0
     for wire in wires_of(netlist, placement, lef):

@@ -2,14 +2,12 @@
 
 import json
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
-from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit import kit
 from modexlab.flow.netlist import netlist
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.synth import synthesis
@@ -29,7 +27,7 @@ TIGHT_NS = 0.95  # what the unit below misses as it comes from abc
 EFFORT = sizing.Effort(rounds=1, batches=6, recoveries=3)
 
 
-def loaded(path: Path) -> Any:
+def loaded(path):
     return json.loads(path.read_text())
 
 
@@ -52,7 +50,7 @@ def unit(tmp_path_factory):
     return out
 
 
-def worst(path: Path, library: liberty.Library, clock_ns: float) -> float:
+def worst(path, library, clock_ns):
     """The worst slack with the wires of sizing, by the analysis that knows nothing of sizing."""
     read = netlist.read(path, library)
     wires = {read.nets[net]: NetWire(sizing.WIRE_FF * len(sinks)) for net, sinks in enumerate(read.sinks)}

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.designs.catalogue import find
@@ -35,7 +34,7 @@ def unit(tmp_path_factory):
     return out
 
 
-def loaded(path: Path) -> Any:
+def loaded(path):
     return json.loads(path.read_text())
 
 
@@ -359,7 +358,7 @@ def test_areas_of_32_bits(tmp_path, make, clock_ns, area_um2):
     assert loaded(tmp_path / "area.json")["area_um2"] == report.after.area_um2 <= area_um2
 
 
-def module(body: str, ports: str = "input logic clk, input logic [3:0] a, output logic [3:0] y") -> str:
+def module(body, ports="input logic clk, input logic [3:0] a, output logic [3:0] y"):
     return f"module dut({ports});\n{body}\nendmodule\n"
 
 
@@ -430,7 +429,7 @@ def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
     """AddRed as the textbook writes it and as Koc does: nearly one netlist, or two that differ as their
     adders do.
     """
-    areas: dict[tuple[str, bool], float] = {}
+    areas = {}
     for form in ("textbook", "koc"):
         source = translate(find("mont-001").at(8, add_red=form).multiplier(), TOP)
         for hold in (False, True):
@@ -456,7 +455,7 @@ def test_netlist_of_another_design_is_no_candidate(unit, tmp_path):
 # ---- sharing on its own
 
 
-def adders(design: dict[str, Any]) -> int:
+def adders(design):
     return sum(cell["type"] == "$add" for cell in design["modules"][TOP]["cells"].values())
 
 

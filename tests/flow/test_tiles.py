@@ -2,8 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
@@ -12,7 +10,6 @@ from modexlab.flow.kit import kit
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.prove.equivalence import check_equivalence
-from modexlab.flow.prove.report import Equivalence
 from modexlab.flow.synth import tiles
 from modexlab.flow.synth.area import Area
 from modexlab.flow.synth.sizing import sizing
@@ -80,7 +77,7 @@ def small(monkeypatch):
     monkeypatch.setattr(tiles, "LEAST_SAVED", 50)
 
 
-def proved(directory: Path, out: Path, design: Path, *, by_parts: bool = True) -> Equivalence:
+def proved(directory, out, design, *, by_parts=True):
     beside = directory / Tiles.FILE if by_parts else None
     return check_equivalence(design, directory / "netlist.json", TOP, out, tiles_json=beside)
 
@@ -127,7 +124,7 @@ def test_sized_by_parts_as_the_whole_says(made):
     assert tiles.differences(whole, tile, tiled.netlists[tile.module]) == []
 
 
-def another_cell(document: Any, tiled: Any, prefix: str) -> None:
+def another_cell(document, tiled, prefix):
     """A gate of two inputs becomes another."""
     cells = document["modules"][TOP]["cells"]
     name, cell = next(
@@ -143,7 +140,7 @@ def another_cell(document: Any, tiled: Any, prefix: str) -> None:
         tiled["netlists"][tiled["tiles"][0]["modules"][0]]["cells"][leaf]["type"] = cell["type"]
 
 
-def other_nets(document: Any, tiled: Any, prefix: str) -> None:
+def other_nets(document, tiled, prefix):
     """Two inputs of an instance are exchanged."""
     names = document["modules"][TOP]["netnames"]
     ports = [f"{prefix}.m", f"{prefix}.x"]

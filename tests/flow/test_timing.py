@@ -6,10 +6,7 @@ import random
 import re
 import shutil
 import signal
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -37,7 +34,7 @@ def library():
     return kit.find().library
 
 
-def wires(circuit: Circuit, directory: Path, res_ohm: float, seed: int = 1) -> Path:
+def wires(circuit, directory, res_ohm, seed=1):
     """Wires of up to 6 fF on every net."""
     pick = random.Random(seed)
     nets = netlist.read(directory / "netlist.json", kit.find().library).nets
@@ -50,12 +47,12 @@ def wires(circuit: Circuit, directory: Path, res_ohm: float, seed: int = 1) -> P
     return path
 
 
-def analyze(circuit: Circuit, directory: Path, **options: Any) -> TimingReport:
+def analyze(circuit, directory, **options):
     options = {"clock_ns": 1.0} | options
     return timing.analyze(circuit.write(directory), circuit.name, directory, **options)
 
 
-def by_hand(x: float, y: float, xs: tuple[float, float], ys: tuple[float, float], *corners: float) -> float:
+def by_hand(x, y, xs, ys, *corners):
     """Between four numbers of a table: corners at (x0, y0), (x0, y1), (x1, y0), (x1, y1)."""
     across, along = (x - xs[0]) / (xs[1] - xs[0]), (y - ys[0]) / (ys[1] - ys[0])
     low = corners[0] + (corners[1] - corners[0]) * along
@@ -326,7 +323,7 @@ def fake_sta(tmp_path, monkeypatch):
     directory = tmp_path / "bin"
     directory.mkdir()
 
-    def make(command: str, version: str = opensta.VERSIONS[0]) -> None:
+    def make(command, version=opensta.VERSIONS[0]):
         sta = directory / "sta"
         sta.write_text(f'#!/bin/sh\nif [ "$1" = -version ]; then echo {version!r}; else {command}; fi\n')
         sta.chmod(0o755)
@@ -348,7 +345,7 @@ def fake_report(tmp_path, fake_sta):
     report = log.read_text()
     (tmp_path / "timing.json").unlink()
 
-    def make(change: Callable[[str], str]) -> None:
+    def make(change):
         changed = change(report)
         assert changed != report
         log.write_text(changed)
@@ -357,10 +354,10 @@ def fake_report(tmp_path, fake_sta):
     return make
 
 
-def without(section: str, row: re.Pattern[str], by: str = "") -> Callable[[str], str]:
+def without(section, row, by=""):
     """Replace the first row that matches in a section of the report."""
 
-    def change(report: str) -> str:
+    def change(report):
         before, name, rest = report.partition(f"@ends {section}\n")
         return before + name + row.sub(by, rest, count=1)
 
@@ -369,7 +366,7 @@ def without(section: str, row: re.Pattern[str], by: str = "") -> Callable[[str],
 
 def test_no_verdict_without_a_complete_report(tmp_path, fake_report, fake_sta):
     """A report that does not parse, a missing row and an unknown version are errors, whatever the slacks."""
-    analysed: dict[str, Any] = {"clock_ns": CLOCK_NS, "engine": "opensta"}
+    analysed = {"clock_ns": CLOCK_NS, "engine": "opensta"}
     incomplete = r"report is incomplete: {} endpoints of {} expected, {} of them found; it lacks \S+/D"
     other_form = r"\1 | DFF_X1 | slack -0.098 | VIOLATED\n"
     cases = {
@@ -504,7 +501,7 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
     netlist_v = circuit.write(tmp_path)
     good = netlist_v.read_text()
 
-    def refused(reason: str, text: str = good, **options: Any) -> None:
+    def refused(reason, text=good, **options):
         netlist_v.write_text(text)
         (tmp_path / "timing.json").unlink(missing_ok=True)
         with pytest.raises(BadInput, match=reason) as refusal:

@@ -4,9 +4,6 @@ one is not shown.
 
 import copy
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.designs.catalogue import find
@@ -14,7 +11,7 @@ from modexlab.flow.prove import equivalence, word_proof
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.prove.word_proof import NotShownError, show
 from modexlab.flow.synth import carry_save
-from modexlab.flow.synth.carry_save import Step, narrow, save_carries
+from modexlab.flow.synth.carry_save import narrow, save_carries
 from modexlab.flow.synth.read_design import read_design
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.squaring import make_squarers
@@ -26,12 +23,12 @@ from tests.harness import one_now
 TOP = "dut"
 
 
-def source(bits: int) -> str:
+def source(bits):
     """A machine with two of Montgomery's products in a clock cycle each, in the textbook's form."""
     return translate(find("mont").at(bits).rtl(), TOP)
 
 
-def unit() -> str:
+def unit():
     """One such product."""
     return translate(find("mont").at(8).multiplier(), TOP)
 
@@ -49,21 +46,21 @@ endmodule
 class Stages:
     """The module at each stage of rewriting."""
 
-    def __init__(self, design: dict[str, Any]) -> None:
-        self.all: list[dict[str, Any]] = [design]
+    def __init__(self, design):
+        self.all = [design]
         self.shared = self.then(share_adders)
         self.then(narrow)
-        self.chains: list[list[Step]] = self.then(lambda now: save_carries(now, prefix=False))
+        self.chains = self.then(lambda now: save_carries(now, prefix=False))
 
-    def then(self, rewrite: Callable[[dict[str, Any]], Any]) -> Any:
+    def then(self, rewrite):
         self.all.append(copy.deepcopy(self.all[-1]))
         return rewrite(self.all[-1])
 
-    def __getitem__(self, stage: int) -> dict[str, Any]:
+    def __getitem__(self, stage):
         return self.all[stage]["modules"][TOP]
 
     @property
-    def zeros(self) -> set[int | str]:
+    def zeros(self):
         """The first bits of the words, which are always 0: they are wider than y + n by one."""
         sums = {step.sum for chain in self.chains for step in chain}
         pins = [
@@ -74,7 +71,7 @@ class Stages:
         return {item[pin][-1] for item in pins for pin in "AB"}
 
 
-def coarse(out: Path, text: str) -> dict[str, Any]:
+def coarse(out, text):
     (out / "design.sv").write_text(text)
     read_design(out / "design.sv", TOP, out)
     return json.loads((out / "coarse.json").read_text())
@@ -141,7 +138,7 @@ def test_no_new_cell_may_be_another(stages, stage):
     assert tried >= 8
 
 
-def _read(module: dict[str, Any], cell: dict[str, Any]) -> bool:
+def _read(module, cell):
     """Whether anything reads what a cell drives."""
     read = {
         bit
@@ -199,7 +196,7 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
         report = check_equivalence(*arguments, seconds=1)
         assert not report.equivalent and "chain" not in report.summary
 
-    def without_a_carry(self: Any, *operands: Any) -> Any:
+    def without_a_carry(self, *operands):
         pair = row(self, *operands)
         pair.carry[3] = "0"
         return pair

@@ -2,20 +2,17 @@
 twice.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
 from modexlab.eval.cli import main as cli
 from modexlab.eval.lab import schedulers
-from modexlab.eval.lab.explore import Measuring
-from modexlab.eval.lab.schedulers import Local, Outcome, Scheduler, attempt
+from modexlab.eval.lab.schedulers import Local, attempt
 
 PLACE = "MODEXLAB_TEST_COUNT"
 
 
-def counted(task: Measuring) -> Outcome:
+def counted(task):
     """A line with the worker and the key, and then the figures."""
     line = f"{os.getpid()} {task.key}\n".encode()
     file = os.open(os.environ[PLACE], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -24,10 +21,10 @@ def counted(task: Measuring) -> Outcome:
     return attempt(task)
 
 
-def here(jobs: int, *_: object) -> Scheduler:
+def here(jobs, *_):
     return Local(jobs, counted)
 
 
-def main() -> int:
+def main():
     schedulers.scheduler_for = here
     return cli.main(sys.argv[1:])

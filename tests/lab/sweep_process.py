@@ -2,8 +2,6 @@
 written down can be seen.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess
@@ -22,14 +20,14 @@ SECONDS = 300.0
 class SweepProcess:
     """`modexlab sweep`, whose workers note each point before they begin it (explore_counted.py)."""
 
-    def __init__(self, directory: Path, space: str) -> None:
+    def __init__(self, directory, space):
         self.ledger = directory / "ledger.sqlite"
         self.begun = directory / "begun"
         self.space = directory / "space.toml"
         self.space.write_text(space)
         self._environment = {**os.environ, PLACE: str(self.begun)}
 
-    def start(self, *more: str) -> subprocess.Popen[str]:
+    def start(self, *more):
         code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"
         command = [sys.executable, "-c", code, "sweep", str(self.space), "--ledger", str(self.ledger)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -41,7 +39,7 @@ class SweepProcess:
             **pipes,
         )
 
-    def keys(self) -> list[str]:
+    def keys(self):
         """Return the keys of all recorded measurements."""
         if not self.ledger.exists():
             return []
@@ -54,14 +52,14 @@ class SweepProcess:
         finally:
             connection.close()
 
-    def begins(self) -> list[tuple[int, str]]:
+    def begins(self):
         """Workers, and the keys of the points that they began."""
         if not self.begun.exists():
             return []
         words = (line.split() for line in self.begun.read_text().splitlines())
         return [(int(pid), key) for pid, key in words]
 
-    def wait_for(self, count: int, process: subprocess.Popen[str]) -> None:
+    def wait_for(self, count, process):
         """Until so many points have begun."""
         end = time.monotonic() + SECONDS
         while len(self.begins()) < count:
@@ -70,7 +68,7 @@ class SweepProcess:
             time.sleep(0.01)
 
 
-def gone(pid: int) -> bool:
+def gone(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except OSError:

@@ -4,13 +4,10 @@ Figures of ours are made up here, but for those of paper 003, which are formulas
 is what is tested.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import signal
-from typing import Any
 
 import pytest
 from modexlab.eval.errors import NoMeasurement
@@ -25,7 +22,6 @@ from modexlab.eval.lab.comparison.compare import (
     missing,
 )
 from modexlab.eval.lab.explore import Sweep
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
@@ -37,17 +33,17 @@ FLOW = (("clock_period", 3.0),)
 CYCLONE = (("device", "cyclone-v"),)
 
 
-def record(ledger: Ledger, point: Point, *figures: Figure, marks: tuple[str, ...] = ()) -> int:
+def record(ledger, point, *figures, marks=()):
     return ledger.record(point, Measurement(figures, 1.0, {}, "", "made up for a test", marks))
 
 
-def cycles(ledger: Ledger, name: str, nbits: int, workload: str, value: int, **fields: Any) -> int:
+def cycles(ledger, name, nbits, workload, value, **fields):
     return record(
         ledger, Point(name, nbits, workload=workload, **fields), Figure("cycles", value, "cycles", workload)
     )
 
 
-def found(ledger: Ledger, number: str, table: str, **fields: Any) -> list[Comparison]:
+def found(ledger, number, table, **fields):
     """Comparisons of a table, of figures with these fields."""
     figures = [
         figure
@@ -78,8 +74,8 @@ def test_every_figure_is_compared_or_left_out_with_a_reason(number, ledger):
 def test_bases(ledger):
     """Cycles compare directly; what else does depends on technology."""
 
-    def bases(number: str) -> dict[str, set[str]]:
-        by_metric: dict[str, set[str]] = {}
+    def bases(number):
+        by_metric = {}
         for comparison in compare(published.paper(number).figures(), ledger):
             if isinstance(comparison, Comparison):
                 by_metric.setdefault(comparison.figure.metric, set()).add(comparison.basis)
@@ -193,7 +189,7 @@ def test_what_no_hardware_has_done(ledger, stage, said):
 def test_the_present_sources_go_first(ledger, monkeypatch):
     """A fresh netlist before a stale layout, and what is stale says so."""
 
-    def area(value: float, stage: str, **more: Any) -> None:
+    def area(value, stage, **more):
         record(
             ledger,
             Point("mont-001", 32, interface="xcel", stage=stage, flow=FLOW),
@@ -201,7 +197,7 @@ def test_the_present_sources_go_first(ledger, monkeypatch):
             **more,
         )
 
-    def compared() -> Comparison:
+    def compared():
         return found(ledger, "001", "2a", column="RSAMontXcel")[0]
 
     area(1.0, "layout")
@@ -222,7 +218,7 @@ def test_only_the_usual_flow_counts(ledger):
     is held against.
     """
 
-    def compared(value: float, stage: str, *flow: tuple[str, Any]) -> Comparison:
+    def compared(value, stage, *flow):
         point = Point("mont-001", 32, interface="xcel", stage=stage, flow=(*FLOW, *flow))
         record(ledger, point, Figure("area_um2", value, "um2"))
         return found(ledger, "001", "2a", column="RSAMontXcel")[0]
@@ -271,14 +267,14 @@ def test_energy_is_known_between_bounds(ledger):
 def test_clock_and_style(ledger):
     """The paper's clock; the style that others are measured with, if it reaches that."""
 
-    def area(value: float, *flow: tuple[str, Any], marks: tuple[str, ...] = ()) -> None:
+    def area(value, *flow, marks=()):
         point = Point("mont-001", 32, interface="xcel", stage="flow", flow=flow)
         record(ledger, point, Figure("area_um2", value, "um2"), marks=marks)
 
-    def compared() -> Comparison:
+    def compared():
         return found(ledger, "001", "2a", column="RSAMontXcel")[0]
 
-    def wanted() -> list[str]:
+    def wanted():
         return [" ".join(item.command) for item in missing([compared()]).quick if item.subject == "mont-001"]
 
     area(1.0, ("clock_period", 2.0))
@@ -314,11 +310,11 @@ def test_marked_rows_are_kept_out(ledger):
 def test_ratios_across_technologies(ledger):
     """Table 7 of 000 at 32 bits: CM (PM) takes 6816 / 400 times the logic of MM (M)."""
 
-    def alms(name: str, value: int, marks: tuple[str, ...] = ()) -> None:
+    def alms(name, value, marks=()):
         point = Point(name, 32, interface="xcel", stage="fpga", flow=CYCLONE)
         record(ledger, point, Figure("alm", value, "ALM"), Figure("lut", 2 * value, "LUT"), marks=marks)
 
-    def compared() -> Comparison:
+    def compared():
         (comparison,) = found(ledger, "000", "7", row="16", column="CM (PM)")
         return comparison
 
@@ -368,7 +364,7 @@ def test_machines_that_cannot_be_made(ledger):
 
 
 def test_what_is_missing(ledger, monkeypatch):
-    def wanted(stale: bool = True) -> tuple[list[str], list[str]]:
+    def wanted(stale=True):
         found = missing(compare(published.paper("004").table("1").figures(), ledger), stale=stale)
         return tuple(
             [f"{item.subject} {item.nbits} {item.stage}" for item in some]
@@ -507,7 +503,7 @@ def test_a_point_that_fails(cli, ledger, monkeypatch):
     """The rest is measured all the same; exit code 1."""
     from modexlab.eval.lab.measure import measure
 
-    def sometimes(point: Point, progress: object = None, *, jobs: int = 2) -> Measurement:
+    def sometimes(point, progress=None, *, jobs=2):
         if point.subject == "scaled":
             raise NoMeasurement("the machine is on fire")
         return measure(point)
@@ -532,7 +528,7 @@ def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
     """Ctrl-C after the first point; the same command measures the rest."""
     real = Sweep._take
 
-    def take(sweep: Sweep, *args: Any) -> None:
+    def take(sweep, *args):
         real(sweep, *args)
         os.kill(os.getpid(), signal.SIGINT)
 

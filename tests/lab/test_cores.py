@@ -4,12 +4,8 @@ said of it.
 Figures of ours are made up here, but for those of the long regression: the arithmetic is what is tested.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
 import re
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,9 +13,8 @@ from modexlab.eval.cli.commands import compare
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.comparison import cores as lab
 from modexlab.eval.lab.comparison import published_data
-from modexlab.eval.lab.comparison.cores import Core, cores, in_steps, long, missing, wanted
+from modexlab.eval.lab.comparison.cores import cores, in_steps, long, missing, wanted
 from modexlab.eval.lab.explore import goals_at
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, Measurement, figure
 from modexlab.eval.lab.pareto import goals_of
 from modexlab.eval.lab.point import Point
@@ -59,9 +54,7 @@ KEYS = {
 }
 
 
-def of_flow(
-    area: float, clock: float, *, marks: tuple[str, ...] = (), **counted: tuple[int, float]
-) -> Measurement:
+def of_flow(area, clock, *, marks=(), **counted):
     """A run of the flow; counted: cycles and energy by operation."""
     figures = [figure("area_um2", area), figure("clock_ns", clock)]
     for operation, (cycles, energy) in counted.items():
@@ -73,11 +66,11 @@ def of_flow(
     return Measurement(tuple(figures), 1.0, {}, "", "made up for a test", marks, {"tests": TESTS})
 
 
-def record(ledger: Ledger, name: str, nbits: int, made: Measurement, **fields: Any) -> None:
+def record(ledger, name, nbits, made, **fields):
     ledger.record(Point(name, nbits, **fields), made)
 
 
-def only(found: list[Core], **fields: Any) -> Core:
+def only(found, **fields):
     """The one with these."""
     (core,) = [item for item in found if all(getattr(item, name) == value for name, value in fields.items())]
     return core
@@ -348,7 +341,7 @@ def test_without_a_search_the_text_says_what_is_missing(ledger, cli, monkeypatch
 def test_a_space_that_is_wrong_is_reported(ledger, cli, monkeypatch):
     """An unknown design is refused; a design that cannot have a setting is named, with --json as well."""
 
-    def narrow(subject: str, **settings: tuple[int, ...]) -> Space:
+    def narrow(subject, **settings):
         part = Part((subject,), (32,), ("encrypt",), ("flow",), ("stream",), settings, {})
         return Space("", "", {"cycles": "min"}, (), (part,))
 
@@ -426,9 +419,9 @@ def test_text_fits_a_screen(ledger, cli):
 
 
 def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
-    asked: list[list[Point]] = []
+    asked = []
 
-    def measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> int:
+    def measure(points, ledger, args):
         asked.append(points)
         for point in points[:1]:
             ledger.record(point, of_flow(4_000.0, 2.0, product=(4, 0.1)))
@@ -447,7 +440,7 @@ def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
 
 def test_without_a_search(ledger, cli, monkeypatch):
     """One synthesis each, where a clock is known; nothing is made for those that were searched."""
-    asked: list[Point] = []
+    asked = []
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
     known = {lab.machine_of(Point("heap", 32, **fields).as_json()): 1.5 for fields in (UNIT, MACHINE)}
     monkeypatch.setattr(lab, "known_clocks", lambda: known)

@@ -4,8 +4,6 @@ Most run here in this process, with figures that are made up, so that every case
 with real points.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import shlex
@@ -14,17 +12,14 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.cli import main as cli_module
 from modexlab.eval.cli.commands import explore as explore_command
 from modexlab.eval.lab import schedulers, space
 from modexlab.eval.lab.campaign import Estimate
-from modexlab.eval.lab.explore import Measuring, Work, cost_of
+from modexlab.eval.lab.explore import Work, cost_of
 from modexlab.eval.lab.ledger import ledger as ledger_module
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
@@ -32,8 +27,6 @@ from modexlab.eval.lab.point import Point, key_in
 from modexlab.eval.lab.schedulers import Outcome, Scheduler
 from modexlab.eval.lab.stages import STAGES
 from modexlab.eval.progress import duration
-
-from ..command_line import Cli
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
@@ -83,28 +76,28 @@ class Inline(Scheduler):
     name = "this process"
     slots, workers = 3, 1
 
-    def __init__(self, work: Callable[[Measuring], Outcome]) -> None:
+    def __init__(self, work):
         self.work = work
-        self.tasks: deque[Measuring] = deque()
+        self.tasks = deque()
         self.closed = False
 
-    def submit(self, task: Measuring) -> None:
+    def submit(self, task):
         self.tasks.append(task)
 
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout):
         if timeout == 0:  # nothing more has ended
             return []
         return [self.work(self.tasks.popleft())]
 
-    def close(self) -> None:
+    def close(self):
         self.closed = True
 
 
-def measured(figures: Iterable[Figure], marks: tuple[str, ...] = (), tests: str = "made up") -> Measurement:
+def measured(figures, marks=(), tests="made up"):
     return Measurement(tuple(figures), 0.5, {}, "", tests, marks)
 
 
-def made_up(point: Point) -> Measurement:
+def made_up(point):
     """Invent a measurement of the flow: time and area from the chained and the parallel parts."""
     settings, flow = point.resolved, dict(point.flow)
     rounds = point.nbits // settings["steps_per_stage"]
@@ -117,45 +110,44 @@ def made_up(point: Point) -> Measurement:
     return measured([*figures, Figure("area_um2", area, "um2")])
 
 
-def good(point: Point) -> Outcome:
+def good(point):
     return Outcome(point, made_up(point), seconds=0.5)
 
 
 class Explore:
     """`modexlab sweep` on a space and a ledger of its own; notes the points that were begun."""
 
-    def __init__(self, cli: Cli, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, cli, directory, monkeypatch):
         self.cli, self.path = cli, directory / "space.toml"
         self.ledger = Ledger(directory / "ledger.sqlite")
-        self.begun: list[Point] = []
-        self.work: Callable[[Point], Outcome] | None = None
+        self.begun = []
+        self.work = None
         monkeypatch.setattr(schedulers, "scheduler_for", self._scheduler)
 
-    def _scheduler(self, jobs: int, *_: object) -> Scheduler:
+    def _scheduler(self, jobs, *_):
         assert self.work is not None, "nothing is to be measured"
         self.scheduler = Inline(self._noting)
         return self.scheduler
 
-    def _noting(self, task: Measuring) -> Outcome:
+    def _noting(self, task):
         self.begun.append(task.point)
-        assert self.work is not None
         return replace(self.work(task.point), task=task)
 
-    def _arguments(self, text: str, options: tuple[object, ...]) -> list[object]:
+    def _arguments(self, text, options):
         self.path.write_text(text)
         self.begun = []
         return ["sweep", self.path, "--ledger", self.ledger.path, *options]
 
-    def __call__(self, text: str, *options: object, code: int = 0) -> Any:
+    def __call__(self, text, *options, code=0):
         """The JSON of a run."""
         result = self.cli(*self._arguments(text, (*options, "--json")))
         assert result.code == code, result
         return result.json()
 
-    def text(self, text: str, *options: object) -> Any:
+    def text(self, text, *options):
         return self.cli(*self._arguments(text, options))
 
-    def fails(self, text: str, *options: object) -> str:
+    def fails(self, text, *options):
         return self.cli.fails(*self._arguments(text, options))
 
 
@@ -166,7 +158,7 @@ def explore(cli, tmp_path, monkeypatch):
     return run
 
 
-def points_of(text: str) -> list[Point]:
+def points_of(text):
     return list(space.Space.parse(text).points())
 
 
@@ -248,7 +240,7 @@ def test_a_stage_that_lacks_objectives(explore):
     """Its fronts are over the others, cycles for the time; where there are none it has no front."""
     text = FLOWS.replace('["flow"]', '["flow", "formula", "fpga"]').replace("[4, 8, 16]", "[8, 16]")
 
-    def work(point: Point) -> Outcome:
+    def work(point):
         if point.stage == "flow":
             return good(point)
         if point.stage == "fpga":
@@ -315,7 +307,7 @@ def test_exponents_are_no_cost(explore):
 def test_marks_and_broken_constraints_keep_points_off_the_front(explore):
     text = FLOWS.replace("constraints = [", 'constraints = ["area_um2 < 1000", ')
 
-    def work(point: Point) -> Outcome:
+    def work(point):
         late = dict(point.flow)["clock_period"] == 2.0
         return Outcome(point, measured(made_up(point).figures, ("misses its clock",) if late else ()))
 
@@ -337,7 +329,7 @@ def test_marks_and_broken_constraints_keep_points_off_the_front(explore):
 def test_largest_is_best_where_it_is_said(explore):
     text = FLOWS.replace('time_ns = "min"', 'fmax_mhz = "max"')
 
-    def work(point: Point) -> Outcome:
+    def work(point):
         area = Figure("area_um2", 100.0 * point.resolved["nstages"], "um2")
         return Outcome(point, measured([area, Figure("fmax_mhz", 100 * point.resolved["nstages"], "MHz")]))
 
@@ -351,7 +343,7 @@ def test_largest_is_best_where_it_is_said(explore):
 # ---- what fails, and what is there already
 
 
-def some_fail(point: Point) -> Outcome:
+def some_fail(point):
     """Fail the points of two stages."""
     if point.resolved["nstages"] == 2:
         return Outcome(point, None, "the netlist is not equal", 0.3)
@@ -438,7 +430,7 @@ def test_the_newest_figures_count(explore):
 def test_what_no_other_point_can_survive_ends_the_sweep(explore):
     outcomes = itertools.chain([None, None], itertools.repeat(True))
 
-    def work(point: Point) -> Outcome:
+    def work(point):
         if next(outcomes):
             return Outcome(point, None, "/cache: No space left on device", fatal=True)
         return good(point)
@@ -458,7 +450,7 @@ def test_a_full_disk_loses_nothing(explore, monkeypatch):
     """SQLite's own refusal, by a limit on the size of the file."""
     connect = Ledger._connect
 
-    def small(self: Ledger, place: Any) -> sqlite3.Connection:
+    def small(self, place):
         connection = connect(self, place)
         connection.execute("PRAGMA max_page_count = 40")
         return connection
@@ -483,13 +475,11 @@ def test_a_full_disk_loses_nothing(explore, monkeypatch):
 # ---- Ctrl-C
 
 
-def pressing_ctrl_c(
-    after: int, times: int = 1, told: signal.Signals = signal.SIGINT
-) -> Callable[[Point], Outcome]:
+def pressing_ctrl_c(after, times=1, told=signal.SIGINT):
     """Work during which Ctrl-C is pressed, or the process is told to end."""
     count = itertools.count(1)
 
-    def work(point: Point) -> Outcome:
+    def work(point):
         if next(count) == after:
             for _ in range(times):
                 signal.raise_signal(told)
@@ -536,7 +526,7 @@ def test_ctrl_c_in_json(explore):
 # ---- searches
 
 
-def keys_in_order(ledger: Ledger) -> list[str]:
+def keys_in_order(ledger):
     return [key_in(row.key) for row in ledger.rows(metric="area_um2", history=True)]
 
 
@@ -708,7 +698,6 @@ def test_real_points_in_real_workers(cli, tmp_path):
     for row in Ledger(ledger).rows():
         point = Point.from_json(row.point)
         (part,) = point.parts()
-        assert point.design is not None
         assert row.value == point.design.at(point.nbits).cycles(*part.work.operands)
         assert row.operation == point.workload
     best = {front["work"]: front["points"][0]["subject"] for front in report["fronts"]}

@@ -1,7 +1,5 @@
 """Ctrl-C in a sweep, and two sweeps with one ledger; tests/bench has sweeps that are killed."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

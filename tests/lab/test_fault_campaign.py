@@ -2,10 +2,7 @@
 factor.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import pytest
 from modexlab.eval.assurance.attacks import fault_campaign
@@ -21,7 +18,7 @@ CHECKED = {"fit": "modulus", **EVERYTHING}
 UNCHECKED = {**CHECKED, "verify": False}
 
 
-def campaign(samples: int | None, **settings: object) -> FaultCampaign:
+def campaign(samples, **settings):
     """With so many faults that are drawn, or with all that are possible."""
     made = FaultCampaign(machine_of("mont", 16, **settings))
     made.run(made.faults(samples, exhaustive=samples is None))
@@ -77,7 +74,7 @@ def test_an_interrupted_campaign_goes_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(fault_campaign, "LEAST_OF_PART", 100)
     models, injected = fault_campaign.Faulted.campaign, []
 
-    def counted(model: Any, requests: Any, faults: Any, *more: Any) -> Any:
+    def counted(model, requests, faults, *more):
         injected.extend(faults)
         if len(injected) == 300:
             raise KeyboardInterrupt

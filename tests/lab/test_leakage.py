@@ -1,18 +1,15 @@
 """Leakage: what is counted is what the registers do, what leaks is found, and what is blinded passes."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
 import random
 import statistics
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from modexlab.eval.assurance.attacks import leakage
-from modexlab.eval.assurance.attacks.leakage import Assessment, Compared, assess
+from modexlab.eval.assurance.attacks.leakage import Compared, assess
 from modexlab.eval.assurance.attacks.secrets import drawn_key
 from modexlab.eval.assurance.attacks.welch import (
     CERTAIN,
@@ -25,14 +22,13 @@ from modexlab.eval.assurance.attacks.welch import (
     welch,
 )
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.machine import Machine
 from modexlab.eval.errors import NoMeasurement
 from modexlab.fl.errors import BadInput
 from modexlab.fl.program.ir import Fetch, Scan
 from modexlab.fl.program.phases import Part, parts
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim.campaigns.leak import IGNORED, NKINDS, Watched
-from pymtl3 import Component, DefaultPassGroup
+from pymtl3 import DefaultPassGroup
 
 from tests.paths import ROOT
 from tests.programs import machine_of
@@ -41,14 +37,14 @@ NOTEBOOK = ROOT / "eval" / "examples" / "leak.ipynb"
 BLINDED = {"schedule": "fixed-window", "blind": "both"}
 
 
-def assessed(machine: Machine, traces: int, **more: str) -> Assessment:
+def assessed(machine, traces, **more):
     return assess(Compared(machine, **more), traces)
 
 
 # ---- what is counted
 
 
-def register(top: Component, path: str) -> int:
+def register(top, path):
     """Return the value of a register of a Python model by its path in the Verilog; arrays side by side."""
     at = top
     for part in path.replace("[", "__").replace("]", "").split("."):
@@ -69,7 +65,7 @@ def test_moments_are_those_of_pymtl3s_own_simulator():
     top.apply(DefaultPassGroup())
     top.sim_reset()
     top.ostream.rdy @= 1
-    states: list[dict[str, int]] = []
+    states = []
     for request in (first, second):
         states.clear()
         top.istream.msg @= type(top.istream.msg)(*request)
@@ -98,7 +94,7 @@ def test_moments_are_those_of_pymtl3s_own_simulator():
                     assert found == (2, 2 * bits, 2 * bits * bits), (measure, cycle, group)
 
 
-def moments_of(values: list[int]) -> Moments:
+def moments_of(values):
     return Moments(len(values), sum(values), sum(value * value for value in values))
 
 
@@ -121,7 +117,6 @@ def test_welch():
 
 def test_secrets_are_alike_in_what_is_public():
     key, draw = seeded_key(32), random.Random(1)
-    assert key.p is not None and key.q is not None
     phi = (key.p - 1) * (key.q - 1)
     drawn = [drawn_key(key, draw) for _ in range(20)]
     assert len({rsakey.d for rsakey in drawn}) > 15
@@ -259,7 +254,7 @@ def test_notebook(tmp_path, monkeypatch):
 
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
+    names = {}
     for cell in json.loads(NOTEBOOK.read_text())["cells"]:
         if cell["cell_type"] == "code":
             assert cell["outputs"] == [], "kept without outputs"

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import pytest
 from modexlab.eval.errors import NoMeasurement
@@ -32,9 +32,6 @@ from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.fl.errors import BadInput
 
 from tests.paths import DATA, ROOT
-
-if TYPE_CHECKING:  # processes that the tests start need no point
-    from modexlab.eval.lab.point import Point
 
 MODULUS = (1 << 4000) - 1  # no reader of JSON with doubles has it exactly
 
@@ -54,24 +51,24 @@ class StandIn:
     name: str = "p"
 
     @property
-    def version(self) -> str:
+    def version(self):
         return self.key
 
     @property
-    def label(self) -> str:
+    def label(self):
         return self.subject
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self):
         return {"name": self.name}
 
     @property
-    def command(self) -> list[str]:
+    def command(self):
         return ["modexlab", "systems", "--system", "a b"]
 
 
-def point(key: str = "k", **changes: Any) -> Point:
+def point(key="k", **changes):
     changes = {"resolved": {"modulus": MODULUS}, "name": key, **changes}
-    return cast("Point", StandIn(key=key, **changes))
+    return StandIn(key=key, **changes)
 
 
 WHOLE = Measurement(
@@ -120,7 +117,7 @@ def test_a_real_point_comes_back(ledger):
 
     real = Point("mont", 64, settings=(("nstages", 4),))
     ledger.record(real, WHOLE)
-    ledger.record(cast("Point", _Old(real)), WHOLE)
+    ledger.record(_Old(real), WHOLE)
     current, old = (rows[0] for rows in (ledger.rows(key=real.version, history=True), ledger.rows(key="old")))
     assert Point.from_json(current.point) == real == Point.from_json(old.point)
     assert (current.family, current.parameters) == ("MontMulRem", json.loads(json.dumps(real.resolved)))
@@ -132,10 +129,10 @@ class _Old:
 
     key = version = "old"
 
-    def __init__(self, now: Point) -> None:
+    def __init__(self, now):
         self._now = now
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self._now, name)
 
 
@@ -143,10 +140,10 @@ def test_a_point_that_is_no_more_is_stale(ledger):
     from modexlab.eval.lab.point import Point
 
     class Gone(_Old):
-        def as_json(self) -> dict[str, Any]:
+        def as_json(self):
             return {**self._now.as_json(), "subject": "a-design-of-yesterday"}
 
-    ledger.record(cast("Point", Gone(Point("mont", 32))), WHOLE)
+    ledger.record(Gone(Point("mont", 32)), WHOLE)
     assert [row.stale for row in ledger.rows()] == [True, True]
 
 
@@ -173,7 +170,7 @@ def test_filters(ledger):
     for nbits in (32, 64, 128):
         ledger.record(point(f"k{nbits}", nbits=nbits, stage="flow" if nbits == 128 else "native"), WHOLE)
 
-    def widths(**filters: Any) -> list[int]:
+    def widths(**filters):
         return [row.nbits for row in ledger.rows(**filters)]
 
     assert widths(metric="cycles") == [32, 64, 128]
@@ -246,7 +243,7 @@ def test_numbers_that_there_are_not(ledger):
 # ---- exports
 
 
-def flat(row: Row) -> dict[str, Any]:
+def flat(row):
     """A row as CSV and Parquet have it."""
     columns = {field.name: getattr(row, field.name) for field in fields(Row) if field.name != "source"}
     parts = {name: columns[name] for name in ("parameters", "flow", "tools", "point", "marks")}
@@ -255,23 +252,23 @@ def flat(row: Row) -> dict[str, Any]:
     return columns | {"command": shlex.join(row.command)}
 
 
-def from_csv(path: Path) -> list[dict[str, Any]]:
+def from_csv(path):
     with path.open(newline="", encoding="utf-8") as file:
-        found: list[dict[str, Any]] = list(csv.DictReader(file))
+        found = list(csv.DictReader(file))
     for row in found:
         row |= {name: int(row[name]) for name in ("id", "measurement", "nbits")}
         row |= {name: float(row[name]) for name in ("value", "seconds")}
     return found
 
 
-def from_jsonl(path: Path) -> list[dict[str, Any]]:
+def from_jsonl(path):
     found = [json.loads(line) for line in path.read_text().splitlines()]
     for row in found:
         row |= {name: json.dumps(row[name]) for name in ("parameters", "flow", "tools", "point", "marks")}
     return found
 
 
-def from_parquet(path: Path) -> list[dict[str, Any]]:
+def from_parquet(path):
     from pyarrow import parquet
 
     return parquet.read_table(path).to_pylist()
@@ -314,7 +311,7 @@ def test_place(monkeypatch, tmp_path):
     assert Ledger().path == tmp_path / ".local" / "share" / "modexlab" / "ledger.sqlite"
 
 
-def sql(path: Path, *statements: str) -> list[Any]:
+def sql(path, *statements):
     connection = sqlite3.connect(path)
     found = [connection.execute(statement).fetchall() for statement in statements]
     connection.commit()
@@ -375,7 +372,7 @@ def test_the_version_is_read_at_one_moment(tmp_path):
     connection = sqlite3.connect(tmp_path / "new.sqlite", isolation_level=None)
     tried = []
 
-    def meanwhile(statement: str) -> None:
+    def meanwhile(statement):
         if "user_version" in statement:
             tried.append(statement)
             other = sqlite3.connect(tmp_path / "new.sqlite", isolation_level=None, timeout=0)
@@ -516,7 +513,7 @@ def test_old_file_in_such_a_place(tmp_path, monkeypatch):
 # ---- several at once
 
 
-def python(code: str) -> subprocess.Popen[str]:
+def python(code):
     """A process with this module's names."""
     return subprocess.Popen(
         [sys.executable, "-c", f"from tests.lab.test_ledger import *\n{dedent(code)}"],
@@ -527,14 +524,14 @@ def python(code: str) -> subprocess.Popen[str]:
     )
 
 
-def write(path: Path, name: str, count: int) -> None:
+def write(path, name, count):
     """Record measurements, as a writer process."""
     with Ledger(path) as ledger:
         for index in range(count):
             ledger.record(point(f"{name}{index}"), WHOLE)
 
 
-def watch(path: Path, count: int) -> None:
+def watch(path, count):
     """Read as a reader process does: only whole measurements, and never fewer than before."""
     seen = 0
     end = time.monotonic() + 240
@@ -641,7 +638,7 @@ def test_goes_to_other_processes_as_its_path(ledger):
         assert copy.path == ledger.path and copy.rows() == ledger.rows()
 
 
-def write_and_say(path: Path, first: int) -> None:
+def write_and_say(path, first):
     """Record for ever, and say so when each is done."""
     large = replace(WHOLE, artifacts={"layout.png": bytes(30_000)})
     ledger = Ledger(path)
@@ -653,10 +650,9 @@ def write_and_say(path: Path, first: int) -> None:
 def test_killed_at_any_moment(tmp_path):
     """Measurements reported as recorded are there, whole, and the one in progress leaves no half."""
     path, generator = tmp_path / "ledger.sqlite", random.Random(6)
-    recorded: list[int] = []
+    recorded = []
     for kill in range(4):
         process = python(f"write_and_say(Path({str(path)!r}), {1000 * kill})")
-        assert process.stdout is not None
         first = process.stdout.readline()
         time.sleep(generator.uniform(0, 0.1))
         process.send_signal(signal.SIGKILL)

@@ -2,9 +2,6 @@
 counts.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -14,7 +11,7 @@ from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.reference import Reference
 from modexlab.eval.lab.measure import measure
-from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.metrics import Figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import FORMULA, NETLIST
 
@@ -24,16 +21,16 @@ from tests.paths import ROOT
 Measured = tuple[str, float, str]  # the point, its cycles, when
 
 
-def taking(cycles: float) -> Measurement:
+def taking(cycles):
     return replace(WHOLE, figures=(Figure("cycles", cycles, "cycles", "encrypt"),), artifacts={"a.png": b"1"})
 
 
 @pytest.fixture
 def make(tmp_path, monkeypatch):
     """Ledgers with measurements of these days."""
-    made: list[Ledger] = []
+    made = []
 
-    def with_measurements(name: str, *measured: Measured) -> Ledger:
+    def with_measurements(name, *measured):
         ledger = Ledger(tmp_path / f"{name}.sqlite")
         for subject, cycles, day in measured:
             monkeypatch.setattr(ledgers, "_now", lambda day=day: f"2026-11-{day}T00:00:00.000+00:00")
@@ -46,8 +43,8 @@ def make(tmp_path, monkeypatch):
         item.close()
 
 
-def cycles(ledger: Ledger, **filters: object) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+def cycles(ledger, **filters):
+    found = {}
     for row in ledger.rows(**filters):
         found.setdefault(row.point["name"], []).append(row.value)
     return found
@@ -84,9 +81,9 @@ def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
 def test_a_join_that_fails_adds_nothing(make, monkeypatch):
     one, two = make("one", ("p", 10, "05")), make("two", ("q", 11, "04"), ("r", 12, "09"))
     real = ledgers.Joining.add
-    calls: list[object] = []
+    calls = []
 
-    def add(self: ledgers.Joining, whole: ledgers.Whole) -> bool:
+    def add(self, whole):
         calls.append(whole)
         if len(calls) == 2:
             raise KeyboardInterrupt
@@ -131,7 +128,7 @@ def test_frame(make):
 
 
 @contextmanager
-def saved(*ledgers: Ledger) -> Iterator[list[str]]:
+def saved(*ledgers):
     for ledger in ledgers:
         ledger.close()
     yield [str(ledger.path) for ledger in ledgers]

@@ -1,13 +1,9 @@
 """A ledger that was cut off, or in which bits have changed: what is whole is found, and nothing else."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -42,12 +38,12 @@ def make_content(tmp_path_factory):
     return path.read_bytes()
 
 
-def verdict(name: str, outcome: str = "proved", at: str = "") -> Verdict:
+def verdict(name, outcome="proved", at=""):
     return Verdict("key", "mont", "MontMulRem", 8, SETTINGS, name, "time", outcome, "PDR", 2, at)
 
 
-def figures(ledger: Ledger) -> dict[str, list[tuple[str, str, float]]]:
-    found: dict[str, list[tuple[str, str, float]]] = {}
+def figures(ledger):
+    found = {}
     for row in ledger.rows(history=True):
         found.setdefault(row.key, []).append((row.metric, row.operation, row.value))
     return found
@@ -56,7 +52,7 @@ def figures(ledger: Ledger) -> dict[str, list[tuple[str, str, float]]]:
 RIGHT = sorted((figure.metric, figure.operation, figure.value) for figure in WHOLE.figures)
 
 
-def check(path: Path, into: Path) -> int:
+def check(path, into):
     """Salvage; whatever comes out is as it was recorded, and there is none twice."""
     with Ledger(into) as ledger:
         salvaged = salvage(path, ledger)
@@ -144,7 +140,7 @@ def test_a_ledger_that_is_written_meanwhile(tmp_path, monkeypatch):
         for index in range(COUNT):
             ledger.record(point(f"k{index}"), WHOLE)
 
-        def copied(source: Path, target: Path) -> None:
+        def copied(source, target):
             copyfile(source, target)
             ledger.record(point(f"{source.name}"), WHOLE)
             writer = sqlite3.connect(path, timeout=0.1)
@@ -237,13 +233,13 @@ def make_real(untranslated, tmp_path_factory):
     return path.read_bytes()
 
 
-def flipped(content: bytes, where: int, bit: int) -> bytes:
+def flipped(content, where, bit):
     damaged = bytearray(content)
     damaged[where] ^= 1 << bit
     return bytes(damaged)
 
 
-def commands(directory: Path) -> list[tuple[str, ...]]:
+def commands(directory):
     """The commands that read a ledger, but for those that prove or measure."""
     (directory / "space.toml").write_text(SPACE)
     made = str(directory / "made")
@@ -273,15 +269,13 @@ def commands(directory: Path) -> list[tuple[str, ...]]:
     ]
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, directory: Path, content: bytes, damaged: bytes
-) -> Callable[..., int]:
+def run(monkeypatch, directory, content, damaged):
     """Run commands with this ledger, each on a file of its own."""
     path = directory / "ledger.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     (directory / "whole.sqlite").write_bytes(content)
 
-    def code(*argv: str) -> int:
+    def code(*argv):
         for file in directory.glob("ledger.sqlite*"):
             file.unlink()
         path.write_bytes(damaged)
@@ -294,10 +288,10 @@ def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
     """Each read of a ledger returns what was written, or raises BadInput with the file."""
     path, generator = tmp_path / "ledger.sqlite", random.Random(27)
 
-    def answers(content: bytes) -> list[object]:
-        found: list[object] = []
+    def answers(content):
+        found = []
         with Ledger(path) as ledger:
-            asked: list[Callable[[], object]] = [
+            asked = [
                 lambda: [
                     (row.point, row.metric, row.operation, row.value) for row in ledger.rows(history=True)
                 ],

@@ -1,10 +1,7 @@
 """Measuring a point: figures that agree with those of the commands, and none for hardware that is wrong."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import Any
 
 import msgspec
 import pytest
@@ -14,7 +11,7 @@ from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import asic_run, measure, metrics
 from modexlab.eval.lab.content import verilog_digests
-from modexlab.eval.lab.metrics import METRICS, Figure, Measurement
+from modexlab.eval.lab.metrics import METRICS
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published as papers
 from modexlab.fl.errors import BadInput
@@ -28,7 +25,7 @@ from tests.harness import regress_if
 SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
 
 
-def cycles(found: Measurement) -> float:
+def cycles(found):
     (only,) = found.figures
     assert only.metric == "cycles" and found.tests and not found.marks
     return only.value
@@ -140,7 +137,7 @@ def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa():
 
 
 def test_progress_is_told():
-    said: list[str] = []
+    said = []
     measure.measure(Point("mont", 8, stage="formula"), said.append)
     assert said == ["mont, 8 bits, encrypt, formula"]
 
@@ -216,7 +213,7 @@ def routed():
     return measure.measure(SMALL)
 
 
-def by_name(figures: tuple[Figure, ...]) -> dict[tuple[str, str], float]:
+def by_name(figures):
     return {(figure.metric, figure.operation): figure.value for figure in figures}
 
 
@@ -359,10 +356,10 @@ def test_width_without_a_key_is_said_by_the_flow(cli):
 
 def test_software_in_constant_time_scans_what_is_secret(monkeypatch):
     """As `modexlab proc systems` has it: all bits of d, and of the public exponent as many as it has."""
-    scanned: list[tuple[int, int | None]] = []
+    scanned = []
     real = kernels.kernel_program
 
-    def recorded(kernel: str, nbits: int, base: int, exp: int, mod: int, **options: Any) -> Any:
+    def recorded(kernel, nbits, base, exp, mod, **options):
         scanned.append((exp, options["exp_nbits"]))
         return real(kernel, nbits, base, exp, mod, **options)
 

@@ -1,7 +1,5 @@
 """Pareto fronts, against their definition."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -22,7 +20,7 @@ FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 SIDE = 6  # of the grid
 
 
-def vectors(parts: int) -> st.SearchStrategy[list[tuple[int, ...]]]:
+def vectors(parts):
     return st.lists(st.tuples(*[st.integers(0, SIDE)] * parts), max_size=12)
 
 
@@ -62,7 +60,7 @@ def test_the_front_is_what_nothing_dominates(points):
 
 
 def test_a_point_says_whether_it_is_on_the_front():
-    front: Front[str] = Front()
+    front = Front()
     assert front.add((3, 3), "first")
     assert not front.add((4, 3), "worse")
     assert front.add((3, 3), "equal")

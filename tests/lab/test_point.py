@@ -1,18 +1,13 @@
 """Points: what is equal, what is refused, the key in the ledger, and the command that measures the same."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.cli import main as cli
 from modexlab.eval.designs import workload_names
 from modexlab.eval.designs.workload_names import parts_of
-from modexlab.eval.designs.workloads import Workload
 from modexlab.eval.lab import keys
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import STAGES
@@ -109,19 +104,19 @@ def test_key_changes_with_what_figures_depend_on(monkeypatch):
     ids=str,
 )
 def test_key_changes_with_the_operands(constant, point, monkeypatch):
-    def other(work: Workload) -> Workload:
+    def other(work):
         return replace(work, base=work.base ^ 1)
 
-    real: Any = getattr(workload_names, constant)
+    real = getattr(workload_names, constant)
     if constant == "WORKLOADS":
         changed = tuple(map(other, real))
     elif constant == "workloads":
 
-        def changed(nbits: int) -> Any:
+        def changed(nbits):
             return tuple(map(other, real(nbits)))
     else:
 
-        def changed(*of: Any) -> Any:
+        def changed(*of):
             return (3, *real(*of)[1:])
 
     before = point.key
@@ -157,7 +152,7 @@ def test_figures_before_layout_outlive_a_change_of_layout(monkeypatch):
     real = cache.file_digest
     changed = sources.ROOT / "flow" / "layout" / "route.py"
 
-    def digest(path: Path) -> str:
+    def digest(path):
         return f"{real(path)}!" if path == changed else real(path)
 
     monkeypatch.setattr(cache, "file_digest", digest)
@@ -270,7 +265,6 @@ def test_crt_decrypts():
 def test_workloads_fit_their_machine(nbits):
     for name in ("mont", "dm-m-000", "naive"):
         where = Point(name, nbits)
-        assert where.design is not None
         (encrypt,), (decrypt,) = (where.at(workload=literal).parts() for literal in ("encrypt", "decrypt"))
         for part in (encrypt, decrypt):
             where.design.at(nbits).require(*part.work.operands)

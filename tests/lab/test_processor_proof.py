@@ -2,10 +2,7 @@
 kind that it is for.
 """
 
-from __future__ import annotations
-
 import pytest
-from modexlab.eval.assurance.proof.check import Check
 from modexlab.eval.assurance.proof.processor import units
 from modexlab.eval.assurance.proof.processor.instructions import EFFECTS, RESULTS
 from modexlab.eval.assurance.proof.processor.processor_checks import BENCHES, processor_checks
@@ -53,10 +50,10 @@ DEFECTS = {
 QUICK = ("reg",)
 
 
-def refutes(check: Check, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> bool:
+def refutes(check, monkeypatch, old, new):
     """A defect in place of those that are found in the text."""
 
-    def changed(verilog: str, _: str) -> list[mutants.Mutant]:
+    def changed(verilog, _):
         assert verilog.count(old) == 1, old
         return [mutants.Mutant(verilog.replace(old, new), "")]
 

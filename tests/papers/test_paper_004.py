@@ -24,7 +24,7 @@ TABLE_1 = {
 WIDTHS = sorted({nbits for _, nbits in TABLE_1})
 
 
-def mean_cycles(name: str, nbits: int, nkeys: int) -> float:
+def mean_cycles(name, nbits, nkeys):
     design = catalogue.find(name)
     rng = random.Random(f"paper 004 {nbits}")
     total = 0
@@ -36,7 +36,7 @@ def mean_cycles(name: str, nbits: int, nkeys: int) -> float:
     return total / (2 * nkeys)
 
 
-def keys(nbits: int) -> int:
+def keys(nbits):
     return {64: 400, 128: 200, 256: 100}.get(nbits, max(4, 8192 // nbits))
 
 

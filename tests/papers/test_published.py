@@ -17,7 +17,6 @@ from modexlab.eval.papers.published import (
     METRICS,
     NUMBERS,
     PAPERS,
-    Published,
     by_name,
     errata,
     figures,
@@ -53,32 +52,32 @@ class Span:
     low: float
     high: float
 
-    def __add__(self, other: "Span") -> "Span":
+    def __add__(self, other):
         return Span(self.low + other.low, self.high + other.high)
 
-    def __sub__(self, other: "Span") -> "Span":
+    def __sub__(self, other):
         return Span(self.low - other.high, self.high - other.low)
 
-    def __mul__(self, other: "Span | float") -> "Span":
+    def __mul__(self, other):
         other = other if isinstance(other, Span) else Span(other, other)
         ends = [a * b for a, b in itertools.product((self.low, self.high), (other.low, other.high))]
         return Span(min(ends), max(ends))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: "Span") -> "Span":
+    def __truediv__(self, other):
         return self * Span(1 / other.high, 1 / other.low)
 
-    def meets(self, other: "Span") -> bool:
+    def meets(self, other):
         slack = 1e-9 * max(abs(self.high), abs(other.high))
         return self.low <= other.high + slack and other.low <= self.high + slack
 
 
-def exact(value: float) -> Span:
+def exact(value):
     return Span(value, value)
 
 
-def span(figure: Published, cut: bool = False) -> Span:
+def span(figure, cut=False):
     """A rounded figure, or one that may be cut off; whole numbers of a whole unit (cycles, cells, mHz) are
     what they are.
     """
@@ -97,18 +96,18 @@ def span(figure: Published, cut: bool = False) -> Span:
     return Span(amount - figure.step / 2, amount + figure.step * (1 if cut else 0.5))
 
 
-def mean(spans: list[Span]) -> Span:
+def mean(spans):
     total = exact(0)
     for span in spans:
         total += span
     return total * (1 / len(spans))
 
 
-def cell(number: str, table: str, row: str, column: str) -> Published:
+def cell(number, table, row, column):
     return paper(number).table(table).at(row, column)
 
 
-def check(figure: Published, computed: Span, cut: bool = False) -> None:
+def check(figure, computed, cut=False):
     """The figure, corrected if it has an erratum, follows; what is printed with an erratum does not."""
     assert computed.meets(span(figure, cut)), (
         figure.source,
@@ -263,7 +262,6 @@ def test_errata():
             (table,) = (item for item in paper(erratum.paper).tables if erratum in item.errata)
             figure = table.at(erratum.row, erratum.column)
             assert figure.printed == erratum.printed and figure.erratum == erratum.reason
-            assert figure.corrected is not None
     places = {(erratum.paper, erratum.where) for erratum in errata()}
     assert places >= {
         ("001", "Algorithm 4"),
@@ -333,7 +331,6 @@ def test_000_equation_6():
 def test_000_table_5():
     for row in paper("000").table("5").rows:
         delay, area, product = (cell("000", "5", row, column) for column in ("Delay", "Area", "Area×Delay"))
-        assert delay.value is not None and area.value is not None
         check(product, exact(delay.value * area.value), cut=True)
 
 
@@ -344,7 +341,7 @@ def test_000_products_of_area_and_delay(cells, delay, product):
         check(figure, span(area) * span(time, cut=True) * 1e-9, cut=True)
 
 
-def iterations(table: str, nbits: int, column: str) -> tuple[float, ...]:
+def iterations(table, nbits, column):
     """Iterations of Table 8 in an execution time: what the text says, for one multiplier in halves of an
     iteration.
     """
@@ -386,7 +383,6 @@ def test_000_second_architecture():
     for first, second in (("7", "13"), ("8", "14")):
         for figure in paper("000").table(second).figures():
             before = cell("000", first, figure.row, figure.column)
-            assert before.amount is not None and figure.amount is not None
             if figure.column.startswith("MM"):
                 assert figure.amount == pytest.approx(before.amount)
             else:
@@ -401,7 +397,6 @@ def test_000_second_architecture():
     for first, second, factor in (("10", "16", 0.6), ("11", "17", 0.8), ("12", "18", 2.1)):
         for figure in paper("000").table(second).figures():
             before = cell("000", first, figure.row, figure.column)
-            assert before.amount is not None and figure.amount is not None
             if figure.column.startswith("MM"):
                 assert span(figure, cut=True).meets(span(before, cut=True)), figure
             elif factor < 1:
@@ -411,10 +406,10 @@ def test_000_second_architecture():
 
 
 def test_000_prose():
-    def spans(table: str, column: str) -> list[Span]:
+    def spans(table, column):
         return [span(cell("000", table, row, column), cut=table in ("16", "17")) for row in TESTS_000]
 
-    def saved(now: list[Span], before: list[Span]) -> Span:
+    def saved(now, before):
         return mean([100 * (exact(1) - a / b) for a, b in zip(now, before, strict=True)])
 
     pseudo, modulus = spans("8", "CM (PM)"), spans("8", "CM (M)")
@@ -504,7 +499,6 @@ def test_001_table_3():
             )
             check(normalised, span(gross) - span(dummy))
             cycles = cell("001", "1", f"{name} (cycles)", column).amount
-            assert cycles is not None
             window = span(gross) / span(power) * (1e3 / 3)  # nJ / mW = us
             assert Span(cycles + 336, cycles + 352).meets(window)
             assert not exact(cycles).meets(window)
@@ -517,10 +511,10 @@ def test_001_table_3():
 def test_001_prose():
     text = paper("001").table("text")
 
-    def area(table: str, column: str, row: str = "Area") -> Span:
+    def area(table, column, row="Area"):
         return exact(cell("001", table, row, column).amount or 0)
 
-    def of(table: str, row: str, column: str) -> Span:
+    def of(table, row, column):
         return span(cell("001", table, row, column))
 
     naive, mont = area("2a", "RSAXcel"), area("2a", "RSAMontXcel")
@@ -531,14 +525,14 @@ def test_001_prose():
     )
     columns = paper("001").table("1").columns
 
-    def power(name: str, column: str) -> Span:
+    def power(name, column):
         return of("3", f"{name} - Power (mW)", column) / of("3", f"{name} - Power (mW)", columns[0])
 
-    def energy(column: str) -> list[Span]:
+    def energy(column):
         rows = (f"{name} - Energy (Normalized) (nJ)" for name in ("Encryption", "Decryption"))
         return [of("3", row, column) / of("3", row, columns[0]) for row in rows]
 
-    def speed(column: str, reference: str) -> Span:
+    def speed(column, reference):
         return mean(
             [of("1", f"{name} - Speedup from {reference}", column) for name in ("Encryption", "Decryption")]
         )
@@ -617,21 +611,20 @@ def test_002_exponentiation():
         cell("002", "4", row, "Clock Cycles").value
         for row in ("Wang, Virtex-5", "Proposed architecture, Artix-7")
     )
-    assert others is not None and own is not None
     assert printed == [products, products * others, products * own, products * (others - own)]
 
 
 def test_002_needs_4m_below_r():
     """Algorithms 2 and 3: with 2m < R < 4m results are too large for operands; with 4m < R never."""
 
-    def product(x: int, y: int, m: int, n: int) -> int:
+    def product(x, y, m, n):
         a = 0
         for i in range(n):
             a += (x >> i & 1) * y
             a = (a + (a & 1) * m) >> 1
         return a
 
-    def largest(m: int, n: int) -> int:
+    def largest(m, n):
         return max(product(x, y, m, n) for x in range(2 * m) for y in range(2 * m))
 
     assert product(12, 13, 7, 4) == 15 >= 2 * 7
@@ -643,8 +636,8 @@ def test_002_needs_4m_below_r():
 # ---- 003
 
 
-def cycles_003(s: int, k: int = 1024, h: int = 17) -> dict[str, float]:
-    values: dict[str, float] = {"S": s, "K": k, "H": h, "U": 4}
+def cycles_003(s, k=1024, h=17):
+    values = {"S": s, "K": k, "H": h, "U": 4}
     for formula in paper("003").formulas:
         values[formula.name] = formula.value(values)
     return values
@@ -751,7 +744,6 @@ def test_004_doubling_quadruples():
             if figure.row.endswith(algorithm) and figure.metric == "cycles"
         ]
         for figure in cycles:
-            assert figure.amount is not None
             extra = figure.amount / figure.nbits - figure.nbits  # besides n, in each of n products
             assert (-1 if algorithm == "Algo 6" else 4) < extra < 8
     for row in table.rows:

@@ -1,7 +1,5 @@
 """Assembler of single instructions, for the programs of tests."""
 
-from __future__ import annotations
-
 from modexlab.fl.errors import BadInput
 from modexlab.proc.isa.isa import BY_NAME
 
@@ -21,7 +19,7 @@ _FIELDS = {"R": "rd rs1 rs2", "I": "rd rs1", "H": "rd rs1", "S": "rs1 rs2", "B":
 _FIELDS |= {"U": "rd", "J": "rd", "C": "rd rs1", "Z": "rd rs1", "F": "", "N": ""}
 
 
-def encode(name: str, rd: int = 0, rs1: int = 0, rs2: int = 0, imm: int = 0) -> int:
+def encode(name, rd=0, rs1=0, rs2=0, imm=0):
     """Return the word of an instruction; of the CSR ones, imm is the CSR, rs1 the register or the uimm."""
     instruction = BY_NAME.get(name)
     if instruction is None:

@@ -9,9 +9,6 @@ interrupt; in hardware, and at the functional level, where it raises the line at
 All else is refused.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection
 from functools import partial
 
 from modexlab.fl.axi4lite import strobed
@@ -19,7 +16,6 @@ from modexlab.proc.core.messages import mk_mem_req, mk_mem_resp
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_bus import ProcBus
-from modexlab.proc.iss.iss import ISS
 from modexlab.proc.software.memory import BUS_BASE
 from pymtl3 import Component, OutPort, Wire, concat, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -129,18 +125,18 @@ class TimerBus:
     that have retired), and in wfi if the timer is set.
     """
 
-    def __init__(self, rises: Collection[int] = ()) -> None:
+    def __init__(self, rises=()):
         self.rises = rises
-        self.iss: ISS | None = None
+        self.iss = None
         self.words, self.count, self.timer, self.line = [0] * 4, 0, 0, False
 
     @property
-    def interrupt(self) -> bool:
+    def interrupt(self):
         if self.iss is not None and self.iss.retired in self.rises:
             self.line = True
         return self.line
 
-    def read(self, addr: int) -> tuple[int, bool]:
+    def read(self, addr):
         """A load."""
         place = addr - BUS_BASE
         if place < COUNT:
@@ -150,7 +146,7 @@ class TimerBus:
             return self.count - 1, False
         return 0, place > LOWER
 
-    def write(self, addr: int, data: int, strobes: int) -> bool:
+    def write(self, addr, data, strobes):
         """A store."""
         place = addr - BUS_BASE
         if place < COUNT:
@@ -163,13 +159,13 @@ class TimerBus:
             self.timer, self.line = 0, False
         return place > LOWER
 
-    def sleep(self) -> None:
+    def sleep(self):
         """The timer rings."""
         if self.timer:
             self.timer, self.line = 0, True
 
 
-def mk_system(stalls: bool = False, mul_latency: int = 1, div_bits: int = 2) -> ProcBus:
+def mk_system(stalls=False, mul_latency=1, div_bits=2):
     """A processor with the device; stalls: it, and the accelerator, make the processor wait."""
     device = partial(TimerDevice, stalls=stalls)
     return ProcBus(partial(Proc, mul_latency, div_bits, bus=True), SlowXcel if stalls else NullXcel, device)

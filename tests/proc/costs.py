@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from modexlab.eval.designs.system_catalogue import Measurement, Row, find_system, loosely_coupled, with_work
+from modexlab.eval.designs.system_catalogue import Measurement, find_system, loosely_coupled, with_work
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa.isa import INSTRUCTIONS
-from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.sim import MemoryTiming, simulate_proc
 
 from tests.proc.programs import DATA, NUMBER, Assembler
 
@@ -78,12 +78,12 @@ GROUPS = ("alu", "load", "store", "branch", "mul", "div", "csr")
 
 
 @functools.cache
-def simulation(stage: str = "native", mul_latency: int = 1, div_bits: int = 2) -> ProcSimulation:
+def simulation(stage="native", mul_latency=1, div_bits=2):
     """A processor with these parameters, behind it the null accelerator."""
     return simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), NullXcel), stage)
 
 
-def cost(sim: ProcSimulation, case: Case, timing: MemoryTiming | None = None) -> Cost:
+def cost(sim, case, timing=None):
     """Return the cycles of each repetition of the case."""
     whole, baseline = added(sim, case.text, timing), added(sim, case.without, timing)
     causes = {name: whole[name] - baseline[name] for name in whole}
@@ -91,13 +91,13 @@ def cost(sim: ProcSimulation, case: Case, timing: MemoryTiming | None = None) ->
     return Cost(cycles, {name: count for name, count in causes.items() if name != "issue" and count})
 
 
-def added(sim: ProcSimulation, text: str, timing: MemoryTiming | None) -> dict[str, float]:
+def added(sim, text, timing):
     """Cycles by their cause that a repetition of the text adds."""
     few, many = (run(sim, text, count, timing) for count in (FEW, MANY))
     return {name: (many[name] - few[name]) / (MANY - FEW) for name in few}
 
 
-def run(sim: ProcSimulation, text: str, count: int, timing: MemoryTiming | None) -> Mapping[str, int]:
+def run(sim, text, count, timing):
     asm = Assembler()
     asm.li(NUMBER["gp"], DATA)
     for i in range(count):
@@ -108,7 +108,7 @@ def run(sim: ProcSimulation, text: str, count: int, timing: MemoryTiming | None)
     return outcome.where
 
 
-def cost_table() -> str:
+def cost_table():
     """The cycles of every instruction."""
     rows, seen = [], set()
     for (name, when), case in CASES.items():
@@ -119,7 +119,7 @@ def cost_table() -> str:
     return markdown(("instruction", "when", "cycles", "of them bubbles"), rows)
 
 
-def members(name: str) -> str:
+def members(name):
     """The instructions of a group, or one alone."""
     names = (
         [instruction.name for instruction in INSTRUCTIONS if instruction.group == name]
@@ -129,7 +129,7 @@ def members(name: str) -> str:
     return " ".join(f"`{item}`" for item in names)
 
 
-def parameter_table() -> str:
+def parameter_table():
     """Return the table of Proc's parameters."""
     rows = []
     for mul_latency, div_bits in zip(MUL_LATENCIES, DIV_BITS, strict=True):
@@ -139,7 +139,7 @@ def parameter_table() -> str:
     return markdown(("`mul_latency`", "cycles of a product", "`div_bits`", "cycles of a quotient"), rows)
 
 
-def memory_table() -> str:
+def memory_table():
     """Return the table of slower memories."""
     cases = {
         "ALU instruction": CASES["alu", ""],
@@ -153,16 +153,16 @@ def memory_table() -> str:
     return markdown(("latency of the memories", *cases), rows)
 
 
-def coupling_table() -> str:
+def coupling_table():
     """A machine behind the accelerator port and on the bus, by width: cycles, and how much longer the bus
     takes.
     """
     kinds = loosely_coupled([find_system("procxcel-mont")])
-    found: dict[tuple[int, str], list[Row]] = {}
+    found = {}
     for row in with_work(list(Measurement().rows(kinds, COUPLED_WIDTHS))):
         assert row.ok
         found.setdefault((row.nbits, row.operation), []).append(row)
-    lines: list[tuple[object, ...]] = []
+    lines = []
     for (nbits, operation), (tight, *others) in found.items():
         assert tight.normalised
         slower = [f"{100 * ((other.normalised or 0) / tight.normalised - 1):.1f} %" for other in others]
@@ -171,7 +171,7 @@ def coupling_table() -> str:
     return markdown(head, lines)
 
 
-def markdown(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+def markdown(head, rows):
     """A table."""
     lines = [head, tuple("---" for _ in head), *rows]
     cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in line] for line in lines]

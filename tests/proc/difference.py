@@ -1,12 +1,11 @@
 """The first difference of two runs of a program: at the functional level and in RTL, or at two stages."""
 
 from modexlab.proc.isa.isa import disassemble
-from modexlab.proc.iss.outcome import Commit, Outcome
 
 ARCHITECTURE = ("reason", "exit_code", "instructions", "output", "trap", "last_trap", "last_pcs")
 
 
-def first_difference(expected: Outcome, found: Outcome) -> str | None:
+def first_difference(expected, found):
     """Return one line on the first difference in what both have, None if there is none.
 
     The commits come first, as they say most; cycles and their causes are compared if both runs have them.
@@ -25,7 +24,7 @@ def first_difference(expected: Outcome, found: Outcome) -> str | None:
     return None
 
 
-def _first_commit(expected: list[Commit], found: list[Commit]) -> str:
+def _first_commit(expected, found):
     both = min(len(expected), len(found))
     # by halves: whole lists are compared much faster than one commit after the other
     same, differ = 0, both + 1
@@ -39,7 +38,7 @@ def _first_commit(expected: list[Commit], found: list[Commit]) -> str:
     return f"commit {same}: {want} expected, {got} found"
 
 
-def _shown(commit: Commit) -> str:
+def _shown(commit):
     text = f"0x{commit.pc:x} {disassemble(commit.inst, commit.pc)} (0x{commit.inst:08x})"
     if commit.addr:
         text += f" at 0x{commit.addr:x}"

@@ -4,7 +4,6 @@ the simulator of instructions, commit by commit.
 
 import random
 import re
-from collections.abc import Callable, Sequence
 
 from modexlab.proc.core.null_xcel import NullXcelFL
 from modexlab.proc.isa.csrs import (
@@ -27,7 +26,6 @@ from modexlab.proc.isa.csrs import (
 )
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, REGISTERS
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.iss.outcome import Outcome
 from modexlab.proc.software.elf import Program
 
 from tests.proc.assembler import encode
@@ -47,7 +45,7 @@ CORNERS += (0x7FFF_FFFF, 0x8000_0000, 0x8000_0001, 0xFFFF_FFFE, 0xFFFF_FFFF)
 EXIT = 93  # Linux's call
 
 
-def of_group(*groups: str) -> list[str]:
+def of_group(*groups):
     """The names of the instructions of these groups."""
     return [instruction.name for instruction in INSTRUCTIONS if instruction.group in groups]
 
@@ -62,7 +60,7 @@ IMMEDIATE_OPS = [
 NBYTES = {"b": 1, "h": 2, "w": 4}
 
 
-def size_of(name: str) -> int:
+def size_of(name):
     """Bytes that a load or store moves."""
     return NBYTES[name[1]]
 
@@ -70,36 +68,36 @@ def size_of(name: str) -> int:
 class Assembler:
     """Words at consecutive addresses; a label may be used before it is set."""
 
-    def __init__(self, base: int = CODE) -> None:
+    def __init__(self, base=CODE):
         self.base = base
-        self.words: list[int] = []
-        self.labels: dict[str, int] = {}
+        self.words = []
+        self.labels = {}
         self.data = bytearray(DATA_BYTES)
         self._unnamed = 0
-        self._open: list[tuple[int, str, int, int, int, str]] = []  # words that wait for a label
+        self._open = []  # words that wait for a label
 
     @property
-    def here(self) -> int:
+    def here(self):
         """The address of the next word."""
         return self.base + 4 * len(self.words)
 
-    def label(self, name: str | None = None) -> str:
+    def label(self, name=None):
         """Name this place; without a name, one that no other place has."""
         name = name or self.fresh()
         assert name not in self.labels, f"label {name} is set twice"
         self.labels[name] = self.here
         return name
 
-    def fresh(self) -> str:
+    def fresh(self):
         """A name for a place to come."""
         self._unnamed += 1
         return f"_{self._unnamed}"
 
-    def word(self, word: int) -> None:
+    def word(self, word):
         """Any word."""
         self.words.append(word)
 
-    def emit(self, name: str, rd: int = 0, rs1: int = 0, rs2: int = 0, imm: int | str = 0) -> None:
+    def emit(self, name, rd=0, rs1=0, rs2=0, imm=0):
         """One instruction; imm may be the label that a jump or branch goes to, or "%hi label", "%lo
         label".
         """
@@ -109,7 +107,7 @@ class Assembler:
         else:
             self.words.append(encode(name, rd, rs1, rs2, imm))
 
-    def li(self, rd: int, value: int) -> None:
+    def li(self, rd, value):
         """A constant, in one or two instructions."""
         value &= 0xFFFF_FFFF
         low = (value & 0xFFF ^ 0x800) - 0x800
@@ -120,29 +118,29 @@ class Assembler:
         if low:
             self.emit("addi", rd, rd, imm=low)
 
-    def la(self, rd: int, label: str) -> None:
+    def la(self, rd, label):
         """The address of a label, in two instructions."""
         self.emit("lui", rd, imm=f"%hi {label}")
         self.emit("addi", rd, rd, imm=f"%lo {label}")
 
-    def nops(self, count: int) -> None:
+    def nops(self, count):
         """Instructions that do nothing."""
         for _ in range(count):
             self.emit("addi")
 
-    def store(self, offset: int, value: int) -> None:
+    def store(self, offset, value):
         """Let the data at DATA + offset start with this word."""
         at = DATA_BYTES // 2 + offset
         self.data[at : at + 4] = (value & 0xFFFF_FFFF).to_bytes(4, "little")
 
-    def end(self, code: int = 0) -> None:
+    def end(self, code=0):
         """End the program."""
         self.emit("csrrwi", imm=MTVEC)
         self.li(NUMBER["a7"], EXIT)
         self.li(NUMBER["a0"], code)
         self.emit("ecall")
 
-    def text(self, source: str) -> None:
+    def text(self, source):
         """Instructions as a programmer writes them, one on a line or between semicolons."""
         for line in re.split(r"[\n;]", source):
             line = line.split("#")[0].strip()
@@ -152,7 +150,7 @@ class Assembler:
                 name, _, operands = line.partition(" ")
                 self._line(name, [operand for operand in re.split(r"[,\s()]+", operands) if operand])
 
-    def _line(self, name: str, operands: list[str]) -> None:
+    def _line(self, name, operands):
         if name == "nop":
             self.nops(1)
         elif name == ".word":
@@ -172,7 +170,7 @@ class Assembler:
                 name, **{field: _operand(text) for field, text in zip(fields, operands, strict=bool(fields))}
             )
 
-    def program(self, name: str = "program") -> Program:
+    def program(self, name="program"):
         """Return the program written so far, with its data."""
         for index, what, rd, rs1, rs2, place in self._open:
             addr = self.labels[place.split()[-1]]
@@ -188,7 +186,7 @@ class Assembler:
         return Program(name, self.base, segments, dict(self.labels))
 
 
-def _operand(text: str) -> int | str:
+def _operand(text):
     """A register, the name of a CSR, a number, or else a label."""
     if text in NUMBER:
         return NUMBER[text]
@@ -200,7 +198,7 @@ def _operand(text: str) -> int | str:
         return text
 
 
-def assemble(source: str, name: str = "program") -> Program:
+def assemble(source, name="program"):
     """A program from its text."""
     assembler = Assembler()
     assembler.text(source)
@@ -210,7 +208,7 @@ def assemble(source: str, name: str = "program") -> Program:
 # ---- comparison
 
 
-def check(expected: Outcome, outcome: Outcome, where: str) -> None:
+def check(expected, outcome, where):
     """Two runs of one program are the same in everything but the time they took, and that is accounted
     for.
     """
@@ -222,7 +220,7 @@ def check(expected: Outcome, outcome: Outcome, where: str) -> None:
         assert sum(outcome.window.where.values()) == outcome.window.cycles, where
 
 
-def golden(program: Program, manager: Sequence[int] = (), limit: int = 200_000) -> Outcome:
+def golden(program, manager=(), limit=200_000):
     """Run the instruction-set simulator; the program must end by itself."""
     outcome = ISS(program, NullXcelFL(), manager).run(limit, record=True)
     assert outcome.reason != "limit", outcome.explain(program)
@@ -262,7 +260,7 @@ class RandomProgram:
 
     handler = HANDLER
 
-    def __init__(self, seed: int, minimum: int = 200, *, user: bool = False, base: int = CODE) -> None:
+    def __init__(self, seed, minimum=200, *, user=False, base=CODE):
         draw = self.random = random.Random(seed)
         self.name = f"random program {seed}"
         self.user = user
@@ -271,7 +269,7 @@ class RandomProgram:
         # a few registers and places in memory that are used much more often than others
         self.hot = draw.sample([i for i in range(1, 32) if i not in RESERVED], draw.randint(2, 8))
         self.hot_offsets = [draw.randrange(-2048, 2048), *(draw.randrange(-256, 256) for _ in range(3))]
-        self.functions: list[str] = []
+        self.functions = []
         kinds = {"alu": 30, "muldiv": 8, "load": 12, "store": 10, "far_access": 6, "branch": 12, "loop": 4}
         kinds |= {"jump": 4, "computed_jump": 3, "call": 4, "fence": 1, "patch": 1}
         if not user:
@@ -286,7 +284,7 @@ class RandomProgram:
         while executed < minimum:
             executed += self.item()
 
-    def program(self, end: Callable[[Assembler], None] = Assembler.end) -> Program:
+    def program(self, end=Assembler.end):
         """The program, with its functions, and its end behind everything else."""
         last = self.asm.fresh()
         self.asm.emit("jal", 0, imm=last)
@@ -299,7 +297,7 @@ class RandomProgram:
         end(self.asm)
         return self.asm.program(self.name)
 
-    def _start(self) -> None:
+    def _start(self):
         self.asm.li(GP, DATA)
         for register in range(1, 32):
             if register != GP:
@@ -310,7 +308,7 @@ class RandomProgram:
 
     # ---- draws
 
-    def value(self) -> int:
+    def value(self):
         """A word, often one at which something changes."""
         kind = self.random.random()
         if kind < 0.4:
@@ -319,29 +317,29 @@ class RandomProgram:
             return self.random.randrange(-16, 16) & 0xFFFF_FFFF
         return self.random.getrandbits(32)
 
-    def source(self) -> int:
+    def source(self):
         """Any register."""
         return self.random.choice(self.hot) if self.random.random() < 0.75 else self.random.randrange(32)
 
-    def target(self) -> int:
+    def target(self):
         """A register that may be written."""
         if self.random.random() < 0.75:
             return self.random.choice(self.hot)
         register = self.random.randrange(32)
         return 0 if register in RESERVED else register
 
-    def written(self) -> int:
+    def written(self):
         """A register that may be written, and is not x0."""
         return self.target() or self.random.choice(self.hot)
 
-    def offset(self, nbytes: int) -> int:
+    def offset(self, nbytes):
         """An aligned place in the data, as its distance from gp."""
         offsets = self.hot_offsets if self.random.random() < 0.6 else [self.random.randrange(-2048, 2048)]
         return self.random.choice(offsets) & -nbytes
 
     # ---- items: each writes instructions, and tells how many are executed at least
 
-    def item(self, depth: int = 0, *, leaf: bool = False) -> int:
+    def item(self, depth=0, *, leaf=False):
         """One of the kinds below. depth: of loops around it. leaf: in a function, ra and the loops' counters
         are in use.
         """
@@ -353,11 +351,11 @@ class RandomProgram:
                 return getattr(self, kind)(depth, leaf)
             return getattr(self, kind)()
 
-    def block(self, depth: int, *, leaf: bool = False) -> int:
+    def block(self, depth, *, leaf=False):
         """A few items."""
         return sum(self.item(depth, leaf=leaf) for _ in range(self.random.randint(1, 5)))
 
-    def alu(self) -> int:
+    def alu(self):
         """An instruction of one cycle."""
         kind = self.random.random()
         if kind < 0.5:
@@ -373,13 +371,13 @@ class RandomProgram:
             )
         return 1
 
-    def muldiv(self) -> int:
+    def muldiv(self):
         """A product or a quotient."""
         name = self.random.choice(of_group("mul", "div"))
         self.asm.emit(name, self.target(), self.source(), self.source())
         return 1
 
-    def load(self) -> int:
+    def load(self):
         """A load, and often a use right behind it."""
         name, rd = self.random.choice(LOADS), self.target()
         self.asm.emit(name, rd, GP, imm=self.offset(size_of(name)))
@@ -388,13 +386,13 @@ class RandomProgram:
             return 2
         return 1
 
-    def store(self) -> int:
+    def store(self):
         """A store."""
         name = self.random.choice(STORES)
         self.asm.emit(name, 0, GP, self.source(), self.offset(size_of(name)))
         return 1
 
-    def far_access(self) -> int:
+    def far_access(self):
         """A load or store whose address has just been computed."""
         name, pointer = self.random.choice(LOADS + STORES), self.written()
         nbytes = size_of(name)
@@ -407,7 +405,7 @@ class RandomProgram:
             self.asm.emit(name, 0, pointer, self.source(), low)
         return 3
 
-    def branch(self, depth: int, leaf: bool) -> int:
+    def branch(self, depth, leaf):
         """If, or if and else."""
         name, end, other = self.random.choice(BRANCHES), self.asm.fresh(), self.asm.fresh()
         self.asm.emit(name, 0, self.source(), self.source(), other)
@@ -423,7 +421,7 @@ class RandomProgram:
         self.asm.label(end)
         return least
 
-    def loop(self, depth: int, leaf: bool) -> int:
+    def loop(self, depth, leaf):
         """A loop that counts down, left at its top or at its end."""
         counter, rounds = COUNTERS[depth], self.random.randint(1, 4)
         self.asm.emit("addi", counter, imm=rounds)
@@ -444,7 +442,7 @@ class RandomProgram:
         self.asm.emit(name, 0, rs1, rs2, top)
         return 1 + rounds * (inside + 2)
 
-    def junk(self) -> None:
+    def junk(self):
         """Instructions that would do harm, where none is executed."""
         for _ in range(self.random.randint(0, 3)):
             kind = self.random.randrange(6)
@@ -461,7 +459,7 @@ class RandomProgram:
             else:
                 self.asm.emit("addi", self.written(), imm=5)
 
-    def jump(self) -> int:
+    def jump(self):
         """Forward over something."""
         over = self.asm.fresh()
         self.asm.emit("jal", self.target(), imm=over)
@@ -469,7 +467,7 @@ class RandomProgram:
         self.asm.label(over)
         return 1
 
-    def computed_jump(self) -> int:
+    def computed_jump(self):
         """Forward over something, by jalr."""
         pointer, over = self.written(), self.asm.fresh()
         self.asm.la(pointer, over)
@@ -479,7 +477,7 @@ class RandomProgram:
         self.asm.label(over)
         return 3
 
-    def call(self) -> int:
+    def call(self):
         """Call a function by jal or jalr."""
         if len(self.functions) < 3:
             self.functions.append(self.asm.fresh())
@@ -491,7 +489,7 @@ class RandomProgram:
         self.asm.emit("jalr", RA, RA)
         return 4
 
-    def fence(self) -> int:
+    def fence(self):
         """Order, refetch, or wait for nothing."""
         if self.user:
             self.asm.emit("fence", imm=0xFF)
@@ -499,7 +497,7 @@ class RandomProgram:
             self.asm.emit(self.random.choice(["fence", "fence.i", "wfi"]))
         return 1
 
-    def patch(self) -> int:
+    def patch(self):
         """Write an instruction, and execute it."""
         slot, pointer, word = self.asm.fresh(), *self.random.sample(self.hot, 2)
         new = encode("addi", self.written(), self.source(), imm=self.random.randrange(-2048, 2048))
@@ -517,7 +515,7 @@ class RandomProgram:
         self.asm.word(encode("xori", self.target(), self.source(), imm=-1))
         return 6
 
-    def csr(self) -> int:
+    def csr(self):
         """Registers that give the same at every level."""
         kind = self.random.randrange(5)
         if kind == 0:
@@ -539,7 +537,7 @@ class RandomProgram:
             self.asm.emit(name, self.target(), field, imm=number)
         return 1
 
-    def xcel(self) -> int:
+    def xcel(self):
         """A register of the accelerator: most of the null accelerator's are not there."""
         number = XCEL_FIRST + self.random.choice([0, 0, 0, 1, 31])
         if self.random.random() < 0.5:
@@ -552,7 +550,7 @@ class RandomProgram:
             return 2
         return 1
 
-    def manager_word(self) -> int:
+    def manager_word(self):
         """A word from the manager, or to it."""
         if self.random.random() < 0.5:
             self.asm.emit("csrrw", 0, self.source(), imm=PROC2MNGR)
@@ -560,7 +558,7 @@ class RandomProgram:
             self.asm.emit("csrrs", self.target(), 0, imm=MNGR2PROC)
         return 1
 
-    def trap(self) -> int:
+    def trap(self):
         """An instruction that the handler skips."""
         kind = self.random.randrange(8)
         if kind == 0:

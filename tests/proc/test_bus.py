@@ -5,8 +5,6 @@ before which instructions the line was seen, and has to do the same. And without
 a run are those of a run without interrupt.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from functools import cache, partial
@@ -20,9 +18,8 @@ from modexlab.proc.core.proc import Proc
 from modexlab.proc.isa import causes, csrs
 from modexlab.proc.isa.isa import BY_NAME
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.iss.outcome import INTERRUPT_WAIT, Commit, Outcome
-from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
-from modexlab.proc.software.elf import Program
+from modexlab.proc.iss.outcome import INTERRUPT_WAIT
+from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.kernels import kernel_program, rsa_program
 from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
 from modexlab.proc.software.seeded_keys import seeded_key
@@ -69,12 +66,12 @@ START = f"li gp, {BUS_BASE}; la t0, handler; csrrw zero, mtvec, t0; li t0, {EXTE
 
 
 @cache
-def simulation(stage: str = "native", stalls: bool = False) -> ProcSimulation:
+def simulation(stage="native", stalls=False):
     """The system, once for all tests."""
     return simulate_proc(mk_system(stalls), stage)
 
 
-def program(source: str, name: str = "program") -> Program:
+def program(source, name="program"):
     """The start, a text, its end, and the handler."""
     asm = Assembler(BASE)
     asm.text(START.replace(";", "\n"))
@@ -84,16 +81,14 @@ def program(source: str, name: str = "program") -> Program:
     return asm.program(name)
 
 
-def on_iss(
-    what: Program, rises: tuple[int, ...] = (), record: bool = True, manager: tuple[int, ...] = ()
-) -> Outcome:
+def on_iss(what, rises=(), record=True, manager=()):
     """The functional level, where the line rises before these instructions."""
     bus = TimerBus(rises)
     bus.iss = ISS(what, NullXcelFL(), manager, bus=bus)
     return bus.iss.run(200_000, record=record)
 
 
-def taken(outcome: Outcome, what: Program) -> list[tuple[int, int]]:
+def taken(outcome, what):
     """First and last commit of each run of the handler that was an interrupt's."""
     commits, handler, found = outcome.commits or [], what.symbols["handler"], []
     for i, commit in enumerate(commits):
@@ -103,7 +98,7 @@ def taken(outcome: Outcome, what: Program) -> list[tuple[int, int]]:
     return found
 
 
-def without_handler(outcome: Outcome, what: Program) -> list[Commit]:
+def without_handler(outcome, what):
     """The commits that are not those of interrupts."""
     commits = list(outcome.commits or [])
     for first, last in reversed(taken(outcome, what)):
@@ -165,7 +160,6 @@ def test_refusal_without_a_handler_halts():
     """As every trap does."""
     what = program("csrrw zero, mtvec, zero; lw a0, 0x40(gp)")
     for outcome in (on_iss(what), simulation().run(what, max_cycles=MAX_CYCLES)):
-        assert outcome.trap is not None
         assert outcome.trap[2:] == (causes.LOAD_FAULT, BUS_BASE + 0x40)
 
 
@@ -227,7 +221,7 @@ MANAGER = (0x1234,)
 CASES = [(MEMORIES[0], False), (MEMORIES[1], False), (MEMORIES[2], True)]
 
 
-def plain(commits: list[Commit]) -> list[Commit]:
+def plain(commits):
     """Without the time that the timer was set to."""
     return [
         commit._replace(data=0) if commit.rd == NUMBER["t1"] or commit.addr == BUS_BASE + TIMER else commit
@@ -235,7 +229,7 @@ def plain(commits: list[Commit]) -> list[Commit]:
     ]
 
 
-def run(what: Program, time: int, timing: MemoryTiming, stalls: bool, stage: str = "native") -> Outcome:
+def run(what, time, timing, stalls, stage="native"):
     """A run with the interrupt at this time, compared with the functional level."""
     words = (time, *MANAGER)
     found = simulation(stage, stalls).run(
@@ -408,10 +402,10 @@ class BusProgram(RandomProgram):
 
     handler = HANDLER
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed):
         super().__init__(seed, base=BASE)
 
-    def _start(self) -> None:
+    def _start(self):
         super()._start()
         self.with_traps = True
         for name, weight in (("bus", 12), ("switch", 5), ("timer", 4)):
@@ -420,22 +414,22 @@ class BusProgram(RandomProgram):
         self.asm.text(START.replace(";", "\n").replace("t0", "t6").replace(f"li gp, {BUS_BASE}", ""))
         self.asm.text("csrrsi zero, mstatus, 8")
 
-    def fence(self) -> int:
+    def fence(self):
         """No wfi: it would sleep for ever."""
         self.asm.emit(self.random.choice(["fence", "fence.i"]))
         return 1
 
-    def csr(self) -> int:
+    def csr(self):
         """Return a CSR that an interrupt does not change."""
         self.asm.emit(self.random.choice(["csrrw", "csrrs"]), self.target(), self.source(), imm=csrs.MSCRATCH)
         return 1
 
-    def trap(self) -> int:
+    def trap(self):
         """Return an instruction that the handler skips by four bytes."""
         self.asm.emit(self.random.choice(["ecall", "ebreak"]))
         return 1
 
-    def bus(self) -> int:
+    def bus(self):
         """An access, now and then to where nothing is."""
         pointer = self.written()
         self.asm.li(pointer, BUS_BASE + self.random.choice([0, 0, 0x20, 0x1000]))
@@ -449,12 +443,12 @@ class BusProgram(RandomProgram):
             self.asm.emit(self.random.choice(["sw", "sh", "sb"]), 0, pointer, self.source(), offset)
         return 2
 
-    def switch(self) -> int:
+    def switch(self):
         """Interrupts on or off."""
         self.asm.emit(self.random.choice(["csrrsi", "csrrsi", "csrrci"]), 0, 8, imm=csrs.MSTATUS)
         return 1
 
-    def timer(self) -> int:
+    def timer(self):
         """An interrupt soon."""
         pointer, time = self.random.sample(range(5, 8), 2)
         self.asm.li(pointer, BUS_BASE)
@@ -463,7 +457,7 @@ class BusProgram(RandomProgram):
         return 3
 
 
-def fuzz(sim: ProcSimulation, seeds: range) -> int:
+def fuzz(sim, seeds):
     """Random programs commit by commit; how many interrupts were taken."""
     interrupts = 0
     for seed in seeds:
@@ -513,7 +507,6 @@ def test_driver(design, nbits):
     """
     xcel = Xcel(find(design), nbits, interface="axi4lite")
     machine = xcel.machine
-    assert machine is not None
     work, _ = workloads(nbits)
     given = machine.given_of(work.mod)
     with System(xcel) as rtl, System(xcel, level="fl") as fl:
@@ -535,7 +528,6 @@ def test_driver_with_numbers_that_are_given(level):
     design = next(item for item in designs() if item.at(32).given)
     xcel = Xcel(design, 32, interface="axi4lite")
     work, _ = workloads(32)
-    assert xcel.machine is not None
     what = kernel_program("bus-irq", 32, *work.operands, given=xcel.machine.given_of(work.mod))
     with System(xcel, level=level) as system:
         assert system.run(what).exit_code == 0
@@ -578,7 +570,6 @@ def test_a_private_key_goes_through_the_processor(nbits, settings, interface):
     """
     xcel = Xcel(find("mont"), nbits, settings, interface)
     machine = xcel.machine
-    assert machine is not None and machine.key.d is not None
     base, exp, mod, *given = good(machine)
     key = machine.key
     cipher = key.encrypt(5)

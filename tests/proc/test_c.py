@@ -23,22 +23,22 @@ TIMINGS = (MemoryTiming(), MemoryTiming(2, stall=0.3, extra=2))
 M = 2**32 - 1
 
 
-def signed(value: int, nbits: int = 32) -> int:
+def signed(value, nbits=32):
     """The number that the low bits mean in two's complement."""
     value &= (1 << nbits) - 1
     return value - (1 << nbits) if value >> nbits - 1 else value
 
 
-def quotient(a: int, b: int) -> int:
+def quotient(a, b):
     """As in C: toward zero."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-def expected() -> list[int]:
+def expected():
     """The words that proc_mix.c must send."""
     state = 2463534242
 
-    def draw() -> int:
+    def draw():
         nonlocal state
         state = xorshift32(state)
         return state

@@ -6,8 +6,6 @@ import ctypes
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR, Axi4LiteFL, Traits
@@ -100,23 +98,23 @@ class Device(Axi4LiteFL):
 
     lasts = 0
 
-    def __init__(self, given: Sequence[int] = (), **private: bool) -> None:
+    def __init__(self, given=(), **private):
         traits = Traits(constant_time=True, reduced_only=True, **private)
         numbers = tuple((f"given_{place}", nbits) for place, nbits in enumerate(given))
         super().__init__(exponentiation(NBITS, numbers), self.mod_exp, traits)
-        self.refused: list[tuple[str, int]] = []
-        self.log: list[tuple[int, int]] = []
+        self.refused = []
+        self.log = []
         self.left = 0
         self.named = {register.address: name for name, register in self.map.items()}
 
-    def mod_exp(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
+    def mod_exp(self, base, exp, mod, *given):
         self.computed = (base, exp, mod, *given)
         self.left = self.lasts
         if mod == 0:
             return Status.ZERO_MODULUS, 0
         return (Status.OK, pow(base, exp, mod)) if base < mod else (Status.BASE_TOO_LARGE, 0)
 
-    def load(self, address: int) -> int:
+    def load(self, address):
         if self.left and self.named.get(address - BASE) == "STATUS":
             self.left -= 1
             return 1
@@ -125,7 +123,7 @@ class Device(Axi4LiteFL):
             self.refused.append(("read", address - BASE))
         return data
 
-    def store(self, address: int, data: int) -> None:
+    def store(self, address, data):
         if address == 1:  # a fence
             self.log.append((1, 0))
             return
@@ -138,7 +136,7 @@ class Device(Axi4LiteFL):
 class Driver:
     """The library with a device behind its port; a call gives the name of its code."""
 
-    def __init__(self, library: Path, device: Device) -> None:
+    def __init__(self, library, device):
         self.lib = ctypes.CDLL(str(library))
         self.lib.modexlab_message.restype = ctypes.c_char_p
         self.lib.modexlab_cycles.restype = ctypes.c_uint64
@@ -152,34 +150,34 @@ class Driver:
         for name, function in zip(("port_read", "port_write"), self.kept, strict=True):
             ctypes.c_void_p.in_dll(self.lib, name).value = ctypes.cast(function, ctypes.c_void_p).value
 
-    def raw(self, name: str, *arguments: object) -> int:
+    def raw(self, name, *arguments):
         return getattr(self.lib, f"modexlab_{name}")(ctypes.byref(self.machine), *arguments)
 
-    def __call__(self, name: str, *arguments: object) -> str:
+    def __call__(self, name, *arguments):
         code = self.raw(name, *arguments)
         return next(item for item, value in CODES.items() if value == code)
 
-    def init(self) -> str:
+    def init(self):
         return self("init", ctypes.c_size_t(BASE))
 
-    def load(self, mod: int = MOD, exp: int = EXP, words: int = 3, given: Sequence[int] = ()) -> str:
+    def load(self, mod=MOD, exp=EXP, words=3, given=()):
         return self("load_key", ctypes.byref(key_of(mod, exp, words, given)))
 
-    def start(self, base: int, words: int = 3) -> str:
+    def start(self, base, words=3):
         return self("start", numbers(base, words), words)
 
-    def read(self, words: int = 3) -> tuple[str, int]:
+    def read(self, words=3):
         room = (ctypes.c_uint32 * (words + 1))(*[0xA5A5_A5A5] * (words + 1))
         code = self("read", room, words)
         assert room[words] == 0xA5A5_A5A5, "written past the end"
         return code, sum(word << (32 * i) for i, word in enumerate(room[:words]))
 
 
-def numbers(value: int, words: int) -> ctypes.Array[ctypes.c_uint32]:
+def numbers(value, words):
     return (ctypes.c_uint32 * max(words, 1))(*to_words(value, 32 * words))
 
 
-def key_of(mod: int, exp: int, words: int, given: Sequence[int] = ()) -> Key:
+def key_of(mod, exp, words, given=()):
     pointers = [ctypes.cast(numbers(value, words), Words) for value in given]
     return Key(
         words,
@@ -190,7 +188,7 @@ def key_of(mod: int, exp: int, words: int, given: Sequence[int] = ()) -> Key:
     )
 
 
-def host_library(directory: Path, *more: str) -> Path:
+def host_library(directory, *more):
     """The driver and more C for this machine, with the port in Python."""
     (directory / "port.h").write_text(PORT)
     (directory / "all.c").write_text("\n".join(('#include "modexlab.c"', *more)))
@@ -340,7 +338,7 @@ def test_given_numbers(library):
     assert driver.device.refused == []
 
 
-def private_key(lacks: str = "", **random: int) -> PrivateKey:
+def private_key(lacks="", **random):
     """A private key whose numbers tell who they are; all are there but one."""
     half = ("p", "q", "dp", "dq", "qinv")
     values = {name: (0x1000 + i, 2 if name in half else 3) for i, name in enumerate(PRIVATE)}
@@ -348,14 +346,14 @@ def private_key(lacks: str = "", **random: int) -> PrivateKey:
     return PrivateKey(words=3, random=random_of(lacks, **random), **pointers)
 
 
-def random_of(lacks: str = "", x: int = 77, kp: int = 1 << 63, kq: int = 99) -> Random:
+def random_of(lacks="", x=77, kp=1 << 63, kq=99):
     values = {"x": (x, 3), "kp": (kp, 2), "kq": (kq, 2)}
     return Random(
         **{name: ctypes.cast(numbers(*value), Words) for name, value in values.items() if name != lacks}
     )
 
 
-def expected(*names: str) -> list[int]:
+def expected(*names):
     return [0x1000 + PRIVATE.index(name) for name in names]
 
 
@@ -427,7 +425,7 @@ def test_cycles_do_not_tear(library):
     class Counting(Device):
         values = iter((0xFFFF_FFFE, 0xFFFF_FFFF, 0x1_0000_0000, 0x1_0000_0001, 0x1_0000_0002, 0x1_0000_0003))
 
-        def load(self, address: int) -> int:
+        def load(self, address):
             name = self.named[address - BASE]
             if not name.startswith("CYCLES"):
                 return super().load(address)
@@ -444,7 +442,7 @@ def test_cycles_do_not_tear(library):
 def test_no_device_at_the_address(library):
     driver = Driver(library, Device())
     assert driver("init", ctypes.c_size_t(BASE + 4)) == "NO_DEVICE"
-    every: tuple[Callable[[], str], ...] = (
+    every = (
         driver.load,
         lambda: driver.start(2),
         lambda: driver("wait", 1),
@@ -460,7 +458,7 @@ def test_no_device_at_the_address(library):
 
 def test_another_version_of_the_map(library):
     class Newer(Device):
-        def load(self, address: int) -> int:
+        def load(self, address):
             return super().load(address) + (self.named[address - BASE] == "VERSION")
 
     driver = Driver(library, Newer())
@@ -530,7 +528,7 @@ def test_the_example_of_the_header(tmp_path):
     device = driver.device
     device.lasts = 3
 
-    def sleep() -> int:
+    def sleep():
         """Until the computation is over."""
         device.left = 0
         return int(device.interrupt)

@@ -9,7 +9,6 @@ import re
 import struct
 import subprocess
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
@@ -46,7 +45,7 @@ class File:
     kind: int = 2  # ET_EXEC
     flags: int = 0
 
-    def write(self, path: Path) -> Path:
+    def write(self, path):
         pack = ">" if self.order == 2 else "<"
         identity = bytes([0x7F, *b"ELF", self.elf_class, self.order, 1]).ljust(16, b"\0")
         start = HEADER_SIZE + SEGMENT_SIZE * len(self.segments)
@@ -134,7 +133,7 @@ def test_files_that_are_no_programs(tmp_path):
             load_elf(tmp_path / "text")
 
 
-def linked(directory: Path, text: str, start: int) -> Path:
+def linked(directory, text, start):
     """Assemble and link a text with the cross tools."""
     (directory / "program.s").write_text(text)
     for command in (

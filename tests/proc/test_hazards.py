@@ -16,8 +16,8 @@ from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa.causes import FETCH_FAULT
 from modexlab.proc.isa.csrs import MEPC, MINSTRET, MNGR2PROC, MSCRATCH, MTVEC, PROC2MNGR, STATS_EN, XCEL_FIRST
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS
-from modexlab.proc.iss.outcome import Outcome, Trap
-from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.iss.outcome import Trap
+from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.elf import Program
 from modexlab.proc.software.memory import REGIONS
 from pymtl3 import Component
@@ -46,23 +46,23 @@ Shape = tuple[int, int, type[Component]]
 
 
 @cache
-def simulation(shape: Shape) -> ProcSimulation:
+def simulation(shape):
     """The system, once for all tests."""
     mul_latency, div_bits, xcel = shape
     return simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), xcel), "native")
 
 
 def run(
-    program: Program,
-    manager: tuple[int, ...] = (),
-    timing: MemoryTiming | None = None,
-    shape: Shape = FAST,
-) -> Outcome:
+    program,
+    manager=(),
+    timing=None,
+    shape=FAST,
+):
     """One run natively."""
     return simulation(shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
 
 
-def check_everywhere(program: Program, manager: tuple[int, ...] = ()) -> Outcome:
+def check_everywhere(program, manager=()):
     """A program under all memories, and with other units; returns what is right."""
     expected = golden(program, manager)
     for timing, shape in (
@@ -81,7 +81,7 @@ READERS = [instruction.name for instruction in INSTRUCTIONS if USES.get(instruct
 WRITERS = [instruction.name for instruction in INSTRUCTIONS if instruction.fmt in "RIHUJCZ"]
 
 
-def values_for(name: str, taken: bool) -> tuple[int, int]:
+def values_for(name, taken):
     """Operands that make sense: an address in the data, or numbers. jalr needs the address of a label
     instead.
     """
@@ -109,7 +109,7 @@ def values_for(name: str, taken: bool) -> tuple[int, int]:
     return 0x8000_0013, 0xFFFF_FFFD
 
 
-def emit(asm: Assembler, name: str, rd: int, rs1: int, rs2: int, target: str | None = None) -> None:
+def emit(asm, name, rd, rs1, rs2, target=None):
     """The instruction, with an immediate that does no harm."""
     fmt = BY_NAME[name].fmt
     if fmt in "CZ":
@@ -130,7 +130,7 @@ def emit(asm: Assembler, name: str, rd: int, rs1: int, rs2: int, target: str | N
         asm.emit(name)
 
 
-def emit_whole(asm: Assembler, name: str, rd: int) -> None:
+def emit_whole(asm, name, rd):
     """The instruction with operands that have been there for long; a jump or branch goes to what follows."""
     behind = asm.fresh()
     first, second = values_for(name, taken=True)
@@ -147,34 +147,34 @@ def emit_whole(asm: Assembler, name: str, rd: int) -> None:
 # ---- producers: all leave what is in `source` in `rd`
 
 
-def by_alu(asm: Assembler, rd: int, source: int) -> None:
+def by_alu(asm, rd, source):
     asm.emit("addi", rd, source)
 
 
-def by_load(asm: Assembler, rd: int, source: int) -> None:
+def by_load(asm, rd, source):
     asm.emit("sw", 0, GP, source, CELL)
     asm.emit("lw", rd, GP, imm=CELL)
 
 
-def by_mul(asm: Assembler, rd: int, source: int) -> None:
+def by_mul(asm, rd, source):
     asm.emit("mul", rd, source, ONE)
 
 
-def by_div(asm: Assembler, rd: int, source: int) -> None:
+def by_div(asm, rd, source):
     asm.emit("divu", rd, source, ONE)
 
 
-def by_csr(asm: Assembler, rd: int, source: int) -> None:
+def by_csr(asm, rd, source):
     asm.emit("csrrw", 0, source, imm=MSCRATCH)
     asm.emit("csrrs", rd, 0, imm=MSCRATCH)
 
 
-def by_xcel(asm: Assembler, rd: int, source: int) -> None:
+def by_xcel(asm, rd, source):
     asm.emit("csrrw", 0, source, imm=XCEL_FIRST)
     asm.emit("csrrs", rd, 0, imm=XCEL_FIRST)
 
 
-def by_manager(asm: Assembler, rd: int, source: int) -> None:
+def by_manager(asm, rd, source):
     """A word that is 0 comes from the manager, for labels may not be known yet."""
     asm.emit("csrrs", S6, 0, imm=MNGR2PROC)
     asm.emit("or", rd, source, S6)
@@ -184,7 +184,7 @@ PRODUCERS = (by_alu, by_load, by_mul, by_div, by_csr, by_xcel, by_manager)
 CASES = tuple(itertools.product(PRODUCERS, DISTANCES, ("rs1", "rs2", "both", "same")))
 
 
-def start() -> Assembler:
+def start():
     """gp, the handler, and 1."""
     asm = Assembler()
     asm.li(GP, DATA)
@@ -195,7 +195,7 @@ def start() -> Assembler:
     return asm
 
 
-def finish(asm: Assembler, name: str) -> Program:
+def finish(asm, name):
     """The end, and the handler."""
     asm.end()
     asm.text(HANDLER)
@@ -269,7 +269,7 @@ def test_result(name):
     stored, sent, compared.
     """
     asm = start()
-    users: tuple[Callable[[], None], ...] = (
+    users = (
         lambda: asm.emit("add", T1, T0, S3),
         lambda: asm.emit("sub", T1, S3, T0),
         lambda: asm.emit("xor", T1, T0, T0),
@@ -310,38 +310,38 @@ def test_result(name):
 Jump = Callable[[Assembler, str], None]
 
 
-def jumps() -> dict[str, Jump]:
+def jumps():
     """All ways to go to a label; they may use s2, and the handler's registers."""
 
-    def branch(name: str, asm: Assembler, label: str) -> None:
+    def branch(name, asm, label):
         asm.emit(name, 0, *((0, ONE) if name in ("bne", "blt", "bltu") else (0, 0)), label)
 
-    def jalr(asm: Assembler, label: str) -> None:
+    def jalr(asm, label):
         asm.la(S2, label)
         asm.emit("jalr", S6, S2)
 
-    def odd_jalr(asm: Assembler, label: str) -> None:
+    def odd_jalr(asm, label):
         asm.la(S2, label)
         asm.emit("jalr", S2, S2, imm=1)  # bit 0 of the target is dropped
 
-    def mret(asm: Assembler, label: str) -> None:
+    def mret(asm, label):
         asm.la(S2, label)
         asm.emit("csrrw", 0, S2, imm=MEPC)
         asm.emit("mret")
 
-    def after_load(asm: Assembler, label: str) -> None:
+    def after_load(asm, label):
         asm.emit("lw", S2, GP, imm=CELL)
         asm.emit("beq", 0, S2, S2, label)
 
-    def after_xcel(asm: Assembler, label: str) -> None:
+    def after_xcel(asm, label):
         asm.emit("csrrs", S2, 0, imm=XCEL_FIRST)
         asm.emit("bgeu", 0, S2, 0, label)
 
-    def after_div(asm: Assembler, label: str) -> None:
+    def after_div(asm, label):
         asm.emit("divu", S2, ONE, ONE)
         asm.emit("beq", 0, S2, ONE, label)
 
-    def fetch_fault(asm: Assembler, label: str) -> None:
+    def fetch_fault(asm, label):
         asm.la(NUMBER["ra"], label)
         asm.emit("jalr", 0, 0, imm=0x80)
 
@@ -384,7 +384,7 @@ OBSERVE = """
 """
 
 
-def shadow(asm: Assembler, body: list[Callable[[], None]], jump: Jump) -> None:
+def shadow(asm, body, jump):
     """Jump over the instructions of the body, and look at what they could have changed."""
     behind = asm.fresh()
     asm.li(T0, 0x77)
@@ -512,7 +512,7 @@ def test_not_taken(name):
 
 # ---- traps
 
-TRAPS: dict[str, str] = {
+TRAPS = {
     "illegal": ".word 0",
     "ecall": "ecall",
     "ebreak": "ebreak",
@@ -750,7 +750,7 @@ def test_end_of_memory(end, last):
 # ---- what it costs
 
 START = 5  # cycles until the first instruction is in W
-COSTS: dict[str, tuple[str, str, int, int]] = {
+COSTS = {
     # what happens: what is measured, the reason of the bubbles, how many, with FAST and with SLOW_UNITS
     "nothing": ("add t0, t1, t2; sub t1, t0, t0; lui t1, 5; auipc t1, 5; fence; wfi", "issue", 0, 0),
     "alu, use": (

@@ -3,12 +3,11 @@
 import random
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.proc.isa import csrs, isa
-from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, Instruction, decode, disassemble
+from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode, disassemble
 
 from tests.proc.assembler import encode
 
@@ -32,7 +31,7 @@ FIELDS = {
 BY_NAME_CASES = [pytest.param(item, id=item.name) for item in INSTRUCTIONS]
 
 
-def operands(instruction: Instruction, draw: random.Random) -> dict[str, int]:
+def operands(instruction, draw):
     fields = {name: draw.choice((0, 31, draw.randrange(32))) for name in FIELDS.get(instruction.fmt, ())}
     if instruction.fmt in IMMEDIATES:
         first, last, unit = IMMEDIATES[instruction.fmt]
@@ -42,12 +41,12 @@ def operands(instruction: Instruction, draw: random.Random) -> dict[str, int]:
     return fields
 
 
-def sample(instruction: Instruction, count: int) -> list[int]:
+def sample(instruction, count):
     draw = random.Random(instruction.name)
     return [encode(instruction.name, **operands(instruction, draw)) for _ in range(count)]
 
 
-def run(tool: str, *arguments: str, cwd: Path) -> str:
+def run(tool, *arguments, cwd):
     done = subprocess.run([TOOLS + tool, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -2,12 +2,9 @@
 ends of a program.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,7 +16,7 @@ from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL
 from modexlab.proc.isa import causes, csrs
 from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.iss.outcome import TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
+from modexlab.proc.iss.outcome import TRAP_LOOP, Commit, Stuck, Trap, Window
 from modexlab.proc.iss.semantics import BRANCHES, LOADS, STORES, VALUES
 from modexlab.proc.software.elf import Program, load_elf
 
@@ -32,25 +29,25 @@ IMMEDIATES = (-2048, -2047, -1, 0, 1, 5, 31, 0x555, 2047)
 BASES = (0x200, 0x8000_0000)
 
 
-def signed(value: int) -> int:
+def signed(value):
     return struct.unpack("<i", struct.pack("<I", value))[0]
 
 
-def unsigned(value: int) -> int:
+def unsigned(value):
     """The low 32 bits, by the bytes of two's complement."""
     return int.from_bytes(value.to_bytes(16, "little", signed=True)[:4], "little")
 
 
-def upper(product: int) -> int:
+def upper(product):
     return int.from_bytes(product.to_bytes(16, "little", signed=True)[4:8], "little")
 
 
-def divided(a: int, b: int) -> int:
+def divided(a, b):
     return -1 if b == 0 else math.trunc(Fraction(a, b))
 
 
 # what the specification says, in other words than the simulator's
-GOLDEN: dict[str, Callable[[int, int], int]] = {
+GOLDEN = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "sll": lambda a, b: a * 2 ** (b % 32),
@@ -74,7 +71,7 @@ GOLDEN_IMMEDIATE = {
     f"{name}i": GOLDEN[name] for name in ("add", "sll", "slt", "xor", "srl", "sra", "or", "and")
 }
 GOLDEN_IMMEDIATE["sltiu"] = GOLDEN["sltu"]
-TAKEN: dict[str, Callable[[int, int], bool]] = {
+TAKEN = {
     "beq": lambda a, b: a == b,
     "bne": lambda a, b: a != b,
     "blt": lambda a, b: signed(a) < signed(b),
@@ -84,7 +81,7 @@ TAKEN: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-def li(register: int, value: int) -> list[int]:
+def li(register, value):
     """Two instructions, whatever the value is."""
     low = signed((value & 0xFFF) << 20) >> 20
     return [
@@ -93,19 +90,19 @@ def li(register: int, value: int) -> list[int]:
     ]
 
 
-def receive(register: int) -> int:
+def receive(register):
     return encode("csrrs", rd=register, imm=csrs.MNGR2PROC)
 
 
-def send(register: int) -> int:
+def send(register):
     return encode("csrrw", rs1=register, imm=csrs.PROC2MNGR)
 
 
-def finish(code: int = 0) -> list[int]:
+def finish(code=0):
     return [encode("addi", rd=A0, imm=code), encode("ecall")]
 
 
-def execute(words: list[int], base: int = 0x200, record: bool = True, **settings: object) -> Outcome:
+def execute(words, base=0x200, record=True, **settings):
     """Run, both fast and one instruction at a time: they must agree in all that they tell."""
     program = Program.of_words(words, base=base)
     fast = ISS(program, **settings)
@@ -145,7 +142,7 @@ def test_every_instruction_is_tested():
 PAIRS = [(a, b) for a in CORNERS for b in CORNERS]
 
 
-def loop(body: list[int], count: int) -> list[int]:
+def loop(body, count):
     """The body so many times, with T2 as the counter."""
     back = -4 * (len(body) + 1)
     return [
@@ -491,7 +488,7 @@ HANDLER = [
 HALT = [encode("csrrw", imm=csrs.MTVEC), encode("ecall")]
 
 
-def with_handler(words: list[int], handler: list[int] = HANDLER) -> list[int]:
+def with_handler(words, handler=HANDLER):
     """The words from 0x208 on, with a handler behind them."""
     where = 0x208 + 4 * len(words)
     return [encode("addi", rd=T1, imm=where), encode("csrrw", rs1=T1, imm=csrs.MTVEC), *words, *handler]
@@ -672,7 +669,7 @@ def test_accelerator():
     """2^10 mod 1001 through the registers, by the model of the functional level."""
     operations = []
 
-    def compute(base: int, exp: int, mod: int) -> tuple[Status, int]:
+    def compute(base, exp, mod):
         operations.append((base, exp, mod))
         return Status.OK, pow(base, exp, mod)
 
@@ -694,13 +691,13 @@ def test_accelerator():
 class Recorder:
     """An accelerator that notes its accesses and answers each read with the next number."""
 
-    def __init__(self) -> None:
-        self.accesses: list[tuple[int, ...]] = []
+    def __init__(self):
+        self.accesses = []
 
-    def write(self, addr: int, data: int) -> None:
+    def write(self, addr, data):
         self.accesses.append((addr, data))
 
-    def read(self, addr: int) -> int:
+    def read(self, addr):
         self.accesses.append((addr,))
         return len(self.accesses)
 
@@ -722,7 +719,7 @@ def test_one_access_for_each_instruction():
 # ---- code that changes
 
 
-def patch(fence: bool) -> list[int]:
+def patch(fence):
     """A loop of two turns; the first replaces an instruction of the loop, that sends 1, by one that
     sends 2.
     """
@@ -880,7 +877,7 @@ def test_progress():
         ),
         *(encode("sltu", rd=A2, rs1=A1, rs2=A2), encode("sw", rs1=T0, rs2=A1, imm=4)),
     ]
-    calls: list[tuple[int, int]] = []
+    calls = []
     iss = ISS(Program.of_words([*li(T0, 0x2000), *loop(body, 100_000)]))
     outcome = iss.run(progress=lambda done, total: calls.append((done, total)))
     assert outcome.reason == "exit"

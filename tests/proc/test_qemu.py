@@ -8,7 +8,6 @@ the manager, a word each.
 import shutil
 import struct
 import subprocess
-from pathlib import Path
 
 import pytest
 from modexlab.proc.core.null_xcel import NullXcel
@@ -18,10 +17,10 @@ from modexlab.proc.isa.csrs import PROC2MNGR
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.compiler import OPTS, compile_program
-from modexlab.proc.software.elf import Program, load_elf
+from modexlab.proc.software.elf import load_elf
 
 from tests.harness import examples
-from tests.proc.programs import DATA, EXIT, GP, NUMBER, Assembler, RandomProgram
+from tests.proc.programs import DATA, EXIT, GP, NUMBER, RandomProgram
 from tests.proc.test_c import SOURCE
 
 pytestmark = pytest.mark.regress
@@ -34,14 +33,14 @@ WRITE = 64
 A0, A1, A2, A7 = (NUMBER[name] for name in ("a0", "a1", "a2", "a7"))
 
 
-def qemu() -> str:
+def qemu():
     """The judge."""
     found = shutil.which("qemu-riscv32")
     assert found, "qemu-riscv32 is missing: run `apt-get install qemu-user`"
     return found
 
 
-def save_registers(asm: Assembler) -> None:
+def save_registers(asm):
     """All registers but gp, which is needed to do so."""
     asm.li(GP, SAVED)
     for register in range(32):
@@ -49,7 +48,7 @@ def save_registers(asm: Assembler) -> None:
             asm.emit("sw", 0, GP, register, 4 * register)
 
 
-def end_under_qemu(asm: Assembler) -> None:
+def end_under_qemu(asm):
     """write(1, data and registers); exit(0)."""
     save_registers(asm)
     asm.li(A0, 1)
@@ -62,7 +61,7 @@ def end_under_qemu(asm: Assembler) -> None:
     asm.emit("ecall")
 
 
-def end_on_the_processor(asm: Assembler) -> None:
+def end_on_the_processor(asm):
     """The same words to the manager."""
     save_registers(asm)
     asm.li(A1, AREA)
@@ -77,7 +76,7 @@ def end_on_the_processor(asm: Assembler) -> None:
     asm.emit("ecall")
 
 
-def write_elf(program: Program, path: Path) -> None:
+def write_elf(program, path):
     """An ELF file of the program for a system with pages of 4 KiB: code that may be modified, and whole pages
     of data.
     """
@@ -100,12 +99,12 @@ def write_elf(program: Program, path: Path) -> None:
     path.chmod(0o755)
 
 
-def words(raw: bytes) -> list[int]:
+def words(raw):
     """Little-endian words."""
     return list(struct.unpack(f"<{len(raw) // 4}I", raw))
 
 
-def run_qemu(path: Path) -> list[int]:
+def run_qemu(path):
     """Return the output of the program."""
     done = subprocess.run([qemu(), str(path)], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b""), path

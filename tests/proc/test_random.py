@@ -9,8 +9,7 @@ import pytest
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
-from modexlab.proc.iss.outcome import Outcome
-from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.sim import MemoryTiming, simulate_proc
 
 from tests.harness import examples, one_now
 from tests.proc.examples import SlowXcel
@@ -22,7 +21,7 @@ POWER_UP_SEEDS = range(1, 5)
 MAX_CYCLES = 1_000_000
 
 
-def timing(seed: int) -> MemoryTiming:
+def timing(seed):
     """Each kind of memory in turn: as fast as can be, slow, stalling, and drawn."""
     draw = random.Random(seed)
     drawn = MemoryTiming(draw.randint(1, 6), draw.choice([0.0, 0.1, 0.5, 0.8]), draw.randint(0, 6), seed)
@@ -45,7 +44,7 @@ def test_native(shape):
             assert expected.instructions >= 200
 
 
-def compare(sim: ProcSimulation, drawn: RandomProgram, how: MemoryTiming) -> Outcome:
+def compare(sim, drawn, how):
     """One program with this memory; returns what is right."""
     program = drawn.program()
     expected = golden(program, drawn.manager)

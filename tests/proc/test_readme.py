@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from modexlab.eval.cli.commands.proc import NAMES
 from modexlab.eval.cli.main import main
 from modexlab.proc.core import pipeline_trace
 from modexlab.proc.isa import causes
-from modexlab.proc.isa.csrs import CSRS, ON_BUS, Csr
+from modexlab.proc.isa.csrs import CSRS, ON_BUS
 from modexlab.proc.iss.outcome import CAUSES_OF_CYCLES
 from modexlab.proc.software.memory import REGIONS
 
@@ -42,7 +41,7 @@ DIFF = re.compile(r"```diff\n(.*?)```", re.DOTALL)
 FAILING = re.compile(r"<!-- failing: step 1 -->\n```\n(.*?)```", re.DOTALL)
 
 
-def write_programs(directory: Path) -> None:
+def write_programs(directory):
     """The programs of the page, in files of their names."""
     for text, name in PROGRAM.findall(README.read_text()):
         (directory / name).write_text(text)
@@ -59,11 +58,11 @@ def workplace(tmp_path, monkeypatch):
 # ---- what is quoted
 
 
-def fenced(text: str) -> str:
+def fenced(text):
     return "```\n" + "".join(f"{line.rstrip()}\n" for line in text.splitlines()) + "```"
 
 
-def executed(command: str) -> str:
+def executed(command):
     """Return the output of a command; of a traced run, the trace."""
     with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(shlex.split(command.removeprefix("modexlab "))) == 0, command
@@ -73,12 +72,12 @@ def executed(command: str) -> str:
     return fenced("\n".join(lines))
 
 
-def legend() -> str:
+def legend():
     """The legend in the header of pipeline_trace.py."""
     return fenced((pipeline_trace.__doc__ or "").split("\n\n", 1)[1].strip())
 
 
-def csr_table(csrs: Iterable[Csr] = CSRS) -> str:
+def csr_table(csrs=CSRS):
     rows = []
     for csr in csrs:
         last = csr.number + csr.count - 1
@@ -89,12 +88,12 @@ def csr_table(csrs: Iterable[Csr] = CSRS) -> str:
     return proc_costs.markdown(("number", "name", "access", "what it is"), rows) + "<!-- end -->"
 
 
-def memory_map() -> str:
+def memory_map():
     rows = [(f"0x{first:08X}", f"0x{end - 1:08X}", f"{(end - first) / 1024:g} KiB") for first, end in REGIONS]
     return proc_costs.markdown(("first address", "last address", "size"), rows) + "<!-- end -->"
 
 
-SOURCES: dict[str, Callable[[], str]] = {
+SOURCES = {
     "pipeline_trace.py": legend,
     "csrs.py": csr_table,
     "csrs.py, with a bus": lambda: csr_table(ON_BUS),
@@ -106,7 +105,7 @@ SOURCES: dict[str, Callable[[], str]] = {
 }
 
 
-def present(kind: str, source: str) -> str:
+def present(kind, source):
     """Return the text that the page has to quote."""
     return executed(source) if kind == "executed" else SOURCES[source]()
 
@@ -138,7 +137,7 @@ def test_compiler_of_the_quoted_cycles_is_named():
     assert f"gcc {GCC}" in README.read_text()
 
 
-def rows_under(title: str) -> list[list[str]]:
+def rows_under(title):
     """The cells of the table with this first row."""
     lines = README.read_text().split(f"{title}\n", 1)[1].splitlines()[1:]
     table = lines[: next(i for i, line in enumerate(lines) if not line.startswith("|"))]
@@ -190,7 +189,7 @@ def test_files_that_are_named_exist():
 # ---- adding an instruction
 
 
-def apply(diff: str, path: Path) -> None:
+def apply(diff, path):
     """Carry out an edit of the page, wherever its lines are."""
     lines = diff.splitlines()
     before, after = (
@@ -204,7 +203,7 @@ def apply(diff: str, path: Path) -> None:
 class Copy:
     """The project in another directory, which Python there takes for the package."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place):
         self.place = place
         ignored = shutil.ignore_patterns("__pycache__")
         for room in ROOMS:
@@ -212,12 +211,12 @@ class Copy:
         shutil.copytree(ROOT / "tests", place / "tests", ignore=ignored)
         shutil.copy(ROOT / "pyproject.toml", place)
 
-    def edit(self, name: str, diffs: str) -> None:
+    def edit(self, name, diffs):
         path = self.place / name if name.startswith("tests/") else self.place / "modexlab" / name
         for diff in DIFF.findall(diffs):
             apply(diff, path)
 
-    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def python(self, *arguments):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
         return subprocess.run(
             [sys.executable, *arguments],
@@ -228,7 +227,7 @@ class Copy:
             check=False,
         )
 
-    def pytest(self, *tests: str) -> subprocess.CompletedProcess[str]:
+    def pytest(self, *tests):
         return self.python("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *tests)
 
 
@@ -279,7 +278,7 @@ def test_add_an_instruction(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
-def rewrite() -> None:
+def rewrite():
     """Put the present quotations into the page."""
     text, here = README.read_text(), Path.cwd()
     with tempfile.TemporaryDirectory() as directory:

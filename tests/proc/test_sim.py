@@ -14,7 +14,7 @@ from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa import causes, csrs
 from modexlab.proc.isa.isa import INSTRUCTIONS, disassemble
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.iss.outcome import ACCELERATOR_WAIT, HANG, TRAP_LOOP, Outcome, Stuck, Trap
+from modexlab.proc.iss.outcome import ACCELERATOR_WAIT, HANG, TRAP_LOOP, Stuck, Trap
 from modexlab.proc.sim import (
     BrokenPromise,
     MemoryTiming,
@@ -54,7 +54,7 @@ TIMINGS = (
 WORDS = [7, 0x80000001, 0xFFFFFFFF, 12345]
 
 
-def assemble(*instructions: tuple, symbols: dict[str, int] | None = None) -> Program:
+def assemble(*instructions, symbols=None):
     """A program of (name, rd, rs1, rs2, imm) with what is 0 left out at the end."""
     words = []
     for name, *rest in instructions:
@@ -63,7 +63,7 @@ def assemble(*instructions: tuple, symbols: dict[str, int] | None = None) -> Pro
     return Program.of_words(words, symbols=symbols)
 
 
-def li(rd: int, value: int) -> list[tuple]:
+def li(rd, value):
     """Two instructions that load a constant."""
     return [
         ("lui", rd, 0, 0, (value + 0x800 >> 12) & 0xFFFFF),
@@ -74,7 +74,7 @@ def li(rd: int, value: int) -> list[tuple]:
 EXIT = [("csrrw", 0, 0, 0, csrs.MTVEC), ("ecall",)]
 
 
-def everything() -> Program:
+def everything():
     """All ports and all causes of bubbles: the manager's words through memory, multiplier, divider,
     accelerator, a trap handler.
     """
@@ -115,7 +115,7 @@ def everything() -> Program:
     return assemble(*start, *loop, ("bne", 0, A1, 0, back), ("csrrwi", 0, 0, 0, csrs.STATS_EN), *EXIT)
 
 
-def mk_proc_xcel() -> ProcXcel:
+def mk_proc_xcel():
     return ProcXcel(lambda: Proc(mul_latency=3), NullXcel)
 
 
@@ -130,7 +130,7 @@ def python():
     return simulate_proc(mk_proc_xcel(), "python")
 
 
-def anywhere(outcome: Outcome) -> Outcome:
+def anywhere(outcome):
     """Without the stage, the only thing in which stages may differ."""
     return replace(outcome, stage=None)
 
@@ -391,7 +391,7 @@ def test_waveforms(stage, tmp_path):
 
 def test_traces():
     program = assemble(*li(A0, 3), ("ecall",))
-    lines: dict[str, list[tuple[int, str]]] = {"python": [], "verilog": []}
+    lines = {"python": [], "verilog": []}
     for stage, seen in lines.items():
         sim = simulate_proc(
             mk_proc_xcel(), stage, trace=lambda cycle, text, seen=seen: seen.append((cycle, text))
@@ -436,14 +436,14 @@ def test_what_is_cut_in_the_trace_has_a_mark():
 
 def test_progress_of_long_runs(native):
     forever = assemble(("jal", 0, 0, 0, 0))
-    seen: list[tuple[int, int]] = []
+    seen = []
     native.run(forever, max_cycles=4_000_000, progress=lambda done, total: seen.append((done, total)))
     assert seen
     assert all(0 < done < total == 4_000_000 for done, total in seen)
 
 
 def test_a_run_can_be_interrupted(native):
-    def interrupt(done: int, total: int) -> None:
+    def interrupt(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -21,7 +21,6 @@ from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL, words_of
 from modexlab.proc.isa.isa import decode
 from modexlab.proc.iss.bus import Axi4LiteBus
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.iss.outcome import Outcome
 from modexlab.proc.software import compiler, seeded_keys
 from modexlab.proc.software.compiler import LIBRARY, SOFTWARE, compile_program
 from modexlab.proc.software.elf import load_elf
@@ -60,23 +59,23 @@ ADD_BACK = [
 ]
 
 
-def _given(nbits: int, count: int) -> tuple[tuple[str, int], ...]:
+def _given(nbits, count):
     return tuple((f"given_{place}", nbits) for place in range(count))
 
 
-def accelerator(nbits: int) -> XcelFL:
+def accelerator(nbits):
     """One that takes every modulus."""
     return XcelFL(exponentiation(nbits), lambda base, exp, mod: (Status.OK, pow(base, exp, mod)))
 
 
-def machine_on_bus(nbits: int, status: Status = Status.OK) -> Axi4LiteBus:
+def machine_on_bus(nbits, status=Status.OK):
     """Likewise."""
     return Axi4LiteBus(
         Axi4LiteFL(exponentiation(nbits), lambda base, exp, mod: (status, pow(base, exp, mod)))
     )
 
 
-def run(kernel: str, nbits: int, base: int, exp: int, mod: int, **options: int) -> Outcome:
+def run(kernel, nbits, base, exp, mod, **options):
     """A kernel's program, run to its end and judged here, not by what it compares itself."""
     program = kernel_program(kernel, nbits, base, exp, mod, **options)
     outcome = ISS(program, accelerator(nbits)).run()
@@ -86,12 +85,12 @@ def run(kernel: str, nbits: int, base: int, exp: int, mod: int, **options: int) 
     return outcome
 
 
-def takes(kernel: str, mod: int) -> bool:
+def takes(kernel, mod):
     """Whether a kernel computes with this modulus."""
     return mod > 0 and (mod % 2 == 1 or not KERNELS[kernel].odd_only)
 
 
-def compiled(directory: Path, text: str, name: str = "program.c", opt: str = "-O2") -> Path:
+def compiled(directory, text, name="program.c", opt="-O2"):
     """The ELF file of a source text."""
     source = directory / name
     source.write_text(text)
@@ -119,7 +118,7 @@ def test_quotient_digit_too_large(kernel, nbits, base, mod):
     run(kernel, nbits, base, 2, mod)
 
 
-def words(count: int) -> st.SearchStrategy[int]:
+def words(count):
     """Numbers of so many words, many of them at their ends."""
     word = st.sampled_from([0, 1, TOP, TOP - 1, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF]) | st.integers(0, TOP)
     return st.lists(word, min_size=count, max_size=count).map(
@@ -132,7 +131,7 @@ def words(count: int) -> st.SearchStrategy[int]:
 def test_drawn_operands(kernel, count):
     @settings(max_examples=examples(25))
     @given(words(count), st.integers(0, 0x3FF), words(count))
-    def check(base: int, exp: int, mod: int) -> None:
+    def check(base, exp, mod):
         mod |= KERNELS[kernel].odd_only
         run(kernel, 32 * count, base, exp, mod or 1, exp_nbits=10)
 
@@ -176,7 +175,7 @@ def test_dummy_is_the_call_and_the_answer(nbits):
     assert outcome.window.instructions <= (5 if nbits == 32 else 6 + 3 * words_of(nbits))
 
 
-def window_of(outcome: Outcome) -> list[tuple[int, int, str]]:
+def window_of(outcome):
     """(pc, addr, name) of what was inside the stats window."""
     inside, found = False, []
     for commit in outcome.commits:
@@ -188,9 +187,7 @@ def window_of(outcome: Outcome) -> list[tuple[int, int, str]]:
     return found
 
 
-def traced(
-    kernel: str, nbits: int, operands: tuple[int, int, int], exp_nbits: int
-) -> list[tuple[int, int, str]]:
+def traced(kernel, nbits, operands, exp_nbits):
     program = kernel_program(kernel, nbits, *operands, exp_nbits=exp_nbits)
     outcome = ISS(program).run(record=True)
     assert outcome.exit_code == 0
@@ -234,17 +231,17 @@ def test_plain_montgomery_is_not_constant_time():
 class Recorder(XcelFL):
     """An accelerator that keeps the accesses made to it."""
 
-    def __init__(self, nbits: int, status: Status = Status.OK) -> None:
+    def __init__(self, nbits, status=Status.OK):
         super().__init__(
             exponentiation(nbits), lambda base, exp, mod: (status, 0 if status else pow(base, exp, mod))
         )
-        self.accesses: list[tuple[str, int]] = []
+        self.accesses = []
 
-    def write(self, addr: int, data: int) -> None:
+    def write(self, addr, data):
         self.accesses.append(("write", addr))
         super().write(addr, data)
 
-    def read(self, addr: int) -> int:
+    def read(self, addr):
         self.accesses.append(("read", addr))
         return super().read(addr)
 
@@ -579,7 +576,7 @@ def test_files_that_the_assembler_reads_are_inputs(name, tmp_path, monkeypatch):
     directory.
     """
 
-    def exit_code(directory: str, value: int | None) -> int | None:
+    def exit_code(directory, value):
         place = tmp_path / directory
         place.mkdir(exist_ok=True)
         monkeypatch.chdir(place)
@@ -598,7 +595,7 @@ def test_files_that_the_assembler_reads_are_inputs(name, tmp_path, monkeypatch):
 
 def test_warnings_are_the_callers(tmp_path):
     """Warnings about each source, in every call; the library's own are tested above."""
-    texts: list[str] = []
+    texts = []
     for name in ("a.c", "b.c"):
         (tmp_path / name).write_text(f"int {name[0]}(void) {{ int unused; return 0; }}\nint main(void);\n")
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
@@ -632,7 +629,7 @@ def test_rsa_program_with_given_numbers(nbits):
     given = (key.n // 3, key.n // 5)
     seen = []
 
-    def compute(base: int, exp: int, mod: int, *rest: int) -> tuple[Status, int]:
+    def compute(base, exp, mod, *rest):
         seen.append(rest)
         return Status.OK, pow(base, exp, mod)
 
@@ -650,9 +647,8 @@ def test_rsa_program_where_the_machine_decrypts_alone(nbits):
     given = tuple(key.n // (3 + i) for i in range(8))
     seen = []
 
-    def compute(base: int, exp: int, mod: int, *rest: int) -> tuple[Status, int]:
+    def compute(base, exp, mod, *rest):
         seen.append((exp, *rest))
-        assert key.d is not None
         return Status.OK, pow(base, key.d, mod)
 
     program = rsa_program("xcel", key, 5, given=given, private_exp=key.e)

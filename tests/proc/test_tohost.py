@@ -8,16 +8,15 @@ The values to check come from the formulas of test_proc_units.py.
 import itertools
 import random
 import subprocess
-from pathlib import Path
 
 import pytest
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.compiler import compiler
-from modexlab.proc.software.elf import Program, load_elf
+from modexlab.proc.software.elf import load_elf
 
 from tests.command_line import Cli
 from tests.paths import DATA
@@ -44,7 +43,7 @@ SECTIONS
 FLAGS = ("-march=rv32g", "-mabi=ilp32", "-static", "-mcmodel=medany", "-nostdlib", "-nostartfiles")
 
 
-def build(body: list[str], directory: Path) -> Program:
+def build(body, directory):
     """A program of this body, which starts at `test`."""
     directory.mkdir(exist_ok=True)
     source, script, product_ = (directory / name for name in ("test.S", "test.ld", "test.elf"))
@@ -59,25 +58,25 @@ def build(body: list[str], directory: Path) -> Program:
 class Checks:
     """Numbered checks; the number of the first is 2, as 1 means that all passed."""
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
+    def __init__(self):
+        self.lines = []
         self.number = 1
 
-    def check(self, text: str, register: str, value: int) -> None:
+    def check(self, text, register, value):
         """After this text, the register has this value."""
         self.number += 1
         self.lines += [f"    li gp, {self.number}", *text.split(";")]
         self.lines += [f"    li t6, {value & M:#x}", f"    bne {register}, t6, fail"]
 
 
-def pairs(name: str) -> list[tuple[int, int]]:
+def pairs(name):
     """Operands."""
     draw = random.Random(name)
     corners = draw.sample(list(itertools.product(CORNERS, CORNERS)), 12)
     return corners + [(draw.getrandbits(32), draw.getrandbits(32)) for _ in range(4)]
 
 
-def arithmetic() -> Checks:
+def arithmetic():
     """Register and immediate instructions, with bypasses, rd = rs1, rd = rs2, rd = x0."""
     checks = Checks()
     for name, formula in FORMULAS.items():
@@ -97,7 +96,7 @@ def arithmetic() -> Checks:
     return checks
 
 
-def products_and_quotients() -> Checks:
+def products_and_quotients():
     """mul to remu."""
     checks = Checks()
     names = ("mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu")
@@ -109,7 +108,7 @@ def products_and_quotients() -> Checks:
     return checks
 
 
-def memory() -> Checks:
+def memory():
     """Loads and stores of all sizes, at all bytes of a word, before and behind each other."""
     checks = Checks()
     content = bytes((0x81 + 37 * i) & 0xFF for i in range(16))
@@ -138,7 +137,7 @@ def memory() -> Checks:
     return checks
 
 
-def jumps() -> Checks:
+def jumps():
     """Branches both ways and both outcomes, jal, jalr, and code that is written."""
     checks = Checks()
     for name, formula in TAKEN.items():
@@ -170,7 +169,7 @@ def system():
         yield sim
 
 
-def run_both(program: Program, system: ProcSimulation) -> tuple[str, int]:
+def run_both(program, system):
     """How it ends, at both levels."""
     assert program.entry == 0x8000_0000
     wanted = ISS(program).run(100_000, record=True)

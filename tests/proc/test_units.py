@@ -23,10 +23,10 @@ from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.core.register_file import RegisterFile
 from modexlab.proc.isa import csrs
-from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, Instruction, decode
-from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode
+from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.rtl.sim import Stall, simulate
-from pymtl3 import Component, DefaultPassGroup
+from pymtl3 import DefaultPassGroup
 
 from tests.harness import examples, regress_if
 from tests.proc.assembler import encode
@@ -36,12 +36,12 @@ WORD = st.integers(0, 2**32 - 1) | st.sampled_from(CORNERS)
 M = 0xFFFF_FFFF
 
 
-def signed(value: int, nbits: int = 32) -> int:
+def signed(value, nbits=32):
     """The number that these bits mean in two's complement."""
     return value - (1 << nbits) if value >> nbits - 1 else value
 
 
-def ready(component: Component) -> Component:
+def ready(component):
     """A component that can be evaluated at stage python."""
     component.elaborate()
     component.apply(DefaultPassGroup(linetrace=False))
@@ -72,7 +72,7 @@ ALU_FUNCTIONS = {
 }
 
 
-def wanted(instruction: Instruction) -> dict[str, int]:
+def wanted(instruction):
     """The fields that the decoder must give for an instruction; the others mean nothing then."""
     name, fmt, group = instruction.name, instruction.fmt, instruction.group
     fields = {
@@ -102,7 +102,7 @@ def wanted(instruction: Instruction) -> dict[str, int]:
     return fields
 
 
-def check_decoder(decoder: Component, word: int) -> None:
+def check_decoder(decoder, word):
     """One word."""
     decoder.inst @= word
     decoder.sim_eval_combinational()
@@ -114,7 +114,7 @@ def check_decoder(decoder: Component, word: int) -> None:
         assert getattr(decoder.decoded, field) == value, f"{instruction.name} {word:08x}: {field}"
 
 
-def neighbours(instruction: Instruction) -> list[int]:
+def neighbours(instruction):
     """The instruction with all operands 0, with all 1, and each of these with one bit inverted."""
     words = [instruction.match, instruction.match | ~instruction.mask & M]
     return words + [word ^ 1 << i for word in words for i in range(32)]
@@ -161,7 +161,7 @@ FORMULAS = {
 }
 
 
-def check_alu(a: int, b: int) -> None:
+def check_alu(a, b):
     for name, formula in FORMULAS.items():
         ALU.a @= a
         ALU.b @= b
@@ -181,7 +181,7 @@ TAKEN = {
 }
 
 
-def check_branch(a: int, b: int) -> None:
+def check_branch(a, b):
     for name, formula in TAKEN.items():
         BRANCH.a @= a
         BRANCH.b @= b
@@ -308,14 +308,14 @@ def test_register_file():
 # ---- multiplier and divider
 
 
-def product(funct3: int, a: int, b: int) -> int:
+def product(funct3, a, b):
     """mul, mulh, mulhsu, mulhu."""
     first = signed(a) if funct3 < 3 else a
     second = signed(b) if funct3 < 2 else b
     return (first * second >> (32 if funct3 else 0)) & M
 
 
-def division(funct3: int, a: int, b: int) -> int:
+def division(funct3, a, b):
     """div, divu, rem, remu: by the magnitudes, with RISC-V's table for 0 and for the overflow (unprivileged
     manual, table 7.1).
     """
@@ -330,7 +330,7 @@ def division(funct3: int, a: int, b: int) -> int:
     return (x - y * quotient if funct3 & 2 else quotient) & M
 
 
-def unit(kind: str, parameter: int) -> tuple[Component, int]:
+def unit(kind, parameter):
     """A unit and its latency."""
     if kind == "mul":
         return MulUnit(parameter), parameter
@@ -385,7 +385,7 @@ def test_muldiv_on_any_operands(kind, parameter):
 
         @settings(max_examples=examples(100))
         @given(st.lists(row, min_size=1, max_size=10), st.integers(0, 2**20), st.sampled_from([0.0, 0.5]))
-        def verify(rows: list[tuple[int, int, int, int, int]], seed: int, p: float) -> None:
+        def verify(rows, seed, p):
             run = sim.run(
                 [item[:3] for item in rows],
                 source_delays=[item[3] for item in rows],
@@ -428,7 +428,7 @@ READ_WRITE = {
 PORTS = set(range(0x7E0, 0x800))
 
 
-def is_legal(number: int, name: str, rd: int, field: int) -> bool:
+def is_legal(number, name, rd, field):
     """Whether this access is an instruction at all."""
     write_form = name in ("csrrw", "csrrwi")
     only_reads, only_writes = not write_form and field == 0, write_form and rd == 0
@@ -447,7 +447,7 @@ FORMS = list(itertools.product(("csrrw", "csrrs", "csrrc", "csrrwi", "csrrsi", "
 KNOWN = sorted(READ_ONLY | READ_WRITE | PORTS | {0xFC0, 0x7C0})
 
 
-def check_accesses(sim: ProcSimulation, numbers: list[int]) -> None:
+def check_accesses(sim, numbers):
     """All forms of access to these registers in one program; the manager hears of each that trapped, with its
     number.
     """

@@ -1,11 +1,6 @@
 """Ledgers for the tests of the report: made up, but with the points, units and details of real ones."""
 
-from __future__ import annotations
-
 import io
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
@@ -40,9 +35,7 @@ CHIPS = {  # area, slack, energies
     "proc-naive": (30_346.0, 0.06, (31.0, 70.0)),
 }
 OPERATIONS = ("encrypt", "decrypt")
-PROTECTED: list[
-    tuple[dict[str, Any], float, float, int]
-] = [  # settings, area, energy and cycles of a decryption
+PROTECTED = [  # settings, area, energy and cycles of a decryption
     ({"schedule": "fixed-window"}, 9_500.0, 2.0, 230),
     ({"schedule": "fixed-window", "crt": True, "fit": "modulus"}, 14_800.0, 2.1, 266),
     (
@@ -55,9 +48,9 @@ PROTECTED: list[
 MANY_CYCLES = 1_234_567_891  # more digits than a measured figure is shown with
 
 
-def counted(cycles: int, operation: str, **more: Any) -> Measurement:
+def counted(cycles, operation, **more):
     """A simulation."""
-    values: dict[str, Any] = {
+    values = {
         "tests": "result of the RTL (native) checked against pow",
         "details": {},
         **more,
@@ -72,13 +65,13 @@ def counted(cycles: int, operation: str, **more: Any) -> Measurement:
 
 
 def implemented(
-    area: float,
-    slack: float,
-    energies: tuple[float, ...],
-    cycles: tuple[int, ...],
-    clock: float = 3.0,
-    **more: Any,
-) -> Measurement:
+    area,
+    slack,
+    energies,
+    cycles,
+    clock=3.0,
+    **more,
+):
     """A run of the flow."""
     figures = [
         Figure("area_um2", area, "um2"),
@@ -95,7 +88,7 @@ def implemented(
             Figure("energy_nj", energy, "nJ", operation),
             Figure("energy_with_glitches_nj", 2.25 * energy, "nJ", operation),
         ]
-    values: dict[str, Any] = {
+    values = {
         "tests": "52 rows at RTL, 52 at gates",
         "details": details(area),
         **more,
@@ -109,7 +102,7 @@ def implemented(
     )
 
 
-def details(area: float) -> dict[str, Any]:
+def details(area):
     """As the flow's summary has them."""
     parts = {
         "ctrl": ("Sequencer", 0.04),
@@ -136,7 +129,7 @@ def details(area: float) -> dict[str, Any]:
     }
 
 
-def leaking(name: str, constant: bool) -> tuple[Point, Measurement]:
+def leaking(name, constant):
     """Many exponents of one length."""
     runs = [
         {
@@ -153,7 +146,7 @@ def leaking(name: str, constant: bool) -> tuple[Point, Measurement]:
     )
 
 
-def picture() -> bytes:
+def picture():
     """A PNG that is larger than the page shows it."""
     from PIL import Image, ImageDraw
 
@@ -166,7 +159,7 @@ def picture() -> bytes:
     return out.getvalue()
 
 
-def measured() -> Iterator[tuple[Point, Measurement]]:
+def measured():
     """A ledger as `modexlab report` leaves it behind, but for a few widths more."""
     for subject, cycles in {**CYCLES, **SYSTEMS}.items():
         for operation, count in zip(OPERATIONS, cycles, strict=True):
@@ -204,7 +197,7 @@ def measured() -> Iterator[tuple[Point, Measurement]]:
     yield leaking("mont-ct", True)
 
 
-def write(path: Path) -> Ledger:
+def write(path):
     """The ledger of these, with one point that failed."""
     ledger = Ledger(path)
     for point, measurement in measured():
@@ -213,7 +206,7 @@ def write(path: Path) -> Ledger:
     return ledger
 
 
-def write_many(path: Path, count: int) -> Ledger:
+def write_many(path, count):
     """A ledger of so many runs of the flow."""
     ledger = Ledger(path)
     subjects = [name for name in CHIPS if not name.startswith("proc")]
@@ -222,7 +215,7 @@ def write_many(path: Path, count: int) -> Ledger:
         area, _, energies = CHIPS[subject]
         clock = round(1.5 + 0.001 * index, 4)
         stretched = area * (0.6 + 3 / clock) * (1 + 0.17 * ((index * 7919) % 97) / 97)
-        flow: Mapping[str, Any] = {"clock_period": clock}
+        flow = {"clock_period": clock}
         made = implemented(stretched, 0.05, energies, CYCLES[subject], clock)
         ledger.record(Point(subject, 32, stage="flow", flow=tuple(flow.items())), made)
     return ledger

@@ -1,7 +1,5 @@
 """The page "Add a column to the report" of CONTRIBUTING.md, followed to the letter."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

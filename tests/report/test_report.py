@@ -1,7 +1,5 @@
 """The report's views of the ledger, tables, charts and writers; test_report_page.py has the browser."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import itertools
@@ -10,11 +8,9 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -28,13 +24,13 @@ from modexlab.eval.report import charts, datasets, palette, render_png
 from modexlab.eval.report.captions import CHARTS
 from modexlab.eval.report.html import for_script, packed
 from modexlab.eval.report.html import page as page_of
-from modexlab.eval.report.ledger_view import Entry, entries_of
+from modexlab.eval.report.ledger_view import entries_of
 from modexlab.eval.report.markdown import write as write_markdown
 from modexlab.eval.report.metrics import AXES, METRICS, metric, ratio, shown
 from modexlab.eval.report.pictures import smaller
 from modexlab.eval.report.published import gathered, machines
-from modexlab.eval.report.sections import PAPER_NBITS, Content, gather
-from modexlab.eval.report.tables import Table, failed, quotient
+from modexlab.eval.report.sections import PAPER_NBITS, gather
+from modexlab.eval.report.tables import failed, quotient
 from modexlab.eval.report.text import text
 
 from .examples import (
@@ -64,14 +60,14 @@ def content(ledger):
     return gather(ledger)
 
 
-def cells(table: Table, *heads: str, **of: Any) -> list[list[str]]:
+def cells(table, *heads, **of):
     """The texts of these columns, of lines with these filters."""
     index = [next(i for i, column in enumerate(table.columns) if column.head == head) for head in heads]
     lines = [line for line in table.lines if all(line.of.get(name) == value for name, value in of.items())]
     return [[line.cells[i].text for i in index] for line in lines]
 
 
-def entry(content: Content, subject: str, operation: str, stage: str) -> Entry:
+def entry(content, subject, operation, stage):
     return next(
         entry
         for entry in content.entries
@@ -386,7 +382,7 @@ def test_designs_have_a_line_each(content):
     assert content_row(content, area.row) == ("area_um2", CHIPS["mont"][0])
 
 
-def content_row(content: Content, number: int | None) -> tuple[str, float]:
+def content_row(content, number):
     row = next(row for entry in content.entries for row in entry.rows.values() if row.id == number)
     return row.metric, row.value
 
@@ -719,7 +715,7 @@ def test_families_look_the_same_whatever_is_there(monkeypatch):
     assert (after["color"]["range"][0], after["shape"]["range"][0]) not in {look[:2] for look in looks}
 
 
-def colour_scales(spec: Any) -> Iterator[dict[str, list[str]]]:
+def colour_scales(spec):
     """All scales of colour in a specification."""
     if isinstance(spec, dict):
         scale = spec["color"].get("scale", {}) if isinstance(spec.get("color"), dict) else {}
@@ -730,7 +726,7 @@ def colour_scales(spec: Any) -> Iterator[dict[str, list[str]]]:
 
 def test_a_family_has_one_colour_in_every_chart(content):
     """Also as a class of modules; other classes have no colour of a family."""
-    found: dict[str, set[str]] = {}
+    found = {}
     for chart in content.charts():
         for scale in colour_scales(chart.spec):
             for name, colour in zip(scale["domain"], scale["range"], strict=True):
@@ -748,12 +744,12 @@ def test_a_family_has_one_colour_in_every_chart(content):
 def test_colours_can_be_read_on_both_papers():
     """Contrast of WCAG 2.1: 4.5 for text, 3 for marks."""
 
-    def luminance(colour: str) -> float:
+    def luminance(colour):
         parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
         linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    def contrast(one: str, other: str) -> float:
+    def contrast(one, other):
         high, low = sorted((luminance(one), luminance(other)), reverse=True)
         return (high + 0.05) / (low + 0.05)
 
@@ -804,7 +800,7 @@ def test_the_page_loads_nothing(content):
     assert len(page.encode()) < 3_000_000
     assert "default-src 'none'" in page
     head, _, rest = page.partition('<script type="application/json" id="data">')
-    loaded: list[str] = []
+    loaded = []
     parser = HTMLParser()
     parser.handle_starttag = lambda _, found: loaded.extend(
         value or "" for name, value in found if name in ("src", "href")

@@ -2,8 +2,6 @@
 clock that was searched.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from modexlab.eval.lab import pareto
 from modexlab.eval.report.html import page as page_of
-from modexlab.eval.report.sections import Content, gather
+from modexlab.eval.report.sections import gather
 
 from .examples import HOSTILE, MANY_CYCLES, write, write_many
 
@@ -42,18 +42,18 @@ class Opened:
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def draw(self) -> None:
+    def draw(self):
         """All charts, also those that are far below."""
         self.page.evaluate("modexlab.drawAll()")
 
-    def points(self, chart: str) -> int:
+    def points(self, chart):
         """How many records a chart shows."""
         return int(self.page.locator(f"#chart-{chart}").get_attribute("data-points"))
 
-    def wait_for_points(self, chart: str, count: int) -> None:
+    def wait_for_points(self, chart, count):
         self.page.wait_for_selector(f"#chart-{chart}[data-points='{count}']", timeout=SECONDS)
 
-    def choose(self, name: str, value: str) -> None:
+    def choose(self, name, value):
         self.page.click(f".chip[data-filter={name}][data-value='{value}']")
 
 
@@ -77,7 +77,7 @@ def path(content):
     return path
 
 
-def opened(browser: Any, path: Path, **options: Any) -> Opened:
+def opened(browser, path, **options):
     """A new window, in which nothing is remembered."""
     context = browser.new_context(**{"viewport": WIDE, "color_scheme": "light", **options})
     result = Opened(context.new_page())
@@ -98,7 +98,7 @@ def report(browser, path):
     result.page.context.close()
 
 
-def first_points(content: Content, **more: Any) -> list[dict[str, Any]]:
+def first_points(content, **more):
     """Return the points of the first chart of a freshly opened page."""
     wanted = {**content.opening._asdict(), **more}
     return [
@@ -179,7 +179,7 @@ def test_filters_change_points_and_tables(report, content):
 
 
 def test_the_lead_and_the_tiles_follow_the_filters(report, content):
-    def shown() -> tuple[str, list[str], list[str]]:
+    def shown():
         """The lead, the captions of the tiles, and the groups of the best designs."""
         groups = report.page.locator("#table-best tr.group:visible").all_inner_texts()
         return (
@@ -224,7 +224,7 @@ def test_a_choice_of_which_there_is_nothing(report):
 
 def test_the_line_is_the_pareto_front(report, content):
     """By our own search for fronts; members have their names in the chart, once for each design."""
-    groups: dict[str, list[tuple[tuple[float, ...], str]]] = {}
+    groups = {}
     shown_points = [
         record for name in ("system", "stream") for record in first_points(content, interface=name)
     ]
@@ -268,7 +268,7 @@ def test_names_do_not_lie_over_each_other(report):
 def test_the_legend_has_those_that_are_drawn(report, content):
     """Also after another choice of filters."""
 
-    def legend() -> list[str]:
+    def legend():
         return report.page.locator("#chart-area-time .role-legend-label text").all_text_contents()
 
     report.draw()
@@ -369,7 +369,7 @@ def test_figures_of_tables_lead_to_their_rows(report, content):
 
 
 def test_tables_are_sorted_by_numbers(report):
-    def column(table: str, index: int) -> list[float]:
+    def column(table, index):
         cells = report.page.locator(f"{table} tbody tr:visible td:nth-child({index})").all_inner_texts()
         return [float(cell.replace(",", "")) for cell in cells if cell != "-"]
 
@@ -396,7 +396,7 @@ def test_all_figures_and_csv(report, content):
     assert len(lines) == 1 + len(own)
 
 
-def background(report: Opened) -> str:
+def background(report):
     return report.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
@@ -470,7 +470,7 @@ def test_five_thousand_points(browser, tmp_path):
     session = context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def busy() -> float:
+    def busy():
         return {
             metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]
         }["TaskDuration"]

@@ -3,16 +3,12 @@ change nothing.
 """
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from modexlab.eval.designs.catalogue import designs, find
-from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import AXI4LITE
-from modexlab.eval.designs.machine import Machine
-from modexlab.fl.accelerator import Shape
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
     BYTES,
@@ -47,11 +43,11 @@ NAMES = {item.address: item.name for item in MAP.values()}
 START, ZEROISE = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
 
 
-def with_given(nbits: int, ngiven: int) -> Shape:
+def with_given(nbits, ngiven):
     return exponentiation(nbits, tuple((f"given_{place}", nbits) for place in range(ngiven)))
 
 
-def model() -> Axi4LiteFL:
+def model():
     return Axi4LiteFL(MACHINE.shape, MACHINE.fl, MACHINE.traits)
 
 
@@ -95,7 +91,7 @@ def test_what_it_says_of_itself():
 # ---- accesses one after the other, as the model answers them
 
 
-def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
+def drawn(rng):
     """Anything, most of it near a register; after a start the interrupt is waited for."""
     yield 1, 0, MAP["IRQ_ENABLE"].address, 1, ALL_BYTES
     while True:
@@ -165,14 +161,14 @@ class Bus:
     kept: dict[str, tuple[int, ...]] = field(default_factory=dict)
     answers: dict[str, list[Any]] = field(default_factory=lambda: {"b": [], "r": []})
 
-    def get(self, name: str) -> int:
+    def get(self, name):
         return int(getattr(self.slave, f"s_axi_{name}"))
 
-    def put(self, name: str, value: int) -> None:
+    def put(self, name, value):
         port = getattr(self.slave, f"s_axi_{name}")
         port @= value
 
-    def cycle(self) -> None:
+    def cycle(self):
         """One clock: what is offered stays until it is taken; answers must stay as well."""
         for channel, values in (("aw", ("awaddr",)), ("w", ("wdata", "wstrb")), ("ar", ("araddr",))):
             offered = self.offers.get(channel)
@@ -196,16 +192,16 @@ class Bus:
         for channel in taken:
             del self.offers[channel]
 
-    def until(self, channel: str, count: int) -> None:
+    def until(self, channel, count):
         for _ in range(2000):
             if len(self.answers[channel]) >= count:
                 return
             self.cycle()
         raise AssertionError(f"no answer on {channel}")
 
-    def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
+    def write(self, address, data, strobes=ALL_BYTES):
         """Address and data in any order, with a pause between."""
-        parts: list[tuple[str, Any]] = [("aw", (address,)), ("w", (data, strobes))]
+        parts = [("aw", (address,)), ("w", (data, strobes))]
         self.rng.shuffle(parts)
         before = len(self.answers["b"])
         for channel, values in parts:
@@ -215,7 +211,7 @@ class Bus:
         self.until("b", before + 1)
         return int(self.answers["b"][before])
 
-    def read(self, address: int) -> tuple[int, int]:
+    def read(self, address):
         before = len(self.answers["r"])
         self.offers["ar"] = (address,)
         self.until("r", before + 1)
@@ -232,7 +228,7 @@ def bus():
     return Bus(slave, random.Random(4))
 
 
-def load(bus: Bus, base: int, exp: int, mod: int) -> None:
+def load(bus, base, exp, mod):
     for name, value in zip(OPERANDS, (base, exp, mod), strict=False):
         assert bus.write(MAP[name].address, value) == OKAY
 
@@ -309,7 +305,7 @@ def test_zeroise_forgets_everything(bus):
         load(bus, 7, 0xFFFF, 0xFFF1)
 
 
-def registers_of(component: Any) -> dict[str, str]:
+def registers_of(component):
     """Every signal of a component and of all that is in it."""
     signals = component.get_all_object_filter(
         lambda item: isinstance(item, Signal) and item.is_top_level_signal()
@@ -317,7 +313,7 @@ def registers_of(component: Any) -> dict[str, str]:
     return {repr(signal): str(eval(repr(signal), {"s": component})) for signal in signals}
 
 
-def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
+def after_zeroise(machine, key, at):
     """The whole state of a slave that has computed with a key, and has then been told to forget it; at a
     cycle, or at the end.
     """
@@ -349,7 +345,7 @@ def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -
     return registers_of(slave)
 
 
-def forgets(design: Design, nbits: int, at: int | None = None) -> None:
+def forgets(design, nbits, at=None):
     """After zeroise two keys have left the same state, bit by bit."""
     top = 1 << nbits - 1
     fixed = design.at(nbits).modulus
@@ -360,7 +356,7 @@ def forgets(design: Design, nbits: int, at: int | None = None) -> None:
     alike(*(after_zeroise(design.at(nbits), key, at) for key in keys))
 
 
-def alike(first: dict[str, str], second: dict[str, str]) -> None:
+def alike(first, second):
     assert {name for name in first if first[name] != second[name]} == set(), "something was kept"
 
 
@@ -439,6 +435,5 @@ def test_nothing_of_a_private_key_is_left(name, nbits, settings):
     for at in (None, 100):
         states = []
         for base, key in zip((3, 0x1234), keys, strict=True):
-            assert key.d is not None
             states.append(after_zeroise(machine.with_key(key), (base, key.d, key.n), at))
         alike(*states)

@@ -21,7 +21,7 @@ NBITS = 96
 TESTS = {"axi4lite": 4, "axi4lite-000": 3}  # that must have run
 
 
-def bench(text: str, top: str, paper: bool) -> str:
+def bench(text, top, paper):
     """The slave, the rules beside it, and bytes that are not random."""
     ports = [
         f"{'input' if from_master else 'output'} logic [{nbits - 1}:0] s_axi_{name}"

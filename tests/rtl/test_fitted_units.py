@@ -63,18 +63,18 @@ class Case:
     modulus: Callable[[int], int] = int  # what the port takes
 
 
-def ceil_div(a: int, b: int) -> int:
+def ceil_div(a, b):
     return (a + b - 1) // b
 
 
-def mont(nbits: int, steps: int, add_red: str = "koc", pipelined: bool = True) -> Case:
+def mont(nbits, steps, add_red="koc", pipelined=True):
     """MontMulRem of one stage."""
 
-    def operands(mod: int, nblocks: int, rng: random.Random) -> tuple[list[int], list[int]]:
+    def operands(mod, nblocks, rng):
         ones = (1 << nbits) - 1
         return [0, 1, mod - 1, ones, rng.getrandbits(nbits)], [0, 1 % mod, mod - 1, rng.randrange(mod)]
 
-    def check(answer: int, row: Row) -> None:
+    def check(answer, row):
         r = 1 << steps * row.nblocks
         assert answer < row.mod, row
         assert (answer * r - row.a % r * row.b) % row.mod == 0, row
@@ -94,14 +94,14 @@ def mont(nbits: int, steps: int, add_red: str = "koc", pipelined: bool = True) -
     )
 
 
-def shift_sub(nbits: int, bits: int, block: int) -> Case:
+def shift_sub(nbits, bits, block):
     """ShiftSub that takes all bits of b."""
 
-    def operands(mod: int, nblocks: int, rng: random.Random) -> tuple[list[int], list[int]]:
+    def operands(mod, nblocks, rng):
         ones = (1 << nbits) - 1
         return [0, 1 % mod, mod - 1, rng.randrange(mod)], [0, 1, mod - 1, ones, rng.getrandbits(nbits)]
 
-    def check(answer: int, row: Row) -> None:
+    def check(answer, row):
         assert answer == row.a * (row.b % (1 << block * row.nblocks)) % row.mod, row
 
     return Case(
@@ -119,15 +119,15 @@ def shift_sub(nbits: int, bits: int, block: int) -> Case:
     )
 
 
-def mul_rem(nbits: int, bits: int, block: int, multiplier_bits: int = 0) -> Case:
+def mul_rem(nbits, bits, block, multiplier_bits=0):
     """MulRem with a restoring divider."""
 
-    def operands(mod: int, nblocks: int, rng: random.Random) -> tuple[list[int], list[int]]:
+    def operands(mod, nblocks, rng):
         ones = (1 << block * nblocks) - 1
         drawn = [rng.randrange(mod), rng.getrandbits(block * nblocks)]
         return [0, 1, mod - 1, ones, drawn[0]], [0, 1, mod - 1, ones, drawn[1]]
 
-    def check(answer: int, row: Row) -> None:
+    def check(answer, row):
         assert answer == row.a * row.b % row.mod, row
 
     shape = {"quotient_bits_per_cycle": bits, "multiplier_bits_per_cycle": multiplier_bits}
@@ -147,18 +147,18 @@ def mul_rem(nbits: int, bits: int, block: int, multiplier_bits: int = 0) -> Case
     )
 
 
-def scaled(nbits: int, w: int, state: str = "propagate") -> Case:
+def scaled(nbits, w, state="propagate"):
     """ScaledMont."""
 
-    def multiple(mod: int) -> int:
+    def multiple(mod):
         return -pow(mod, -1, 1 << w) % (1 << w) * mod
 
-    def operands(mod: int, nblocks: int, rng: random.Random) -> tuple[list[int], list[int]]:
+    def operands(mod, nblocks, rng):
         m = multiple(mod)
         corners = [0, 1, mod - 1, m, 2 * m - 1]
         return [*corners, rng.randrange(2 * m)], [*corners, rng.randrange(2 * m)]
 
-    def check(answer: int, row: Row) -> None:
+    def check(answer, row):
         """answer = (a*b + Q*M) / R for the one Q in 0..R-1, and it is below 2M."""
         m, r = multiple(row.mod), 1 << w * row.nblocks
         quotient, left = divmod(answer * r - row.a * row.b, m)
@@ -209,7 +209,7 @@ EVERY = pytest.mark.parametrize(
 ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "scaled 24 5 carry-save")
 
 
-def moduli(case: Case, rng: random.Random) -> list[int]:
+def moduli(case, rng):
     """Return moduli of every length: the least, the largest, and a random one."""
     found = []
     for length in range(1, case.nbits + 1):
@@ -219,7 +219,7 @@ def moduli(case: Case, rng: random.Random) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def rows_of(case: Case) -> list[Row]:
+def rows_of(case):
     """All corners of operands for the blocks that each modulus needs; a few for more blocks."""
     rng = random.Random(case.name)
     rows = []
@@ -234,11 +234,11 @@ def rows_of(case: Case) -> list[Row]:
     return rows
 
 
-def statics(case: Case, rows: list[Row]) -> list[dict[str, int]]:
+def statics(case, rows):
     return [{"modulus": case.modulus(row.mod), "nblocks": row.nblocks} for row in rows]
 
 
-def requests(rows: list[Row]) -> list[tuple[int, int]]:
+def requests(rows):
     return [(row.a, row.b) for row in rows]
 
 
@@ -322,7 +322,7 @@ def test_any_product(name):
             st.integers(0, 2**60),
             st.integers(0, 60),
         )
-        def check(mod: int, a: int, b: int, more: int) -> None:
+        def check(mod, a, b, more):
             mod |= case.odd
             least = case.timing.blocks_of(mod)
             row = Row(a % mod, b % mod, mod, least + more % (case.most - least + 1))

@@ -17,7 +17,7 @@ from modexlab.rtl.units.fold.mod_quadruple import ModQuadruple
 from modexlab.rtl.units.fold.product_pair import ProductPair
 from modexlab.rtl.units.fold.row_fold import RowFold
 from modexlab.rtl.units.fold.split_adder import AdderBack, AdderFront
-from pymtl3 import Component, DefaultPassGroup
+from pymtl3 import DefaultPassGroup
 
 from tests.harness import examples, regress_if
 
@@ -25,7 +25,7 @@ DESIGN, CONSTANT_TIME = catalogue.find("fold"), catalogue.find("fold-ct")
 
 
 @st.composite
-def moduli(draw: st.DrawFn, nbits: int) -> int:
+def moduli(draw, nbits):
     """Any modulus, a short one, or a corner."""
     top = (1 << nbits) - 1
     corners = st.sampled_from((1, 2, 3, 1 << nbits - 1, (1 << nbits - 1) + 1, top - 1, top))
@@ -84,7 +84,7 @@ def test_what_a_shape_refuses():
 # ---- the units
 
 
-def made(unit: Component) -> Component:
+def made(unit):
     unit.elaborate()
     unit.apply(DefaultPassGroup())
     return unit
@@ -230,7 +230,7 @@ def test_one_cycle_of_reset_is_enough():
     machine.reset @= 1
     machine.sim_tick()
 
-    def answer(base: int, exp: int, mod: int, ticks: int) -> int | None:
+    def answer(base, exp, mod, ticks):
         """The result, if it is there after so many cycles."""
         machine.reset @= 0
         machine.istream.val @= 1

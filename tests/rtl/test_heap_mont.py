@@ -16,7 +16,7 @@ from modexlab.eval.lab.comparison import cores
 from modexlab.fl.compression.bit_heap import Line, plan_heap
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
-from modexlab.rtl.sim import Run, Stall, simulate
+from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
 from pymtl3 import Component, Wire, mk_bits, update
@@ -24,32 +24,29 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from tests.harness import examples, regress_if, stamps
 from tests.tables import scaled
-from tests.tables.rows import ProductRow
 
 How = dict[str, object]  # settings of a unit beside its widths
 
 
-def timing(nbits: int, w: int, how: How) -> HeapMontTiming:
+def timing(nbits, w, how):
     return HeapMontTiming(nbits, w, **{name: value for name, value in how.items() if name != "rows"})
 
 
-def constants(n: int, w: int, how: How) -> tuple[int, int]:
+def constants(n, w, how):
     """M and M', by what they are."""
     ones = w * (1 + int(how.get("quotient_delay", 0)))
     m = -pow(n, -1, 1 << ones) % (1 << ones) * n
     return m, (m + 1) >> ones
 
 
-def check_product(answer: int, a: int, b: int, n: int, ndigits: int, w: int, how: How) -> None:
+def check_product(answer, a, b, n, ndigits, w, how):
     """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, and it is below 2M."""
     m, _ = constants(n, w, how)
     quotient, left = divmod((answer << w * ndigits) - a * b, m)
     assert (left, 0 <= quotient < 1 << w * ndigits, answer < 2 * m) == (0, True, True), (answer, a, b, n)
 
 
-def run_products(
-    unit: Component, rows: list[ProductRow], nbits: int, w: int, how: How, stage: str, stall: Stall | None
-) -> Run:
+def run_products(unit, rows, nbits, w, how, stage, stall):
     """All rows through a unit, whose static port takes M'."""
     with simulate(unit, stage) as sim:
         run = sim.run(
@@ -65,7 +62,7 @@ def run_products(
     return run
 
 
-def case(nbits: int, w: int, later: bool = True, **how: object) -> object:
+def case(nbits, w, later=True, **how):
     name = "-".join(str(item) for item in (nbits, w, *(f"{k}={v}" for k, v in how.items())))
     return pytest.param(nbits, w, how, id=name, marks=regress_if(later))
 
@@ -149,7 +146,7 @@ def test_any_stream(nbits, w, how):
             source=st.sampled_from([0.0, 0.3, 0.8]),
             sink=st.sampled_from([0.0, 0.3, 0.8]),
         )
-        def check(drawn: list, alike: bool, seed: int, source: float, sink: float) -> None:
+        def check(drawn, alike, seed, source, sink):
             moduli = [(drawn[0][0] if alike else n) | 1 for n, *_ in drawn]
             requests = [
                 (a % (2 * constants(n, w, how)[0]), b % (2 * constants(n, w, how)[0]))

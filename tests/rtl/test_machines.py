@@ -40,7 +40,7 @@ SHOWN_BY = {
 }
 
 
-def choices(design: Design, name: str) -> tuple:
+def choices(design, name):
     """The legal values of a parameter, if the design has it."""
     return next((param.legal for param in design.params if param.name == name), ())
 
@@ -84,7 +84,7 @@ SHAPED = [
 ]
 
 
-def table(design: Design, nbits: int, exp_nbits: int | None = None, **settings_: object) -> list[ModExpRow]:
+def table(design, nbits, exp_nbits=None, **settings_):
     """The table for a design: all moduli, those that are short enough, or the one that it is made for."""
     machine = design.at(nbits, **settings_)
     rows = mod_exp.table(machine.modulus_nbits, exp_nbits, mod=machine.modulus)
@@ -98,17 +98,17 @@ def table(design: Design, nbits: int, exp_nbits: int | None = None, **settings_:
     return rows
 
 
-def label(case: object) -> str:
+def label(case):
     if isinstance(case, Design):
         return case.name
     return " ".join(f"{name}={value}" for name, value in case.items()) if isinstance(case, dict) else ""
 
 
-def marked(cases: list) -> list:
+def marked(cases):
     """The cases as parameters. `make regress` has MORE_SHAPES, siblings' shapes, and other schedules than a
     design's own, which make test has of one design (EVERY_SCHEDULE)."""
 
-    def is_later(design: Design, how: dict) -> bool:
+    def is_later(design, how):
         if how.get("schedule", design.schedule) == design.schedule:
             varied = any(name in how and design.name not in by for name, by in SHOWN_BY.items())
             again = design.paper == "000" and OF_DOMAIN[design.domain] is not design
@@ -191,7 +191,7 @@ def test_exponent_0_of_paper_001(name, base, cycles, schedule):
 MOST_NATIVE_CYCLES, MOST_PYTHON_CYCLES = 20_000_000, 1_000_000
 
 
-def affordable(design: Design, rows: list[ModExpRow], nbits: int, most: int) -> list[ModExpRow]:
+def affordable(design, rows, nbits, most):
     """The rows, but for those that would bring more than so many cycles: wide digit-serial machines take
     millions for one.
     """
@@ -205,7 +205,7 @@ def affordable(design: Design, rows: list[ModExpRow], nbits: int, most: int) -> 
     return kept
 
 
-def widths(design: Design) -> list:
+def widths(design):
     """The widths at which a design exists; all but a few of the first of a multiplier are left to `make
     regress`.
     """
@@ -310,8 +310,8 @@ def test_constant_time(design, how):
     @given(
         exps=st.lists(st.integers(0, (1 << nbits) - 1), min_size=2, max_size=40), base=st.integers(0, mod - 1)
     )
-    def check(exps: list[int], base: int) -> None:
-        by_length: dict[int, set[int]] = {}
+    def check(exps, base):
+        by_length = {}
         requests = [machine.carried(base, exp, mod) for exp in exps]
         latencies = simulation.run(requests, source_delays=longest).latencies  # none behind another
         for exp, latency in zip(exps, latencies, strict=True):
@@ -359,7 +359,7 @@ def test_any_exponentiation(design, how):
 
         @settings(max_examples=examples(300))
         @given(OPERANDS, st.booleans())
-        def check(operands: tuple[int, int, int], legal: bool) -> None:
+        def check(operands, legal):
             base, exp, mod = operands
             if legal:
                 mod = design.at(8).modulus or mod | 1

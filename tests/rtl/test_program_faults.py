@@ -7,7 +7,6 @@ is counted. `pytest -s` prints the numbers.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pytest
@@ -23,7 +22,7 @@ from modexlab.rtl.sim.campaigns.faults import (
     faults_of,
     judged,
 )
-from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, Site, prepare
+from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, prepare
 
 from tests.harness import regress_if
 from tests.programs import EVERYTHING, machine_of
@@ -39,9 +38,8 @@ class Attacked:
     machine: Machine
     seed: int = 1
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         key = self.machine.key
-        assert key.d is not None
         self.rng = random.Random(self.seed)
         messages = [self.rng.randrange(2, key.n - 1) for _ in range(7)]
         self.requests = [self.machine.carried(message, key.d, key.n) for message in messages]
@@ -53,7 +51,7 @@ class Attacked:
         self.nwords = len(self.machine.programmed.program.words)
 
     @property
-    def residues(self) -> list[Site]:
+    def residues(self):
         """Registers of residues, the modulus, and the words of the memory that the program uses."""
         depth = self.machine.programmed.program.depth
         return [
@@ -64,23 +62,23 @@ class Attacked:
         ]
 
     @property
-    def control(self) -> list[Site]:
+    def control(self):
         """All other registers: counters, flags, the exponent, what units are at."""
         return [register for register in self.model.registers if "memory.words" not in register.path]
 
     @property
-    def rom(self) -> list[Site]:
+    def rom(self):
         """The words of the program."""
         return [table for table in self.model.tables if _place(table) < self.nwords]
 
-    def arrivals(self, site: Site) -> list[int]:
+    def arrivals(self, site):
         """The cycles in which a unit answers, by the rule of cycles: a product unit, or the one that
         converts.
         """
         programmed = self.machine.programmed
         trace = programmed.trace(self.requests[0])
         timing = programmed.timing
-        found: set[int] = set()
+        found = set()
         for at, executed in enumerate(trace):
             if executed.word.setup is not None if site.path.startswith("setup") else executed.made:
                 end = timing.loading_cycles + timing.replayed(trace[: at + 1], 0)
@@ -88,11 +86,11 @@ class Attacked:
                 found |= {end, end - one} if len(executed.made) > 1 else {end}
         return sorted(found)
 
-    def some(self, count: int) -> Callable[[Site], Iterable[int]]:
+    def some(self, count):
         """So many cycles, drawn for each bit of a site."""
         return lambda _: [self.rng.randrange(self.cycles) for _ in range(count)]
 
-    def attack(self, what: str, faults: list[Fault]) -> Counter[Effect]:
+    def attack(self, what, faults):
         """The campaign; faults that let a wrong result out are shown."""
         outcomes = self.model.campaign(self.requests, faults, self.golden, 3 * self.cycles)
         counts = Counter(outcome.effect for outcome in outcomes)
@@ -101,19 +99,19 @@ class Attacked:
         self.wrong = [item for item in outcomes if item.effect is Effect.WRONG]
         return counts
 
-    def withstands(self, what: str, faults: list[Fault]) -> None:
+    def withstands(self, what, faults):
         """No wrong result leaves, and not because nothing happened."""
         counts = self.attack(what, faults)
         assert not self.wrong, "\n".join(f"{item.fault}: {item.response}" for item in self.wrong[:20])
         assert counts[Effect.CAUGHT] > 0
 
 
-def _place(site: Site) -> int:
+def _place(site):
     """Return the index of a word in its memory or ROM."""
     return int(site.path.split("[")[1][:-1]) if "[" in site.path else 0
 
 
-def attacked(name: str, nbits: int, **settings: object) -> Attacked:
+def attacked(name, nbits, **settings):
     return Attacked(machine_of(name, nbits, **settings))
 
 

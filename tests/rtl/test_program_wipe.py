@@ -9,7 +9,6 @@ so that what is never written is seen too.
 import random
 
 import pytest
-from modexlab.eval.designs.machine import Machine
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim.campaigns.faults import Faulted
@@ -51,25 +50,24 @@ PLAIN = [
 ]
 
 
-def parameters(cases: list[tuple[str, dict, bool]]) -> list:
+def parameters(cases):
     return [
         pytest.param(name, how, id=" ".join([name, *map(str, how.values())]), marks=regress_if(later))
         for name, how, later in cases
     ]
 
 
-def requests(machine: Machine, which: int) -> dict[str, tuple[tuple[int, ...], Status]]:
+def requests(machine, which):
     """Operations of a key with what they come to: the right one, those with wrong numbers, those that are
     refused.
     """
     rng = random.Random(which)
     key = seeded_key(machine.nbits, which)
-    assert key.d is not None
     names = machine.programmed.names
     good = machine.with_key(key, rng.randrange).carried(2 + rng.randrange(key.n - 2), key.d, key.n)
     fields = dict(zip(names, good, strict=True))
 
-    def wrong(**numbers: int) -> tuple[int, ...]:
+    def wrong(**numbers):
         return tuple({**fields, **numbers}.values())
 
     found = {"right": (good, Status.OK)}
@@ -86,7 +84,7 @@ def requests(machine: Machine, which: int) -> dict[str, tuple[tuple[int, ...], S
     return found
 
 
-def differing(one: dict[str, int], other: dict[str, int]) -> dict[str, tuple[int, int]]:
+def differing(one, other):
     """The registers that are not the same."""
     return {path: (one[path], other[path]) for path in one if one[path] != other[path]}
 
@@ -100,8 +98,8 @@ def test_nothing_of_a_key_is_left(name, how):
     for what, (request, status) in one.items():
         first, left = model.state(request, MOST_CYCLES)
         second, also_left = model.state(other[what][0], MOST_CYCLES)
-        assert (first[0], second[0]) == (status, status), what  # type: ignore[index]
-        assert status is Status.OK or first[1] == second[1] == 0  # type: ignore[index]
+        assert (first[0], second[0]) == (status, status), what
+        assert status is Status.OK or first[1] == second[1] == 0
         assert differing(left, also_left) == {}, what
 
 

@@ -12,19 +12,17 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 from modexlab.fl.program.schedules import SCHEDULES
-from modexlab.rtl.sim import Run, Stall, simulate
+from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.mod_halve import ModHalve
 from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
-from pymtl3 import Component
 
 from tests.harness import examples, regress_if, stamps
 from tests.tables import scaled
-from tests.tables.rows import ProductRow
 
 FORMS = ("propagate", "carry-save")
 
 
-def check_product(answer: int, a: int, b: int, n: int, nbits: int, w: int, delay: int = 0) -> None:
+def check_product(answer, a, b, n, nbits, w, delay=0):
     """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, where M = c*n = -1 mod 2^w, and it
     is below 2M.
     """
@@ -36,9 +34,7 @@ def check_product(answer: int, a: int, b: int, n: int, nbits: int, w: int, delay
     assert (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True), (answer, a, b, n, nbits, w)
 
 
-def run_products(
-    unit: Component, rows: list[ProductRow], nbits: int, w: int, stage: str, stall: Stall | None = None
-) -> Run:
+def run_products(unit, rows, nbits, w, stage, stall=None):
     """All rows through a unit, whose static port takes M'."""
     with simulate(unit, stage) as sim:
         run = sim.run(
@@ -215,7 +211,7 @@ def test_formula(nbits, w, form):
             assert both.done[1] - both.accepted[0] == timing.pair()
 
 
-def wide(nbits: int, w: int, form: str) -> object:
+def wide(nbits, w, form):
     later = (nbits, form) not in ((32, "carry-save"), (256, "propagate"))
     return pytest.param(nbits, w, form, marks=regress_if(later), id=f"{nbits}-{w}-{form}")
 
@@ -273,7 +269,7 @@ def test_any_stream(nbits, w, form):
             source=st.sampled_from([0.0, 0.3, 0.8]),
             sink=st.sampled_from([0.0, 0.3, 0.8]),
         )
-        def check(drawn: list, seed: int, source: float, sink: float) -> None:
+        def check(drawn, seed, source, sink):
             moduli = [ScaledMontgomery(n | 1, ScaledShape(nbits, w)) for n, *_ in drawn]
             requests = [
                 (a % (2 * scaled_montgomery.m), b % (2 * scaled_montgomery.m))

@@ -1,7 +1,5 @@
 """The memory whose words are shielded reads and writes as the plain one, and which machines have it."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

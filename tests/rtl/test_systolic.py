@@ -27,11 +27,11 @@ SHAPES = [
 ]
 
 
-def label(value: object) -> str:
+def label(value):
     return f"{value.nwords}x{value.digit_nbits}" if isinstance(value, SystolicShape) else ""
 
 
-def statics(shape: SystolicShape, rows: list) -> list[dict[str, int]]:
+def statics(shape, rows):
     return [{"modulus": row.mod, "n_prime": shape.inverse(row.mod)} for row in rows]
 
 
@@ -104,7 +104,6 @@ def test_systolic_counts_of_the_paper(nbits):
     pes = re.findall(r"^ +(SystolicPE\w*) \w+$", text, re.MULTILINE)
     assert len(pes) == elements
     quotient = re.search(r"^module QuotientUnit\b.*?^endmodule", text, re.MULTILINE | re.DOTALL)
-    assert quotient is not None
     body = re.sub(r"//.*|/\*.*?\*/", "", quotient[0])
     assert len(pes) + body.count(" * ") == multipliers
     assert machine.product_cycles == cycles

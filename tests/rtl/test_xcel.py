@@ -10,16 +10,15 @@ from modexlab.fl.status import Status
 from modexlab.fl.xcel import GIVEN, GO, MASK, XcelFL
 from modexlab.rtl.interfaces.xcel import Xcel
 from modexlab.rtl.sim import Stall, simulate
-from pymtl3 import Component
 
 from tests.harness import examples, one_now, regress_if, stamps
 from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
-from tests.tables.xcel import Access, programs
+from tests.tables.xcel import programs
 
 DESIGN = catalogue.find("mont")
 
 
-def golden(nbits: int, accesses: list[Access], name: str = "mont") -> list[tuple[int, int]]:
+def golden(nbits, accesses, name="mont"):
     """The answers at the functional level."""
     machine = catalogue.find(name).at(nbits)
     xcel = XcelFL(machine.shape, lambda *operands: machine.fl(*operands))
@@ -33,7 +32,7 @@ def golden(nbits: int, accesses: list[Access], name: str = "mont") -> list[tuple
     return answers
 
 
-def run(component: Component, nbits: int, stage: str, stall: Stall | None = None, name: str = "mont") -> list:
+def run(component, nbits, stage, stall=None, name="mont"):
     """All programs through a component; the stamps of each."""
     result = []
     with simulate(component, stage) as simulation:
@@ -97,7 +96,7 @@ def test_any_program():
 
         @settings(max_examples=examples(500))
         @given(st.lists(ACCESS, min_size=1, max_size=40))
-        def check(accesses: list[Access]) -> None:
+        def check(accesses):
             assert simulation.run(accesses, max_cycles=50_000).responses == golden(40, accesses)
 
         check()

@@ -2,17 +2,13 @@
 the folder that builds by itself, and what comes of accesses that the machine refuses.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from modexlab.eval.designs.catalogue import entry, find
@@ -33,7 +29,7 @@ MOST_WORDS = 4096 // 32
 ILLEGAL_INSTRUCTION = 2  # the cause of VexRiscv; PicoRV32's interrupt 1
 
 
-def bench_that_prints(directory: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> None:
+def bench_that_prints(directory, monkeypatch, lines):
     """In the place of the simulation."""
     (directory / "lines").write_text(lines)
     script = directory / "bench"
@@ -42,7 +38,7 @@ def bench_that_prints(directory: Path, monkeypatch: pytest.MonkeyPatch, lines: s
     monkeypatch.setattr(Chip, "model", script)
 
 
-def lines_of(results: list[int], code: int) -> Iterator[str]:
+def lines_of(results, code):
     """Return the lines that a chip with 16 bits would print."""
     for i, result in enumerate(results):
         yield from (f"mark {mark} {100 * i + 10 * mark}\n" for mark in range(1, 6))
@@ -131,7 +127,7 @@ def test_calls_of_an_accelerator(cli, tmp_path, monkeypatch):
     answers = accelerator.answers([row.request for row in chips.rows_of(accelerator)])
     assert {status for status, _ in answers} == {0, 1, 3}, "results, and refused requests"
 
-    def calls(change: int, count: int, code: int) -> list[list[str]]:
+    def calls(change, count, code):
         lines = "".join(
             f"mark 1 {100 * i}\nmark 2 {100 * i + 30 + i}\nword {status}\nword {x ^ change}\n"
             for i, (status, x) in enumerate(answers[:count])
@@ -284,7 +280,7 @@ def test_the_folder_builds_by_itself(cli, tmp_path, cpu):
     root = toolchain.verilator_root()
     environment = os.environ | {"VERILATOR_ROOT": str(root)}
 
-    def make(*argv: str) -> str:
+    def make(*argv):
         done = subprocess.run(
             [shutil.which("make") or "make", *argv],
             cwd=folder,

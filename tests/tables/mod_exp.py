@@ -31,7 +31,7 @@ PAPER_004 = [
 ]
 
 
-def corners(nbits: int, exp_nbits: int) -> list[ModExpRow]:
+def corners(nbits, exp_nbits):
     """Corner rows; exponents have at most exp_nbits bits, so that wide machines take a short time."""
     top = (1 << nbits) - 1
     half = nbits // 2
@@ -68,7 +68,7 @@ def corners(nbits: int, exp_nbits: int) -> list[ModExpRow]:
     ]
 
 
-def one_modulus(nbits: int, mod: int, exp_nbits: int) -> list[ModExpRow]:
+def one_modulus(nbits, mod, exp_nbits):
     """Corner rows for a machine that is made for one modulus."""
     all_ones = (1 << exp_nbits) - 1
     divisor = next((d for d in (3, 5, 7, 11, 13, 17) if mod % d == 0), 1)
@@ -90,7 +90,7 @@ def one_modulus(nbits: int, mod: int, exp_nbits: int) -> list[ModExpRow]:
     ]
 
 
-def drawn(nbits: int, exp_nbits: int, count: int) -> list[ModExpRow]:
+def drawn(nbits, exp_nbits, count):
     """Random operands of all lengths, the same in every run."""
     rng = random.Random(f"mod_exp {nbits}")
     rows = []
@@ -101,7 +101,7 @@ def drawn(nbits: int, exp_nbits: int, count: int) -> list[ModExpRow]:
     return rows
 
 
-def table(nbits: int, exp_nbits: int | None = None, count: int = 4, mod: int = 0) -> list[ModExpRow]:
+def table(nbits, exp_nbits=None, count=4, mod=0):
     """All rows for a machine of nbits bits; with `mod`, for one that is made for that modulus."""
     exp_nbits = min(nbits, exp_nbits or nbits)
     if mod:

@@ -5,7 +5,7 @@ import random
 from .rows import ProductRow, with_delays
 
 
-def corners(nbits: int) -> list[ProductRow]:
+def corners(nbits):
     """Rows that every multiplier must get right: an odd modulus, both factors below it."""
     top = (1 << nbits) - 1  # the largest modulus, odd
     half = nbits // 2
@@ -32,7 +32,7 @@ def corners(nbits: int) -> list[ProductRow]:
     ]
 
 
-def unreduced(nbits: int) -> list[ProductRow]:
+def unreduced(nbits):
     """Rows for multipliers that divide: factors at and above the modulus, even moduli."""
     top = (1 << nbits) - 1
     return [
@@ -46,7 +46,7 @@ def unreduced(nbits: int) -> list[ProductRow]:
     ]
 
 
-def drawn(nbits: int, count: int) -> list[ProductRow]:
+def drawn(nbits, count):
     """Random factors below random odd moduli of all lengths, the same in every run."""
     rng = random.Random(f"products {nbits}")
     rows = []
@@ -56,7 +56,7 @@ def drawn(nbits: int, count: int) -> list[ProductRow]:
     return rows
 
 
-def table(nbits: int, reduced: bool, count: int = 6) -> list[ProductRow]:
+def table(nbits, reduced, count=6):
     """All rows for a multiplier of nbits bits."""
     rows = corners(nbits) + ([] if reduced else unreduced(nbits)) + drawn(nbits, count)
     return with_delays(rows)

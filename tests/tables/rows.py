@@ -7,12 +7,11 @@ is named once.
 
 from dataclasses import dataclass, fields, replace
 
-from modexlab.eval.designs.design import Design
 from modexlab.fl.errors import shown
 from modexlab.fl.status import Status
 
 
-def brief(value: object) -> str:
+def brief(value):
     """A value as a failing row prints it, wide integers shortened."""
     if isinstance(value, tuple):
         return f"({', '.join(map(brief, value))})"
@@ -22,7 +21,7 @@ def brief(value: object) -> str:
 class Row:
     """Name and columns of a row, for messages; columns at their default are left out."""
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         columns = [
             f"{column.name} {brief(getattr(self, column.name))}"
             for column in fields(self)
@@ -30,7 +29,7 @@ class Row:
         ]
         return f"{self.name}: {', '.join(columns)}"
 
-    def judge(self, answer: object, expected: object, where: str) -> None:
+    def judge(self, answer, expected, where):
         """Fail unless the answer is the expected one; the message has both."""
         assert answer == expected, f"{self!r}; {where} gives {brief(answer)}, expected {brief(expected)}"
 
@@ -47,11 +46,11 @@ class ProductRow(Row):
     sink_delay: int = 0
 
     @property
-    def golden(self) -> int:
+    def golden(self):
         return self.a * self.b % self.mod
 
     @property
-    def request(self) -> tuple[int, int]:
+    def request(self):
         return self.a, self.b
 
 
@@ -69,10 +68,10 @@ class ModExpRow(Row):
     sink_delay: int = 0
 
     @property
-    def request(self) -> tuple[int, int, int]:
+    def request(self):
         return self.base, self.exp, self.mod
 
-    def golden(self, design: Design, nbits: int, **settings: object) -> tuple[int, int]:
+    def golden(self, design, nbits, **settings):
         """(status, result), by `pow` and by what the design says of its moduli and bases."""
         machine = design.at(nbits, **settings)
         if self.mod.bit_length() > machine.modulus_nbits:
@@ -93,7 +92,7 @@ PATIENT = (0, 0)
 DELAYS = {"slow source": (5, 0), "slow sink": (0, 7), "both slow": (3, 4)}
 
 
-def with_delays(rows: list, every: int = 3) -> list:
+def with_delays(rows, every=3):
     """The rows, and some of them again with each of the delays."""
     extra = [
         replace(row, name=f"{row.name}, {name}", source_delay=source, sink_delay=sink)

@@ -8,7 +8,7 @@ from . import products
 from .rows import ProductRow, with_delays
 
 
-def corner_moduli(nbits: int, w: int) -> dict[str, int]:
+def corner_moduli(nbits, w):
     """Moduli whose multiple M is the smallest, the largest, or has a c of a special form; by name."""
     top = (1 << nbits) - 1
     moduli = {"modulus 1": 1, "modulus 3": 3, "largest modulus": top, "top bit only": (1 << (nbits - 1)) + 1}
@@ -19,7 +19,7 @@ def corner_moduli(nbits: int, w: int) -> dict[str, int]:
     return moduli
 
 
-def table(nbits: int, w: int, count: int = 6, quotient_delay: int = 0) -> list[ProductRow]:
+def table(nbits, w, count=6, quotient_delay=0):
     """All rows for a unit of nbits bits and digits of w bits on a scaled modulus; mod is N."""
     shape = ScaledShape(nbits, w, quotient_delay)
     rows = list(products.corners(nbits))

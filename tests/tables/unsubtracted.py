@@ -18,15 +18,15 @@ class UnsubtractedRow(Row):
     mod: int
 
     @property
-    def request(self) -> tuple[int, int]:
+    def request(self):
         return self.a, self.b
 
-    def right(self, answer: int, r: int) -> bool:
+    def right(self, answer, r):
         """Whether this is the product or the product and m, by Python's own arithmetic."""
         return answer < 2 * self.mod and answer * r % self.mod == self.a * self.b % self.mod
 
 
-def corners(nbits: int) -> list[UnsubtractedRow]:
+def corners(nbits):
     """Corner rows for moduli of up to nbits bits."""
     half = nbits // 2
     p, q = (1 << half) - 1, (1 << (half - 1)) + 1
@@ -54,7 +54,7 @@ def corners(nbits: int) -> list[UnsubtractedRow]:
     return rows
 
 
-def drawn(nbits: int, count: int) -> list[UnsubtractedRow]:
+def drawn(nbits, count):
     """Random operands for moduli of all lengths."""
     rng = random.Random(f"unsubtracted {nbits}")
     rows = []

@@ -19,40 +19,40 @@ class Program:
     given_of: GivenOf
     accesses: list[Access] = field(default_factory=list)
 
-    def write(self, addr: int, data: int = 0) -> "Program":
+    def write(self, addr, data=0):
         self.accesses.append((1, addr, data))
         return self
 
-    def read(self, addr: int, times: int = 1) -> "Program":
+    def read(self, addr, times=1):
         self.accesses += [(0, addr, 0)] * times
         return self
 
-    def push(self, addr: int, value: int) -> "Program":
+    def push(self, addr, value):
         for word in to_words(value, self.nbits):
             self.write(addr, word)
         return self
 
-    def key(self, mod: int) -> "Program":
+    def key(self, mod):
         """Push the modulus and what is made from it."""
         self.push(MOD, mod)
         for i, value in enumerate(self.given_of(mod)):
             self.push(GIVEN + i, value)
         return self
 
-    def operation(self, base: int, exp: int, mod: int) -> "Program":
+    def operation(self, base, exp, mod):
         """Push all, go, pop the result, look at the status."""
         self.push(BASE, base).push(EXP, exp).key(mod).write(GO)
         return self.read(GO, words_of(self.nbits)).read(STATUS)
 
 
-def programs(nbits: int, given_of: GivenOf = lambda mod: ()) -> list[Program]:
+def programs(nbits, given_of=lambda mod: ()):
     """All programs for an accelerator of nbits bits."""
     words = words_of(nbits)
     rng = random.Random(f"xcel {nbits}")
     mod = rng.getrandbits(nbits) | 1 << (nbits - 1) | 1
     base, exp = rng.randrange(mod), rng.getrandbits(min(nbits, 16))
 
-    def program(name: str) -> Program:
+    def program(name):
         return Program(name, nbits, given_of)
 
     return [

@@ -2,8 +2,6 @@
 short.
 """
 
-from __future__ import annotations
-
 import signal
 
 import pytest
@@ -41,7 +39,7 @@ def answers(**how):
 @pytest.mark.parametrize(("jobs", "long"), [(1, 0), (2, 0), (2, 1 << 40)])
 def test_all_are_computed_once(jobs, long, monkeypatch, ledger):
     monkeypatch.setattr(module, "LONG", long)
-    told: list[tuple[int, int]] = []
+    told = []
     with answers(jobs=jobs, ledger=ledger) as made:
         made.of([*WANTED, WANTED[0]], lambda *counts: told.append(counts))
     assert made.known == EXPECTED
@@ -50,7 +48,7 @@ def test_all_are_computed_once(jobs, long, monkeypatch, ledger):
 
 
 def test_an_interrupted_run_goes_on(monkeypatch, ledger):
-    computed: list[Chunk] = []
+    computed = []
     real = Chunk.run
 
     def run(chunk, report):

@@ -1,7 +1,5 @@
 """The encodings that judge vectors, against signatures and ciphertexts made by `cryptography`."""
 
-from __future__ import annotations
-
 import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
@@ -25,13 +23,13 @@ def key(request):
     return rsa.generate_private_key(public_exponent=65537, key_size=request.param)
 
 
-def public(key: rsa.RSAPrivateKey, signature: bytes) -> tuple[int, int]:
+def public(key, signature):
     """(signature^e mod n, n)."""
     numbers = key.public_key().public_numbers()
     return pow(int.from_bytes(signature, "big"), numbers.e, numbers.n), numbers.n
 
 
-def private(key: rsa.RSAPrivateKey, ciphertext: bytes) -> tuple[int, int]:
+def private(key, ciphertext):
     numbers = key.private_numbers()
     n = numbers.public_numbers.n
     return pow(int.from_bytes(ciphertext, "big"), numbers.d, n), (n.bit_length() + 7) // 8

@@ -1,15 +1,11 @@
 """The judge: what is run, what is skipped and why, and that each of its two judges can say no."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.exchange.vectors import judge
-from modexlab.eval.exchange.vectors.items import Frame, Item, ModExp, ModMul, NotApplicable, Verdict
-from modexlab.eval.exchange.vectors.judge import Judge, Outcome
+from modexlab.eval.exchange.vectors.items import Frame, ModExp, ModMul, NotApplicable, Verdict
+from modexlab.eval.exchange.vectors.judge import Judge
 from modexlab.fl.errors import BadInput
 from modexlab.fl.pkcs1 import Kind, Opened
 from modexlab.fl.status import Status
@@ -19,7 +15,7 @@ from tests.harness import regress_if
 M = 2**31 - 1
 
 
-def judged(item: Item, design: str = "mont", **options: object) -> Outcome:
+def judged(item, design="mont", **options):
     ((outcome,),) = Judge(catalogue.find(design), **options).run([[item]])
     return outcome
 
@@ -152,7 +148,7 @@ def test_either_verdict_may_be_accepted(says):
 
 
 def test_a_wrong_machine_fails(monkeypatch):
-    def off_by_one(_: Session, operands: Sequence[tuple[int, int, int]], *__: object) -> list[Answer]:
+    def off_by_one(_, operands, *__):
         return [Answer(Status.OK, pow(*operand) + 1, 9) for operand in operands]
 
     monkeypatch.setattr(Session, "run", off_by_one)

@@ -2,13 +2,8 @@
 else.
 """
 
-from __future__ import annotations
-
 import json
 import random
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.exchange.vectors import load
@@ -23,7 +18,7 @@ MUTATIONS = 200
 WIDEST = 4096  # wider numbers are skipped before anything is computed with them
 
 
-def read(path: Path) -> str:
+def read(path):
     """Load a file and ask every question that `check` would ask it, with pow as the machine; the message, if
     refused.
     """
@@ -47,16 +42,16 @@ def read(path: Path) -> str:
 # ---- by hand
 
 
-def corrupted(tmp_path: Path, name: str, change: Callable[[str], str]) -> Path:
+def corrupted(tmp_path, name, change):
     path = tmp_path / name
     path.write_text(change((DATA / name).read_text()))
     return path
 
 
-def signatures(change: Callable[[dict[str, Any]], None]) -> Callable[[str], str]:
+def signatures(change):
     """A change to the document of the signatures."""
 
-    def changed(text: str) -> str:
+    def changed(text):
         document = json.loads(text)
         change(document)
         return json.dumps(document)
@@ -64,18 +59,18 @@ def signatures(change: Callable[[dict[str, Any]], None]) -> Callable[[str], str]
     return changed
 
 
-def set_test(**fields: object) -> Callable[[dict[str, Any]], None]:
+def set_test(**fields):
     return lambda document: document["testGroups"][0]["tests"][0].update(fields)
 
 
-def set_group(**fields: object) -> Callable[[dict[str, Any]], None]:
+def set_group(**fields):
     return lambda document: document["testGroups"][0].update(fields)
 
 
-def with_modulus(value: str) -> Callable[[str], str]:
+def with_modulus(value):
     """CAVP text in which n has another value."""
 
-    def changed(text: str) -> str:
+    def changed(text):
         lines = text.splitlines()
         return "\n".join(f"n = {value}" if line.startswith("n =") else line for line in lines)
 
@@ -126,7 +121,7 @@ def test_a_hash_without_identifier_is_not_applicable(tmp_path):
 
 
 def test_a_salt_length_that_is_no_number(tmp_path):
-    def pss(document: dict[str, Any]) -> None:
+    def pss(document):
         document["algorithm"] = "RSASSA-PSS"
         document["testGroups"][0].update(type="RsassaPssVerify", sLen=["20"])
 
@@ -138,7 +133,7 @@ def test_a_salt_length_that_is_no_number(tmp_path):
 # ---- by chance
 
 
-def mutated(text: bytes, rng: random.Random) -> bytes:
+def mutated(text, rng):
     """One to four small accidents: bytes lost, doubled or replaced, lines lost, doubled or swapped."""
     for _ in range(rng.randint(1, 4)):
         start = rng.randrange(len(text))
@@ -187,18 +182,18 @@ VALUES = (
 )
 
 
-def retyped(document: Any, rng: random.Random) -> Any:
+def retyped(document, rng):
     """The document with one value, somewhere in it, of another type."""
     if not isinstance(document, (dict, list)) or not document or rng.random() < 0.1:
         return rng.choice(VALUES)
     keys = list(document) if isinstance(document, dict) else range(len(document))
     key = rng.choice(list(keys))
-    changed: Any = document.copy()
+    changed = document.copy()
     changed[key] = retyped(document[key], rng)
     return changed
 
 
-def check(path: Path, mutant: bytes) -> bool:
+def check(path, mutant):
     path.write_bytes(mutant)
     said = read(path)
     assert "\n" not in said and len(said) < 1000, said

@@ -4,19 +4,16 @@ The good files are tests/data (numbers by Python's pow, signatures by the `rsa` 
 layouts, the NIST and PKCS#1 files of `cryptography_vectors`. No hardware here: pow stands for it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import cryptography_vectors
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from modexlab.eval.exchange.vectors import VectorFile, load
+from modexlab.eval.exchange.vectors import load
 from modexlab.eval.exchange.vectors.items import ModExp, ModMul, NotApplicable
 from modexlab.fl.errors import BadInput
 
@@ -25,9 +22,9 @@ from tests.paths import DATA
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 
 
-def judge(file: VectorFile) -> Counter[str]:
+def judge(file):
     """Counts by kind of every item, after asserting that golden values agree with the file."""
-    counts: Counter[str] = Counter()
+    counts = Counter()
     for item in file.items:
         if isinstance(item, NotApplicable):
             counts["not applicable"] += 1
@@ -111,26 +108,26 @@ def key():
     return rsa.generate_private_key(public_exponent=3, key_size=1024)
 
 
-def _hex(number: int) -> str:
+def _hex(number):
     return f"{number:x}".zfill(len(f"{number:x}") + 1 & ~1)
 
 
-def _jwk(number: int) -> str:
+def _jwk(number):
     data = number.to_bytes((number.bit_length() + 7) // 8, "big")
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def _spki(key: rsa.RSAPrivateKey, encoding: serialization.Encoding) -> bytes:
+def _spki(key, encoding):
     return key.public_key().public_bytes(encoding, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
-def _pkcs8(key: rsa.RSAPrivateKey, encoding: serialization.Encoding, pkcs1: bool = False) -> bytes:
+def _pkcs8(key, encoding, pkcs1=False):
     form = serialization.PrivateFormat.TraditionalOpenSSL if pkcs1 else serialization.PrivateFormat.PKCS8
     return key.private_bytes(encoding, form, serialization.NoEncryption())
 
 
 PEM, DER = serialization.Encoding.PEM, serialization.Encoding.DER
-PUBLIC_KEYS: dict[str, Callable[[rsa.RSAPrivateKey], object]] = {
+PUBLIC_KEYS = {
     "publicKeyDer": lambda key: _spki(key, DER).hex(),
     "keyDer": lambda key: _spki(key, DER).hex(),
     "keyPem": lambda key: _spki(key, PEM).decode(),
@@ -142,7 +139,7 @@ PUBLIC_KEYS: dict[str, Callable[[rsa.RSAPrivateKey], object]] = {
         "e": _jwk(key.public_key().public_numbers().e),
     },
 }
-PRIVATE_KEYS: dict[str, Callable[[rsa.RSAPrivateKey], object]] = {
+PRIVATE_KEYS = {
     "privateKeyPkcs8": lambda key: _pkcs8(key, DER).hex(),
     "privateKeyPem": lambda key: _pkcs8(key, PEM, pkcs1=True).decode(),
     "privateKey": lambda key: {
@@ -152,9 +149,7 @@ PRIVATE_KEYS: dict[str, Callable[[rsa.RSAPrivateKey], object]] = {
 }
 
 
-def wycheproof(
-    path: Path, algorithm: str, group: dict[str, object], tests: list[dict[str, object]]
-) -> VectorFile:
+def wycheproof(path, algorithm, group, tests):
     """Write and load a file of one group."""
     document = {
         "algorithm": algorithm,
@@ -430,7 +425,7 @@ def test_a_byte_order_mark_is_no_obstacle(tmp_path):
 
 # ---- corrupt files: (file to start from, what is done to it, what the message must say)
 
-CORRUPT: dict[str, tuple[str, Callable[[str], str], str]] = {
+CORRUPT = {
     "bn: a field is gone": (
         "bn_small.txt",
         lambda text: text[: text.rindex("\nM : ")],

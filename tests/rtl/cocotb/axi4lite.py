@@ -8,8 +8,6 @@ import itertools
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
@@ -39,7 +37,7 @@ LONGEST = 1_000_000  # cycles for one access: a bus that hangs is no slow test
 CYCLE_NS = 3
 
 
-def pauses(rng: random.Random, patience: float) -> Iterator[bool]:
+def pauses(rng, patience):
     while True:
         yield rng.random() > patience
 
@@ -47,7 +45,7 @@ def pauses(rng: random.Random, patience: float) -> Iterator[bool]:
 class Bench:
     """A slave out of reset, a master on it, and the model."""
 
-    def __init__(self, dut: Any, seed: int, patience: float = 1.0) -> None:
+    def __init__(self, dut, seed, patience=1.0):
         self.dut, self.rng = dut, random.Random(seed)
         self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.reset)
         for channel in (
@@ -59,13 +57,13 @@ class Bench:
         ):
             if patience < 1:
                 channel.set_pause_generator(pauses(random.Random(self.rng.random()), patience))
-        self.model: Any = (
+        self.model = (
             Axi4Lite000FL(NBITS, MACHINE.fl, KEY, lfsr_not_random(), has_raw=True)
             if PAPER
             else Axi4LiteFL(MACHINE.shape, MACHINE.fl, MACHINE.traits)
         )
 
-    async def begin(self) -> None:
+    async def begin(self):
         cocotb.start_soon(Clock(self.dut.clk, CYCLE_NS, "ns").start())
         if PAPER:
             for name in ("modulus", "public", "private"):
@@ -75,7 +73,7 @@ class Bench:
         self.dut.reset.value = 0
         await RisingEdge(self.dut.clk)
 
-    async def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
+    async def write(self, address, data, strobes=ALL_BYTES):
         """The bytes of the strobes, which must be side by side: so the master makes strobes."""
         first = (strobes & -strobes).bit_length() - 1
         length = strobes.bit_length() - first
@@ -83,11 +81,11 @@ class Bench:
         answer = await with_timeout(self.master.write(address + first, value), LONGEST * CYCLE_NS, "ns")
         return ANSWERS[answer.resp]
 
-    async def read(self, address: int) -> tuple[int, int]:
+    async def read(self, address):
         answer = await with_timeout(self.master.read(address, BYTES), LONGEST * CYCLE_NS, "ns")
         return int.from_bytes(answer.data, "little"), ANSWERS[answer.resp]
 
-    async def end(self) -> None:
+    async def end(self):
         """Wait for the interrupt."""
         for _ in range(LONGEST):
             if self.dut.irq.value:
@@ -96,7 +94,7 @@ class Bench:
         raise AssertionError("no interrupt")
 
 
-def side_by_side(strobes: int) -> bool:
+def side_by_side(strobes):
     """Whether the strobes are those that a master makes of some bytes."""
     return strobes > 0 and (strobes + (strobes & -strobes)) & strobes == 0
 
@@ -104,7 +102,7 @@ def side_by_side(strobes: int) -> bool:
 STROBES = [index for index in range(1, 16) if side_by_side(index)]
 
 
-async def compare(bench: Bench, count: int) -> int:
+async def compare(bench, count):
     """Random accesses, one after the other, each as the model has it; how many were refused."""
     rng, refused = bench.rng, 0
     if not PAPER:
@@ -121,8 +119,8 @@ async def compare(bench: Bench, count: int) -> int:
                 continue
             if name == "MODULUS" and rng.random() < 0.7:
                 data |= 1
-            expected: Any = bench.model.write(address, data, strobes)
-            found: Any = await bench.write(address, data, strobes)
+            expected = bench.model.write(address, data, strobes)
+            found = await bench.write(address, data, strobes)
             started = name in ("CONTROL", "STATUS") and expected == OKAY and bench.model.interrupt
             if started and not PAPER:
                 await bench.end()
@@ -144,14 +142,14 @@ async def compare(bench: Bench, count: int) -> int:
 
 
 @cocotb.test()
-async def accesses_as_the_model_has_them(dut: Any) -> None:
+async def accesses_as_the_model_has_them(dut):
     """A master that never waits."""
     bench = Bench(dut, 1)
     await bench.begin()
     assert await compare(bench, COUNT) > COUNT // 20
 
 
-async def watch(dut: Any, seen: Counter[str]) -> None:
+async def watch(dut, seen):
     """Cycles in which an answer waits for the master, a write has one half, and a read is offered beside a write."""
     while True:
         await RisingEdge(dut.clk)
@@ -163,11 +161,11 @@ async def watch(dut: Any, seen: Counter[str]) -> None:
 
 
 @cocotb.test()
-async def the_same_with_back_pressure(dut: Any) -> None:
+async def the_same_with_back_pressure(dut):
     """Every channel pauses in half of the cycles, each by itself; it is seen that they do."""
     bench = Bench(dut, 2, 0.5)
     await bench.begin()
-    seen: Counter[str] = Counter()
+    seen = Counter()
     watching = cocotb.start_soon(watch(dut, seen))
     await compare(bench, MANY)
     watching.cancel()
@@ -175,7 +173,7 @@ async def the_same_with_back_pressure(dut: Any) -> None:
 
 
 @cocotb.test()
-async def reads_beside_writes(dut: Any) -> None:
+async def reads_beside_writes(dut):
     """Two tasks on one bus: every access has one answer, and it is its own."""
     bench = Bench(dut, 3, 0.7)
     await bench.begin()
@@ -183,7 +181,7 @@ async def reads_beside_writes(dut: Any) -> None:
     source, nothing = MAP["STATUS" if PAPER else "ID"].address, 0x7C
     wanted, _ = bench.model.read(source)
 
-    async def reads() -> int:
+    async def reads():
         for number in range(COUNT // 2):
             address = source if number % 3 else nothing
             assert await bench.read(address) == ((wanted, OKAY) if number % 3 else (0, SLVERR))
@@ -197,7 +195,7 @@ async def reads_beside_writes(dut: Any) -> None:
 
 
 @cocotb.test(skip=PAPER)
-async def a_key_that_is_loaded_once(dut: Any) -> None:
+async def a_key_that_is_loaded_once(dut):
     """Load, start, wait for the interrupt, read; busy refuses; zeroise forgets; nothing of the key can be read."""
     bench = Bench(dut, 4, 0.8)
     await bench.begin()
@@ -205,14 +203,14 @@ async def a_key_that_is_loaded_once(dut: Any) -> None:
     words = MAP["BASE"].count
     modulus, exponent = KEY.modulus, 0x1234567
 
-    async def load(name: str, value: int) -> None:
+    async def load(name, value):
         for place in range(words):
             assert (
                 await bench.write(MAP[name].address + BYTES * place, value >> 32 * place & 0xFFFF_FFFF)
                 == OKAY
             )
 
-    async def result() -> int:
+    async def result():
         read = [await bench.read(MAP["RESULT"].address + BYTES * place) for place in range(words)]
         assert all(answer == OKAY for _, answer in read)
         return sum(word << 32 * place for place, (word, _) in enumerate(read))

@@ -38,11 +38,11 @@ def own_cache(tmp_path, monkeypatch):
     return own
 
 
-def entries(directory: Path) -> list[Path]:
+def entries(directory):
     return [path for path in directory.iterdir() if path.is_file() and not path.name.startswith(SHARED)]
 
 
-def run(stage: str = "native") -> list:
+def run(stage="native"):
     with simulate(AddMod(8), stage) as sim:
         return sim.run(REQUESTS, statics=STATICS).responses
 
@@ -86,7 +86,7 @@ def test_options_that_change_the_library_change_the_entry(own_cache):
 
 def test_headers_that_change_the_library_change_the_entry(monkeypatch):
     """They say how a model is compiled."""
-    names: list[str] = []
+    names = []
     monkeypatch.setattr(cache, "cached", lambda name, make: names.append(name))
     for headers in (build.SHARED_HEADERS, build.SHARED_HEADERS.replace('"O0"', '"O1"')):
         monkeypatch.setattr(build, "SHARED_HEADERS", headers)
@@ -114,7 +114,7 @@ def test_two_processes_build_the_same_design_at_once(own_cache):
 
 
 def test_failed_build_leaves_nothing(own_cache):
-    def fail(directory: Path) -> Path:
+    def fail(directory):
         (directory / "half").write_text("half")
         raise ToolError("no")
 
@@ -144,7 +144,7 @@ def test_cache_that_cannot_be_written(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])
 def test_cache_that_cannot_be_written_in_the_end(own_cache, code):
-    def fail(directory: Path) -> Path:
+    def fail(directory):
         raise OSError(code, os.strerror(code), str(directory / "design.sv"))
 
     with pytest.raises(BadInput, match=rf"cannot be written \({os.strerror(code)}\): set MODEXLAB_CACHE"):
@@ -156,14 +156,14 @@ def test_cache_that_cannot_be_written_in_the_end(own_cache, code):
 def compiler(tmp_path, monkeypatch):
     """Sets CXX to a shell script."""
 
-    def use(script: str) -> None:
+    def use(script):
         path = tmp_path / "cxx"
         path.write_text(script)
         path.chmod(0o755)
         monkeypatch.setenv("CXX", str(path))
         forget()
 
-    def forget() -> None:
+    def forget():
         toolchain.compiler.cache_clear()
         toolchain.fingerprint.cache_clear()
 
@@ -214,7 +214,6 @@ def test_clear_of_an_own_cache_leaves_no_directory(own_cache):
 
 def test_make_clean_calls_what_there_is():
     called = re.search(r"from (\S+) import (\w+); \2\(\)", (ROOT / "Makefile").read_text())
-    assert called is not None
     assert callable(getattr(importlib.import_module(called[1]), called[2]))
 
 
@@ -256,8 +255,8 @@ def test_a_full_cache_removes_what_was_used_least_recently(tmp_path, gigabytes, 
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     monkeypatch.setenv(cache.LIMIT, gigabytes)
 
-    def add(name: str) -> Path:
-        def build(directory: Path) -> Path:
+    def add(name):
+        def build(directory):
             (directory / "file").write_bytes(bytes(2000))
             return directory / "file"
 

@@ -1,7 +1,5 @@
 """Ctrl-C while PyMTL3 works (rtl/sim/interrupt.py)."""
 
-from __future__ import annotations
-
 import signal
 import threading
 
@@ -16,7 +14,7 @@ CYCLE = 5
 class Press:
     """A bound of a slice: to ask for it is to press Ctrl-C."""
 
-    def __int__(self) -> int:
+    def __int__(self):
         signal.raise_signal(signal.SIGINT)
         return 0
 
@@ -24,19 +22,19 @@ class Press:
 class Pressed(Component):
     """Answers nothing; Ctrl-C is pressed in one of its cycles, within a value of PyMTL3."""
 
-    def construct(s) -> None:
+    def construct(s):
         s.istream = RecvIfcRTL(Bits8)
         s.ostream = SendIfcRTL(Bits8)
         s.cycles = 0
 
         @update_ff
-        def count() -> None:
+        def count():
             s.cycles += 1
             if s.cycles == CYCLE:
                 s.istream.msg[Press() : 4]
 
         @update
-        def silent() -> None:
+        def silent():
             s.istream.rdy @= 1
             s.ostream.val @= 0
             s.ostream.msg @= 0
@@ -94,7 +92,7 @@ def test_the_handler_of_a_caller_stays():
 def test_other_threads_are_left_alone():
     found = []
 
-    def work() -> None:
+    def work():
         with interrupt.kept():
             found.append(signal.getsignal(signal.SIGINT))
 

@@ -4,8 +4,7 @@ design.
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.design import Design
-from modexlab.rtl.sim import Run, Simulation, SimulationTimeout, Stall, simulate
+from modexlab.rtl.sim import SimulationTimeout, Stall, simulate
 
 from tests.harness import regress_if
 from tests.rtl.sim.examples import AddMod
@@ -15,7 +14,7 @@ NBITS = 8
 SEEDS = (1, 2, 3)
 
 
-def requests(design: Design) -> list[tuple[int, ...]]:
+def requests(design):
     """Good operands, and bad ones in between, as these take another way through control."""
     machine = design.at(NBITS)
     mod = machine.modulus or 0xB5
@@ -23,7 +22,7 @@ def requests(design: Design) -> list[tuple[int, ...]]:
     return [machine.carried(*operand) for operand in operands]
 
 
-def run(sim: Simulation, design: Design) -> Run:
+def run(sim, design):
     return sim.run(requests(design), stall=Stall(4, 0.2, 0.3))
 
 

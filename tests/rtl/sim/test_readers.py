@@ -6,14 +6,9 @@ Icarus); a bit of a concatenation (Yosys, Icarus); a struct of which a block wri
 assignment another, and a use before the declaration (Icarus).
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue, interfaces
@@ -23,7 +18,6 @@ from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import lint, translate
-from pymtl3 import Component
 
 from tests.harness import one_now, regress_if
 
@@ -34,7 +28,7 @@ TOP = "machine"
 HARMLESS = ("sorry: constant selects in always_* processes", "always_comb process has no sensitivities")
 
 
-def icarus(path: Path, top: str, out: Path) -> str:
+def icarus(path, top, out):
     """Compile for simulation; what it complains about.
 
     It is not run: vvp 11 wakes blocks whose inputs have not moved, and never comes to an end of some cycles
@@ -49,7 +43,7 @@ def icarus(path: Path, top: str, out: Path) -> str:
     return complaints
 
 
-def at_8_bits(design: catalogue.Design, interface: interfaces.Interface) -> Component:
+def at_8_bits(design, interface):
     """The design at 8 bits, or at the least width that it has."""
     for nbits in (8, 16, 32):
         try:
@@ -59,18 +53,18 @@ def at_8_bits(design: catalogue.Design, interface: interfaces.Interface) -> Comp
     raise AssertionError(f"{design.name} has none of these widths")
 
 
-MACHINES: dict[str, Callable[[], Component]] = {
+MACHINES = {
     f"{design.name}-{name}": lambda design=design, name=name: at_8_bits(design, interfaces.find(name))
     for design in catalogue.designs()
     for name in interfaces.INTERFACES
 }
-PROTECTED: dict[str, dict[str, Any]] = {
+PROTECTED = {
     "window": {"schedule": "fixed-window"},
     "key": {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True},
 }
 
 
-def protected(name: str, settings: dict[str, Any]) -> Component:
+def protected(name, settings):
     """A machine with a memory; with a key, at the least width at which there is one."""
     return catalogue.find(name).at(16, **settings).rtl()
 
@@ -80,7 +74,7 @@ MACHINES |= {
     for name in ("mont", "naive", "ssmm-ct")
     for how, settings in PROTECTED.items()
 }
-PROCESSORS: dict[str, Callable[[], Component]] = {
+PROCESSORS = {
     "proc-open": Proc,
     "proc-bus": lambda: Proc(bus=True),
     "proc": lambda: ProcXcel(Proc, NullXcel, observed=True),

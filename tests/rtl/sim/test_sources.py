@@ -37,7 +37,7 @@ def house(tmp_path, monkeypatch):
     _forget()
 
 
-def _forget() -> None:
+def _forget():
     sources.imports.cache_clear()
     sources.digest.cache_clear()
 
@@ -86,7 +86,7 @@ def test_threads_may_ask_at_once():
     between.
     """
 
-    def let_others_go(*_: object) -> None:
+    def let_others_go(*_):
         time.sleep(0)
 
     asked = ("flow.layout.place", "flow.synth.synthesis", "flow.power.power", "flow.timing.timing")

@@ -33,7 +33,7 @@ WIDE = 2100
 DRIVERS = one_now(RTL_STAGES, "python", "native")  # stage verilog has the driver of stage python
 
 
-def add_mods(nbits: int, count: int) -> tuple[list[tuple[int, int]], list[dict[str, int]], list[int]]:
+def add_mods(nbits, count):
     """Requests, settings of the static port, and what to expect."""
     rng = random.Random(nbits)
     moduli = [rng.getrandbits(nbits) | 1 << (nbits - 1) for _ in range(3)]
@@ -195,7 +195,7 @@ def test_two_simulations_of_one_design_do_not_mix():
 
 
 def test_progress_of_a_long_run():
-    seen: list[tuple[int, int]] = []
+    seen = []
     count = 600_000
     simulate(Pass(8)).run(
         [0] * count, source_delays=9, progress=lambda done, total: seen.append((done, total))

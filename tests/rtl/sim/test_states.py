@@ -2,10 +2,7 @@
 entered.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -36,7 +33,7 @@ CASES = [
 ]
 
 
-def with_states(top: Component) -> Iterator[Component]:
+def with_states(top):
     """The components that have named states."""
     if top.has_metadata(STATES):
         yield top
@@ -44,7 +41,7 @@ def with_states(top: Component) -> Iterator[Component]:
         yield from with_states(child)
 
 
-def with_programs(top: Component) -> Iterator[Sequencer]:
+def with_programs(top):
     """The components that execute one."""
     if isinstance(top, Sequencer):
         yield top
@@ -70,9 +67,9 @@ def test_control_enters_its_states_and_no_other(name, how):
     with simulate(top, "python", trace=lambda *_: look()) as sim:
         controls = list(with_states(top))
         sequencers = list(with_programs(top))
-        entered: dict[str, set[int]] = {repr(control): set() for control in (*controls, *sequencers)}
+        entered = {repr(control): set() for control in (*controls, *sequencers)}
 
-        def look() -> None:
+        def look():
             for control in controls:
                 entered[repr(control)].add(int(control.st))
             for sequencer in sequencers:
@@ -97,7 +94,7 @@ def test_control_enters_its_states_and_no_other(name, how):
 class Counter(Component):
     """A control that may have a state between two others."""
 
-    def construct(s, detour: bool) -> None:
+    def construct(s, detour):
         s.go = InPort()
         s.out = OutPort(2)
         s.st = Wire(2)

@@ -114,7 +114,7 @@ EXAMPLES = {
 }
 
 
-def modules(verilog: str) -> list[str]:
+def modules(verilog):
     return re.findall(r"^module (\w+)$", verilog, re.MULTILINE)
 
 
@@ -220,7 +220,7 @@ def test_names_of_a_project_stay_short():
         lint(text)
 
 
-def lint_several(*texts: str) -> None:
+def lint_several(*texts):
     """All in one run; each is a top of its own."""
     lint("/* verilator lint_off MULTITOP */\n" + "".join(texts))
 

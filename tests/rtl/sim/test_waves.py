@@ -87,7 +87,7 @@ def test_waveform_file_that_the_model_cannot_open(tmp_path, monkeypatch):
 
 
 def test_line_traces():
-    lines: dict[str, list[tuple[int, str]]] = {"python": [], "verilog": []}
+    lines = {"python": [], "verilog": []}
     for stage, seen in lines.items():
         sim = simulate(AddMod(8), stage, trace=lambda cycle, text, seen=seen: seen.append((cycle, text)))
         run = sim.run(REQUESTS, statics=STATICS, sink_delays=1)
@@ -100,7 +100,7 @@ def test_line_traces():
 
 
 def test_line_trace_of_a_component_without_one():
-    seen: list[str] = []
+    seen = []
     simulate(Pass(8), "python", trace=lambda _, text: seen.append(text)).run([0x11], sink_delays=1)
     assert [text.split() for text in seen] == [["#", ">", "#"], ["11", ">", "11"]]
 
