@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ..errors import BadInput
 from ..status import Status
@@ -292,8 +292,6 @@ Action = (
 )
 
 
-Kind = TypeVar("Kind")  # of actions
-
 # ---- what comes after a word
 
 
@@ -318,6 +316,20 @@ class Flow:
     out: int = 0
     last: int = 0
 
+    @property
+    def loops(self) -> bool:
+        """It enters a loop, or goes back in it."""
+        return self.kind in ("enter", "back")
+
+
+class Multiplication(NamedTuple):
+    """A product, and the registers that it has at a bit of the exponent."""
+
+    product: Product
+    dst: str
+    x: str
+    y: str
+
 
 @dataclass(frozen=True)
 class Word:
@@ -339,10 +351,10 @@ class Word:
         """Return the microinstruction that follows if the exponent's bit is this one."""
         return self.flow if bit or self.flow_at_zero is None else self.flow_at_zero
 
-    def made(self, bit: int) -> list[tuple[Product, str, str, str]]:
-        """The products with dst, x, y where this is the exponent's bit."""
+    def made(self, bit: int) -> list[Multiplication]:
+        """The products that are made where this is the exponent's bit."""
         return [
-            (product, at_bit(product.dst, bit), at_bit(product.x, bit), at_bit(product.y, bit))
+            Multiplication(product, *(at_bit(operand, bit) for operand in product.choices))
             for product in self.products
             if bit or not product.when
         ]
@@ -351,7 +363,7 @@ class Word:
     def by_bit(self) -> bool:
         return self.flow_at_zero is not None or any(product.by_bit for product in self.products)
 
-    def find(self, *kinds: type[Kind]) -> list[Kind]:
+    def find(self, *kinds: type) -> list[Any]:
         """Its actions of these kinds."""
         return [action for action in self.actions if isinstance(action, kinds)]
 
@@ -441,7 +453,7 @@ class Program:
     def all_actions(self) -> tuple[Action, ...]:
         return tuple(action for word in self.words for action in word.actions)
 
-    def find(self, *kinds: type[Kind]) -> list[Kind]:
+    def find(self, *kinds: type) -> list[Any]:
         """All actions of these kinds."""
         return [action for action in self.all_actions if isinstance(action, kinds)]
 

@@ -9,12 +9,13 @@ planes (`one`, `zero`).
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import Any
 
 from pymtl3 import clog2
 
@@ -28,6 +29,7 @@ from ...fl.program.ir import (
     Keep,
     KeepEntry,
     Move,
+    Multiplication,
     Pick,
     Program,
     Random,
@@ -68,20 +70,27 @@ class Field:
         return self.one != self.zero
 
 
-def field(name: str, one: Sequence[Value], zero: Sequence[Value] | None = None, least: int = 1) -> Field:
+def field(name: str, one: Sequence[Value], zero: Sequence[Value], least: int = 1) -> Field:
     """With the most common value where nobody looks."""
-    zero = one if zero is None else zero
     told = Counter(value for value in (*one, *zero) if value is not None)
     usual = told.most_common(1)[0][0] if told else 0
 
     def filled(values: Sequence[Value], other: Sequence[Value]) -> tuple[int, ...]:
         # a value that only one plane looks at is that of both
-        return tuple(
-            value if value is not None else by if by is not None else usual
-            for value, by in zip(values, other, strict=True)
-        )
+        pairs = zip(values, other, strict=True)
+        return tuple(next((value for value in pair if value is not None), usual) for pair in pairs)
 
     return Field(name, filled(one, zero), filled(zero, one), least)
+
+
+def _has(*kinds: type) -> cached_property[bool]:
+    """Whether the program has actions of these kinds."""
+    return cached_property(lambda code: bool(code.program.find(*kinds)))
+
+
+def _first(word: Word, get: Callable[[Any], Value], *kinds: type) -> Value:
+    """What `get` makes of the word's first action of these kinds; without one nobody looks."""
+    return next(map(get, word.find(*kinds)), None)
 
 
 @dataclass(frozen=True)
@@ -102,9 +111,11 @@ class Microcode:
             for after in (self.words[flow.to], self.words[flow.out], *again):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
                 # ... and nothing is sent ahead of what comes late
-                late = any(self._late(word, register) for register in self.program.registers)
+                late = any(self._late(register, word) for register in self.program.registers)
                 assert not (late and (after.setup or after.made(0) or after.made(1))), "what comes late"
-        assert not self.scaled or self.refuses_silently
+        # the word to which a refusal goes makes no product and no conversion, and reads no memory
+        refused = self.words[self.program.failure]
+        assert not self.scaled or not (refused.products or refused.setup or self._reads(refused))
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -122,29 +133,24 @@ class Microcode:
     @property
     def index_nbits(self) -> int:
         """Of the counter of repetitions, which addresses the memory too."""
-        counted = [word.flow.last for word in self.words if word.flow.kind == "repeat"]
-        counted.append(self.program.digit_nbits)
-        return max(1, max([self.program.depth, *(last + 1 for last in counted)]).bit_length())
+        lasts = [word.flow.last + 1 for word in self.words if word.flow.kind == "repeat"]
+        return max(1, self.program.depth, self.program.digit_nbits + 1, *lasts).bit_length()
 
     @property
     def counts(self) -> bool:
         """There is something to count."""
-        return any(self._indexed(word) for word in self.words)
+        return any(map(self._indexed, self.words))
 
-    @cached_property
-    def converts(self) -> bool:
-        """There is a unit for conversions."""
-        return bool(self.program.find(Setup))
+    converts = _has(Setup)  # there is a unit for conversions
+    checks = _has(Check)  # residues are compared
+    stretches = _has(Stretch)  # the exponent is blinded
+    skips = _has(Skip)  # blocks of the exponent are skipped
+    scans = _has(Scan)  # the table is read as a whole
 
     @cached_property
     def scaled(self) -> bool:
         """The unit for conversions makes a scaled modulus."""
         return any(setup.kind == "scale" for setup in self.program.find(Setup))
-
-    @cached_property
-    def checks(self) -> bool:
-        """Residues are compared."""
-        return bool(self.program.find(Check))
 
     @cached_property
     def sums(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -166,7 +172,7 @@ class Microcode:
     @cached_property
     def loops(self) -> bool:
         """There are loops over the exponent."""
-        return any(word.flow_at(bit).kind in ("enter", "back") for word in self.words for bit in (0, 1))
+        return any(word.flow_at(bit).loops for word in self.words for bit in (0, 1))
 
     @cached_property
     def repeats(self) -> bool:
@@ -179,11 +185,6 @@ class Microcode:
         return next((pc for pc, word in enumerate(self.words) if word.aligns), None)
 
     @cached_property
-    def stretches(self) -> bool:
-        """The exponent is blinded."""
-        return bool(self.program.find(Stretch))
-
-    @cached_property
     def shielded(self) -> bool:
         """No word of the memory shows while others are read: a number of the key would, though its use is
         blinded.
@@ -191,19 +192,9 @@ class Microcode:
         return bool(self.program.random_nbits)
 
     @cached_property
-    def skips(self) -> bool:
-        """Blocks of the exponent are skipped."""
-        return bool(self.program.find(Skip))
-
-    @cached_property
     def exponent_sources(self) -> tuple[str, ...]:
         """What the exponent is loaded from, or blinded with."""
         return tuple(dict.fromkeys((*self.named(SetExponent, "src"), *self.named(Stretch, "src"))))
-
-    @cached_property
-    def scans(self) -> bool:
-        """The table is read as a whole."""
-        return bool(self.program.find(Scan))
 
     # ---- fields, where they are read
 
@@ -213,11 +204,11 @@ class Microcode:
         every = (*self._now(), *self._entered(), *self._ahead(), *self._sending())
         return {field.name: field for field in every}
 
-    def _wanted(self, name: str) -> bool:
-        """The sequencer reads it, or the datapath does as it is not the same in all words."""
-        always = {"takes", "accepts", "answers", "passes", "to", "sets_exponent", "sets_modulus"}
-        always |= {f"makes{at}" for at in range(self.positions)}
-        optional = {
+    @cached_property
+    def _sequenced(self) -> dict[str, bool]:
+        """The fields that the sequencer reads, if there is use for them."""
+        always = ("takes", "accepts", "answers", "passes", "to", "sets_exponent", "sets_modulus")
+        return dict.fromkeys((*always, *(f"makes{at}" for at in range(self.positions))), True) | {
             "settles": self.forward,
             "loops": self.loops,
             "moves_on": self.loops,
@@ -240,81 +231,37 @@ class Microcode:
             "reason": self.checks,
             "releases": self.program.verified,
         }
-        return name in always or optional.get(name, name in self.handed)
-
-    SEQUENCED = frozenset(
-        (
-            *(
-                "takes",
-                "accepts",
-                "answers",
-                "passes",
-                "settles",
-                "to",
-                "sets_exponent",
-                "sets_modulus",
-                "loops",
-            ),
-            *(
-                "moves_on",
-                "out",
-                "aligns",
-                "repeats",
-                "last",
-                "start",
-                "converts",
-                "stores",
-                "scans",
-                "waits",
-            ),
-            *(
-                "skips",
-                "holds_entry",
-                "by_window",
-                "stretches",
-                "sets_random",
-                "compares",
-                "reason",
-                "releases",
-                "makes0",
-                "makes1",
-                "setup_kind",
-            ),
-        )
-    )
-
-    @property
-    def refuses_silently(self) -> bool:
-        """The word to which a refusal goes makes no product and no conversion, and reads no memory."""
-        word = self.words[self.program.failure]
-        return not (word.products or word.setup or self._reads(word))
 
     @cached_property
     def handed(self) -> tuple[str, ...]:
         """The fields that the datapath reads, but for those that are the same in all words."""
         return tuple(
-            name for name, field in self.fields.items() if name not in self.SEQUENCED and not field.fixed
+            name for name, field in self.fields.items() if name not in self._sequenced and not field.fixed
         )
+
+    def _wanted(self, fields: list[Field]) -> list[Field]:
+        """Those that the sequencer reads, or the datapath as they are not the same in all words."""
+        return [field for field in fields if self._sequenced.get(field.name, field.name in self.handed)]
 
     @cached_property
     def now(self) -> list[Field]:
         """Of the word at hand."""
-        return [field for field in self._now() if self._wanted(field.name)]
+        return self._wanted(self._now())
 
     @cached_property
     def entered(self) -> list[Field]:
         """Of the word that is next; they count in the cycle in which it is entered."""
-        return [field for field in self._entered() if self._wanted(field.name)]
+        return self._wanted(self._entered())
 
     @cached_property
     def ahead(self) -> list[Field]:
         """Of the word that is entered, or of the one at hand if none is."""
-        return [field for field in self._ahead() if self._wanted(field.name)]
+        return self._wanted(self._ahead())
 
     @cached_property
     def sending(self) -> list[Field]:
         """Of the products that are sent."""
-        return [field for field in self._sending() if self._wanted(field.name)]
+        return self._wanted(self._sending())
 
     @cached_property
     def by_bit(self) -> bool:
@@ -331,11 +278,7 @@ class Microcode:
         """Some exponents are loaded at the bottom of their register, some so that digits from its top end
         with their last.
         """
-        loads = [
-            set_exponent
-            for set_exponent in self.program.find(SetExponent)
-            if isinstance(set_exponent, SetExponent)
-        ]
+        loads = self.program.find(SetExponent)
         digits = max((load.count for load in loads), default=0) * self.program.digit_nbits
         return len({load.top for load in loads}) > 1 and self.program.scanned_nbits > digits
 
@@ -348,20 +291,13 @@ class Microcode:
 
     def factors(self, position: int, which: str) -> tuple[str, ...]:
         """What the first (x) or second (y) factor of the products at this place may be."""
-        named: dict[str, None] = {}
-        for word in self.words:
-            for bit in (1, 0):
-                made = self._at(word, position, bit)
-                if made is not None:
-                    named[made[2] if which == "x" else made[3]] = None
-        return tuple(named) or ("r",)
+        made = (self._at(word, position, bit) for word in self.words for bit in (1, 0))
+        return tuple(dict.fromkeys(getattr(product, which) for product in made if product)) or ("r",)
 
     @staticmethod
-    def _at(word: Word, position: int, bit: int) -> tuple | None:
-        if position >= len(word.products):
-            return None
-        wanted = word.products[position]
-        return next((name for name in word.made(bit) if name[0] is wanted), None)
+    def _at(word: Word, position: int, bit: int) -> Multiplication | None:
+        wanted = word.products[position : position + 1]
+        return next((made for made in word.made(bit) if wanted and made.product is wanted[0]), None)
 
     @cached_property
     def _factors(self) -> set[str]:
@@ -369,20 +305,20 @@ class Microcode:
         return {name for at in range(self.positions) for which in "xy" for name in self.factors(at, which)}
 
     @cached_property
+    def _sources_now(self) -> set[str]:
+        """What memory, comparisons, sums and registers take, but for products."""
+        moved = {source for register in self.program.registers for source in self.moves_to(register)}
+        return {*self.written, *self.named(Check, "y"), *self.named(Add, "x"), *self.named(Add, "y"), *moved}
+
+    @cached_property
     def reads_one(self) -> bool:
         """Something but a product takes 1 modulo the modulus; on a scaled one it is a word as any other."""
-        if self.scaled:
-            return False
-        named = {*self.written, *self.named(Check, "y"), *self.named(Setup, "src")}
-        named |= {source for register in self.program.registers for source in self.moves_to(register)}
-        return "1" in named | {name for terms in self.sums or () for name in terms}
+        return not self.scaled and "1" in {*self._sources_now, *self.named(Setup, "src")}
 
     @cached_property
     def read_now(self) -> frozenset[str]:
         """The registers of which somebody reads the value that they have; r is the result."""
-        named = {"r", *self.written, *self.modulus_sources, *self.named(SetExponent, "src")}
-        named |= {*self.named(Check, "y"), *(name for terms in self.sums or () for name in terms)}
-        named |= {source for register in self.program.registers for source in self.moves_to(register)}
+        named = {"r", *self._sources_now, *self.modulus_sources, *self.named(SetExponent, "src")}
         named |= {"s"} if self.stretches or self.program.joins else set()
         named |= {"b"} if self.program.verified else set()
         named |= {name.partition(".")[0] for name in named if not name.startswith("in.")}
@@ -397,9 +333,8 @@ class Microcode:
         """What is moved to a register comes with a modulus, so that no product is sent ahead of it, and no
         conversion.
         """
-        moving = [word for word in self.words if self._moved(word, register) is not None]
-        starts = register in self.named(Setup, "src")
-        if starts or register == "s" or self.late_to(register):
+        moving = [word for word in self.words if self._moved(register, word)]
+        if register in ("s", *self.named(Setup, "src")) or self.late_to(register):
             return False
         return bool(moving) and all(word.settles for word in moving)
 
@@ -407,139 +342,125 @@ class Microcode:
         """What a register takes of which nothing is sent ahead: "left", a number that leaves the form, and
         "sum".
         """
-        return self._sources(self._late, register)
+        return self._sources(partial(self._late, register))
 
     def moves_to(self, register: str) -> tuple[str, ...]:
         """What else a register takes at the end of a word: registers, constants, fields, "setup", "sum",
         "memory".
         """
-        return self._sources(self._moved, register)
+        return self._sources(partial(self._moved, register))
 
-    def _sources(self, taken: Callable[[Word, str], str | None], register: str) -> tuple[str, ...]:
+    def _sources(self, taken: Callable[[Word], str | None]) -> tuple[str, ...]:
         """All that words take so, in their order."""
-        found = (taken(word, register) for word in self.words)
-        return tuple(dict.fromkeys(action for action in found if action is not None))
+        return tuple(dict.fromkeys(filter(None, map(taken, self.words))))
 
-    def _late(self, word: Word, register: str) -> str | None:
+    def _late(self, register: str, word: Word) -> str | None:
         """A product on a scaled modulus is so short that no sum, and no such number, may go before it in its
         first cycle.
         """
-        for action in word.actions if self.scaled else ():
-            if isinstance(action, Add) and action.dst == register:
-                return "sum"
-            if isinstance(action, Setup) and action.kind == "halve" and action.dst == register:
-                return "left"
+        for action in word.find(Add, Setup) if self.scaled else ():
+            if action.dst == register and getattr(action, "kind", "halve") == "halve":
+                return "sum" if isinstance(action, Add) else "left"
         return None
 
-    def _moved(self, word: Word, register: str) -> str | None:
-        if self._late(word, register) is not None:
+    def _moved(self, register: str, word: Word) -> str | None:
+        if self._late(register, word):
             return None
-        for action in word.actions:
-            if isinstance(action, Pick) and register == "s":
-                return "memory"
-            if isinstance(action, Move | Setup | Add | Fetch) and action.dst == register:
-                if isinstance(action, Move):
-                    return action.src
-                return (
-                    "setup" if isinstance(action, Setup) else "sum" if isinstance(action, Add) else "memory"
-                )
+        for action in word.find(Pick, *_MADE_BY, Move):
+            if getattr(action, "dst", "s") == register:
+                return action.src if isinstance(action, Move) else _MADE_BY.get(type(action), "memory")
         return None
 
     def named(self, kind: type, attribute: str) -> tuple[str, ...]:
         """The sources of actions of a kind."""
-        found = (action for action in self.program.all_actions if isinstance(action, kind))
-        return tuple(dict.fromkeys(getattr(move, attribute) for move in found))
+        return tuple(dict.fromkeys(map(attrgetter(attribute), self.program.find(kind))))
 
     @cached_property
     def modulus_sources(self) -> tuple[str, ...]:
         """Where the modulus comes from: a field, "0", "memory"."""
-        sources = (self._modulus_source(set_modulus.src) for set_modulus in self.program.find(SetModulus))
-        return tuple(dict.fromkeys(sources))
+        return self._sources(self._modulus)
 
     @staticmethod
-    def _modulus_source(source: str) -> str:
-        if source in ("0", "ones"):
-            return "0"  # which M' it comes with is another field
-        return source if source.startswith("in.") else "memory"
+    def _modulus(word: Word) -> str | None:
+        for change in word.find(SetModulus):
+            # which M' a modulus 0 comes with is another field
+            return "memory" if change.slot else "0" if change.src == "ones" else change.src
+        return None
 
     @cached_property
     def written(self) -> tuple[str, ...]:
         """What the memory takes: registers, fields, "0"."""
-        sources = (self._stored(word) for word in self.words)
-        return tuple(dict.fromkeys(source for source in sources if source is not None))
+        return self._sources(self._stored)
 
     @staticmethod
     def _stored(word: Word) -> str | None:
         """What a word leaves in the memory."""
-        for action in word.actions:
-            if isinstance(action, Keep | KeepEntry):
-                return action.src
-            if isinstance(action, Clear):
-                return "0"
-        return None
+        return next((getattr(action, "src", "0") for action in word.find(Keep, KeepEntry, Clear)), None)
 
     # ---- fields
-
-    def _each(self, name: str, of: Callable[[Word], Value], least: int = 1) -> Field:
-        return field(name, [of(word) for word in self.words], least=least)
 
     def _by_bit(self, name: str, of: Callable[[Word, int], Value], least: int = 1) -> Field:
         return field(name, [of(word, 1) for word in self.words], [of(word, 0) for word in self.words], least)
 
+    def _each(self, name: str, of: Callable[[Word], Value], least: int = 1) -> Field:
+        return self._by_bit(name, lambda word, _: of(word), least)
+
     def _flag(self, name: str, of: Callable[[Word], object]) -> Field:
         return self._each(name, lambda word: int(bool(of(word))))
 
+    def _done(self, name: str, *kinds: type) -> Field:
+        """Whether the word has actions of these kinds."""
+        return self._flag(name, lambda word: word.find(*kinds))
+
+    def _choice(self, name: str, taken: Callable[[Word], str | None]) -> Field:
+        """Which of its sources the word takes."""
+        sources = self._sources(taken)
+        return self._each(name, lambda word: sources.index(source) if (source := taken(word)) else None)
+
     @staticmethod
-    def _passes(word: Word, bit: int) -> bool:
+    def _passes(word: Word, bit: int) -> int:
         """It ends by itself, in its first cycle unless it waits for a scan."""
         other = word.takes or word.aligns or word.setup is not None or word.flow.kind == "answer"
-        return not other and not word.made(bit)
+        return int(not other and not word.made(bit))
 
     def _sending(self) -> list[Field]:
         """Of the products that are sent."""
-        fields = []
-        for at in range(self.positions):
-            for which, place in (("x", 2), ("y", 3)):
-                sources = self.factors(at, which)
-
-                def index(
-                    word: Word, bit: int, at: int = at, place: int = place, sources: tuple = sources
-                ) -> Value:
-                    made = self._at(word, at, bit)
-                    return None if made is None else sources.index(made[place])
-
-                fields.append(self._by_bit(f"{which}{at}", index))
-        fields += [
-            self._each(f"lifts{at}", functools.partial(self._lifts, at)) for at in range(self.positions)
+        places = range(self.positions)
+        return [
+            *(
+                self._by_bit(f"{which}{at}", partial(self._factor, at, which, self.factors(at, which)))
+                for at in places
+                for which in "xy"
+            ),
+            *(self._each(f"lifts{at}", partial(self._lifts, at)) for at in places),
+            self._each("waits", lambda word: int(word.needs_entry) if word.products else None),
         ]
-        fields.append(self._each("waits", lambda word: int(word.needs_entry) if word.products else None))
-        return fields
 
     def _entered(self) -> list[Field]:
         """Of the word that is next."""
-        fields = [
-            self._by_bit(f"makes{at}", functools.partial(self._makes, at)) for at in range(self.positions)
-        ]
-        starts = self.named(Setup, "src")
-        fields += [
+        return [
+            *(self._by_bit(f"makes{at}", partial(self._makes, at)) for at in range(self.positions)),
             self._flag("converts", lambda word: word.setup),
-            self._each("setup_from", lambda word: starts.index(word.setup.src) if word.setup else None),
+            self._choice("setup_from", lambda word: word.setup and word.setup.src),
             self._each("setup_kind", self._kind, 2),
-            self._flag("scans", lambda word: word.find(Scan)),
+            self._done("scans", Scan),
             self._each("start", lambda word: word.start if self._indexed(word) else None, self.index_nbits),
         ]
-        return fields
 
     def _ahead(self) -> list[Field]:
         """Of the memory that is read for the word that is entered, or for the one at hand if none is."""
         return [
-            self._flag("picks", lambda word: word.find(Pick)),
+            self._done("picks", Pick),
             *([self._flag("reads", self._reads)] if self.shielded else []),
             self._each("read_at", self._read_at, self.address_nbits),
         ]
 
     def _reads(self, word: Word) -> bool:
         return self._read_at(word) is not None or bool(word.find(Pick))
+
+    def _factor(self, at: int, which: str, sources: tuple[str, ...], word: Word, bit: int) -> Value:
+        made = self._at(word, at, bit)
+        return sources.index(getattr(made, which)) if made else None
 
     def _makes(self, at: int, word: Word, bit: int) -> Value:
         """The product at this place."""
@@ -559,197 +480,122 @@ class Microcode:
         return word.flow.kind == "repeat" or bool(word.find(KeepEntry, Clear))
 
     def _read_at(self, word: Word) -> Value:
-        for action in word.actions:
-            if isinstance(action, Fetch):
-                return self.program.address(action.slot)
-            if isinstance(action, SetModulus) and self._modulus_source(action.src) == "memory":
-                return self.program.address(action.src)
-        return None
+        slots = (action.slot for action in word.find(Fetch, SetModulus))
+        return next((self.program.address(slot) for slot in slots if slot), None)
 
     def _now(self) -> list[Field]:
         """Of the word at hand."""
-        program = self.program
+        right = [self._right(pc) for pc in range(len(self.words))]
         fields = [
             self._flag("takes", lambda word: word.takes),
             self._flag("accepts", lambda word: word.accepts),
             self._flag("answers", lambda word: word.flow.kind == "answer"),
             self._flag("aligns", lambda word: word.aligns),
-            self._by_bit("passes", lambda word, bit: int(self._passes(word, bit))),
+            self._by_bit("passes", self._passes),
             self._flag("settles", lambda word: word.settles),
             self._by_bit("repeats", lambda word, bit: int(word.flow_at(bit).kind == "repeat")),
             self._each("by_window", _by_window),
-            self._flag("skips", lambda word: word.find(Skip)),
+            self._done("skips", Skip),
             self._each(
-                "last",
-                lambda word: word.flow.last if _by_window(word) == 0 else None,
-                self.index_nbits,
+                "last", lambda word: word.flow.last if _by_window(word) == 0 else None, self.index_nbits
             ),
-            self._by_bit("loops", lambda word, bit: int(word.flow_at(bit).kind in ("enter", "back"))),
+            self._by_bit("loops", lambda word, bit: int(word.flow_at(bit).loops)),
             self._by_bit("moves_on", lambda word, bit: int(word.flow_at(bit).kind == "back")),
             self._by_bit("to", lambda word, bit: word.flow_at(bit).to, self.pc_nbits),
             self._by_bit("out", self._out, self.pc_nbits),
-            field("right", [self._right(pc) for pc in range(len(self.words))]),
+            field("right", right, right),
             self._flag("wide", lambda word: any(product.wide for product in word.products)),
             self._flag("holds_entry", lambda word: word.needs_entry and not word.products),
         ]
-        for register in program.registers:
+        for register in self.program.registers:
+            moved, late = partial(self._moved, register), partial(self._late, register)
+            fields += [
+                self._by_bit(f"{register}_takes", partial(self._takes, register), self.positions),
+                self._flag(f"{register}_moves", moved),
+                self._flag(f"{register}_late", late),
+                self._choice(f"{register}_late_from", late),
+                self._choice(f"{register}_from", moved),
+            ]
+        return [*fields, *self._of_memory(), *self._of_exponent(), *self._of_checks()]
 
-            def takes(word: Word, bit: int, register: str = register) -> Value:
-                return self._takes(word, bit, register)
-
-            fields.append(self._by_bit(f"{register}_takes", takes, self.positions))
-
-            moves, source = self._choice(self._moved, register)
-            late, late_source = self._choice(self._late, register)
-            fields.append(self._flag(f"{register}_moves", moves))
-            fields.append(self._flag(f"{register}_late", late))
-            fields.append(self._each(f"{register}_late_from", late_source))
-            fields.append(self._each(f"{register}_from", source))
-        fields += self._of_memory()
-        fields += self._of_exponent()
-        fields += self._of_checks()
-        return fields
-
-    def _choice(
-        self, taken: Callable[[Word, str], str | None], register: str
-    ) -> tuple[Callable[[Word], bool], Callable[[Word], Value]]:
-        """Whether a word takes something so, and which of the sources."""
-        sources = self._sources(taken, register)
-
-        def takes(word: Word) -> bool:
-            return taken(word, register) is not None
-
-        def source(word: Word) -> Value:
-            found = taken(word, register)
-            return None if found is None else sources.index(found)
-
-        return takes, source
-
-    def _takes(self, word: Word, bit: int, register: str) -> Value:
+    def _takes(self, register: str, word: Word, bit: int) -> Value:
         """A bit for each product of which the register becomes the value; nobody looks where none arrives."""
         made = [self._at(word, at, bit) for at in range(self.positions)]
         if not any(made):
             return None
-        return sum(1 << at for at, name in enumerate(made) if name and register in (name[1], name[0].also))
+        return sum(
+            1 << at for at, found in enumerate(made) if found and register in (found.dst, found.product.also)
+        )
 
     @staticmethod
     def _out(word: Word, bit: int) -> Value:
         flow = word.flow_at(bit)
-        return flow.out if flow.kind in ("enter", "back") else None
+        return flow.out if flow.loops else None
 
     def _right(self, pc: int) -> Value:
         word = self.words[pc]
-        looks = word.by_bit or word.flow.kind in ("enter", "back")
-        return int(pc in self.program.right_words) if looks else None
+        return int(pc in self.program.right_words) if word.by_bit or word.flow.loops else None
 
     def _of_memory(self) -> list[Field]:
-        written = self.written
-
-        def source(word: Word) -> Value:
-            stored = self._stored(word)
-            return None if stored is None else written.index(stored)
-
-        def address(word: Word) -> Value:
-            return next(
-                (self.program.address(action.slot) for action in word.actions if isinstance(action, Keep)),
-                None,
-            )
-
+        address = self.program.address
         return [
-            self._flag("stores", lambda word: word.find(Keep, KeepEntry, Clear)),
-            self._each("store_from", source),
+            self._done("stores", Keep, KeepEntry, Clear),
+            self._choice("store_from", self._stored),
             self._each("by_index", lambda word: _either(word.find(KeepEntry, Clear), word.find(Keep))),
-            self._each("write_at", address, self.address_nbits),
-            self._flag("sets_modulus", lambda word: word.find(SetModulus)),
+            self._each(
+                "write_at",
+                lambda word: _first(word, lambda keep: address(keep.slot), Keep),
+                self.address_nbits,
+            ),
+            self._done("sets_modulus", SetModulus),
             self._flag("scales", lambda word: word.setup and word.setup.kind == "scale"),
             self._flag(
-                "sets_ones",
-                lambda word: any(set_modulus.src == "ones" for set_modulus in word.find(SetModulus)),
+                "sets_ones", lambda word: any(change.src == "ones" for change in word.find(SetModulus))
             ),
-            self._each(
-                "modulus_from",
-                lambda word: next(
-                    (
-                        self.modulus_sources.index(self._modulus_source(action.src))
-                        for action in word.actions
-                        if isinstance(action, SetModulus)
-                    ),
-                    None,
-                ),
-            ),
+            self._choice("modulus_from", self._modulus),
         ]
 
     def _of_exponent(self) -> list[Field]:
-        sources = self.exponent_sources
-
-        def of(word: Word, get: Callable[[SetExponent], int]) -> Value:
-            return next((get(action) for action in word.actions if isinstance(action, SetExponent)), None)
-
-        def at_top(word: Word) -> Value:
-            if not self.places:
-                return None
-            return 1 if word.find(Stretch) else of(word, lambda action: int(action.top))
+        def of(word: Word, name: str) -> Value:
+            # a step of the blinding puts its sum to the top, and adds an even number
+            return _first(word, lambda load: int(getattr(load, name, 1)), Stretch, SetExponent)
 
         def source(word: Word) -> Value:
-            found = (action for action in word.actions if isinstance(action, SetExponent | Stretch))
-            return next((sources.index(set_exponent.src) for set_exponent in found), None)
+            return _first(word, lambda load: self.exponent_sources.index(load.src), SetExponent, Stretch)
 
         return [
-            self._flag("sets_exponent", lambda word: word.find(SetExponent)),
+            self._done("sets_exponent", SetExponent),
             self._each("exponent_from", source),
-            self._each("at_top", at_top),
-            self._each(
-                "even",
-                lambda word: of(word, lambda action: int(action.even)) if not word.find(Stretch) else 1,
-            ),
-            self._each("adds", lambda word: of(word, lambda action: int(action.add))),
-            self._flag("stretches", lambda word: word.find(Stretch)),
-            self._flag("sets_random", lambda word: word.find(Random)),
+            self._each("at_top", lambda word: of(word, "top") if self.places else None),
+            self._each("even", lambda word: of(word, "even")),
+            self._each("adds", lambda word: _first(word, lambda load: int(load.add), SetExponent)),
+            self._done("stretches", Stretch),
+            self._done("sets_random", Random),
         ]
-
-    def _counted(self, word: Word, of: Callable[[Setup], int]) -> Value:
-        """How far a conversion goes, where words say so."""
-        return None if word.setup is None or self.scaled else of(word.setup)
-
-    def _term(self, which: str) -> Field:
-        """Of a sum."""
-        sources = self.named(Add, which)
-        return self._each(
-            f"sum_{which}_from",
-            lambda word: next(
-                (sources.index(getattr(action, which)) for action in word.actions if isinstance(action, Add)),
-                None,
-            ),
-        )
 
     def _of_checks(self) -> list[Field]:
-        others = self.named(Check, "y")
+        def counted(word: Word, get: Callable[[Setup], int]) -> Value:
+            """How far a conversion goes, where words say so."""
+            return None if self.scaled else _first(word, get, Setup)
 
-        def of(word: Word, get: Callable[[Check], int]) -> Value:
-            return next((get(action) for action in word.actions if isinstance(action, Check)), None)
+        def named(kind: type, name: str) -> Callable[[Word], str | None]:
+            return lambda word: next(map(attrgetter(name), word.find(kind)), None)
 
         return [
-            self._flag("compares", lambda word: word.find(Check)),
-            self._each("compare_with", lambda word: of(word, lambda check: others.index(check.y))),
-            self._each("reason", lambda word: of(word, lambda check: int(check.status)), STATUS_NBITS),
-            self._flag(
-                "releases",
-                lambda word: any(isinstance(action, Check) and action.final for action in word.actions),
-            ),
+            self._done("compares", Check),
+            self._choice("compare_with", named(Check, "y")),
             self._each(
-                "subtracts",
-                lambda word: next(
-                    (int(action.subtract) for action in word.actions if isinstance(action, Add)), None
-                ),
+                "reason", lambda word: _first(word, lambda check: int(check.status), Check), STATUS_NBITS
             ),
-            *(self._term(which) for which in ("x", "y")),
-            self._each(
-                "setup_cycles", lambda word: self._counted(word, lambda made: made.fixed // self.per_cycle)
-            ),
-            self._each(
-                "setup_by_block", lambda word: self._counted(word, lambda made: int(made.per_block > 0))
-            ),
+            self._flag("releases", lambda word: any(check.final for check in word.find(Check))),
+            self._each("subtracts", lambda word: _first(word, lambda add: int(add.subtract), Add)),
+            *(self._choice(f"sum_{which}_from", named(Add, which)) for which in ("x", "y")),
+            self._each("setup_cycles", lambda word: counted(word, lambda made: made.fixed // self.per_cycle)),
+            self._each("setup_by_block", lambda word: counted(word, lambda made: int(made.per_block > 0))),
         ]
+
+
+_MADE_BY = {Setup: "setup", Add: "sum", Fetch: "memory"}
 
 
 def _by_window(word: Word) -> Value:
