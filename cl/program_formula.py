@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..fl.program.builder import Recipe
+from ..fl.program.builder import program_of
+from ..fl.program.recipe import Recipe
 from .timing import UnitTiming
 
 
@@ -158,4 +159,4 @@ class Formula:
         result = (
             0 if recipe.verify else 2
         )  # is kept, and fetched; a checked one is fetched as two others are not cleared
-        return result + 1 + (1 + self.product(0)) + self.montgomery + recipe.depth + 1
+        return result + 1 + (1 + self.product(0)) + self.montgomery + program_of(recipe).depth + 1

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..fl.multipliers.scaled_entry import ScaledEntry
+from ..fl.program.builder import program_of
 from ..fl.program.plan import Plan
 from .program_formula import Formula
 from .timing import loop_cycles
@@ -134,4 +135,4 @@ class ScaledFormula(Formula):
         kept = 0 if recipe.verify else 1 + joins
         fetched = 1 + joins + (1 + joins if recipe.verify else 0)
         ones = (1 if joins else 2) if recipe.verify else 0
-        return kept + 1 + (1 + self.product(0)) + 1 + fetched + recipe.depth - ones + 1
+        return kept + 1 + (1 + self.product(0)) + 1 + fetched + program_of(recipe).depth - ones + 1

@@ -3,12 +3,15 @@
 import itertools
 import math
 import random
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.machine import Machine
 from modexlab.fl.mod_exp import operand_status
-from modexlab.fl.program.builder import Recipe
-from modexlab.fl.program.interpreter import Arithmetic, run
+from modexlab.fl.program.interpreter import Arithmetic, Outcome, run
+from modexlab.fl.program.ir import Program
+from modexlab.fl.program.recipe import Recipe
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
@@ -26,7 +29,9 @@ PROTECTIONS = [
 EVERYTHING = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}
 
 
-def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits):
+def recipe_of(
+    nbits: int, domain: str, schedule: str, *, crt: bool, blind: str, verify: bool, fits: bool
+) -> Recipe:
     """With these protections."""
     return Recipe(
         nbits,
@@ -41,7 +46,7 @@ def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits):
     )
 
 
-def conversions(domain):
+def conversions(domain: str) -> Iterator[dict[str, object]]:
     """The ways into a domain."""
     yield {"conversion": "double"}
     if domain == "montgomery":
@@ -49,7 +54,7 @@ def conversions(domain):
         yield {"conversion": "square", "squarings": 2}
 
 
-def plain_recipes(nbits):
+def plain_recipes(nbits: int) -> list[Recipe]:
     """Every schedule in every domain with every conversion, for exponents of their length and for those that
     are scanned whole.
     """
@@ -58,11 +63,11 @@ def plain_recipes(nbits):
         scans = (False, True) if "nbits" in schedule.options and not schedule.windows else (False,)
         windows = (0, 1, 3) if schedule.windows else (0,)
         for how, full_scan, window in itertools.product(conversions(domain), scans, windows):
-            found.append(Recipe(nbits, domain, name, full_scan=full_scan, window=window, **how))
+            found.append(Recipe(nbits, domain, name, full_scan=full_scan, window=window, **how))  # type: ignore[arg-type]
     return found
 
 
-def label(recipe):
+def label(recipe: Recipe) -> str:
     """A recipe as the name of a case."""
     words = [recipe.schedule, recipe.domain, str(recipe.nbits)]
     words += [recipe.conversion] if recipe.montgomery else []
@@ -72,12 +77,12 @@ def label(recipe):
     return " ".join([*words, *(name for name in flags if getattr(recipe, name))])
 
 
-def arithmetic_of(recipe):
+def arithmetic_of(recipe: Recipe) -> Arithmetic:
     """Return the arithmetic of a recipe's machine."""
     return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
 
 
-def computed(recipe, program, fields):
+def computed(recipe: Recipe, program: Program, fields: Mapping[str, int]) -> Outcome:
     """By the oracle, with the status that a machine refuses such a request with."""
     status = operand_status(
         fields["base"], fields["mod"], odd_only=recipe.montgomery, reduced_only=recipe.domain != "identity"
@@ -85,18 +90,21 @@ def computed(recipe, program, fields):
     return run(program, fields, arithmetic_of(recipe), status)
 
 
-def numbers(key):
+def numbers(key: RSAKey) -> dict[str, int]:
     """All numbers of a private key."""
     crt = key.crt()
+    assert key.d is not None
     return {"n": key.n, "d": key.d, "e": key.e, "phi": (crt.p - 1) * (crt.q - 1), **crt._asdict()}
 
 
-def coprime(n, rng):
+def coprime(n: int, rng: random.Random) -> int:
     """A number from 2 on without a common factor with n."""
     return next(x for x in iter(lambda: rng.randrange(2, n), 0) if math.gcd(x, n) == 1)
 
 
-def private_fields(program, key, message, rng):
+def private_fields(
+    program: Program, key: Mapping[str, int], message: int, rng: random.Random
+) -> dict[str, int]:
     """The request for message^d; `key` has the numbers by their names, and may have wrong ones."""
     crt = any(name == "p" for name, _ in program.fields)
     drawn = {"base": message, "exp": key["e"] if crt else key["d"], "mod": key["n"]}
@@ -110,8 +118,9 @@ def private_fields(program, key, message, rng):
     return drawn
 
 
-def messages(key, rng):
+def messages(key: RSAKey, rng: random.Random) -> list[int]:
     """Corners, a multiple of a prime, and one that is drawn."""
+    assert key.p is not None
     return [0, 1, key.n - 1, key.p, rng.randrange(key.n)]
 
 
@@ -128,13 +137,14 @@ class Operation:
     golden: tuple[int, int]
 
 
-def operations(machine, count, seed=0):
+def operations(machine: Machine, count: int, seed: int = 0) -> list[Operation]:
     """Operations with several keys, and between them requests that are refused."""
     rng = random.Random(seed)
-    found = []
+    found: list[Operation] = []
     names = machine.programmed.names
     for at in range(count):
         key = seeded_key(machine.nbits, seed * count + at + 1, machine.programmed.e_nbits)
+        assert key.d is not None
         held = machine.with_key(key, rng.randrange)
         message = rng.choice(messages(key, rng))
         request = held.carried(message, key.d, key.n)
@@ -155,6 +165,6 @@ def operations(machine, count, seed=0):
     return found
 
 
-def machine_of(name, nbits, **settings):
+def machine_of(name: str, nbits: int, **settings: object) -> Machine:
     """A machine of the catalogue."""
     return catalogue.find(name).at(nbits, **settings)

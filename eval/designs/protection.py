@@ -24,10 +24,11 @@ from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.multipliers.scaled_entry import ScaledEntry
 from ...fl.param import BOOLS, Param
-from ...fl.program.builder import Recipe
+from ...fl.program.builder import program_of
 from ...fl.program.interpreter import Arithmetic, Executed, Outcome, run
 from ...fl.program.ir import Program
 from ...fl.program.plan import Plan
+from ...fl.program.recipe import Recipe
 from ...fl.program.schedules import BINARY, SCHEDULES
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status
@@ -159,7 +160,7 @@ class Programmed:
 
     @functools.cached_property
     def program(self) -> Program:
-        return self.recipe.program()
+        return program_of(self.recipe)
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -426,6 +427,6 @@ def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int,
     d = sum(1 << at for at in range(0, nbits - 1, 2)) | 1 << (nbits - 1)
     n, p = (1 << nbits) - 1, (1 << half) - 1
     fields = {"base": 3, "exp": e if recipe.crt else d, "mod": n}
-    fields |= {name: (1 << wide) - 1 for name, wide in recipe.program().fields}
+    fields |= {name: (1 << wide) - 1 for name, wide in program_of(recipe).fields}
     fields |= {"e": e, "dp": d % p, "dq": d % p}
     return fields, (n, d, e, p, p)

@@ -5,12 +5,29 @@ domains share.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
-from .ir import Action, Fetch, Item, Keep, Move, Product, Random, Repeat, SetExponent, Stretch, Word
-
-if TYPE_CHECKING:
-    from .builder import Recipe
+from .ir import (
+    Action,
+    Clear,
+    Fetch,
+    Flow,
+    Item,
+    Keep,
+    Move,
+    Product,
+    Program,
+    Random,
+    Repeat,
+    SetExponent,
+    SetModulus,
+    Setup,
+    Stretch,
+    assemble,
+    word,
+)
+from .recipe import Recipe
+from .schedule_loops import RIGHT_TO_LEFT
 
 
 class Pieces:
@@ -18,24 +35,44 @@ class Pieces:
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
+        self.joins = recipe.joins
         self.items: list[Item] = []
         self.slots: list[str] = []
 
-    def word(self, *products: Product, note: str = "") -> None:
-        """Products alone."""
-        self.items.append(Word(products, (), note))
-
-    def act(
-        self, *actions: Action, products: tuple[Product, ...] = (), note: str = "", start: int = 0
-    ) -> None:
-        """Actions, and products beside them."""
-        self.items.append(Word(products, actions, note, start=start))
+    def word(self, *parts: Product | Action, **more: Any) -> None:
+        """Products, and actions beside them."""
+        self.items.append(word(*parts, **more))
 
     def keep(self, slot: str, src: str) -> Keep:
         """A store, which gives the slot its place."""
         if slot not in self.slots:
             self.slots.append(slot)
         return Keep(slot, src)
+
+    def take(self) -> None:
+        """The request into slots, a field a word; what the check relies on is kept twice."""
+        recipe = self.recipe
+        numbers = [("m", "in.base"), ("n", "in.mod")]
+        if recipe.verify:
+            numbers += [("m2", "in.base")] if self.joins else [("m2", "in.base"), ("n2", "in.mod")]
+        stored = [
+            (name + mark, source + part)
+            for name, source in numbers
+            for mark, part in ((("", ".low"), ("h", ".high")) if self.joins else (("", ""),))
+        ]
+        stored.append(("e" if recipe.crt else "d", "in.exp"))
+        stored += [(name, f"in.{name}") for name, _ in self.fields()]
+        *others, last = stored
+        for slot, source in others:
+            self.word(self.keep(slot, source), takes=True)
+        empty = [Move(register, "0") for register in ("rs" if self.joins else "r")]
+        self.word(self.keep(*last), *empty, takes=True, accepts=True)
+
+    def public_power(self, *also: Action, even: bool = False) -> None:
+        """r becomes r * b^e; even: r * b^(e-1)."""
+        self.word(Fetch("s", "e"), *also)
+        self.word(SetExponent("s", even=even))
+        self.items += RIGHT_TO_LEFT.items(1, False, False)
 
     def loop(self, exponent: str, order: str, random: str) -> None:
         """The schedule over a slot's exponent, which is blinded by a random multiple of another's first, if
@@ -46,14 +83,14 @@ class Pieces:
             "s", 0 if shape.right else recipe.ndigits, top=not shape.right, even=recipe.blind_message
         )
         if recipe.blind_exponent:
-            self.act(Fetch("s", random), note="the exponent is blinded")
-            self.act(SetExponent("0"), Random("s"), Fetch("s", order))
-            self.items.append(Repeat(Word(actions=(Stretch("s"),)), 1, recipe.random_nbits))
+            self.word(Fetch("s", random), note="the exponent is blinded")
+            self.word(SetExponent("0"), Random("s"), Fetch("s", order))
+            self.items.append(Repeat(word(Stretch("s")), 1, recipe.random_nbits))
             last = replace(last, add=True)
-        self.act(Fetch("s", exponent))
+        self.word(Fetch("s", exponent))
         # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it
         # (`modexlab attack leakage`)
-        self.act(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
+        self.word(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
         self.items += shape.items(recipe.digit_nbits, False, False)
 
     def fields(self) -> tuple[tuple[str, int], ...]:
@@ -73,3 +110,59 @@ class Pieces:
         if recipe.blind_exponent:
             key += [(name, recipe.random_nbits) for name in (("kp", "kq") if recipe.crt else ("k",))]
         return tuple(key)
+
+    def end(self, twin: str, twins: list[str], flushed: Product, *setups: Setup) -> Item:
+        """Return the microinstructions that overwrite all secrets in registers, memory and units and send the
+        answer.
+
+        twin: the slot of a checked result's second, one of `twins`, those that stay. The result waits in
+        registers while the memory is cleared; who comes here without one has 0 in its place. Of a checked
+        one a 1 is left in place of its twin and of that of the modulus, not the 0 of the first: a fault that
+        fetches them again, or that keeps the next request from being stored, finds two that differ.
+        """
+        recipe, joins = self.recipe, self.joins
+        twice = recipe.verify
+        start = len(self.items)
+        words = (("s1", "r"), ("s1h", "s")) if joins else (("s1", "r"),)
+        if not twice:
+            for kept in words:
+                self.word(self.keep(*kept))
+        # what is not cleared has the last addresses
+        ones = twins if twice else []
+        self.slots = [slot for slot in self.slots if slot not in ones] + ones
+        # a word of the result and its twin differ until they are fetched
+        zero = [Move("r", "0"), Move("b", str(int(twice))), Move("s", str(int(twice and joins)))]
+        self.word(SetModulus("0"), SetExponent("0"), *zero, note="wiping")
+        second = [Keep("n2", "b")] if "n2" in ones else []
+        self.word(*(replace(flushed) for _ in range(recipe.nunits)), *second)
+        self.items += map(word, setups)
+        for slot, register in words:
+            self.word(Fetch(register, slot))
+        if twice:
+            if joins:
+                self.word(SetModulus(f"{twin}h"))
+            self.word(Fetch("b", twin), Keep(twin, "b"))
+        cleared = recipe.entries + len(self.slots) - len(ones)
+        self.items.append(Repeat(word(Clear()), 0, cleared - 1))
+        empty: list[Action] = [Move("r", "0")]
+        empty += [Move("b", "0")] if twice else []
+        empty += [Move("s", "0")] if joins else []
+        empty += [SetModulus("0")] if joins and twice else []
+        self.word(*empty, flow=Flow("answer"))
+        return self.items[start]
+
+    def assembled(self, failure: Item, nbits: int) -> Program:
+        """The program of these pieces, whose exponents have so many bits or more."""
+        recipe = self.recipe
+        return assemble(
+            self.items,
+            failure=failure,
+            digit_nbits=recipe.digit_nbits,
+            scanned_nbits=max(nbits, recipe.ndigits * recipe.digit_nbits),
+            table=recipe.entries,
+            slots=tuple(self.slots),
+            fields=self.fields(),
+            random_nbits=recipe.random_nbits,
+            verified=recipe.verify,
+            joins=self.joins,
+        )

@@ -392,6 +392,12 @@ class Word:
         return " | ".join(parts) or "nop"
 
 
+def word(*parts: Product | Action, **more: Any) -> Word:
+    """A word of these products and actions; more: its other fields."""
+    products = tuple(part for part in parts if isinstance(part, Product))
+    return Word(products, tuple(part for part in parts if not isinstance(part, Product)), **more)
+
+
 # ---- items, which nest
 
 

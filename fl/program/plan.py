@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .builder import Recipe
+from .recipe import Recipe
 from .schedules import SCHEDULES
 
 # how operands get into the domain of the multiplier:

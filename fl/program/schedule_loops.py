@@ -24,7 +24,7 @@ from .ir import (
     Product,
     Repeat,
     Scan,
-    Word,
+    word,
 )
 
 
@@ -49,42 +49,42 @@ TIMES = Product("r", "r", "b")
 
 def right_to_left(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
     """r * b for each 1, b * b for each bit."""
-    return (Loop((Word((replace(TIMES, when=True), Product("b", "b", "b"))),), right=True),)
+    return (Loop((word(replace(TIMES, when=True), Product("b", "b", "b")),), right=True),)
 
 
 def left_to_right(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
     """r * r for each bit below the highest 1, r * b for each 1 among them."""
-    top = Word((replace(TIMES, also="b"),)) if reduces else Word(actions=(Move("r", "b"),))
-    body = (Word((SQUARE,)), Word((replace(TIMES, when=True),)))
+    top = word(replace(TIMES, also="b")) if reduces else word(Move("r", "b"))
+    body = (word(SQUARE), word(replace(TIMES, when=True)))
     return (Loop(body, first=(top,), aligns=aligns),)
 
 
 def always(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
     """r * r and r * b for each bit; for a 0 the second is dropped."""
-    return (Loop((Word((SQUARE,)), Word((replace(TIMES, dst=Choice("r", "")),))), aligns=aligns),)
+    return (Loop((word(SQUARE), word(replace(TIMES, dst=Choice("r", "")))), aligns=aligns),)
 
 
 def ladder(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
     """r * b, and the square of b for a 1, of r for a 0: b stays r times the base."""
     low, high = Choice("r", "b"), Choice("b", "r")
-    return (Loop((Word((Product(low, "r", "b"), Product(high, high, high))),), aligns=aligns),)
+    return (Loop((word(Product(low, "r", "b"), Product(high, high, high)),), aligns=aligns),)
 
 
 def fixed_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
     """For each digit as many squares, and the entry of the table that it means, of which all are read."""
     most = (1 << window) - 1
-    build = [Repeat(Word((TIMES,), (KeepEntry("r"),)), 1, most - 1)] if most > 1 else []
+    build = [Repeat(word(TIMES, KeepEntry("r")), 1, most - 1)] if most > 1 else []
     return (
-        Word(actions=(KeepEntry("r"), Move("r", "b")), note="the table: powers of the base"),
+        word(KeepEntry("r"), Move("r", "b"), note="the table: powers of the base"),
         *build,
-        Word(actions=(KeepEntry("r"),), start=most),
-        Word(actions=(Scan(),), note="the first digit"),
+        word(KeepEntry("r"), start=most),
+        word(Scan(), note="the first digit"),
         Loop(
             (
-                Repeat(Word((SQUARE,), (Scan(),)), 1, window),
-                Word((Product("r", "r", "s"),)),
+                Repeat(word(SQUARE, Scan()), 1, window),
+                word(Product("r", "r", "s")),
             ),
-            first=(Word(actions=(Move("r", "s"),)),),
+            first=(word(Move("r", "s")),),
         ),
     )
 
@@ -95,17 +95,17 @@ def sliding_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]
     more: list[Item] = []
     if last:
         more = [
-            Word((Product("b", "b", "b"),), (Move("r", "b"),), note="the table: odd powers of the base"),
-            Repeat(Word((TIMES,), (KeepEntry("r"),)), 0, last - 1),
+            word(Product("b", "b", "b"), Move("r", "b"), note="the table: odd powers of the base"),
+            Repeat(word(TIMES, KeepEntry("r")), 0, last - 1),
         ]
     return (
-        Word(actions=(Keep("one", "r"), *(() if more else (Move("r", "b"),)))),
+        word(Keep("one", "r"), *([] if more else [Move("r", "b")])),
         *more,
-        Word(actions=(KeepEntry("r"),), start=last),
-        Word(actions=(Fetch("r", "one"),)),
+        word(KeepEntry("r"), start=last),
+        word(Fetch("r", "one")),
         Loop(
-            (Repeat(Word((SQUARE,), (Pick(),)), 1, WINDOW), Word((Product("r", "r", "s", when=True),))),
-            first=(Word(actions=(Pick(),), note="the first window"), Word(actions=(Move("r", "s"),))),
+            (Repeat(word(SQUARE, Pick()), 1, WINDOW), word(Product("r", "r", "s", when=True))),
+            first=(word(Pick(), note="the first window"), word(Move("r", "s"))),
             aligns=aligns,
         ),
     )

@@ -38,6 +38,7 @@ from .ir import (
     SetExponent,
     Word,
     assemble,
+    word,
 )
 from .schedule_loops import (
     ALWAYS,
@@ -160,8 +161,8 @@ class Schedule:
         window = k or (best_sliding_window if loop.sliding else best_fixed_window)(scanned)
         digit = window if loop.digit else 1
         count = 0 if loop.right else -(-scanned // digit)
-        take = Word(actions=(SetExponent("in.exp", count, top=loop.digit),), takes=True, accepts=True)
-        items = [take, *loop.items(window, False, False), Word(flow=Flow("answer"))]
+        take = word(SetExponent("in.exp", count, top=loop.digit), takes=True, accepts=True)
+        items = [take, *loop.items(window, False, False), word(flow=Flow("answer"))]
         entries = 1 << window - 1 if loop.sliding else 1 << window if loop.digit else 0
         program = assemble(
             items,
@@ -205,12 +206,12 @@ def execute(
 
 def _written_down(program: Program, trace: list[Executed], multipliers: int) -> Plan:
     """The products of a trace: registers by their names, the numbers of a table as power() calls them."""
-    loop_at = next(flow.to for word in program.words if (flow := word.flow).kind == "enter")
+    loop_at = next(entry.flow.to for entry in program.words if entry.flow.kind == "enter")
     held = {"r": "one" if program.table else "r", "b": "b", "s": "s"}
     powers = {"one": 0, "b": 1}
     kept: dict[str, str] = {}
     steps: list[tuple[Op, ...]] = []
-    for pc, word, _, made, _, index, chosen in trace:
+    for pc, executed, _, made, _, index, chosen in trace:
         ops: list[Op] = []
         after: dict[str, str] = {}
         for product in made:
@@ -223,7 +224,7 @@ def _written_down(program: Program, trace: list[Executed], multipliers: int) -> 
             after |= {product.dst: dst} if product.dst else {}
         if ops:
             steps += [tuple(ops)] if multipliers > 1 else [(op,) for op in ops]
-        for action in word.actions:
+        for action in executed.actions:
             if isinstance(action, Move):
                 after[action.dst] = held[action.src]
             elif isinstance(action, Fetch):

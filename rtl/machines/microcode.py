@@ -441,7 +441,7 @@ class Microcode:
         return [
             *(self._by_bit(f"makes{at}", partial(self._makes, at)) for at in range(self.positions)),
             self._flag("converts", lambda word: word.setup),
-            self._choice("setup_from", lambda word: word.setup and word.setup.src),
+            self._choice("setup_from", _attribute(Setup, "src")),
             self._each("setup_kind", self._kind, 2),
             self._done("scans", Scan),
             self._each("start", lambda word: word.start if self._indexed(word) else None, self.index_nbits),
@@ -578,24 +578,26 @@ class Microcode:
             """How far a conversion goes, where words say so."""
             return None if self.scaled else _first(word, get, Setup)
 
-        def named(kind: type, name: str) -> Callable[[Word], str | None]:
-            return lambda word: next(map(attrgetter(name), word.find(kind)), None)
-
         return [
             self._done("compares", Check),
-            self._choice("compare_with", named(Check, "y")),
+            self._choice("compare_with", _attribute(Check, "y")),
             self._each(
                 "reason", lambda word: _first(word, lambda check: int(check.status), Check), STATUS_NBITS
             ),
             self._flag("releases", lambda word: any(check.final for check in word.find(Check))),
             self._each("subtracts", lambda word: _first(word, lambda add: int(add.subtract), Add)),
-            *(self._choice(f"sum_{which}_from", named(Add, which)) for which in ("x", "y")),
+            *(self._choice(f"sum_{which}_from", _attribute(Add, which)) for which in ("x", "y")),
             self._each("setup_cycles", lambda word: counted(word, lambda made: made.fixed // self.per_cycle)),
             self._each("setup_by_block", lambda word: counted(word, lambda made: int(made.per_block > 0))),
         ]
 
 
 _MADE_BY = {Setup: "setup", Add: "sum", Fetch: "memory"}
+
+
+def _attribute(kind: type, name: str) -> Callable[[Word], str | None]:
+    """An attribute of the word's first action of a kind."""
+    return lambda word: next(map(attrgetter(name), word.find(kind)), None)
 
 
 def _by_window(word: Word) -> Value:

@@ -15,6 +15,7 @@ units, registers of n bits for r, b (and s), exponent and modulus, the memory.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ...fl.program.builder import program_of
 from ...fl.program.ir import Setup
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
@@ -31,7 +32,7 @@ def planned_exp(plan, mk_unit, domain="identity"):
     """The machine of a plan; `domain`: of its multiplier, where operands are not given in it."""
     return ProgramExp(
         plan.nbits,
-        plan.recipe(domain).program(),
+        program_of(plan.recipe(domain)),
         mk_unit,
         plan.nunits,
         plan.forward,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
-from modexlab.fl.program.builder import Recipe
+from modexlab.fl.program.builder import program_of
 from modexlab.fl.program.interpreter import Arithmetic, run
 from modexlab.fl.program.ir import (
     Check,
@@ -28,6 +28,7 @@ from modexlab.fl.program.ir import (
     Word,
     assemble,
 )
+from modexlab.fl.program.recipe import Recipe
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
@@ -67,7 +68,7 @@ def test_corners(recipe):
     """The table of exponentiations: exponents 0, 1, all ones, one bit; bases 0, 1, n - 1, above n; moduli 0,
     1, 3, even, the largest.
     """
-    program = recipe.program()
+    program = program_of(recipe)
     for row in mod_exp.table(recipe.nbits):
         outcome = computed(recipe, program, {"base": row.base, "exp": row.exp, "mod": row.mod})
         assert outcome == golden(recipe, *row.request), row
@@ -77,7 +78,7 @@ def test_corners(recipe):
 def test_any_exponentiation(nbits):
     """Hypothesis: any operands, legal or not, of any of these programs."""
     recipes = plain_recipes(nbits)
-    programs = [recipe.program() for recipe in recipes]
+    programs = [program_of(recipe) for recipe in recipes]
     words = st.integers(0, (1 << nbits) - 1)
 
     @settings(max_examples=examples(200))
@@ -111,7 +112,7 @@ def test_private_operations(domain, nbits):
     rng = random.Random(f"{domain} {nbits}")
     for schedule, fits, protection in itertools.product(SECRET, (False, True), PROTECTIONS):
         recipe = recipe_of(nbits, domain, schedule, fits=fits, **protection)
-        program = recipe.program()
+        program = program_of(recipe)
         key = seeded_key(nbits, rng.randrange(30))
         for message in messages(key, rng)[:: 1 if nbits == 16 else 2]:
             fields = private_fields(program, numbers(key), message, rng)
@@ -122,7 +123,7 @@ def test_private_operations(domain, nbits):
 def test_any_private_operation(domain):
     """Hypothesis: any key, message, and random numbers."""
     recipes = [recipe for recipe in KEYED if recipe.domain == domain]
-    programs = [recipe.program() for recipe in recipes]
+    programs = [program_of(recipe) for recipe in recipes]
 
     @settings(max_examples=examples(25))
     @given(st.integers(0, len(recipes) - 1), st.integers(1, 500), st.randoms(use_true_random=False))
@@ -139,7 +140,7 @@ def answered(recipe, **wrong):
     """Return a program's answers to a few messages under a key some of whose numbers are wrong."""
     rng = random.Random(1)
     key = seeded_key(recipe.nbits, 3)
-    program = recipe.program()
+    program = program_of(recipe)
     return [
         computed(recipe, program, private_fields(program, numbers(key) | wrong, message, rng))
         for message in (2, key.n - 2, 12345)
@@ -194,7 +195,7 @@ def test_products_are_those_of_the_plan(name, exp):
         recipe = Recipe(16, "montgomery", name, full_scan=full_scan, window=window)
         trace = []
         fields = {"base": base, "exp": exp, "mod": mod}
-        outcome = run(recipe.program(), fields, arithmetic, trace=trace)
+        outcome = run(program_of(recipe), fields, arithmetic, trace=trace)
         assert outcome == (Status.OK, pow(base, exp, mod))
         made = [item for executed in trace for item in executed.made]
         if recipe.entries:
@@ -220,7 +221,7 @@ def test_products_are_those_of_the_plan(name, exp):
 @pytest.mark.parametrize("recipe", [*PLAIN[::7], *KEYED[::11]], ids=label)
 def test_listing_has_a_line_a_word(recipe):
     """Numbered from 0, with where each word goes that does not go to the next."""
-    program = recipe.program()
+    program = program_of(recipe)
     lines = program.listing()
     assert [int(line.split()[0]) for line in lines] == list(range(len(program.words)))
     for line, word in zip(lines, program.words, strict=True):
@@ -270,7 +271,7 @@ def test_what_verify_promises():
     at the end is fetched later.
     """
     for recipe in KEYED:
-        program = recipe.program()
+        program = program_of(recipe)
         last = [pc for pc, word in enumerate(program.words) if any(check.final for check in word.find(Check))]
         checks = [pc for pc, word in enumerate(program.words) if word.find(Check)]
         assert program.verified == recipe.verify and len(last) == recipe.verify
@@ -288,4 +289,4 @@ def test_schedules_that_show_a_private_exponent_are_refused(schedule):
     with pytest.raises(
         BadInput, match=f"schedule '{schedule}' in a program with a private key shows the exponent"
     ):
-        recipe_of(16, "residue", schedule, crt=False, blind="no", verify=True, fits=False).program()
+        program_of(recipe_of(16, "residue", schedule, crt=False, blind="no", verify=True, fits=False))

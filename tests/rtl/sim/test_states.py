@@ -6,6 +6,7 @@ import re
 
 import pytest
 from modexlab.eval.designs import catalogue
+from modexlab.fl.program.builder import program_of
 from modexlab.rtl.machines.sequencer import Sequencer
 from modexlab.rtl.sim import lint, simulate, translate
 from modexlab.rtl.states import STATES, states
@@ -81,7 +82,7 @@ def test_control_enters_its_states_and_no_other(name, how):
         codes = set(control.get_metadata(STATES).codes.values())
         assert entered[repr(control)] == codes, f"{control!r} of {name} {how}"
     for sequencer in sequencers:
-        words = machine.plan.recipe(machine.design.domain).program().words
+        words = program_of(machine.plan.recipe(machine.design.domain)).words
         # a set-up that takes longer than the exponent is wide leaves no leading zeros to align: that is time,
         # not the plan
         slow = how.get("doublings_per_cycle") == 1
