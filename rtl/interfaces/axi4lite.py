@@ -26,7 +26,7 @@ from ...fl.mod_exp import is_exponentiation
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import MASK, WORD_NBITS, words_of
 from ..messages import mk_request
-from .axi4lite_channels import Axi4LiteChannels, connect_bus, declare_bus
+from .axi4lite_channels import Axi4LiteChannels, connect_bus, declare_bus, declare_write
 from .one_result import one_result
 
 PLACE_NBITS = 7  # of a word in its window, which is what an operand of 4,096 bits has
@@ -76,16 +76,7 @@ class Axi4Lite(Component):
 
         # ---- what is written
 
-        s.write = Wire()
-        s.aw = Wire(WORD_ADDRESS_NBITS)
-        s.data = Wire(WORD_NBITS)
-        s.mask = Wire(WORD_NBITS)  # of the bytes that are written
-        s.refused = Wire()
-        s.write //= s.channels.write
-        s.aw //= s.channels.write_address
-        s.data //= s.channels.write_data
-        s.mask //= s.channels.write_mask
-        s.refused //= s.channels.write_refused
+        declare_write(s, WORD_ADDRESS_NBITS)
         s.is_control = Wire()
         s.is_enable = Wire()
         s.is_pending = Wire()

@@ -25,7 +25,7 @@ from ..states import states
 from ..units.padding.pkcs1_pad import Pkcs1Pad
 from ..units.padding.pkcs1_unpad import Pkcs1Unpad
 from ..units.padding.random_health import STARTUP, RandomHealth
-from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus
+from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus, declare_write
 
 CODE_NBITS = STATUS_NBITS
 
@@ -61,16 +61,7 @@ class Axi4Lite000(Component):
 
         # ---- what is written
 
-        s.write = Wire()
-        s.aw = Wire(WORD_ADDRESS_NBITS)
-        s.data = Wire(WORD_NBITS)
-        s.mask = Wire(WORD_NBITS)
-        s.refused = Wire()
-        s.write //= s.channels.write
-        s.aw //= s.channels.write_address
-        s.data //= s.channels.write_data
-        s.mask //= s.channels.write_mask
-        s.refused //= s.channels.write_refused
+        declare_write(s, WORD_ADDRESS_NBITS)
         s.busy = Wire()
         s.fits = Wire()  # a place is in the FIFO
         s.writes_status = Wire()

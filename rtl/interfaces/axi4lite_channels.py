@@ -50,6 +50,18 @@ def connect_bus(left, left_prefix, right, right_prefix):
         connect(getattr(left, f"{left_prefix}_{name}"), getattr(right, f"{right_prefix}_{name}"))
 
 
+def declare_write(s, address_nbits):
+    """Wires of a slave `s` for the write that its channels offer: write, aw, data, mask and refused."""
+    names = {"write": 1, "aw": address_nbits, "data": WORD_NBITS, "mask": WORD_NBITS, "refused": 1}
+    for name, nbits in names.items():
+        setattr(s, name, Wire(nbits))
+    s.write //= s.channels.write
+    s.aw //= s.channels.write_address
+    s.data //= s.channels.write_data
+    s.mask //= s.channels.write_mask
+    s.refused //= s.channels.write_refused
+
+
 class Axi4LiteChannels(Component):
     def construct(s, address_nbits=ADDRESS_NBITS):
         declare_bus(s, "s_axi", address_nbits=address_nbits)

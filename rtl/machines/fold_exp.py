@@ -30,8 +30,9 @@ from ..units.fold.mod_quadruple import ModQuadruple
 from ..units.fold.product_pair import ProductPair
 from ..units.fold.row_fold import RowFold
 from ..units.fold.split_adder import AdderBack, AdderFront
+from ..units.serial_ctrl import connect_checked
 from .fold_exp_ctrl import FoldExpCtrl
-from .operand_check import OperandCheck
+from .operand_check import check_operands
 
 FRONT_LEVELS = 2  # of the adder's levels those in stage 2; then the stages are alike at 32 bits
 
@@ -43,14 +44,8 @@ class FoldExp(Component):
         s.istream = RecvIfcRTL(mk_modexp_req(nbits))
         s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
         s.ctrl = FoldExpCtrl(shape)
-        s.operand_check = OperandCheck(nbits, odd_only=False, reduced_only=False)
-        s.operand_check.mod //= s.istream.msg.mod
-        s.operand_check.status //= s.ctrl.in_status
-        s.ctrl.istream_val //= s.istream.val
-        s.ctrl.istream_rdy //= s.istream.rdy
-        s.ctrl.ostream_val //= s.ostream.val
-        s.ctrl.ostream_rdy //= s.ostream.rdy
-        s.ctrl.out_status //= s.ostream.msg.status
+        check_operands(s, nbits, odd_only=False, reduced_only=False)
+        connect_checked(s)
 
         # ---- the modulus, its highest bit at the top, and the way back of the result
 

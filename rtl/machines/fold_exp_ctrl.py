@@ -12,6 +12,7 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
 from ..states import states
+from ..units.serial_ctrl import declare_handshakes
 
 ST_NBITS = 3
 
@@ -25,12 +26,7 @@ class FoldExpCtrl(Component):
         LAST_TAIL = shape.tail_cycles - 1
         count_nbits = clog2(max(LAST_MADE, LAST_SETUP, LAST_TAIL) + 2)
 
-        s.istream_val = InPort()
-        s.istream_rdy = OutPort()
-        s.in_status = InPort(STATUS_NBITS)
-        s.ostream_val = OutPort()
-        s.ostream_rdy = InPort()
-        s.out_status = OutPort(STATUS_NBITS)
+        declare_handshakes(s, STATUS_NBITS)
         s.exp_ends = InPort()  # with the bit at hand
 
         s.idle = OutPort()

@@ -21,7 +21,7 @@ from ...fl.status import STATUS_NBITS
 from ..messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
 from ..states import states
 from ..units.div_rem import AlignedDivRem
-from .operand_check import OperandCheck
+from .operand_check import check_operands
 
 
 class MontConvertIn(Component):
@@ -39,9 +39,7 @@ class MontConvertIn(Component):
         s.converted = Wire()
         s.leaves = Wire()
 
-        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
-        s.operand_check.base //= s.istream.msg.base
-        s.operand_check.mod //= s.istream.msg.mod
+        check_operands(s, nbits)
 
         dividend_nbits = 2 * nbits + 1
         s.divider = AlignedDivRem(dividend_nbits, nbits, gated)
@@ -125,25 +123,14 @@ class MontConvertIn(Component):
         return f"{s.istream}|{'IDM!'[int(s.st)]}|{s.ostream}"
 
 
-class MontConvertOut(Component):
-    def construct(s, nbits, mk_unit):
-        s.istream = RecvIfcRTL(mk_entered_resp(nbits))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+class ConvertOut(Component):
+    """A unit that takes results out of a form, one at a time."""
 
+    def hold(s):
+        """The modulus of one operation must stay until its result has left."""
         s.busy = Wire()
         s.status = Wire(STATUS_NBITS)
-        s.mod = Wire(nbits)
 
-        s.unit = mk_unit(nbits)
-        s.unit.modulus //= s.mod
-        s.unit.istream.msg.a //= s.istream.msg.result
-        s.unit.istream.msg.b //= 1
-        s.unit.ostream.rdy //= s.ostream.rdy
-        s.ostream.val //= s.unit.ostream.val
-        s.ostream.msg.result //= s.unit.ostream.msg
-        s.ostream.msg.status //= s.status
-
-        # the modulus of one operation must stay until its product has left
         @update
         def arrival():
             s.istream.rdy @= ~s.busy & s.unit.istream.rdy
@@ -158,11 +145,29 @@ class MontConvertOut(Component):
             elif s.ostream.val & s.ostream.rdy:
                 s.busy <<= 0
 
+    def line_trace(s):
+        return f"{s.istream}|{'*' if s.busy else '.'}|{s.ostream}"
+
+
+class MontConvertOut(ConvertOut):
+    def construct(s, nbits, mk_unit):
+        s.istream = RecvIfcRTL(mk_entered_resp(nbits))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+
+        s.hold()
+        s.mod = Wire(nbits)
+
+        s.unit = mk_unit(nbits)
+        s.unit.modulus //= s.mod
+        s.unit.istream.msg.a //= s.istream.msg.result
+        s.unit.istream.msg.b //= 1
+        s.unit.ostream.rdy //= s.ostream.rdy
+        s.ostream.val //= s.unit.ostream.val
+        s.ostream.msg.result //= s.unit.ostream.msg
+        s.ostream.msg.status //= s.status
+
         @update_ff
         def operands():
             if s.istream.val & s.istream.rdy:
                 s.status <<= s.istream.msg.status
                 s.mod <<= s.istream.msg.mod
-
-    def line_trace(s):
-        return f"{s.istream}|{'*' if s.busy else '.'}|{s.ostream}"

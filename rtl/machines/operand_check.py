@@ -10,6 +10,14 @@ from pymtl3 import *
 from ...fl.status import STATUS_NBITS, Status
 
 
+def check_operands(s, nbits, odd_only=True, reduced_only=True):
+    """A machine `s` gets an OperandCheck of what arrives."""
+    s.operand_check = OperandCheck(nbits, odd_only, reduced_only)
+    if reduced_only:
+        s.operand_check.base //= s.istream.msg.base
+    s.operand_check.mod //= s.istream.msg.mod
+
+
 class OperandCheck(Component):
     def construct(s, nbits, odd_only, reduced_only):
         s.mod = InPort(nbits)

@@ -30,7 +30,8 @@ from ..states import states
 from ..units.cond_sub import CondSub
 from ..units.mod_double import ModDouble
 from ..units.mod_halve import ModHalve
-from .operand_check import OperandCheck
+from .mont_convert import ConvertOut
+from .operand_check import check_operands
 
 
 class ScaledConvertIn(Component):
@@ -50,9 +51,7 @@ class ScaledConvertIn(Component):
         s.leaves = Wire()
         s.modulus //= s.mod
 
-        s.operand_check = OperandCheck(nbits, True, True)
-        s.operand_check.base //= s.istream.msg.base
-        s.operand_check.mod //= s.istream.msg.mod
+        check_operands(s, nbits)
 
         s.base = ModDouble(nbits, wide, doublings_per_cycle)
         s.one = ModDouble(nbits, wide, doublings_per_cycle)
@@ -114,15 +113,14 @@ class ScaledConvertIn(Component):
         return f"{s.istream}|{'IC!'[int(s.st)]}|{s.ostream}"
 
 
-class ScaledConvertOut(Component):
+class ScaledConvertOut(ConvertOut):
     def construct(s, shape, halvings_per_cycle):
         nbits, wide, operand = shape.nbits, shape.wide, shape.operand_nbits
         s.istream = RecvIfcRTL(mk_entered_resp(wide))
         s.modulus = InPort(nbits)
         s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
-        s.busy = Wire()
-        s.status = Wire(STATUS_NBITS)
+        s.hold()
         s.mod = Wire(nbits)
 
         s.unit = ModHalve(operand, nbits, wide, halvings_per_cycle)
@@ -142,26 +140,8 @@ class ScaledConvertOut(Component):
             if s.status == 0:
                 s.ostream.msg.result @= s.reduction.out
 
-        # the modulus of one operation must stay until its result has left
-        @update
-        def arrival():
-            s.istream.rdy @= ~s.busy & s.unit.istream.rdy
-            s.unit.istream.val @= ~s.busy & s.istream.val
-
-        @update_ff
-        def control():
-            if s.reset:
-                s.busy <<= 0
-            elif s.istream.val & s.istream.rdy:
-                s.busy <<= 1
-            elif s.ostream.val & s.ostream.rdy:
-                s.busy <<= 0
-
         @update_ff
         def operands():
             if s.istream.val & s.istream.rdy:
                 s.status <<= s.istream.msg.status
                 s.mod <<= s.modulus
-
-    def line_trace(s):
-        return f"{s.istream}|{'*' if s.busy else '.'}|{s.ostream}"

@@ -19,6 +19,7 @@ named there as here.
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
+from ..units.serial_ctrl import declare_handshakes
 from .micro_rom import MicroRom
 
 
@@ -30,12 +31,7 @@ class Sequencer(Component):
         nproducts = code.positions
         in_order = nunits < nproducts
 
-        s.istream_val = InPort()
-        s.istream_rdy = OutPort()
-        s.in_status = InPort(STATUS_NBITS)
-        s.ostream_val = OutPort()
-        s.ostream_rdy = InPort()
-        s.out_status = OutPort(STATUS_NBITS)
+        declare_handshakes(s, STATUS_NBITS)
         s.req_val = [OutPort() for _ in range(nunits)]
         s.req_rdy = [InPort() for _ in range(nunits)]
         s.resp_val = [InPort() for _ in range(nunits)]

@@ -21,7 +21,8 @@ from ..messages import mk_modexp_req, mk_modexp_resp
 from ..units.serial.digit_inverse import DigitInverse
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
-from .operand_check import OperandCheck
+from ..units.serial_ctrl import connect_checked
+from .operand_check import check_operands
 from .operand_words import operand_words
 from .serial_exp_ctrl import (
     DIGIT,
@@ -55,15 +56,8 @@ class SerialExp(Component):
         s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
         s.ctrl = SerialExpCtrl(shape)
-        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
-        s.operand_check.base //= s.istream.msg.base
-        s.operand_check.mod //= s.istream.msg.mod
-        s.operand_check.status //= s.ctrl.in_status
-        s.istream.val //= s.ctrl.istream_val
-        s.istream.rdy //= s.ctrl.istream_rdy
-        s.ctrl.ostream_val //= s.ostream.val
-        s.ctrl.ostream_rdy //= s.ostream.rdy
-        s.ctrl.out_status //= s.ostream.msg.status
+        check_operands(s, nbits)
+        connect_checked(s)
         s.op = Wire(OP_NBITS)
         s.op //= s.ctrl.op
 

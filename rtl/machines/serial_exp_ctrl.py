@@ -13,6 +13,7 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
 from ..states import states
+from ..units.serial_ctrl import declare_handshakes
 
 OP_NBITS = 4
 (FREE, LOAD, INVERT, SCALE, DOUBLE, DIGIT, STEP, FIXQ, FIX, REDUCE, READ, DONE) = (
@@ -34,12 +35,7 @@ class SerialExpCtrl(Component):
         OK = int(Status.OK)
         index_nbits = clog2(M)
 
-        s.istream_val = InPort()
-        s.istream_rdy = OutPort()
-        s.in_status = InPort(STATUS_NBITS)
-        s.ostream_val = OutPort()
-        s.ostream_rdy = InPort()
-        s.out_status = OutPort(STATUS_NBITS)
+        declare_handshakes(s, STATUS_NBITS)
         s.accept = OutPort()
         s.exp_top = InPort()
         s.shift_exp = OutPort()

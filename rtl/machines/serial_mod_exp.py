@@ -21,7 +21,8 @@ from ...fl.status import Status
 from ..messages import mk_keyed_req, mk_modexp_resp
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.digit_processor import DigitProcessor
-from .operand_check import OperandCheck
+from ..units.serial_ctrl import connect_checked
+from .operand_check import check_operands
 from .operand_words import operand_words
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
 
@@ -34,16 +35,9 @@ class SerialModExp(Component):
         s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
         s.ctrl = SerialModExpCtrl(shape, processors)
-        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
-        s.operand_check.base //= s.istream.msg.base
-        s.operand_check.mod //= s.istream.msg.mod
-        s.operand_check.status //= s.ctrl.in_status
-        s.istream.val //= s.ctrl.istream_val
-        s.istream.rdy //= s.ctrl.istream_rdy
+        check_operands(s, nbits)
+        connect_checked(s)
         s.istream.msg.exp //= s.ctrl.in_exp
-        s.ctrl.ostream_val //= s.ostream.val
-        s.ctrl.ostream_rdy //= s.ostream.rdy
-        s.ctrl.out_status //= s.ostream.msg.status
 
         # ---- what arrives, in digits
 

@@ -15,7 +15,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .cond_sub import CondSub
-from .serial_ctrl import PassCtrl, connect_serial
+from .serial_ctrl import connect_pass
 
 
 class ModDouble(Component):
@@ -34,18 +34,7 @@ class ModDouble(Component):
             step.n //= s.modulus
         s.ostream.msg //= s.steps[per_cycle - 1].out
 
-        s.ctrl = PassCtrl(0 if counted else doublings // per_cycle, counted)
-        if counted:
-            s.last = InPort(counted)
-            s.last //= s.ctrl.last
-        connect_serial(s)
-
-        @update_ff
-        def data():
-            if s.ctrl.load:
-                s.x <<= s.istream.msg
-            elif s.ctrl.step:
-                s.x <<= s.ostream.msg
+        connect_pass(s, doublings // per_cycle, counted)
 
     def line_trace(s):
         return f"{s.istream}{s.ctrl.line_trace()}{s.ostream}"

@@ -16,7 +16,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .add_red import AddRedTextbook
-from .serial_ctrl import PassCtrl, connect_serial
+from .serial_ctrl import connect_pass
 
 
 class ModHalve(Component):
@@ -44,20 +44,10 @@ class ModHalve(Component):
             step.n //= s.n
         s.ostream.msg //= s.steps[per_cycle - 1].out[0:value_nbits]
 
-        s.ctrl = PassCtrl(0 if counted else halvings // per_cycle, counted or 0)
+        connect_pass(s, halvings // per_cycle, counted or 0)
         if counted:
-            s.last = InPort(counted)
-            s.last //= s.ctrl.last
             s.held = OutPort(value_nbits)
             s.held //= s.x
-        connect_serial(s)
-
-        @update_ff
-        def data():
-            if s.ctrl.load:
-                s.x <<= s.istream.msg
-            elif s.ctrl.step:
-                s.x <<= s.ostream.msg
 
     def line_trace(s):
         return f"{s.istream}{s.ctrl.line_trace()}{s.ostream}"

@@ -22,6 +22,18 @@ from pymtl3 import *
 from ..states import states
 
 
+def declare_handshakes(s, status_nbits=0):
+    """The handshakes of a control, with a status of so many bits."""
+    s.istream_val = InPort()
+    s.istream_rdy = OutPort()
+    if status_nbits:
+        s.in_status = InPort(status_nbits)
+    s.ostream_val = OutPort()
+    s.ostream_rdy = InPort()
+    if status_nbits:
+        s.out_status = OutPort(status_nbits)
+
+
 def connect_serial(s):
     """The streams of a unit `s` that has a SerialCtrl as s.ctrl."""
     s.istream.val //= s.ctrl.istream_val
@@ -30,15 +42,35 @@ def connect_serial(s):
     s.ostream.rdy //= s.ctrl.ostream_rdy
 
 
+def connect_checked(s):
+    """The same of a machine with an OperandCheck, whose status goes through s.ctrl."""
+    connect_serial(s)
+    s.operand_check.status //= s.ctrl.in_status
+    s.ctrl.out_status //= s.ostream.msg.status
+
+
+def connect_pass(s, ncycles, counted):
+    """A unit `s` that steps s.x to ostream: its PassCtrl, and the register."""
+    s.ctrl = PassCtrl(ncycles, counted)
+    if counted:
+        s.last = InPort(counted)
+        s.last //= s.ctrl.last
+    connect_serial(s)
+
+    @update_ff
+    def data():
+        if s.ctrl.load:
+            s.x <<= s.istream.msg
+        elif s.ctrl.step:
+            s.x <<= s.ostream.msg
+
+
 class SerialCtrl(Component):
     UNREAD = (("nblocks", "there is one block, which every operation takes"),)
 
     # parameters that a unit of one width does not have are None, not False: they are not in its description
     def construct(s, ncycles, until="count", has_last=False, most_blocks=None):
-        s.istream_val = InPort()
-        s.istream_rdy = OutPort()
-        s.ostream_val = OutPort()
-        s.ostream_rdy = InPort()
+        declare_handshakes(s)
         s.load = OutPort()
         s.step = OutPort()
 
@@ -151,10 +183,7 @@ class PassCtrl(Component):
     """
 
     def construct(s, ncycles, counted=0):
-        s.istream_val = InPort()
-        s.istream_rdy = OutPort()
-        s.ostream_val = OutPort()
-        s.ostream_rdy = InPort()
+        declare_handshakes(s)
         s.load = OutPort()
         s.step = OutPort()
 

@@ -24,7 +24,7 @@ from ..cond_sub import CondSub
 from ..fold.mod_quadruple import ModQuadruple
 from ..mod_double import ModDouble
 from ..mod_halve import ModHalve
-from ..serial_ctrl import PassCtrl, connect_serial
+from ..serial_ctrl import connect_pass
 
 KINDS = ("scale", "double", "halve", "clear")
 
@@ -38,7 +38,6 @@ class ModDoubleTwice(Component):
         s.istream = RecvIfcRTL(mk_bits(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
-        s.last = InPort(counted)
 
         wide = nbits + 2
         s.thrice = Wire(wide)
@@ -55,16 +54,7 @@ class ModDoubleTwice(Component):
         s.step.thrice //= s.thrice
         s.ostream.msg //= s.step.out
 
-        s.ctrl = PassCtrl(0, counted)
-        s.last //= s.ctrl.last
-        connect_serial(s)
-
-        @update_ff
-        def data():
-            if s.ctrl.load:
-                s.x <<= s.istream.msg
-            elif s.ctrl.step:
-                s.x <<= s.ostream.msg
+        connect_pass(s, 0, counted)
 
     def line_trace(s):
         return f"{s.istream}{s.ctrl.line_trace()}{s.ostream}"
