@@ -205,15 +205,13 @@ class ResidueDpath(Component):
     def construct(s, code, nbits, fields, block_nbits=0, form=None):
         nunits, forward, per_cycle = code.nunits, code.forward, code.per_cycle
         program = code.program
-        operation_nbits = nbits
-        modulus_nbits = nbits if form is None else form.shape.nbits
-        factor_nbits = nbits if form is None else form.shape.wide
-        nbits = nbits if form is None else form.word_nbits
+        operation_nbits = modulus_nbits = factor_nbits = nbits
+        if form is not None:
+            modulus_nbits, factor_nbits, nbits = form.shape.nbits, form.shape.wide, form.word_nbits
         word = mk_bits(nbits)
         nproducts = code.positions
         fits = block_nbits > 0
 
-        s.in_fields = {}
         for name, wide in (*((name, operation_nbits) for name in ("base", "exp", "mod")), *fields):
             setattr(s, f"in_{name}", InPort(wide))
         s.result = OutPort(operation_nbits)
@@ -328,18 +326,19 @@ class ResidueDpath(Component):
             if form is not None and name in ("1", "unit", "half"):
                 powers = {"1": 0, "unit": form.halvings, "half": modulus_nbits}
                 return constant(f"constant_{name}", 1 << powers[name])
-            wires = {
-                "0": "zero",
-                "1": "one_factor" if factor else "one",
-                "sum": "sum",
-                "setup": "setup_result",
-                "left": "left",
-                "memory": "data",
-            }
-            if name == "0" and not hasattr(s, "zero"):
-                s.zero = Wire(word)
-                s.zero //= 0
-            return getattr(s, wires[name])
+            if name == "0":
+                return constant("zero", 0)
+            wires = {"1": "one_factor" if factor else "one", "setup": "setup_result", "memory": "data"}
+            return getattr(s, wires.get(name, name))
+
+        def chosen(name, names, field, **how):
+            """A wire with the one of these sources that a field of the word means."""
+            return choose(s, name, [source(item, **how) for item in names], told(field), nbits)
+
+        def wire(name, field, width=1):
+            """A wire with a field of the word."""
+            setattr(s, name, Wire(width))
+            connect(getattr(s, name), told(field))
 
         # ---- working registers
 
@@ -354,25 +353,20 @@ class ResidueDpath(Component):
                 register.ends //= s.ends
             if late:
                 connect(register.late, told(f"{name}_late"))
-                register.late_source //= choose(
-                    s, f"{name}_come_late", [source(item) for item in late], told(f"{name}_late_from"), nbits
-                )
+                register.late_source //= chosen(f"{name}_come_late", late, f"{name}_late_from")
             if moved:
                 connect(register.moves, told(f"{name}_moves"))
-                chosen = choose(
-                    s, f"{name}_move", [source(item) for item in moved], told(f"{name}_from"), nbits
-                )
-                register.source //= chosen
+                register.source //= chosen(f"{name}_move", moved, f"{name}_from")
 
         # ---- factors
 
         x = [
-            choose(
-                s,
+            chosen(
                 f"{which}_of_{at}",
-                [source(item, "next" if forward else "now", True) for item in code.factors(at, which)],
-                told(f"{which}{at}"),
-                nbits,
+                code.factors(at, which),
+                f"{which}{at}",
+                when="next" if forward else "now",
+                factor=True,
             )
             for at in range(nproducts)
             for which in "xy"
@@ -400,13 +394,7 @@ class ResidueDpath(Component):
         # ---- modulus
 
         s.mod_n = Wire(modulus_nbits)
-        modulus = choose(
-            s,
-            "mod_choice",
-            [source(modulus_source) for modulus_source in code.modulus_sources],
-            told("modulus_from"),
-            nbits,
-        )
+        modulus = chosen("mod_choice", code.modulus_sources, "modulus_from")
         s.mod_n //= modulus if form is None else modulus[0:modulus_nbits]
 
         @update_ff
@@ -417,10 +405,8 @@ class ResidueDpath(Component):
         if form is not None:
             s.m_prime = OutPort(modulus_nbits)
             s.m_prime_in = InPort(modulus_nbits)
-            s.makes_m_prime = Wire()
-            connect(s.makes_m_prime, told("scales"))
-            s.of_ones = Wire()
-            connect(s.of_ones, told("sets_ones"))
+            wire("makes_m_prime", "scales")
+            wire("of_ones", "sets_ones")
             ONES = mk_bits(modulus_nbits)(form.ones)
 
             @update_ff
@@ -470,8 +456,7 @@ class ResidueDpath(Component):
                 if s.load_modulus:
                     s.blocks <<= s.count_blocks.nblocks
 
-            s.wide_product = Wire()
-            connect(s.wide_product, told("wide"))
+            wire("wide_product", "wide")
 
             @update
             def blocks_of_product():
@@ -481,11 +466,8 @@ class ResidueDpath(Component):
 
         # ---- exponent
 
-        loads = code.exponent_sources
         s.exponent = ExponentRegister(code, nbits)
-        s.exponent.source //= choose(
-            s, "exponent_choice", [source(load) for load in loads], told("exponent_from"), nbits
-        )
+        s.exponent.source //= chosen("exponent_choice", code.exponent_sources, "exponent_from")
         s.exponent.load_exponent //= s.load_exponent
         if code.skips:
             s.exponent.blocks //= s.blocks
@@ -508,8 +490,7 @@ class ResidueDpath(Component):
         if program.depth:
             address = mk_bits(code.address_nbits)
             s.store = InPort()
-            s.fetched_at = Wire(address)
-            connect(s.fetched_at, told("read_at"))
+            wire("fetched_at", "read_at", address)
             if code.scans:
                 s.scan_at = InPort(program.digit_nbits)
                 s.scan_reads = InPort()
@@ -520,11 +501,8 @@ class ResidueDpath(Component):
             s.memory = memory(program.depth, nbits)
             s.memory.data //= s.data
             s.memory.write //= s.store
-            s.memory.in_data //= choose(
-                s, "stored", [source(item) for item in code.written], told("store_from"), nbits
-            )
-            s.by_slot = Wire(address)
-            connect(s.by_slot, told("write_at"))
+            s.memory.in_data //= chosen("stored", code.written, "store_from")
+            wire("by_slot", "write_at", address)
             s.by_count = Wire(address)
             low = min(code.index_nbits, address.nbits)
             s.by_count[0:low] //= s.index[0:low]
@@ -546,8 +524,7 @@ class ResidueDpath(Component):
                         s.memory.read_at @= zext(s.scan_at, address.nbits)
 
                 if code.shielded:
-                    s.fetches = Wire()
-                    connect(s.fetches, told("reads"))
+                    wire("fetches", "reads")
 
                     @update
                     def read_or_scan():
@@ -582,12 +559,8 @@ class ResidueDpath(Component):
         if code.sums:
             s.adder = ModAddSub(nbits)
             x_names, y_names = code.sums
-            s.adder.x //= choose(
-                s, "sum_x", [source(x_name) for x_name in x_names], told("sum_x_from"), nbits
-            )
-            s.adder.y //= choose(
-                s, "sum_y", [source(y_name) for y_name in y_names], told("sum_y_from"), nbits
-            )
+            s.adder.x //= chosen("sum_x", x_names, "sum_x_from")
+            s.adder.y //= chosen("sum_y", y_names, "sum_y_from")
             s.adder.n //= s.mod if form is None else as_word("modulus", s.mod, 0, modulus_nbits)
             connect(s.adder.subtract, told("subtracts"))
             s.adder.out //= s.sum
@@ -596,11 +569,8 @@ class ResidueDpath(Component):
 
         if code.checks:
             s.equal = OutPort()
-            others = code.named(Check, "y")
             s.compared = Wire(word)
-            s.compared //= choose(
-                s, "compare_choice", [source(other) for other in others], told("compare_with"), nbits
-            )
+            s.compared //= chosen("compare_choice", code.named(Check, "y"), "compare_with")
 
             @update
             def compare():
@@ -651,13 +621,10 @@ class ResidueDpath(Component):
         # ---- the unit that converts
 
         if code.converts:
-            starts = code.named(Setup, "src")
             s.setup_in = InPort(word)
             s.setup_start = OutPort(word)
             s.setup_result //= s.setup_in
-            s.setup_start //= choose(
-                s, "setup_choice", [source(start, "kept") for start in starts], told("setup_from"), nbits
-            )
+            s.setup_start //= chosen("setup_choice", code.named(Setup, "src"), "setup_from", when="kept")
             if form is None and code.doublings is None:
                 most = max(
                     setup.fixed + setup.per_block * (MOST if fits else 0) for setup in program.find(Setup)
@@ -671,8 +638,7 @@ class ResidueDpath(Component):
                 if fixed_nbits < counted:
                     s.cycles_fixed[fixed_nbits:counted] //= 0
                 if PER_BLOCK:
-                    s.by_blocks = Wire()
-                    connect(s.by_blocks, told("setup_by_block"))
+                    wire("by_blocks", "setup_by_block")
 
                     @update
                     def cycles_of_blocks():

@@ -34,7 +34,7 @@ class ModDouble(Component):
             step.n //= s.modulus
         s.ostream.msg //= s.steps[per_cycle - 1].out
 
-        connect_pass(s, doublings // per_cycle, counted)
+        connect_pass(s, 0 if counted else doublings // per_cycle, counted)
 
     def line_trace(s):
         return f"{s.istream}{s.ctrl.line_trace()}{s.ostream}"
