@@ -25,6 +25,7 @@ from ...fl.axi4lite import (
 from ...fl.mod_exp import is_exponentiation
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import MASK, WORD_NBITS, words_of
+from ..machines.operand_words import connect_low
 from ..messages import mk_request
 from .axi4lite_channels import Axi4LiteChannels, connect_bus, declare_bus, declare_write
 from .one_result import one_result
@@ -206,9 +207,7 @@ class Axi4Lite(Component):
         s.answer = [Wire(WORD_NBITS) for _ in range(V)]
         for k in range(V):
             low, high = k * WORD_NBITS, min((k + 1) * WORD_NBITS, shape.result_nbits)
-            s.answer[k][0 : high - low] //= s.machine.ostream.msg.result[low:high]
-            if high - low < WORD_NBITS:
-                s.answer[k][high - low : WORD_NBITS] //= 0
+            connect_low(s.answer[k], s.machine.ostream.msg.result[low:high])
         s.cycles = Wire(COUNTER_NBITS)
         s.enabled = Wire()
         s.pending = Wire()

@@ -20,6 +20,7 @@ from ...fl.axi4lite_000 import KEY_NUMBERS, NO_RANDOM, WRONG_PADDING, is_padded,
 from ...fl.pkcs1 import Padded, longest
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import WORD_NBITS, words_of
+from ..machines.operand_words import connect_low
 from ..messages import mk_keyed_req, mk_modexp_req
 from ..states import states
 from ..units.padding.pkcs1_pad import Pkcs1Pad
@@ -339,9 +340,7 @@ class Axi4Lite000(Component):
         s.output_words = [Wire(WORD_NBITS) for _ in range(W)]
         for k in range(W):
             low, high = k * WORD_NBITS, min((k + 1) * WORD_NBITS, nbits)
-            s.output_words[k][0 : high - low] //= s.answer[low:high]
-            if high - low < WORD_NBITS:
-                s.output_words[k][high - low : WORD_NBITS] //= 0
+            connect_low(s.output_words[k], s.answer[low:high])
         s.chosen = Wire(WORD_NBITS)
 
         @update

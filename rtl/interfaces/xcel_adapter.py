@@ -13,6 +13,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GO, STATUS, WORD_NBITS, WORDS, words_of
+from ..machines.operand_words import connect_low
 from ..messages import mk_modexp_resp, mk_request, mk_xcel_req, mk_xcel_resp
 
 
@@ -212,9 +213,7 @@ class XcelAdapter(Component):
                     s.nleft <<= s.nleft - 1
 
         s.widened = Wire(V * WORD_NBITS)
-        s.widened[0 : shape.result_nbits] //= s.resp.msg.result
-        if shape.result_nbits != V * WORD_NBITS:
-            s.widened[shape.result_nbits : V * WORD_NBITS] //= 0
+        connect_low(s.widened, s.resp.msg.result)
 
     def line_trace(s):
         return f"{s.istream}|{'.>*'[int(s.st)]}|{s.ostream}"

@@ -13,6 +13,7 @@ Area order: as many register bits as are scanned; an adder as long, if it is bli
 from pymtl3 import *
 
 from ...fl.program.ir import SetExponent, Stretch
+from .operand_words import connect_low
 
 
 class SlidingWindow(Component):
@@ -222,10 +223,7 @@ class ExponentRegister(Component):
             s.can_skip = OutPort()
             left_nbits = clog2(ndigits + 1)
             s.blocks_wide = Wire(left_nbits)
-            low = min(left_nbits, s.blocks.get_type().nbits)
-            s.blocks_wide[0:low] //= s.blocks[0:low]
-            if low < left_nbits:
-                s.blocks_wide[low:left_nbits] //= 0
+            connect_low(s.blocks_wide, s.blocks[0 : min(left_nbits, s.blocks.get_type().nbits)])
             DIGITS = block // k
             TOP_BLOCK = scanned - block
 
@@ -288,10 +286,7 @@ class ExponentRegister(Component):
 
             if program.sliding:
                 s.wide_step = Wire(clog2(ndigits + 1))
-                low = min(s.wide_step.get_type().nbits, code.index_nbits)
-                s.wide_step[0:low] //= s.step[0:low]
-                if low < s.wide_step.get_type().nbits:
-                    s.wide_step[low : s.wide_step.get_type().nbits] //= 0
+                connect_low(s.wide_step, s.step[0 : min(s.wide_step.get_type().nbits, code.index_nbits)])
 
                 @update
                 def fewer_by_a_window():

@@ -24,6 +24,7 @@ from ..messages import mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub
 from ..units.pseudo_mul import PseudoReduce, Registered, modulus_of
 from .operand_check import OperandCheck
+from .operand_words import connect_low
 from .program_exp import planned_exp
 
 
@@ -91,23 +92,17 @@ class FixedModExp(Component):
         s.operand_check.base //= s.istream.msg.base
         s.operand_check.mod //= s.istream.msg.mod
 
-        # a message field of nbits on a field of the ProgramExp, which may be wider
-        def widen(narrow, field):
-            field[0:nbits] //= narrow
-            if wide > nbits:
-                field[nbits:wide] //= 0
-
         s.mod_exp = planned_exp(plan, mk_unit)
         s.istream.val //= s.mod_exp.istream.val
         s.istream.rdy //= s.mod_exp.istream.rdy
         s.mod_exp.istream.msg.status //= s.operand_check.status
         s.mod_exp.istream.msg.one //= 1
-        widen(s.istream.msg.base, s.mod_exp.istream.msg.base)
-        widen(s.istream.msg.exp, s.mod_exp.istream.msg.exp)
+        connect_low(s.mod_exp.istream.msg.base, s.istream.msg.base)
+        connect_low(s.mod_exp.istream.msg.exp, s.istream.msg.exp)
         if working_modulus:
             s.mod_exp.istream.msg.mod //= word(working_modulus)
         else:
-            widen(s.istream.msg.mod, s.mod_exp.istream.msg.mod)
+            connect_low(s.mod_exp.istream.msg.mod, s.istream.msg.mod)
 
         if finish in ("reduce", "remainder"):
             if finish == "reduce":

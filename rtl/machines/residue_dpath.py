@@ -20,6 +20,7 @@ from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory
 from ..units.shielded_memory import ShieldedMemory
 from .exponent_register import ExponentRegister
+from .operand_words import connect_low
 
 
 def choose(s, name, sources, index, nbits):
@@ -505,9 +506,7 @@ class ResidueDpath(Component):
             wire("by_slot", "write_at", address)
             s.by_count = Wire(address)
             low = min(code.index_nbits, address.nbits)
-            s.by_count[0:low] //= s.index[0:low]
-            if low < address.nbits:
-                s.by_count[low : address.nbits] //= 0
+            connect_low(s.by_count, s.index[0:low])
             choice = choose(s, "write_choice", [s.by_slot, s.by_count], told("by_index"), address.nbits)
             s.memory.write_at //= choice
 
@@ -544,9 +543,7 @@ class ResidueDpath(Component):
                 s.s.entry //= s.data
             elif program.sliding:
                 s.window_at = Wire(address)
-                s.window_at[0 : program.digit_nbits] //= s.exponent.window_n
-                if program.digit_nbits < address.nbits:
-                    s.window_at[program.digit_nbits : address.nbits] //= 0
+                connect_low(s.window_at, s.exponent.window_n)
                 places = [s.fetched_at, s.window_at]
                 s.memory.read_at //= choose(s, "read_choice", places, told("picks"), address.nbits)
             else:
