@@ -1,12 +1,17 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
 import os
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import pytest
 from modexlab.eval.designs.catalogue import designs
+from modexlab.eval.designs.design import Design
 from modexlab.fl.domains import make_domain
-from modexlab.rtl.sim import simulate
+from modexlab.rtl.sim import Run, Simulation, Stall, simulate
+from pymtl3 import Component, DefaultPassGroup
+
+from tests.tables.rows import ModExpRow, ProductRow
 
 T = TypeVar("T")
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
@@ -19,29 +24,37 @@ WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 ALIKE = ("ScaledSystolic", "WordSerial", "HeapMont")
 
 
-def is_sibling(design):
+def is_sibling(design: Design) -> bool:
     """Another design before it has the same multiplier, or one of the same structure."""
     return FIRST[design.family] is not design or design.family in ALIKE
 
 
-def regress_if(later, of=""):
+def regress_if(later: bool, of: str = "") -> list[pytest.MarkDecorator]:
     """The marks of a case that may be left to `make regress`; `make check` of the design `of` runs it."""
     return [pytest.mark.regress(of=of)] if later else []
 
 
-def one_now(cases, *now):
+def one_now(cases: Iterable[T], *now: T) -> list:
     """Cases of one mechanism: `make test` runs those of `now`, `make regress` all of them."""
     listed = list(cases)
     assert all(case in listed for case in now), f"not all of {now} are cases"
     return [pytest.param(case, marks=regress_if(case not in now)) for case in listed]
 
 
-def examples(count):
+def examples(count: int) -> int:
     """`count` Hypothesis examples in `make test`, ten times as many in `make regress`."""
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 
 
-def delays(rows):
+def stepped(component: Component) -> Any:
+    """A component to be driven cycle by cycle, behind its reset."""
+    component.elaborate()
+    component.apply(DefaultPassGroup(linetrace=False))
+    component.sim_reset()
+    return component
+
+
+def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[int]]:
     """The delay columns of a table."""
     return {
         "source_delays": [row.source_delay for row in rows],
@@ -49,20 +62,20 @@ def delays(rows):
     }
 
 
-def residue(row, domain, nbits):
+def residue(row: ProductRow, domain: str, nbits: int) -> int:
     """Return a multiplier's answer in the domain: the product itself, or the product by 1/R."""
     scale = pow(1 << nbits, -1, row.mod) if domain == "montgomery" and row.mod > 1 else 1
     return row.a * row.b * scale % row.mod
 
 
 def run_products(
-    unit,
-    rows,
-    domain,
-    nbits,
-    stage,
-    stall=None,
-):
+    unit: Component,
+    rows: Sequence[ProductRow],
+    domain: str,
+    nbits: int,
+    stage: str,
+    stall: Stall | None = None,
+) -> Run:
     """All rows through a multiplier; each answer is compared with the row's."""
     with simulate(unit, stage) as sim:
         run = sim.run(
@@ -77,27 +90,27 @@ def run_products(
 
 
 def run_mod_exps(
-    machine,
-    rows,
-    design,
-    nbits,
-    stage,
-    stall=None,
-    **settings,
-):
+    machine: Component,
+    rows: Sequence[ModExpRow],
+    design: Design,
+    nbits: int,
+    stage: str,
+    stall: Stall | None = None,
+    **settings: object,
+) -> Run:
     """All rows through a machine; status and result of each are compared with the row's."""
     with simulate(machine, stage) as simulation:
         return judged_mod_exps(simulation, rows, design, nbits, stall, **settings)
 
 
 def judged_mod_exps(
-    simulation,
-    rows,
-    design,
-    nbits,
-    stall=None,
-    **settings,
-):
+    simulation: Simulation,
+    rows: Sequence[ModExpRow],
+    design: Design,
+    nbits: int,
+    stall: Stall | None = None,
+    **settings: object,
+) -> Run:
     """All rows through a simulated machine; status and result of each are compared with the row's."""
     carried = design.at(nbits, **settings).carried
     run = simulation.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
@@ -106,12 +119,12 @@ def judged_mod_exps(
     return run
 
 
-def stamps(run):
+def stamps(run: Run) -> list[tuple[int, int]]:
     """When each request and each answer fired."""
     return list(zip(run.accepted, run.done, strict=True))
 
 
-def check_fl_products(rows, domain, nbits):
+def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> None:
     """Every row at the functional level."""
     for row in rows:
         row.judge(
@@ -121,7 +134,7 @@ def check_fl_products(rows, domain, nbits):
         )
 
 
-def check_fl_mod_exps(design, rows, nbits, **settings):
+def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
     """Every row at the functional level."""
     for row in rows:
         row.judge(
@@ -131,7 +144,9 @@ def check_fl_mod_exps(design, rows, nbits, **settings):
         )
 
 
-def check_formula(design, rows, run, nbits, **settings):
+def check_formula(
+    design: Design, rows: Sequence[ModExpRow], run: Run, nbits: int, **settings: object
+) -> None:
     """The closed formula on the rows without delays whose machine was idle when they came."""
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):

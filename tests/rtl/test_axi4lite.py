@@ -3,12 +3,16 @@ change nothing.
 """
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from modexlab.eval.designs.catalogue import designs, find
+from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.eval.designs.machine import Machine
+from modexlab.fl.accelerator import Shape
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
     BYTES,
@@ -29,10 +33,9 @@ from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
 from modexlab.rtl.sim import Stall, simulate
-from pymtl3 import DefaultPassGroup
 from pymtl3.dsl import Signal
 
-from tests.harness import regress_if
+from tests.harness import regress_if, stepped
 from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 
 NBITS = 40  # a word and a quarter
@@ -43,11 +46,11 @@ NAMES = {item.address: item.name for item in MAP.values()}
 START, ZEROISE = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
 
 
-def with_given(nbits, ngiven):
+def with_given(nbits: int, ngiven: int) -> Shape:
     return exponentiation(nbits, tuple((f"given_{place}", nbits) for place in range(ngiven)))
 
 
-def model():
+def model() -> Axi4LiteFL:
     return Axi4LiteFL(MACHINE.shape, MACHINE.fl, MACHINE.traits)
 
 
@@ -91,7 +94,7 @@ def test_what_it_says_of_itself():
 # ---- accesses one after the other, as the model answers them
 
 
-def drawn(rng):
+def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
     """Anything, most of it near a register; after a start the interrupt is waited for."""
     yield 1, 0, MAP["IRQ_ENABLE"].address, 1, ALL_BYTES
     while True:
@@ -150,6 +153,11 @@ def test_capabilities_cycles_and_keys():
 # ---- channels on their own
 
 
+def address_of(place: str | int) -> int:
+    """A register by its name, or an address."""
+    return MAP[place].address if isinstance(place, str) else place
+
+
 @dataclass
 class Bus:
     """Drives a slave cycle by cycle, and sees to it that it keeps the rules."""
@@ -161,14 +169,14 @@ class Bus:
     kept: dict[str, tuple[int, ...]] = field(default_factory=dict)
     answers: dict[str, list[Any]] = field(default_factory=lambda: {"b": [], "r": []})
 
-    def get(self, name):
+    def get(self, name: str) -> int:
         return int(getattr(self.slave, f"s_axi_{name}"))
 
-    def put(self, name, value):
+    def put(self, name: str, value: int) -> None:
         port = getattr(self.slave, f"s_axi_{name}")
         port @= value
 
-    def cycle(self):
+    def cycle(self) -> None:
         """One clock: what is offered stays until it is taken; answers must stay as well."""
         for channel, values in (("aw", ("awaddr",)), ("w", ("wdata", "wstrb")), ("ar", ("araddr",))):
             offered = self.offers.get(channel)
@@ -192,16 +200,16 @@ class Bus:
         for channel in taken:
             del self.offers[channel]
 
-    def until(self, channel, count):
+    def until(self, channel: str, count: int) -> None:
         for _ in range(2000):
             if len(self.answers[channel]) >= count:
                 return
             self.cycle()
         raise AssertionError(f"no answer on {channel}")
 
-    def write(self, address, data, strobes=ALL_BYTES):
+    def write(self, place: str | int, data: int) -> int:
         """Address and data in any order, with a pause between."""
-        parts = [("aw", (address,)), ("w", (data, strobes))]
+        parts: list[tuple[str, Any]] = [("aw", (address_of(place),)), ("w", (data, ALL_BYTES))]
         self.rng.shuffle(parts)
         before = len(self.answers["b"])
         for channel, values in parts:
@@ -211,36 +219,40 @@ class Bus:
         self.until("b", before + 1)
         return int(self.answers["b"][before])
 
-    def read(self, address):
+    def read(self, place: str | int) -> tuple[int, int]:
         before = len(self.answers["r"])
-        self.offers["ar"] = (address,)
+        self.offers["ar"] = (address_of(place),)
         self.until("r", before + 1)
-        data, answer = self.answers["r"][before]
-        return data, answer
+        return self.answers["r"][before]
+
+    def status(self, mask: int, value: int) -> None:
+        """Wait until the bits of STATUS are these."""
+        while self.read("STATUS")[0] & mask != value:
+            pass
+
+    def compute(self, *operands: int) -> tuple[int, int]:
+        """Load, start and wait; the result."""
+        load(self, *operands)
+        assert self.write("CONTROL", START) == OKAY
+        self.status(2, 2)
+        return self.read("RESULT")
 
 
 @pytest.fixture
 def bus():
-    slave = Axi4Lite(exponentiation(16), find("naive").at(16).rtl, Traits())
-    slave.elaborate()
-    slave.apply(DefaultPassGroup(linetrace=False))
-    slave.sim_reset()
+    slave = stepped(Axi4Lite(exponentiation(16), find("naive").at(16).rtl, Traits()))
     return Bus(slave, random.Random(4))
 
 
-def load(bus, base, exp, mod):
+def load(bus: Bus, base: int, exp: int, mod: int) -> None:
     for name, value in zip(OPERANDS, (base, exp, mod), strict=False):
-        assert bus.write(MAP[name].address, value) == OKAY
+        assert bus.write(name, value) == OKAY
 
 
 def test_channels_in_any_order_and_slow_masters(bus):
     for _ in range(3):
         base, exp, mod = bus.rng.getrandbits(16), bus.rng.getrandbits(4), bus.rng.getrandbits(16) | 1
-        load(bus, base, exp, mod)
-        assert bus.write(MAP["CONTROL"].address, START) == OKAY
-        while not bus.read(MAP["STATUS"].address)[0] & 2:
-            pass
-        assert bus.read(MAP["RESULT"].address) == (pow(base, exp, mod), OKAY)
+        assert bus.compute(base, exp, mod) == (pow(base, exp, mod), OKAY)
 
 
 def test_reads_go_on_beside_writes(bus):
@@ -263,20 +275,20 @@ def test_reads_go_on_beside_writes(bus):
 
 def test_what_is_refused_while_busy_changes_nothing(bus):
     load(bus, 7, 0xFFFF, 0xFFF1)
-    assert bus.write(MAP["CONTROL"].address, START) == OKAY
-    assert bus.read(MAP["STATUS"].address)[0] & 3 == 1
+    assert bus.write("CONTROL", START) == OKAY
+    assert bus.read("STATUS")[0] & 3 == 1
     for name in ("BASE", "EXPONENT", "MODULUS"):
-        assert bus.write(MAP[name].address, 1) == SLVERR
-    assert bus.write(MAP["CONTROL"].address, START) == SLVERR
-    assert bus.read(MAP["RESULT"].address) == (0, SLVERR)
-    assert bus.read(MAP["BASE"].address) == (0, SLVERR), "never to be read"
-    assert bus.write(MAP["STATUS"].address, 0) == bus.write(MAP["RESULT"].address, 0) == SLVERR
+        assert bus.write(name, 1) == SLVERR
+    assert bus.write("CONTROL", START) == SLVERR
+    assert bus.read("RESULT") == (0, SLVERR)
+    assert bus.read("BASE") == (0, SLVERR), "never to be read"
+    assert bus.write("STATUS", 0) == bus.write("RESULT", 0) == SLVERR
     assert not int(bus.slave.irq)
-    assert bus.write(MAP["IRQ_ENABLE"].address, 1) == OKAY
+    assert bus.write("IRQ_ENABLE", 1) == OKAY
     while not int(bus.slave.irq):
         bus.cycle()
-    assert bus.read(MAP["RESULT"].address) == (pow(7, 0xFFFF, 0xFFF1), OKAY)
-    assert bus.write(MAP["IRQ_STATUS"].address, 1) == OKAY
+    assert bus.read("RESULT") == (pow(7, 0xFFFF, 0xFFF1), OKAY)
+    assert bus.write("IRQ_STATUS", 1) == OKAY
     bus.cycle()
     assert not int(bus.slave.irq)
 
@@ -285,27 +297,22 @@ def test_zeroise_forgets_everything(bus):
     """Idle and busy; what was running answers to nobody, and the next computation is a new one."""
     load(bus, 7, 0xFFFF, 0xFFF1)
     for pause in (0, 40, 700):
-        assert bus.write(MAP["CONTROL"].address, START) == OKAY
+        assert bus.write("CONTROL", START) == OKAY
         for _ in range(pause):
             bus.cycle()
-        assert bus.write(MAP["CONTROL"].address, ZEROISE | START) == OKAY
+        assert bus.write("CONTROL", ZEROISE | START) == OKAY
         assert not any(int(word) for word in (*bus.slave.words, *bus.slave.result))
-        assert bus.write(MAP["BASE"].address, 1) == SLVERR, "busy with it"
-        while bus.read(MAP["STATUS"].address)[0] & 1:
-            pass
-        assert bus.read(MAP["STATUS"].address) == bus.read(MAP["CYCLES_LOW"].address) == (0, OKAY)
-        assert bus.read(MAP["IRQ_STATUS"].address) == (1, OKAY), "it tells when it is over"
-        assert bus.read(MAP["RESULT"].address) == (0, SLVERR)
-        load(bus, 3, 5, 1000)
-        assert bus.write(MAP["CONTROL"].address, START) == OKAY
-        while not bus.read(MAP["STATUS"].address)[0] & 2:
-            pass
-        assert bus.read(MAP["RESULT"].address) == (243, OKAY)
-        assert bus.write(MAP["IRQ_STATUS"].address, 1) == OKAY
+        assert bus.write("BASE", 1) == SLVERR, "busy with it"
+        bus.status(1, 0)
+        assert bus.read("STATUS") == bus.read("CYCLES_LOW") == (0, OKAY)
+        assert bus.read("IRQ_STATUS") == (1, OKAY), "it tells when it is over"
+        assert bus.read("RESULT") == (0, SLVERR)
+        assert bus.compute(3, 5, 1000) == (243, OKAY)
+        assert bus.write("IRQ_STATUS", 1) == OKAY
         load(bus, 7, 0xFFFF, 0xFFF1)
 
 
-def registers_of(component):
+def registers_of(component: Any) -> dict[str, str]:
     """Every signal of a component and of all that is in it."""
     signals = component.get_all_object_filter(
         lambda item: isinstance(item, Signal) and item.is_top_level_signal()
@@ -313,15 +320,12 @@ def registers_of(component):
     return {repr(signal): str(eval(repr(signal), {"s": component})) for signal in signals}
 
 
-def after_zeroise(machine, key, at):
+def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
     """The whole state of a slave that has computed with a key, and has then been told to forget it; at a
     cycle, or at the end.
     """
     base, exp, mod = key
-    slave = machine.exported(AXI4LITE)
-    slave.elaborate()
-    slave.apply(DefaultPassGroup(linetrace=False))
-    slave.sim_reset()
+    slave = stepped(machine.exported(AXI4LITE))
     bus = Bus(slave, random.Random(1), 1.0)
     registers = register_map(machine.shape)
     carried = machine.carried(base % mod, exp, mod)
@@ -345,7 +349,7 @@ def after_zeroise(machine, key, at):
     return registers_of(slave)
 
 
-def forgets(design, nbits, at=None):
+def forgets(design: Design, nbits: int, at: int | None = None) -> None:
     """After zeroise two keys have left the same state, bit by bit."""
     top = 1 << nbits - 1
     fixed = design.at(nbits).modulus
@@ -356,7 +360,7 @@ def forgets(design, nbits, at=None):
     alike(*(after_zeroise(design.at(nbits), key, at) for key in keys))
 
 
-def alike(first, second):
+def alike(first: dict[str, str], second: dict[str, str]) -> None:
     assert {name for name in first if first[name] != second[name]} == set(), "something was kept"
 
 
@@ -401,13 +405,8 @@ def test_a_private_key_is_loaded(name, nbits, settings):
     bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
     rows = [AXI4LITE.requests(machine.shape, request) for request in (good(machine), bad)]
     asked = [(0, 0, registers[name].address, 0, 0) for name in ("CYCLES_LOW", "CAPABILITIES")]
-    spilt = (
-        1,
-        0,
-        registers["GIVEN_0"].address + BYTES * (registers["GIVEN_0"].count - 1),
-        1 << 31,
-        ALL_BYTES,
-    )
+    top = registers["GIVEN_0"].address + BYTES * (registers["GIVEN_0"].count - 1)
+    spilt = (1, 0, top, 1 << 31, ALL_BYTES)
     start = next(row for row in rows[0] if row[2] == registers["CONTROL"].address)
     last = [spilt, start, (0, 0, registers["STATUS"].address, 0, 0)]
     secret = [(0, 0, registers[operand].address, 0, 0) for operand in OPERANDS[3 : 3 + len(given)]]
@@ -435,5 +434,6 @@ def test_nothing_of_a_private_key_is_left(name, nbits, settings):
     for at in (None, 100):
         states = []
         for base, key in zip((3, 0x1234), keys, strict=True):
+            assert key.d is not None
             states.append(after_zeroise(machine.with_key(key), (base, key.d, key.n), at))
         alike(*states)

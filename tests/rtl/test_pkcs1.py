@@ -4,6 +4,7 @@ vectors.
 
 import itertools
 import random
+from collections.abc import Iterator
 
 import pytest
 import rsa
@@ -28,10 +29,10 @@ from modexlab.rtl.units.padding.lfsr_not_random import LfsrNotRandom
 from modexlab.rtl.units.padding.pkcs1_pad import Pkcs1Pad
 from modexlab.rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
 from modexlab.rtl.units.padding.random_health import RandomHealth
-from pymtl3 import Component, DefaultPassGroup, Wire, update, update_ff
+from pymtl3 import Component, Wire, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import examples
+from tests.harness import examples, stamps, stepped
 
 NBITS = 128
 NBYTES = NBITS // 8
@@ -80,7 +81,7 @@ class PadWithLfsr(Component):
                 s.count <<= 0
 
 
-def pad_rows(nbytes, count=24):
+def pad_rows(nbytes: int, count: int = 24) -> list[tuple[int, int, int]]:
     """{sign, length, message}: no bytes, one, the most, too many; messages of 0, of ones, with bytes above
     their length.
     """
@@ -98,14 +99,14 @@ def pad_rows(nbytes, count=24):
     ]
 
 
-def kind_of(sign):
+def kind_of(sign: int) -> Kind:
     return Kind.SIGN if sign else Kind.ENCRYPT
 
 
 # ---- padding
 
 
-def pad_cycles(length, waits=0):
+def pad_cycles(length: int, waits: int = 0) -> int:
     """Cycles of Pkcs1Pad; `waits` of them brought no byte of padding."""
     return 1 if length > LONGEST else NBYTES + 1 + waits
 
@@ -117,8 +118,8 @@ def test_padding_at_every_stage(pause):
     source = lfsr_not_random()
     expected, cycles = [], []
     for sign, length, message in rows:
-        seen = []
-        taken = (seen.append(byte) or byte for byte in source)
+        seen: list[int] = []
+        taken = (seen.append(byte) or byte for byte in source)  # type: ignore[func-returns-value]
         status, em = pad(kind_of(sign), length, message, NBYTES, taken)
         expected.append((status, em))
         cycles.append(pad_cycles(length, seen.count(0)))
@@ -128,15 +129,15 @@ def test_padding_at_every_stage(pause):
         else:
             assert length > LONGEST
     assert pause or sum(cycles) > sum(pad_cycles(row[1]) for row in rows), "no 0 was drawn"
-    stamps = []
+    stamped = []
     for stage in ("python", "native"):
         with simulate(PadWithLfsr(NBITS, pause), stage) as sim:
             run = sim.run(rows, stall=STALL if pause else None)
         assert run.responses == expected, stage
-        stamps.append(list(zip(run.accepted, run.done, strict=True)))
+        stamped.append(stamps(run))
         if not pause:
             assert run.latencies == cycles
-    assert stamps[0] == stamps[1]
+    assert stamped[0] == stamped[1]
 
 
 def test_without_random_bytes_there_is_no_encryption():
@@ -170,11 +171,11 @@ def test_a_source_that_fails_in_the_middle(dead):
 # ---- unpadding
 
 
-def unpad_rows(nbytes):
+def unpad_rows(nbytes: int) -> list[tuple[int, int]]:
     """{sign, em}: good encodings, and each thing wrong that can be, alone."""
     rng = random.Random(nbytes)
     source = lfsr_not_random(nbytes + 1)
-    rows = []
+    rows: list[tuple[int, int]] = []
     for sign, length in itertools.product((0, 1), (0, 1, 3, longest(nbytes) - 1, longest(nbytes))):
         _, em = pad(kind_of(sign), length, rng.getrandbits(8 * nbytes), nbytes, source)
         good = em.to_bytes(nbytes, "big")
@@ -190,7 +191,7 @@ def unpad_rows(nbytes):
     return rows
 
 
-def judged(sign, em, nbytes):
+def judged(sign: int, em: int, nbytes: int) -> Opened:
     """By the encodings of the vectors, which share nothing with fl/pkcs1.py; of type 1 by what it must have
     been made from.
     """
@@ -211,7 +212,7 @@ def test_unpadding_at_every_level_and_stage(implicit):
     rows = unpad_rows(NBYTES)
     expected = [judged(sign, em, NBYTES) for sign, em in rows]
     assert 20 < sum(opened.good for opened in expected) < len(rows) - 200
-    requests = list(rows)
+    requests: list[tuple[int, ...]] = list(rows)
     if implicit:
         requests = [(sign, place % 4, place, em) for place, (sign, em) in enumerate(rows)]
         expected = [
@@ -247,13 +248,9 @@ def test_any_key_and_message(data):
 # ---- others' words on it
 
 
-def numbers(size):
-    return rsa.newkeys(size)
-
-
 def test_rsa_and_cryptography_read_what_we_pad():
     """Encrypted with `pow`, decrypted by them; and the other way round."""
-    public, private = numbers(512)
+    public, private = rsa.newkeys(512)
     nbytes = 64
     for message in (b"", b"x", b"\0\0zero", bytes(range(53))):
         value = int.from_bytes(message, "big")
@@ -294,7 +291,7 @@ def test_cutoffs():
     assert [proportion_cutoff(entropy) for entropy in (1, 8)] == [311, 13]
 
 
-def streams():
+def streams() -> Iterator[tuple[str, list[int]]]:
     rng = random.Random(9)
     yield "good", [rng.randrange(256) for _ in range(4 * WINDOW)]
     yield "stuck", [*range(100), *([7] * 6), *range(50)]
@@ -304,7 +301,7 @@ def streams():
     yield "biased", biased
 
 
-def fails_at(sent, place):
+def fails_at(sent: list[int], place: int) -> bool:
     """Whether a source of 8 bits a byte fails: 4 equal in a row, or 13 equal to the first of a window."""
     in_a_row = sent[max(0, place - 3) : place + 1]
     window = sent[place - place % WINDOW : place + 1]
@@ -318,11 +315,8 @@ def test_health(name, sent, startup):
     fails = [place for place in range(len(sent)) if fails_at(sent, place)]
     assert bool(fails) == (name in ("stuck", "biased"))
     last = fails[0] if fails else len(sent) - 1
-    unit = RandomHealth(8, startup)
+    unit = stepped(RandomHealth(8, startup))
     passed = []
-    unit.elaborate()
-    unit.apply(DefaultPassGroup(linetrace=False))
-    unit.sim_reset()
     rng = random.Random(startup)
     queue = list(sent)
     for _ in range(3 * len(sent)):
@@ -342,10 +336,7 @@ def test_health(name, sent, startup):
 def test_the_sequence_that_is_not_random():
     """As the model has it, and as the polynomial: a recurrence of bits."""
     found = list(itertools.islice(lfsr_not_random(), 300))
-    unit = LfsrNotRandom()
-    unit.elaborate()
-    unit.apply(DefaultPassGroup(linetrace=False))
-    unit.sim_reset()
+    unit = stepped(LfsrNotRandom())
     seen = []
     for step in range(900):
         unit.ostream.rdy @= int(step % 3 == 0)
