@@ -1,10 +1,12 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.design import Design
 from modexlab.fl.domains import make_domain
@@ -44,6 +46,43 @@ def one_now(cases: Iterable[T], *now: T) -> list:
 def examples(count: int) -> int:
     """`count` Hypothesis examples in `make test`, ten times as many in `make regress`."""
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+
+
+def any_stream(
+    rtl: Component,
+    cl: Component,
+    moduli: st.SearchStrategy[int],
+    factors: st.SearchStrategy[int],
+    request_of: Callable[[int, int, int], tuple[tuple[int, int], dict[str, int]]],
+    judge: Callable[[int, tuple[int, int], int], None],
+) -> None:
+    """Hypothesis: any stream of products with any delays and stalls; CL and RTL agree in every stamp.
+
+    request_of: a modulus and two numbers -> a request and its statics; judge: (modulus, request, answer).
+    """
+    row = st.tuples(moduli, factors, factors, st.integers(0, 9), st.integers(0, 9))
+    rate = st.sampled_from([0.0, 0.3, 0.8])
+    with simulate(rtl, "native") as hardware, simulate(cl, "python") as twin:
+
+        @settings(max_examples=examples(60))
+        @given(st.lists(row, min_size=1, max_size=8), st.booleans(), st.integers(0, 2**31), rate, rate)
+        def check(drawn: list, alike: bool, seed: int, source: float, sink: float) -> None:
+            used = [drawn[0][0] if alike else row[0] for row in drawn]
+            made = [request_of(n, a, b) for n, (_, a, b, *_) in zip(used, drawn, strict=True)]
+            requests = [request for request, _ in made]
+            options = {
+                "statics": [static for _, static in made],
+                "source_delays": [before for *_, before, _ in drawn],
+                "sink_delays": [after for *_, after in drawn],
+                "stall": Stall(seed, source, sink),
+            }
+            run, other = (sim.run(requests, **options) for sim in (hardware, twin))
+            assert run.responses == other.responses
+            assert stamps(run) == stamps(other)
+            for n, request, answer in zip(used, requests, run.responses, strict=True):
+                judge(n, request, answer)
+
+        check()
 
 
 def stepped(component: Component) -> Any:

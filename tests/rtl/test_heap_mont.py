@@ -8,7 +8,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
 from cryptography.hazmat.primitives.hashes import SHA256
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.eval.designs import catalogue
@@ -22,47 +21,22 @@ from modexlab.rtl.units.heap.heap_mont import HeapMont
 from pymtl3 import Component, Wire, mk_bits, update
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import examples, regress_if, stamps
+from tests.harness import any_stream, regress_if, stamps
 from tests.tables import scaled
+from tests.tables.scaled import check_product, constants, run_products
 
 How = dict[str, object]  # settings of a unit beside its widths
 
 
-def timing(nbits, w, how):
+def timing(nbits: int, w: int, how: How) -> HeapMontTiming:
     return HeapMontTiming(nbits, w, **{name: value for name, value in how.items() if name != "rows"})
 
 
-def constants(n, w, how):
-    """M and M', by what they are."""
-    ones = w * (1 + int(how.get("quotient_delay", 0)))
-    m = -pow(n, -1, 1 << ones) % (1 << ones) * n
-    return m, (m + 1) >> ones
+def delay_of(how: How) -> int:
+    return int(how.get("quotient_delay", 0))
 
 
-def check_product(answer, a, b, n, ndigits, w, how):
-    """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, and it is below 2M."""
-    m, _ = constants(n, w, how)
-    quotient, left = divmod((answer << w * ndigits) - a * b, m)
-    assert (left, 0 <= quotient < 1 << w * ndigits, answer < 2 * m) == (0, True, True), (answer, a, b, n)
-
-
-def run_products(unit, rows, nbits, w, how, stage, stall):
-    """All rows through a unit, whose static port takes M'."""
-    with simulate(unit, stage) as sim:
-        run = sim.run(
-            [row.request for row in rows],
-            statics=[{"modulus": constants(row.mod, w, how)[1]} for row in rows],
-            source_delays=[row.source_delay for row in rows],
-            sink_delays=[row.sink_delay for row in rows],
-            stall=stall,
-        )
-    ndigits = -(-(nbits + 2) // w) + 1 + int(how.get("quotient_delay", 0))
-    for row, answer in zip(rows, run.responses, strict=True):
-        check_product(answer, row.a, row.b, row.mod, ndigits, w, how)
-    return run
-
-
-def case(nbits, w, later=True, **how):
+def case(nbits: int, w: int, later: bool = True, **how: object) -> object:
     name = "-".join(str(item) for item in (nbits, w, *(f"{k}={v}" for k, v in how.items())))
     return pytest.param(nbits, w, how, id=name, marks=regress_if(later))
 
@@ -85,12 +59,13 @@ UNITS = [
 @pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
 def test_table_at_every_level_and_stage(nbits, w, how):
     """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
-    rows = scaled.table(nbits, w, quotient_delay=int(how.get("quotient_delay", 0)))
+    delay = delay_of(how)
+    rows = scaled.table(nbits, w, quotient_delay=delay)
     stages = ("python", "verilog", "native") if w == 4 else ("native",)
     for stall in (None, Stall(seed=7, source=0.3, sink=0.4)):
-        expected = stamps(run_products(HeapMontCL(nbits, w, **how), rows, nbits, w, how, "python", stall))
+        expected = stamps(run_products(HeapMontCL(nbits, w, **how), rows, nbits, w, "python", stall, delay))
         for stage in stages:
-            run = run_products(HeapMont(nbits, w, **how), rows, nbits, w, how, stage, stall)
+            run = run_products(HeapMont(nbits, w, **how), rows, nbits, w, stage, stall, delay)
             assert stamps(run) == expected, stage
 
 
@@ -100,16 +75,14 @@ def test_formula(nbits, w, how):
     knows its operands.
     """
     unit = timing(nbits, w, how)
-    delay, loads, adds = (
-        int(how.get(name, least)) for name, least in (("quotient_delay", 0), ("loads", 1), ("adds", 1))
-    )
+    delay, loads, adds = delay_of(how), int(how.get("loads", 1)), int(how.get("adds", 1))
     ndigits = 1 + delay - (-(nbits + 2) // w)
     assert unit.fixed == loads + adds + ndigits + delay
     apart = max(loads, adds) + ndigits + delay if how.get("streams") == 2 else unit.fixed
     assert unit.pair() == unit.fixed + apart
     with simulate(HeapMont(nbits, w, **how), "native") as sim:
         for row in scaled.table(nbits, w, quotient_delay=delay):
-            static = {"modulus": constants(row.mod, w, how)[1]}
+            static = {"modulus": constants(row.mod, w, delay)[1]}
             assert sim.run([row.request], statics=static).latencies == [unit.fixed]
             run = sim.run([row.request, (row.b, row.a), row.request], statics=static)
             assert run.done[0] - run.accepted[0] == unit.fixed
@@ -130,49 +103,24 @@ def test_formula(nbits, w, how):
 )
 def test_any_stream(nbits, w, how):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
-    row = st.tuples(
-        st.integers(0, 2**nbits - 1), st.integers(0), st.integers(0), st.integers(0, 9), st.integers(0, 9)
+    delay = delay_of(how)
+
+    def length(n: int) -> int:
+        return n.bit_length() if how.get("fits") else nbits
+
+    def request_of(n: int, a: int, b: int) -> tuple[tuple[int, int], dict[str, int]]:
+        m, m_prime = constants(n, w, delay)
+        blocks = {"nblocks": 1 + delay - (-(length(n) + 2) // w)} if how.get("fits") else {}
+        return (a % (2 * m), b % (2 * m)), {"modulus": m_prime, **blocks}
+
+    any_stream(
+        HeapMont(nbits, w, **how),
+        HeapMontCL(nbits, w, **how),
+        st.integers(0, 2**nbits - 1).map(lambda n: n | 1),
+        st.integers(0),
+        request_of,
+        lambda n, factors, answer: check_product(answer, *factors, n, length(n), w, delay),
     )
-    with (
-        simulate(HeapMont(nbits, w, **how), "native") as rtl,
-        simulate(HeapMontCL(nbits, w, **how), "python") as cl,
-    ):
-
-        @settings(max_examples=examples(60))
-        @given(
-            drawn=st.lists(row, min_size=1, max_size=8),
-            alike=st.booleans(),
-            seed=st.integers(0, 2**31),
-            source=st.sampled_from([0.0, 0.3, 0.8]),
-            sink=st.sampled_from([0.0, 0.3, 0.8]),
-        )
-        def check(drawn, alike, seed, source, sink):
-            moduli = [(drawn[0][0] if alike else n) | 1 for n, *_ in drawn]
-            requests = [
-                (a % (2 * constants(n, w, how)[0]), b % (2 * constants(n, w, how)[0]))
-                for n, (_, a, b, *_) in zip(moduli, drawn, strict=True)
-            ]
-            delay = int(how.get("quotient_delay", 0))
-            lengths = [n.bit_length() if how.get("fits") else nbits for n in moduli]
-            ndigits = [1 + delay - (-(length + 2) // w) for length in lengths]
-            statics = [{"modulus": constants(n, w, how)[1]} for n in moduli]
-            if how.get("fits"):
-                statics = [
-                    {**static, "nblocks": count} for static, count in zip(statics, ndigits, strict=True)
-                ]
-            options = {
-                "statics": statics,
-                "source_delays": [before for *_, before, _ in drawn],
-                "sink_delays": [after for *_, after in drawn],
-                "stall": Stall(seed, source, sink),
-            }
-            runs = [sim.run(requests, **options) for sim in (rtl, cl)]
-            assert runs[0].responses == runs[1].responses
-            assert stamps(runs[0]) == stamps(runs[1])
-            for answer, (a, b), n, count in zip(runs[0].responses, requests, moduli, ndigits, strict=True):
-                check_product(answer, a, b, n, count, w, how)
-
-        check()
 
 
 @pytest.mark.parametrize(
@@ -208,24 +156,19 @@ def test_wide(nbits, w, how, count):
     """The corners, then many random products, natively; each answer is compared with integers, each latency
     with the formula.
     """
-    delay = int(how.get("quotient_delay", 0))
+    delay = delay_of(how)
     unit = timing(nbits, w, how)
     ndigits = 1 + delay - (-(nbits + 2) // w)
     rng = random.Random(f"{nbits} {w}")
     r = 1 << w * ndigits
+    rows = scaled.table(nbits, w, count=3, quotient_delay=delay)
+    run_products(HeapMont(nbits, w, **how), rows, nbits, w, "native", delay=delay)
     with simulate(HeapMont(nbits, w, **how), "native") as sim:
-        rows = scaled.table(nbits, w, count=3, quotient_delay=delay)
-        run = sim.run(
-            [row.request for row in rows],
-            statics=[{"modulus": constants(row.mod, w, how)[1]} for row in rows],
-        )
-        for row, answer in zip(rows, run.responses, strict=True):
-            check_product(answer, row.a, row.b, row.mod, ndigits, w, how)
         top = (1 << nbits) - 1
         some = [top, 3, *(rng.getrandbits(nbits) | 1 | 1 << nbits - 1 for _ in range(4))]
         some += [rng.getrandbits(rng.randrange(2, nbits)) | 1 for _ in range(2)]
         for n in some:
-            m, m_prime = constants(n, w, how)
+            m, m_prime = constants(n, w, delay)
             inverse = -pow(m, -1, r) % r
             requests = [(rng.randrange(2 * m), rng.randrange(2 * m)) for _ in range(count // len(some))]
             run = sim.run(requests, statics={"modulus": m_prime})

@@ -16,37 +16,11 @@ from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.mod_halve import ModHalve
 from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
 
-from tests.harness import examples, regress_if, stamps
+from tests.harness import any_stream, examples, regress_if, stamps
 from tests.tables import scaled
+from tests.tables.scaled import check_product, constants, run_products
 
 FORMS = ("propagate", "carry-save")
-
-
-def check_product(answer, a, b, n, nbits, w, delay=0):
-    """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, where M = c*n = -1 mod 2^w, and it
-    is below 2M.
-    """
-    r = 1 << (w * (1 + delay + -(-(nbits + 2) // w)))
-    ones = 1 << w * (1 + delay)
-    m = -pow(n, -1, ones) % ones * n
-    quotient, left = divmod(answer * r - a * b, m)
-    assert m % ones == ones - 1
-    assert (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True), (answer, a, b, n, nbits, w)
-
-
-def run_products(unit, rows, nbits, w, stage, stall=None):
-    """All rows through a unit, whose static port takes M'."""
-    with simulate(unit, stage) as sim:
-        run = sim.run(
-            [row.request for row in rows],
-            statics=[{"modulus": (-pow(row.mod, -1, 1 << w) % (1 << w) * row.mod + 1) >> w} for row in rows],
-            source_delays=[row.source_delay for row in rows],
-            sink_delays=[row.sink_delay for row in rows],
-            stall=stall,
-        )
-    for row, answer in zip(rows, run.responses, strict=True):
-        check_product(answer, row.a, row.b, row.mod, nbits, w)
-    return run
 
 
 # ---- functional level
@@ -205,13 +179,13 @@ def test_formula(nbits, w, form):
     assert timing.fixed == 2 + -(-(nbits + 2) // w) + (form == "carry-save")
     with simulate(ScaledMont(nbits, w, form), "native") as sim:
         for row in scaled.table(nbits, w):
-            static = {"modulus": ScaledMontgomery(row.mod, ScaledShape(nbits, w)).m_prime}
+            static = {"modulus": constants(row.mod, w)[1]}
             assert sim.run([row.request], statics=static).latencies == [timing.fixed]
             both = sim.run([row.request, (row.b, row.a)], statics=static)
             assert both.done[1] - both.accepted[0] == timing.pair()
 
 
-def wide(nbits, w, form):
+def wide(nbits: int, w: int, form: str) -> object:
     later = (nbits, form) not in ((32, "carry-save"), (256, "propagate"))
     return pytest.param(nbits, w, form, marks=regress_if(later), id=f"{nbits}-{w}-{form}")
 
@@ -254,40 +228,19 @@ def test_wide(nbits, w, form):
 )
 def test_any_stream(nbits, w, form):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
-    row = st.tuples(
-        st.integers(0, 2**nbits - 1), st.integers(0), st.integers(0), st.integers(0, 9), st.integers(0, 9)
+
+    def request_of(n: int, a: int, b: int) -> tuple[tuple[int, int], dict[str, int]]:
+        m, m_prime = constants(n, w)
+        return (a % (2 * m), b % (2 * m)), {"modulus": m_prime}
+
+    any_stream(
+        ScaledMont(nbits, w, form),
+        ScaledMontCL(nbits, w, form),
+        st.integers(0, 2**nbits - 1).map(lambda n: n | 1),
+        st.integers(0),
+        request_of,
+        lambda n, factors, answer: check_product(answer, *factors, n, nbits, w),
     )
-    with (
-        simulate(ScaledMont(nbits, w, form), "native") as rtl,
-        simulate(ScaledMontCL(nbits, w, form), "python") as cl,
-    ):
-
-        @settings(max_examples=examples(60))
-        @given(
-            drawn=st.lists(row, min_size=1, max_size=8),
-            seed=st.integers(0, 2**31),
-            source=st.sampled_from([0.0, 0.3, 0.8]),
-            sink=st.sampled_from([0.0, 0.3, 0.8]),
-        )
-        def check(drawn, seed, source, sink):
-            moduli = [ScaledMontgomery(n | 1, ScaledShape(nbits, w)) for n, *_ in drawn]
-            requests = [
-                (a % (2 * scaled_montgomery.m), b % (2 * scaled_montgomery.m))
-                for scaled_montgomery, (_, a, b, *_) in zip(moduli, drawn, strict=True)
-            ]
-            how = {
-                "statics": [{"modulus": scaled_montgomery.m_prime} for scaled_montgomery in moduli],
-                "source_delays": [before for *_, before, _ in drawn],
-                "sink_delays": [after for *_, after in drawn],
-                "stall": Stall(seed, source, sink),
-            }
-            runs = [sim.run(requests, **how) for sim in (rtl, cl)]
-            assert runs[0].responses == runs[1].responses
-            assert stamps(runs[0]) == stamps(runs[1])
-            for answer, (a, b), scaled_montgomery in zip(runs[0].responses, requests, moduli, strict=True):
-                check_product(answer, a, b, scaled_montgomery.n, nbits, w)
-
-        check()
 
 
 # ---- the halvings that make M' and leave the domain

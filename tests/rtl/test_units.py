@@ -16,11 +16,12 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.protection import PROTECTIONS
 from modexlab.fl.errors import BadInput
-from modexlab.fl.param import Count
+from modexlab.fl.param import Count, Param
 from modexlab.rtl.sim import Stall, simulate
 
 from tests.harness import (
     WIDTHS,
+    any_stream,
     check_fl_products,
     examples,
     is_sibling,
@@ -38,31 +39,31 @@ PLAIN = [design for design in catalogue.designs() if design.plain_unit]  # the o
 Unit = tuple[Design, dict[str, Any]]
 
 
-def candidates(param):
+def candidates(param: Param) -> list[Any]:
     """Values to try: all of a choice, small powers of two of a count."""
     if isinstance(param.legal, Count):
         return [value for value in (0, 1, 2, 4, 8) if value in param.legal]
     return list(param.legal)
 
 
-def unit_of(design, nbits, how):
+def unit_of(design: Design, nbits: int, how: dict[str, Any]) -> str:
     """Return the key of a unit: its class and parameters."""
     machine = design.at(nbits, **how)
     form = [machine.parameters.get(name) for name in ("add_red", "gated")]
     return f"{design.family} {machine.timing} {form}"
 
 
-def shapes(nbits):
+def shapes(nbits: int) -> tuple[dict[str, Unit], dict[str, Unit]]:
     """Units by name: those of the designs, with one other shape of each family; more of the other shapes."""
-    units = {}
-    more = {}
-    known = set()
+    units: dict[str, Unit] = {}
+    more: dict[str, Unit] = {}
+    known: set[str] = set()
     for design in PLAIN:
         if unit_of(design, nbits, {}) not in known:
             known.add(unit_of(design, nbits, {}))
             units[design.name] = (design, {})
     for family in dict.fromkeys(design.family for design in PLAIN):
-        found = {}
+        found: dict[str, Unit] = {}
         for design in PLAIN:
             if design.family != family:
                 continue
@@ -88,12 +89,12 @@ def shapes(nbits):
     return units, more
 
 
-def table(design, nbits):
+def table(design: Design, nbits: int) -> list[ProductRow]:
     """The table for a design's unit; factors above the modulus are for units that divide."""
     return products.table(nbits, reduced=design.reduced_only)
 
 
-def factors(design, a, b, mod):
+def factors(design: Design, a: int, b: int, mod: int) -> tuple[int, int]:
     """Any two words as factors that the design's unit takes."""
     return (a % mod, b % mod) if design.reduced_only else (a, b)
 
@@ -102,7 +103,7 @@ FEW, MORE = shapes(8)
 UNITS = FEW | MORE
 
 
-def kinds(also_shapes):
+def kinds(also_shapes: bool) -> list:
     """All units as cases; `make test` has the first design of each family, and one other shape if asked."""
     own = [
         pytest.param(kind, marks=regress_if(is_sibling(design), of=design.name))
@@ -186,7 +187,7 @@ def test_any_product(kind):
 
         @settings(max_examples=examples(150))
         @given(st.lists(OPERANDS, min_size=1, max_size=40))
-        def check(drawn):
+        def check(drawn: list[tuple[int, int, int]]) -> None:
             moduli = [mod | design.odd_only for _, _, mod in drawn]
             pairs = [factors(design, a, b, mod) for (a, b, _), mod in zip(drawn, moduli, strict=True)]
             run = sim.run(pairs, statics=[{"modulus": mod} for mod in moduli])
@@ -203,37 +204,16 @@ def test_any_product(kind):
 def test_any_stream(kind):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
     design, how = UNITS[kind]
-    row = st.tuples(
-        st.integers(0, 255), st.integers(0, 255), st.integers(1, 255), st.integers(0, 9), st.integers(0, 9)
+    machine = design.at(8, **how)
+
+    def judge(n: int, factors: tuple[int, int], answer: int) -> None:
+        assert answer == residue(ProductRow("drawn", *factors, n), design.domain, 8)
+
+    any_stream(
+        machine.multiplier(),
+        machine.multiplier_cl(),
+        st.integers(1, 255).map(lambda n: n | design.odd_only),
+        st.integers(0, 255),
+        lambda n, a, b: (factors(design, a, b, n), {"modulus": n}),
+        judge,
     )
-    rtl, cl = design.at(8, **how).multiplier(), design.at(8, **how).multiplier_cl()
-    with simulate(rtl, "native") as rtl_sim, simulate(cl, "python") as cl_sim:
-
-        @settings(max_examples=examples(60))
-        @given(
-            rows=st.lists(row, min_size=1, max_size=8),
-            seed=st.integers(0, 2**31),
-            source=st.sampled_from([0.0, 0.3, 0.8]),
-            sink=st.sampled_from([0.0, 0.3, 0.8]),
-        )
-        def check(rows, seed, source, sink):
-            moduli = [mod | design.odd_only for _, _, mod, _, _ in rows]
-            table = [
-                ProductRow("drawn", *factors(design, a, b, mod), mod, before, after)
-                for (a, b, _, before, after), mod in zip(rows, moduli, strict=True)
-            ]
-            columns = {
-                "statics": [{"modulus": product_row.mod} for product_row in table],
-                "source_delays": [product_row.source_delay for product_row in table],
-                "sink_delays": [product_row.sink_delay for product_row in table],
-                "stall": Stall(seed, source, sink),
-            }
-            runs = [
-                sim.run([product_row.request for product_row in table], **columns)
-                for sim in (rtl_sim, cl_sim)
-            ]
-            golden = [residue(product_row, design.domain, 8) for product_row in table]
-            assert runs[0].responses == runs[1].responses == golden
-            assert stamps(runs[0]) == stamps(runs[1])
-
-        check()

@@ -3,6 +3,10 @@
 import random
 
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
+from modexlab.rtl.sim import Run, Stall, simulate
+from pymtl3 import Component
+
+from tests.harness import delays
 
 from . import products
 from .rows import ProductRow, with_delays
@@ -39,3 +43,41 @@ def table(nbits, w, count=6, quotient_delay=0):
         m = ScaledMontgomery(n, shape).m
         rows.append(ProductRow(f"random {i}", rng.randrange(2 * m), rng.randrange(2 * m), n))
     return with_delays(rows, every=4)
+
+
+def constants(n: int, w: int, delay: int = 0) -> tuple[int, int]:
+    """M = c*n = -1 mod 2^w (and as many more with a quotient delay) and M', by what they are."""
+    ones = w * (1 + delay)
+    m = -pow(n, -1, 1 << ones) % (1 << ones) * n
+    assert (m + 1) % (1 << ones) == 0
+    return m, (m + 1) >> ones
+
+
+def check_product(answer: int, a: int, b: int, n: int, nbits: int, w: int, delay: int = 0) -> None:
+    """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, and it is below 2M."""
+    m, _ = constants(n, w, delay)
+    r = 1 << w * (1 + delay - (-(nbits + 2) // w))
+    quotient, left = divmod(answer * r - a * b, m)
+    assert (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True), (answer, a, b, n, nbits, w)
+
+
+def run_products(
+    unit: Component,
+    rows: list[ProductRow],
+    nbits: int,
+    w: int,
+    stage: str,
+    stall: Stall | None = None,
+    delay: int = 0,
+) -> Run:
+    """All rows through a unit, whose static port takes M'."""
+    with simulate(unit, stage) as sim:
+        run = sim.run(
+            [row.request for row in rows],
+            statics=[{"modulus": constants(row.mod, w, delay)[1]} for row in rows],
+            stall=stall,
+            **delays(rows),
+        )
+    for row, answer in zip(rows, run.responses, strict=True):
+        check_product(answer, row.a, row.b, row.mod, nbits, w, delay)
+    return run
