@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.machine import Machine
 from modexlab.fl.domains import make_domain
 from modexlab.rtl.sim import Run, Simulation, Stall, simulate
 from pymtl3 import Component, DefaultPassGroup
@@ -140,6 +141,32 @@ def run_mod_exps(
     """All rows through a machine; status and result of each are compared with the row's."""
     with simulate(machine, stage) as simulation:
         return judged_mod_exps(simulation, rows, design, nbits, stall, **settings)
+
+
+def run_native(
+    design: Design,
+    rows: Sequence[ModExpRow],
+    nbits: int,
+    stall: Stall | None = None,
+    **settings: object,
+) -> Run:
+    """All rows through the hardware of a design, natively."""
+    return run_mod_exps(design.at(nbits, **settings).rtl(), rows, design, nbits, "native", stall, **settings)
+
+
+def check_native(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> Run:
+    """The same, and its cycles by the formula."""
+    run = run_native(design, rows, nbits, **settings)
+    check_formula(design, rows, run, nbits, **settings)
+    return run
+
+
+def check_powers(machine: Machine, operands: Sequence[tuple[int, int, int]]) -> Run:
+    """Operations that a machine takes, natively: the powers."""
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run([machine.carried(*operand) for operand in operands])
+    assert run.responses == [(0, pow(*operand)) for operand in operands]
+    return run
 
 
 def judged_mod_exps(

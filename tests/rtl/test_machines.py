@@ -17,11 +17,13 @@ from tests.harness import (
     WIDTHS,
     check_fl_mod_exps,
     check_formula,
+    check_native,
     examples,
     is_sibling,
     one_now,
     regress_if,
     run_mod_exps,
+    run_native,
     stamps,
 )
 from tests.tables import mod_exp
@@ -137,7 +139,7 @@ def test_table_at_every_level(design, how):
     stalls = [Stall(seed=5, source=0.2, sink=0.3)] if how == {"schedule": design.schedule} else []
     for stall in (None, *stalls):
         cl = run_mod_exps(design.at(8, **how).cl(), rows, design, 8, "python", stall, **how)
-        rtl = run_mod_exps(design.at(8, **how).rtl(), rows, design, 8, "native", stall, **how)
+        rtl = run_native(design, rows, 8, stall, **how)
         assert stamps(cl) == stamps(rtl)
         if stall is None:
             check_formula(design, rows, rtl, 8, **how)
@@ -228,13 +230,11 @@ def test_all_widths(design, nbits):
     rows = table(design, nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     rows = affordable(design, rows, nbits, MOST_NATIVE_CYCLES)
     check_fl_mod_exps(design, rows, nbits)
-    run = run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native")
-    check_formula(design, rows, run, nbits)
+    check_native(design, rows, nbits)
     few = rows[::6] + [row for row in rows if row.name.startswith("paper")]
     few = affordable(design, few, nbits, MOST_PYTHON_CYCLES)
-    cl, rtl = design.at(nbits).cl(), design.at(nbits).rtl()
-    twin = run_mod_exps(cl, few, design, nbits, "python")
-    assert stamps(twin) == stamps(run_mod_exps(rtl, few, design, nbits, "native"))
+    twin = run_mod_exps(design.at(nbits).cl(), few, design, nbits, "python")
+    assert stamps(twin) == stamps(run_native(design, few, nbits))
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_odd_widths(name, nbits):
     """Widths that are no power of two, and one below (where widths of indices change)."""
     design = catalogue.find(name)
     rows = table(design, nbits, exp_nbits=min(nbits, 12))
-    check_formula(design, rows, run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native"), nbits)
+    check_native(design, rows, nbits)
 
 
 @pytest.mark.regress
@@ -255,7 +255,7 @@ def test_full_length_exponents(name, nbits):
     """Exponents as long as the modulus."""
     design = catalogue.find(name)
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
-    check_formula(design, rows, run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native"), nbits)
+    check_native(design, rows, nbits)
 
 
 # (operation, machine) -> cycles of the paper's own RTL without processor, of which the twins may be 5 % off
@@ -263,16 +263,14 @@ def test_full_length_exponents(name, nbits):
 def test_twins_of_the_paper(design):
     """The twins of paper 001 take as many cycles as the paper's RTL, on its operands."""
     for row, published in zip(PAPER_001, by_name("001", "RTL")[design.name].values(), strict=True):
-        (cycles,) = run_mod_exps(design.at(32).rtl(), [row], design, 32, "native").latencies
+        (cycles,) = run_native(design, [row], 32).latencies
         assert abs(cycles - published) <= 0.05 * published, (row.name, cycles, published)
 
 
 def test_ours_meets_its_goal():
     """At most 100 and 140 cycles on the paper's operands."""
     design = catalogue.find("mont")
-    latencies = [
-        run_mod_exps(design.at(32).rtl(), [row], design, 32, "native").latencies[0] for row in PAPER_001
-    ]
+    latencies = [run_native(design, [row], 32).latencies[0] for row in PAPER_001]
     assert latencies[0] <= 100
     assert latencies[1] <= 140
 

@@ -9,12 +9,13 @@ import itertools
 import random
 
 import pytest
+from modexlab.eval.designs.machine import Machine
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import Run, Stall, simulate
 
-from tests.harness import check_formula, regress_if, run_mod_exps, stamps
-from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, machine_of, operations
+from tests.harness import check_native, regress_if, run_mod_exps, run_native, stamps
+from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, Operation, machine_of, operations
 from tests.tables import mod_exp
 from tests.tables.rows import brief
 
@@ -22,7 +23,7 @@ OF_DOMAIN = {"identity": "naive", "residue": "ssmm-ct", "montgomery": "mont"}
 BOTH = Stall(seed=7, source=0.3, sink=0.4)
 
 
-def case(name, later=True, nbits=16, **settings):
+def case(name: str, later: bool = True, nbits: int = 16, **settings: object) -> object:
     """A machine as a case; without `later` it is in `make test`."""
     words = [f"{key}={value}" for key, value in settings.items()]
     marks = regress_if(later)
@@ -80,7 +81,7 @@ MORE += [
 ]
 
 
-def run(machine, level, stage, rows, stall):
+def run(machine: Machine, level: str, stage: str, rows: list[Operation], stall: Stall | None) -> Run:
     """All operations, whose answers are compared."""
     with simulate(getattr(machine, level)(), stage) as sim:
         made = sim.run([row.request for row in rows], stall=stall)
@@ -90,7 +91,7 @@ def run(machine, level, stage, rows, stall):
     return made
 
 
-def check_cycles(machine, rows, made):
+def check_cycles(machine: Machine, rows: list[Operation], made: Run) -> None:
     """Compare the hardware's cycles with the sum over microinstructions and with the formula."""
     programmed = machine.programmed
     fixed = machine.timing.product_cycles(1) is not None
@@ -103,7 +104,7 @@ def check_cycles(machine, rows, made):
             assert latency == programmed.formula(row.key), row
 
 
-def compare(machine, count):
+def compare(machine: Machine, count: int) -> list[Operation]:
     """Native RTL and the twin: answers, and with stalls and without, the cycle of every handshake."""
     rows = operations(machine, count)
     check_cycles(machine, rows, run(machine, "rtl", "native", rows, None))
@@ -246,9 +247,8 @@ def test_table(name, nbits, how):
     """The table of exponentiations, with its delays and with stalls: RTL = CL = formula = `pow`."""
     machine = machine_of(name, nbits, **how)
     rows = mod_exp.table(nbits)
-    free = run_mod_exps(machine.rtl(), rows, machine.design, nbits, "native", **how)
-    check_formula(machine.design, rows, free, nbits, **how)
-    rtl = run_mod_exps(machine.rtl(), rows, machine.design, nbits, "native", BOTH, **how)
+    check_native(machine.design, rows, nbits, **how)
+    rtl = run_native(machine.design, rows, nbits, BOTH, **how)
     twin = run_mod_exps(machine.cl(), rows, machine.design, nbits, "python", BOTH, **how)
     assert stamps(rtl) == stamps(twin)
 
@@ -268,7 +268,7 @@ CONSTANT = [
 ]
 
 
-def secrets(machine, rng):
+def secrets(machine: Machine, rng: random.Random) -> dict[str, int]:
     """A request: what is secret is random or a corner, of its length where the machine follows it; what is
     public is the same.
     """
@@ -314,6 +314,7 @@ def test_constant_time(name, how):
     requests = []
     if machine.keyed and (how.get("crt") or how.get("verify")):
         key = machine.key
+        assert key.d is not None and key.p is not None
         for _ in range(200):
             message = rng.choice((0, 1, key.n - 1, key.p, *(rng.randrange(key.n) for _ in range(4))))
             drawn = dict(zip(machine.programmed.names, machine.carried(message, key.d, key.n), strict=True))

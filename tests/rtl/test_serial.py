@@ -8,18 +8,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.machine import Machine
 from modexlab.fl.domains import Redundant
 from modexlab.fl.errors import BadInput
 from modexlab.fl.multipliers.digit_serial import SerialShape, product, widest_digit
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
-from modexlab.rtl.sim import simulate
 from modexlab.rtl.sim.translation.translate import translate
 
-from tests.harness import check_formula, examples, one_now, regress_if, run_mod_exps
+from tests.harness import check_native, check_powers, examples, one_now, regress_if
 from tests.tables import mod_exp, unsubtracted
 
 OURS = catalogue.find("serial")
 TWO, ONE = catalogue.find("serial-003"), catalogue.find("serial-003-one")
+
+
+def many_products(machine: Machine, count: int) -> None:
+    """Exponentiations of so many products, natively."""
+    rng = random.Random(machine.nbits)
+    rows: list[tuple[int, int, int]] = []
+    while sum(machine.products(exp) for _, exp, _ in rows) < count:
+        mod = rng.getrandbits(rng.randint(2, machine.nbits)) | 1
+        rows.append((rng.randrange(mod), rng.getrandbits(min(machine.nbits, 100)), mod))
+    check_powers(machine, rows)
 
 
 @pytest.mark.parametrize("nbits", [8, 13, 32])
@@ -58,10 +68,7 @@ def test_serial_counts_in_hardware(digit):
     rng = random.Random(digit)
     mod = rng.getrandbits(1024) | 1 << 1023 | 1
     base = rng.randrange(mod)
-    with simulate(machine.rtl(), "native") as sim:
-        run = sim.run([machine.carried(base, 65537, mod)])
-    assert run.responses == [(0, pow(base, 65537, mod))]
-    assert run.latencies == [N_CK[digit]]
+    assert check_powers(machine, [(base, 65537, mod)]).latencies == [N_CK[digit]]
 
 
 @pytest.mark.parametrize("design", one_now((TWO, ONE), TWO), ids=lambda design: design.name)
@@ -79,10 +86,7 @@ def test_serial_digits_of_all_kinds(design, nbits, digit):
     """Where S divides K + 2, the paper's M would be a bit short; three digits, and more; digits that do not
     divide.
     """
-    rows = mod_exp.table(nbits, 8)
-    settings_ = {"digit_nbits": digit}
-    run = run_mod_exps(design.at(nbits, **settings_).rtl(), rows, design, nbits, "native", **settings_)
-    check_formula(design, rows, run, nbits, **settings_)
+    check_native(design, mod_exp.table(nbits, 8), nbits, digit_nbits=digit)
 
 
 def test_serial_numbers_are_as_long_as_said():
@@ -126,15 +130,7 @@ def test_serial_memories_are_memories():
 )
 def test_serial_many_products(design, nbits, digit, count):
     """Exponentiations of so many products, natively."""
-    machine = design.at(nbits, digit_nbits=digit)
-    rng = random.Random(nbits)
-    rows = []
-    while sum(machine.products(exp) for _, exp, _ in rows) < count:
-        mod = rng.getrandbits(rng.randint(2, nbits)) | 1
-        rows.append((rng.randrange(mod), rng.getrandbits(min(nbits, 100)), mod))
-    with simulate(machine.rtl(), "native") as sim:
-        run = sim.run([machine.carried(*row) for row in rows])
-    assert run.responses == [(0, pow(*row)) for row in rows]
+    many_products(design.at(nbits, digit_nbits=digit), count)
 
 
 # ---- ours, on a scaled modulus
@@ -167,10 +163,7 @@ def test_serial_of_ours_with_words_of_all_kinds(nbits, digit, step):
     """Three words, and more; digits that do not divide the width; words that the digits of a factor do not
     fill.
     """
-    rows = mod_exp.table(nbits, 8)
-    settings_ = {"digit_nbits": digit, "step_nbits": step}
-    run = run_mod_exps(OURS.at(nbits, **settings_).rtl(), rows, OURS, nbits, "native", **settings_)
-    check_formula(OURS, rows, run, nbits, **settings_)
+    check_native(OURS, mod_exp.table(nbits, 8), nbits, digit_nbits=digit, step_nbits=step)
 
 
 @settings(max_examples=examples(60))
@@ -221,12 +214,4 @@ def test_serial_words_that_cannot_be(nbits, settings_, message):
 @pytest.mark.regress
 @pytest.mark.parametrize(("nbits", "count"), [(64, 100_000), (1024, 1_000)])
 def test_serial_many_products_of_ours(nbits, count):
-    machine = OURS.at(nbits)
-    rng = random.Random(nbits)
-    rows = []
-    while sum(machine.products(exp) for _, exp, _ in rows) < count:
-        mod = rng.getrandbits(rng.randint(2, nbits)) | 1
-        rows.append((rng.randrange(mod), rng.getrandbits(min(nbits, 100)), mod))
-    with simulate(machine.rtl(), "native") as sim:
-        run = sim.run([machine.carried(*row) for row in rows])
-    assert run.responses == [(0, pow(*row)) for row in rows]
+    many_products(OURS.at(nbits), count)
