@@ -11,6 +11,7 @@ from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.machine import Machine
 from modexlab.fl.domains import make_domain
+from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import Run, Simulation, Stall, simulate
 from pymtl3 import Component, DefaultPassGroup
 
@@ -92,6 +93,13 @@ def stepped(component: Component) -> Any:
     component.apply(DefaultPassGroup(linetrace=False))
     component.sim_reset()
     return component
+
+
+def refuses(call: Callable[[], object], words: Iterable[str]) -> None:
+    """A bad input is reported, with these words."""
+    with pytest.raises(BadInput) as refused:
+        call()
+    assert all(word in str(refused.value) for word in words), refused.value
 
 
 def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[int]]:

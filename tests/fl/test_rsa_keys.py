@@ -30,9 +30,7 @@ from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import FaultDetected, RSAKey
 
-from tests.harness import one_now
-
-FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+from tests.harness import examples, one_now
 
 N, E = 2603398711, 65537  # paper 001, Figure 1
 PAPER_KEY = RSAKey(N, E, 254738681, 27277, 95443)
@@ -230,7 +228,7 @@ def test_message_corner(message):
     assert PAPER_KEY.decrypt_crt(cipher) == message
 
 
-@settings(max_examples=100 * FACTOR, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.integers(0, OPENSSL_KEY.private_numbers().public_numbers.n - 1))
 def test_against_the_rsa_package(message):
     key = RSAKey.from_cryptography(OPENSSL_KEY)

@@ -4,7 +4,6 @@ Oracles: pow; multiplication of integers (a schedule over addition with one = 0 
 counts of the textbooks, written down here as formulas of the exponent's bits; a replay of the trace.
 """
 
-import os
 import random
 import re
 from functools import partial
@@ -18,7 +17,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.multipliers.montgomery import Montgomery
 from modexlab.fl.program.schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
 
-FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+from tests.harness import examples, refuses
 
 PAPER_N = 27277 * 95443  # paper 001, Figure 1
 FULL_SCAN = [name for name, schedule in SCHEDULES.items() if schedule.full_scan]
@@ -164,7 +163,7 @@ def test_power_corner(name, exp):
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=80 * FACTOR, deadline=None)
+@settings(max_examples=examples(80))
 @given(data=st.data(), exp=exponents, n=st.integers(1, 1 << 128))
 def test_power(name, data, exp, n):
     base = data.draw(st.integers(0, n - 1))
@@ -176,7 +175,7 @@ def test_power(name, data, exp, n):
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=80 * FACTOR, deadline=None)
+@settings(max_examples=examples(80))
 @given(data=st.data(), exp=exponents, nbits=st.sampled_from((1, 8, 32, 128)))
 def test_power_over_montgomery_products(name, data, exp, nbits):
     n = 2 * data.draw(st.integers(0, (1 << nbits - 1) - 1)) + 1
@@ -193,7 +192,7 @@ def test_power_over_montgomery_products(name, data, exp, nbits):
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=80 * FACTOR, deadline=None)
+@settings(max_examples=examples(80))
 @given(data=st.data(), exp=st.integers(0, 1 << 300), base=st.integers(0, 1 << 64))
 def test_any_abstract_product_will_do(name, data, exp, base):
     """Over addition, whose one is 0, a power is a multiple: this tests nothing but the order of products."""
@@ -224,7 +223,7 @@ def test_count_corner_of_each_window(name, k, exp):
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-@settings(max_examples=80 * FACTOR, deadline=None)
+@settings(max_examples=examples(80))
 @given(data=st.data(), exp=st.one_of(exponents, st.integers(0, 1 << 4096)))
 def test_count(name, data, exp):
     chosen = options(data.draw, name, exp)
@@ -332,7 +331,7 @@ def test_which_schedules_are_steady_and_regular(name):
 
 
 @pytest.mark.parametrize("name", FULL_SCAN)
-@settings(max_examples=80 * FACTOR, deadline=None)
+@settings(max_examples=examples(80))
 @given(data=st.data(), nbits=st.integers(1, 64))
 def test_a_full_scan_hides_the_exponent(name, data, nbits):
     """All exponents of a length make the same number of products in the same number of steps."""
@@ -341,7 +340,7 @@ def test_a_full_scan_hides_the_exponent(name, data, nbits):
     assert shapes[0] == shapes[1]
 
 
-@settings(max_examples=80 * FACTOR, deadline=None)
+@settings(max_examples=examples(80))
 @given(exponents)
 def test_one_multiplier_makes_the_same_products_in_the_same_order(exp):
     two, one = (SCHEDULES[name].plan(exp) for name in ("right-to-left-2", "right-to-left-1"))
@@ -394,6 +393,4 @@ def test_a_window_out_of_range_is_refused(name, k):
     ],
 )
 def test_an_option_that_a_schedule_does_not_have_is_refused(name, chosen, words):
-    with pytest.raises(BadInput) as refused:
-        SCHEDULES[name].plan(65537, **chosen)
-    assert all(word in str(refused.value) for word in (repr(name), *words))
+    refuses(lambda: SCHEDULES[name].plan(65537, **chosen), (repr(name), *words))

@@ -19,10 +19,10 @@ from modexlab.rtl.units.compression_tree import CompressionTree
 from modexlab.rtl.units.mod_adder import ModAdder
 from modexlab.rtl.units.prefix_adder import PrefixAdder
 from modexlab.rtl.units.pseudo_mul import PseudoCore, PseudoMul, PseudoReduce, PseudoSquare
-from pymtl3 import DefaultPassGroup
+from pymtl3 import Component
 
 from tests.fl.compression_oracle import evaluate, final_rows
-from tests.harness import examples, one_now, regress_if, run_products, stamps
+from tests.harness import examples, one_now, regress_if, run_products, stamps, stepped
 from tests.tables.rows import ProductRow, with_delays
 
 # at 6 bits: a modulus of each shape, the strategy, the adder
@@ -39,7 +39,7 @@ NBITS = 6
 OPERATIONS = {"multiply": PseudoMul, "square": PseudoSquare, "reduce": PseudoReduce}
 
 
-def makers(kind, operation="multiply"):
+def makers(kind: str, operation: str = "multiply"):
     """The makers of the RTL unit and of the multiplier's twin, and the modulus."""
     spec, strategy, adder = KINDS[kind]
     modulus = parse(spec)
@@ -48,7 +48,7 @@ def makers(kind, operation="multiply"):
     return partial(OPERATIONS[operation], *arguments), partial(PseudoMulCL, *arguments), modulus
 
 
-def table(m, nbits):
+def table(m: int, nbits: int) -> list[ProductRow]:
     """Corners of the modulus and of the word; operands may be any words."""
     top = (1 << nbits) - 1
     corners = (0, 1, m - 1, m // 2, top, top // 3)
@@ -126,9 +126,7 @@ def test_tree_makes_the_rows_of_its_plan(kind):
     spec, strategy, adder = KINDS[kind]
     modulus = parse(spec)
     plan = make_plan("multiply", modulus, NBITS, strategy, adder)
-    tree = CompressionTree("multiply", modulus.value, NBITS, strategy, adder)
-    tree.elaborate()
-    tree.apply(DefaultPassGroup())
+    tree = stepped(CompressionTree("multiply", modulus.value, NBITS, strategy, adder))
     for a in range(0, 1 << NBITS, 5):
         for b in range(0, 1 << NBITS, 3):
             tree.a @= a
@@ -137,7 +135,7 @@ def test_tree_makes_the_rows_of_its_plan(kind):
             assert (int(tree.row_a), int(tree.row_b)) == final_rows(plan, a, b)
 
 
-def evaluated(component, **inputs):
+def evaluated(component: Component, **inputs: int) -> Component:
     for name, value in inputs.items():
         port = getattr(component, name)
         port @= value
@@ -148,15 +146,13 @@ def evaluated(component, **inputs):
 @pytest.mark.parametrize("adder", ADDERS)
 @pytest.mark.parametrize("nbits", [1, 4, 7, 32])
 def test_adders(adder, nbits):
-    component = PrefixAdder(nbits, adder)
-    component.elaborate()
-    component.apply(DefaultPassGroup())
+    component = stepped(PrefixAdder(nbits, adder))
     top = (1 << nbits) - 1
     word = st.integers(0, top)
 
     @settings(max_examples=examples(100), deadline=None)
     @given(word, word)
-    def check(x, y):
+    def check(x: int, y: int) -> None:
         evaluated(component, x=x, y=y)
         assert int(component.sum) | int(component.carry_out) << nbits == x + y
 
@@ -174,9 +170,7 @@ def test_mod_adder(m, nbits):
     ones give 0.
     """
     top = (1 << nbits) - 1
-    component = ModAdder(m, nbits, top, top, "brent-kung")
-    component.elaborate()
-    component.apply(DefaultPassGroup())
+    component = stepped(ModAdder(m, nbits, top, top, "brent-kung"))
     model = ModSum(m, nbits, top, top)
     for a in range(top + 1):
         for b in range(a, top + 1):
@@ -210,9 +204,7 @@ def test_any_modulus(m, strategy, adder, operation, data):
     """Hypothesis: the combinational hardware for any odd modulus, made of any cells."""
     nbits = max(4, m.bit_length())
     out_nbits = (m - 1).bit_length() if operation == "reduce" else nbits
-    core = PseudoCore(operation, nbits, out_nbits, m, strategy, adder)
-    core.elaborate()
-    core.apply(DefaultPassGroup())
+    core = stepped(PseudoCore(operation, nbits, out_nbits, m, strategy, adder))
     word = st.integers(0, (1 << nbits) - 1)
     for _ in range(5):
         a = data.draw(word)
@@ -232,7 +224,7 @@ def test_wider_products(spec):
 
         @settings(max_examples=examples(100), deadline=None)
         @given(st.lists(st.tuples(word, word), min_size=1, max_size=5))
-        def check(pairs):
+        def check(pairs: list[tuple[int, int]]) -> None:
             run = sim.run(pairs, statics={"modulus": 0})
             assert run.responses == [a * b % modulus.value for a, b in pairs]
             assert run.responses == [evaluate(plan, a, b) for a, b in pairs]

@@ -6,8 +6,8 @@ import pytest
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.residue_memory import ResidueMemory
 from modexlab.rtl.units.shielded_memory import ShieldedMemory
-from pymtl3 import DefaultPassGroup
 
+from tests.harness import stepped
 from tests.programs import machine_of
 
 
@@ -15,11 +15,7 @@ from tests.programs import machine_of
 def test_reads_and_writes_as_the_plain_one(depth):
     """A word is read from the cycle after its write; a memory that is not read shows 0."""
     draw = random.Random(depth)
-    shielded, plain = both = (ShieldedMemory(depth, 7), ResidueMemory(depth, 7))
-    for side in both:
-        side.elaborate()
-        side.apply(DefaultPassGroup())
-        side.sim_reset()
+    shielded, plain = both = stepped(ShieldedMemory(depth, 7)), stepped(ResidueMemory(depth, 7))
     read = 0
     for _ in range(300):
         inputs = draw.randrange(depth), draw.randrange(2), draw.randrange(depth), draw.getrandbits(7)
