@@ -159,8 +159,8 @@ def _into(recipe: Recipe) -> list[Item]:
     enter, note = Product("b", "r", "b", wide=recipe.fits), "the base into the domain"
     if recipe.starts_plain:
         return [*_entering_constant(recipe), word(enter, Move("r", "1"), note=note)]
-    one = Product("r", "r", "1", wide=recipe.fits)
-    return [*_entering_constant(recipe), word(enter, one, note=f"{note}, and 1")]
+    also = Product("r", "r", "1", wide=recipe.fits)
+    return [*_entering_constant(recipe), word(enter, also, note=f"{note}, and 1")]
 
 
 # ---- machines with a key

@@ -158,16 +158,10 @@ class _State:
 
     def set_modulus(self, change: SetModulus) -> None:
         """The modulus; a scaled one is not yet known."""
-        value = (
-            self.slots.get(change.slot, 0)
-            if change.slot
-            else 0
-            if change.src == "ones"
-            else self.value(change.src)
-        )
-        self.modulus, self.m_prime = value or 0, 0  # one that is computed has no products
-        if change.src == "ones" and self.scaled is not None:
-            self.m_prime = self.scaled.ones
+        ones = change.src == "ones"
+        value = self.slots.get(change.slot, 0) if change.slot else self.value("0" if ones else change.src)
+        self.modulus = value or 0  # one that is computed has no products
+        self.m_prime = self.scaled.ones if ones and self.scaled is not None else 0
 
     def set_up(self, action: Setup) -> Value:
         """Return the result of a conversion."""
@@ -190,10 +184,10 @@ class _State:
         x, y = self.value(action.x), self.value(action.y)
         if x is None or y is None:
             return None
-        if self.scaled is None:
-            return (x - y if action.subtract else x + y) % self.modulus if self.modulus else None
         made = x - y if action.subtract else x + y
-        if action.subtract and made < 0:
+        if self.scaled is None:
+            return made % self.modulus if self.modulus else None
+        if made < 0:
             made += self.modulus
         elif not action.subtract and made >= self.modulus:
             made -= self.modulus
@@ -263,14 +257,8 @@ class _State:
         """An action; what it writes to a register comes to `after`, as it is read by none of the word's
         others.
         """
-        if isinstance(action, Move):
-            after.append((action.dst, self.one(action.src)))
-        elif isinstance(action, Setup):
-            after.append((action.dst, self.set_up(action)))
-        elif isinstance(action, Add):
-            after.append((action.dst, self.add(action)))
-        elif isinstance(action, Fetch):
-            after.append((action.dst, self.slots.get(action.slot, 0)))
+        if isinstance(action, Move | Setup | Add | Fetch):
+            after.append((action.dst, self.made(action)))
         elif isinstance(action, Keep):
             self.slots[action.slot] = self.value(action.src)
         elif isinstance(action, KeepEntry):
@@ -283,11 +271,14 @@ class _State:
         elif isinstance(action, Scan | Pick):
             after.append(("s", self.table.get(self.entry(), 0)))
         elif isinstance(action, SetExponent):
-            self.set_exponent(action)
+            value = self.known(action.src) & (~1 if action.even else -1)
+            self.exponent = (self.exponent if action.add else 0) + value
+            self.left = action.count
         elif isinstance(action, Stretch):
-            top = self.random >> (self.program.random_nbits - 1) & 1
+            nbits = self.program.random_nbits
+            top = self.random >> (nbits - 1) & 1
             self.exponent = 2 * self.exponent + (self.known(action.src) & ~1) * top
-            self.random = self.random << 1 & (1 << self.program.random_nbits) - 1
+            self.random = self.random << 1 & (1 << nbits) - 1
         elif isinstance(action, Random):
             self.random = self.known(action.src)
         elif isinstance(action, Check):
@@ -296,6 +287,14 @@ class _State:
                 self.status = action.status
             elif action.final:
                 self.checked = True
+
+    def made(self, action: Move | Setup | Add | Fetch) -> Value:
+        """Return what an action writes to its register."""
+        if isinstance(action, Move):
+            return self.one(action.src)
+        if isinstance(action, Fetch):
+            return self.slots.get(action.slot, 0)
+        return self.set_up(action) if isinstance(action, Setup) else self.add(action)
 
     def answer(self) -> Outcome:
         """Return the answer that is offered at the end."""
@@ -309,13 +308,6 @@ class _State:
         if self.status is Status.OK and self.program.verified and not (self.checked and agree):
             self.status = Status.FAULT
         return Outcome(self.status, (result or 0) if self.status is Status.OK else 0)
-
-    def set_exponent(self, action: SetExponent) -> None:
-        value = self.known(action.src)
-        if action.even:
-            value &= ~1
-        self.exponent = self.exponent + value if action.add else value
-        self.left = action.count
 
 
 def run(
@@ -359,24 +351,21 @@ def run(
         if trace is not None:
             trace.append(Executed(pc, word, bit, tuple(made), state.modulus, index, state.entry()))
         flow = word.flow_at(bit)
-        refused = word.accepts and status is not Status.OK
-        failed = state.status is not Status.OK and any(isinstance(move, Check) for move in word.actions)
-        if refused:
+        if word.accepts and status is not Status.OK:
             state.status = status
-        if refused or failed:
-            pc, index = program.failure, program.words[program.failure].start
-            continue
-        if flow.kind == "repeat" and state.again(flow, index):
+        to = flow.to
+        if state.status is not Status.OK and (word.accepts or word.find(Check)):
+            to = program.failure
+        elif flow.kind == "repeat" and state.again(flow, index):
             if word.find(Skip):
                 state.left -= program.block_nbits // program.digit_nbits
             index += 1
             continue
-        if flow.kind == "back":
-            state.moves(right)
-        to = flow.to
-        if flow.kind in ("enter", "back"):
+        elif flow.loops:
+            if flow.kind == "back":
+                state.moves(right)
             # a loop that aligns is entered through the word that does
-            aligns = flow.kind == "enter" and not word.aligns and program.words[flow.to - 1].aligns
-            to = flow.to - 1 if aligns else flow.out if state.finished(right) else flow.to
+            aligns = flow.kind == "enter" and not word.aligns and program.words[to - 1].aligns
+            to = to - 1 if aligns else flow.out if state.finished(right) else to
         pc, index = to, program.words[to].start
     raise BadInput(f"the program did not end within {MOST_WORDS} words; look for a loop that is never left")
