@@ -16,8 +16,9 @@ from modexlab.fl.status import Status
 from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
+from pymtl3 import Component
 
-from tests.harness import examples, one_now, regress_if, run_mod_exps, stamps
+from tests.harness import check_native, examples, one_now, regress_if, run_mod_exps, run_native, stamps
 from tests.tables import mod_exp
 from tests.tables.rows import ModExpRow
 
@@ -30,15 +31,15 @@ class Machine:
 
     def __init__(
         self,
-        nbits,
-        w,
-        schedule,
-        form="propagate",
-        forward=True,
-        full_scan=False,
-        doublings=1,
-        halvings=1,
-    ):
+        nbits: int,
+        w: int,
+        schedule: str,
+        form: str = "propagate",
+        forward: bool = True,
+        full_scan: bool = False,
+        doublings: int = 1,
+        halvings: int = 1,
+    ) -> None:
         self.nbits = nbits
         self.unit = (nbits, w, form)
         self.shape = ScaledShape(nbits, w)
@@ -47,23 +48,23 @@ class Machine:
         self.core = partial(given_cycles, self.plan, self.timing)
         self.converters = {"doublings_per_cycle": doublings, "halvings_per_cycle": halvings}
 
-    def at(self, _nbits):
+    def at(self, _nbits: int) -> "Machine":
         return self
 
     @property
-    def modulus_nbits(self):
+    def modulus_nbits(self) -> int:
         return self.nbits
 
-    def carried(self, *operands):
+    def carried(self, *operands: int) -> tuple[int, ...]:
         return operands
 
-    def rtl(self):
+    def rtl(self) -> ScaledModExp:
         return ScaledModExp(self.plan, lambda _: ScaledMont(*self.unit), self.shape, **self.converters)
 
-    def cl(self):
+    def cl(self) -> Component:
         return ScaledModExpCL(self.core, self.shape, **self.converters)
 
-    def cycles(self, base, exp, mod):
+    def cycles(self, base: int, exp: int, mod: int) -> int:
         return scaled_mod_exp_cycles(self.core, self.shape, base, exp, mod, **self.converters)
 
 
@@ -76,14 +77,14 @@ MACHINES = [
 ]
 
 
-def label(machine):
+def label(machine: Machine) -> str:
     plan = machine.plan
     return (
         f"w={machine.unit[1]} {machine.unit[2]} {plan.schedule} forward={plan.forward} full={plan.full_scan}"
     )
 
 
-def is_later(machine):
+def is_later(machine: Machine) -> bool:
     """Control does not see the form of the unit's sums, that it forwards nothing, or whether all bits of an
     exponent are scanned: one schedule shows each."""
     plain = machine.unit[1] == 4 and not machine.plan.full_scan
@@ -103,7 +104,7 @@ def test_table_at_every_level(machine):
     rows = mod_exp.table(8)
     for stall in (None, Stall(seed=9, source=0.2, sink=0.3)):
         cl = run_mod_exps(machine.cl(), rows, machine, machine.nbits, "python", stall)
-        rtl = run_mod_exps(machine.rtl(), rows, machine, machine.nbits, "native", stall)
+        rtl = run_native(machine, rows, machine.nbits, stall)
         assert stamps(cl) == stamps(rtl)
     with simulate(machine.rtl(), "native") as sim:
         for row in rows:
@@ -132,39 +133,31 @@ def test_operations_follow_each_other():
     assert run.cycles < sum(machine.cycles(*request) for request in requests)
 
 
-def wide(nbits, w, schedule):
-    later = nbits != 63
-    return pytest.param(nbits, w, schedule, marks=regress_if(later), id=f"{nbits}-{w}-{schedule}")
-
-
 @pytest.mark.parametrize(
     ("nbits", "w", "schedule"),
     [
-        wide(
-            15, 4, "ladder"
-        ),  # widths just below a power of two: constants of the translation must not wrap around
-        wide(63, 16, "right-to-left-1"),
-        wide(16, 16, "left-to-right"),
-        wide(32, 16, "right-to-left-2"),
-        wide(64, 8, "ladder"),
-        wide(128, 16, "always"),
-        wide(256, 32, "right-to-left-1"),
-        wide(512, 16, "right-to-left-2"),
-        wide(1024, 32, "ladder"),
-        wide(2048, 32, "right-to-left-2"),
-        wide(4096, 32, "right-to-left-2"),
+        pytest.param(*case, marks=regress_if(case[0] != 63))
+        for case in (
+            # widths just below a power of two: constants of the translation must not wrap around
+            (15, 4, "ladder"),
+            (63, 16, "right-to-left-1"),
+            (16, 16, "left-to-right"),
+            (32, 16, "right-to-left-2"),
+            (64, 8, "ladder"),
+            (128, 16, "always"),
+            (256, 32, "right-to-left-1"),
+            (512, 16, "right-to-left-2"),
+            (1024, 32, "ladder"),
+            (2048, 32, "right-to-left-2"),
+            (4096, 32, "right-to-left-2"),
+        )
     ],
 )
 def test_wide(nbits, w, schedule):
     """The table natively at larger widths; exponents are short where the machine is wide."""
     rows = mod_exp.table(nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     machine = Machine(nbits, w, schedule, doublings=4, halvings=4)
-    run = run_mod_exps(machine.rtl(), rows, machine, machine.nbits, "native")
-    free = -1
-    for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
-        if row.sink_delay == 0 and accepted > free:
-            assert done - accepted == machine.cycles(*row.request), row
-        free = done
+    check_native(machine, rows, nbits)
 
 
 @pytest.mark.regress
@@ -173,7 +166,7 @@ def test_full_length_exponents(nbits, w):
     """Exponents as long as the modulus."""
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
     machine = Machine(nbits, w, "right-to-left-2", doublings=4, halvings=4)
-    run_mod_exps(machine.rtl(), rows, machine, machine.nbits, "native")
+    run_native(machine, rows, nbits)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +181,7 @@ def test_any_exponentiation(schedule):
 
         @settings(max_examples=examples(300))
         @given(st.tuples(word, word, word), st.booleans())
-        def check(operands, legal):
+        def check(operands: tuple[int, int, int], legal: bool) -> None:
             base, exp, mod = operands
             if legal:
                 mod |= 1

@@ -14,9 +14,10 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.multipliers.systolic import SystolicShape, product
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.systolic_mod_exp_ctrl import SystolicModExpCtrl
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import Run, Stall, simulate
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
+from pymtl3 import Component
 
 from tests.harness import examples, regress_if, stamps
 from tests.tables import unsubtracted
@@ -27,12 +28,23 @@ SHAPES = [
 ]
 
 
-def label(value):
+def label(value: object) -> str:
     return f"{value.nwords}x{value.digit_nbits}" if isinstance(value, SystolicShape) else ""
 
 
-def statics(shape, rows):
-    return [{"modulus": row.mod, "n_prime": shape.inverse(row.mod)} for row in rows]
+def run_products(
+    unit: Component, shape: SystolicShape, rows: list, stage: str, stall: Stall | None = None
+) -> Run:
+    """All rows through a unit; each answer is the row's product."""
+    statics = [
+        {"modulus": row.mod} | ({"n_prime": shape.inverse(row.mod)} if isinstance(unit, SystolicMont) else {})
+        for row in rows
+    ]
+    with simulate(unit, stage) as sim:
+        run = sim.run([row.request for row in rows], statics=statics, stall=stall)
+    for row, answer in zip(rows, run.responses, strict=True):
+        assert row.right(answer, 1 << shape.wide), row
+    return run
 
 
 @pytest.mark.parametrize(
@@ -53,26 +65,17 @@ def test_systolic_products_at_every_level(shape):
         assert domain.product(row.a, row.b) == product(shape, row.a, row.b, row.mod), row
     timing = systolic_timing(shape)
     for stall in (None, Stall(seed=3, source=0.3, sink=0.3)):
-        runs = []
-        for unit, stage in ((SystolicMontCL(shape), "python"), (SystolicMont(shape), "native")):
-            ports = statics(shape, rows) if stage == "native" else [{"modulus": row.mod} for row in rows]
-            with simulate(unit, stage) as sim:
-                runs.append(sim.run([row.request for row in rows], statics=ports, stall=stall))
-            for row, answer in zip(rows, runs[-1].responses, strict=True):
-                assert row.right(answer, 1 << shape.wide), row
-        assert runs[0].responses == runs[1].responses
-        assert stamps(runs[0]) == stamps(runs[1])
+        twin = run_products(SystolicMontCL(shape), shape, rows, "python", stall)
+        rtl = run_products(SystolicMont(shape), shape, rows, "native", stall)
+        assert twin.responses == rtl.responses
+        assert stamps(twin) == stamps(rtl)
         if stall is None:
-            assert set(runs[1].latencies) == {timing.fixed}
+            assert set(rtl.latencies) == {timing.fixed}
 
 
 @pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=regress_if(True))])
 def test_systolic_products_at_other_stages(stage):
-    shape = SHAPES[1]
-    rows = unsubtracted.corners(shape.modulus_nbits)
-    with simulate(SystolicMont(shape), stage) as sim:
-        run = sim.run([row.request for row in rows], statics=statics(shape, rows))
-    assert all(row.right(answer, 1 << shape.wide) for row, answer in zip(rows, run.responses, strict=True))
+    run_products(SystolicMont(SHAPES[1]), SHAPES[1], unsubtracted.corners(SHAPES[1].modulus_nbits), stage)
 
 
 @settings(max_examples=examples(200))
@@ -104,6 +107,7 @@ def test_systolic_counts_of_the_paper(nbits):
     pes = re.findall(r"^ +(SystolicPE\w*) \w+$", text, re.MULTILINE)
     assert len(pes) == elements
     quotient = re.search(r"^module QuotientUnit\b.*?^endmodule", text, re.MULTILINE | re.DOTALL)
+    assert quotient is not None
     body = re.sub(r"//.*|/\*.*?\*/", "", quotient[0])
     assert len(pes) + body.count(" * ") == multipliers
     assert machine.product_cycles == cycles
@@ -178,10 +182,7 @@ def test_systolic_widths_that_cannot_be(nbits, settings_, message):
 def test_systolic_many_products(nbits, count):
     """Native RTL against Python's arithmetic."""
     shape = SystolicShape(nbits, 16, nbits // 16)
-    rows = unsubtracted.drawn(shape.modulus_nbits, count)
-    with simulate(SystolicMont(shape), "native") as sim:
-        run = sim.run([row.request for row in rows], statics=statics(shape, rows))
-    assert all(row.right(answer, 1 << shape.wide) for row, answer in zip(rows, run.responses, strict=True))
+    run_products(SystolicMont(shape), shape, unsubtracted.drawn(shape.modulus_nbits, count), "native")
 
 
 @pytest.mark.parametrize("converts", [True, False])
