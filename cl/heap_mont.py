@@ -58,9 +58,6 @@ class HeapMontTiming(Blocks):
             return self.product_cycles(nblocks)
         return self.steps(nblocks) + max(self.loads, self.adds) - 1
 
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.product_cycles(self.blocks_of(mod))
-
     def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """The second product starts as the first one leaves, or beside the addition of its pair."""
         return self.latency(mod=mod) + self.interval(self.blocks_of(mod))

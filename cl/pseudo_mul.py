@@ -22,12 +22,6 @@ class PseudoMulTiming(OneBlock):
 
     fixed: int = 1
 
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
-
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        return 2 * self.fixed
-
 
 def PseudoMulCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
     m = modulus_of(modulus, shape, nbits).value

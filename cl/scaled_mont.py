@@ -51,13 +51,6 @@ class ScaledMontTiming(Blocks):
         ndigits = nblocks if self.fits else ScaledShape(self.nbits, self.digit_nbits).ndigits
         return ndigits + (2 if self.state == "carry-save" else 1)
 
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.product_cycles(self.blocks_of(mod))
-
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        """The second product starts as the first one leaves."""
-        return 2 * self.latency(mod=mod)
-
 
 def scaled_in_cycles(
     shape: ScaledShape, doublings_per_cycle: int, halvings_per_cycle: int, base: int, mod: int

@@ -116,6 +116,17 @@ class OneBlock:
         """Cycles of a product with so many blocks, whatever the operands; None if they decide."""
         return self.fixed
 
+    def latency(self: UnitTiming, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        cycles = self.product_cycles(self.blocks_of(mod))
+        assert cycles is not None, "whose operands decide says how"
+        return cycles
+
+    def pair(
+        self: UnitTiming, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0
+    ) -> int:
+        """The second product starts as the first one leaves."""
+        return self.latency(*first, mod) + self.latency(*second, mod)
+
 
 class Blocks(OneBlock):
     """Part of the timing of a unit that can be made to fit; the class says what `_block` and `product_cycles`
@@ -154,13 +165,6 @@ class FixedTiming(OneBlock):
 
     fixed: int
 
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
-
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        """The second product starts as the first one leaves."""
-        return 2 * self.fixed
-
 
 @dataclass(frozen=True)
 class MontMulRemTiming(Blocks):
@@ -178,9 +182,6 @@ class MontMulRemTiming(Blocks):
 
     def product_cycles(self, nblocks: int) -> int:
         return self._width(nblocks) // self.steps_per_stage
-
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.product_cycles(self.blocks_of(mod))
 
     def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """Pipelined, the second product follows a stage behind; otherwise it starts as the first one
@@ -222,10 +223,10 @@ class MulRemTiming(Blocks):
             return aligned_div_rem_cycles(product, mod)
         return self.restoring_cycles(self.blocks_of(mod))
 
-    def latency(self, a: int, b: int, mod: int) -> int:
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
         return self.multiply_cycles + self.divide_cycles(a * b, mod)
 
-    def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int:
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """The divider takes the second product as the first one leaves (the aligning one a cycle later), or
         when it is made.
         """
@@ -246,13 +247,6 @@ class SerialMontTiming(OneBlock):
     @property
     def fixed(self) -> int:
         return self.nbits // self.bits_per_cycle + 2
-
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
-
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        """The second product starts as the first one leaves."""
-        return 2 * self.fixed
 
 
 @dataclass(frozen=True)
@@ -282,7 +276,7 @@ class ShiftSubTiming(Blocks):
             return None
         return -(-self._width(nblocks) // self.bits_per_cycle) + 1
 
-    def latency(self, a: int, b: int, mod: int) -> int:
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
         if (alike := self.product_cycles(self.blocks_of(mod))) is not None:
             return alike
         steps = self.nbits if self.until == "count" else b.bit_length()
@@ -291,10 +285,6 @@ class ShiftSubTiming(Blocks):
             return cycles + 2
         leading_zeros = self.nbits - mod.bit_length()
         return max(cycles, 1) + (3 + 2 * leading_zeros if self.carry_save else 1)
-
-    def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int:
-        """The second product starts as the first one leaves."""
-        return self.latency(*first, mod) + self.latency(*second, mod)
 
 
 def square_of_r_cycles(nbits: int, mod: int) -> int:
