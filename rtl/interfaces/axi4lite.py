@@ -25,8 +25,8 @@ from ...fl.axi4lite import (
 from ...fl.mod_exp import is_exponentiation
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import MASK, WORD_NBITS, words_of
-from ..machines.operand_words import connect_low
 from ..messages import mk_request
+from ..wires import connect_low
 from .axi4lite_channels import Axi4LiteChannels, connect_bus, declare_bus, declare_write
 from .one_result import one_result
 

@@ -20,12 +20,12 @@ from ...fl.axi4lite_000 import KEY_NUMBERS, NO_RANDOM, WRONG_PADDING, is_padded,
 from ...fl.pkcs1 import Padded, longest
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import WORD_NBITS, words_of
-from ..machines.operand_words import connect_low
 from ..messages import mk_keyed_req, mk_modexp_req
 from ..states import states
 from ..units.padding.pkcs1_pad import Pkcs1Pad
 from ..units.padding.pkcs1_unpad import Pkcs1Unpad
 from ..units.padding.random_health import STARTUP, RandomHealth
+from ..wires import connect_low
 from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus, declare_write
 
 CODE_NBITS = STATUS_NBITS

@@ -13,8 +13,8 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GO, STATUS, WORD_NBITS, WORDS, words_of
-from ..machines.operand_words import connect_low
 from ..messages import mk_modexp_resp, mk_request, mk_xcel_req, mk_xcel_resp
+from ..wires import connect_low
 
 
 class XcelAdapter(Component):

@@ -13,7 +13,7 @@ Area order: as many register bits as are scanned; an adder as long, if it is bli
 from pymtl3 import *
 
 from ...fl.program.ir import SetExponent, Stretch
-from .operand_words import connect_low
+from ..wires import connect_low
 
 
 class SlidingWindow(Component):

@@ -23,8 +23,8 @@ from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub
 from ..units.pseudo_mul import PseudoReduce, Registered, modulus_of
+from ..wires import connect_low
 from .operand_check import OperandCheck
-from .operand_words import connect_low
 from .program_exp import planned_exp
 
 

@@ -19,8 +19,8 @@ from ..units.block_count import BlockCount
 from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory
 from ..units.shielded_memory import ShieldedMemory
+from ..wires import connect_low
 from .exponent_register import ExponentRegister
-from .operand_words import connect_low
 
 
 def choose(s, name, sources, index, nbits):
