@@ -23,7 +23,7 @@ from ..units.mod_double import ModDouble
 from ..units.scaled.scaled_setup import ScaledSetup
 from ..units.square_of_r import SquareOfR
 from .microcode import Microcode
-from .operand_check import OperandCheck
+from .operand_check import check_operands
 from .residue_dpath import ResidueDpath
 from .sequencer import Sequencer
 
@@ -94,10 +94,7 @@ class ProgramExp(Component):
         for name in ("base", "exp", "mod", *(name for name, _ in fields)):
             connect(getattr(s.istream.msg, name), getattr(s.dpath, f"in_{name}"))
         if not screened:
-            s.operand_check = OperandCheck(nbits, odd_only, reduced_only)
-            if reduced_only:
-                s.operand_check.base //= s.istream.msg.base
-            s.operand_check.mod //= s.istream.msg.mod
+            check_operands(s, nbits, odd_only, reduced_only)
         if screened:
             s.istream.msg.status //= s.ctrl.in_status
         elif any(name == "p" for name, _ in fields):

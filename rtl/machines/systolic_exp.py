@@ -16,6 +16,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_entered_req, mk_entered_resp
+from ..units.serial_ctrl import connect_serial
 from ..units.systolic.scaled_array import ScaledArray
 from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import POWER, SOURCE_NBITS, SystolicModExpCtrl
@@ -67,8 +68,7 @@ class SystolicExp(Component):
         # ---- control
 
         s.ctrl = SystolicModExpCtrl(nbits, k, nwords, converts=False)
-        s.ctrl.istream_val //= s.istream.val
-        s.ctrl.istream_rdy //= s.istream.rdy
+        connect_serial(s)
         s.ctrl.in_status //= s.istream.msg.status
         s.ctrl.in_exp //= s.istream.msg.exp[0:nbits]
         s.ctrl.accept //= s.accept
@@ -78,8 +78,6 @@ class SystolicExp(Component):
         s.ctrl.whole //= s.array.done[nwords - 1]
         s.ctrl.source //= s.source
         s.ctrl.to_power //= s.to_power
-        s.ctrl.ostream_val //= s.ostream.val
-        s.ctrl.ostream_rdy //= s.ostream.rdy
         s.ctrl.out_status //= s.ostream.msg.status
 
         # ---- what leaves

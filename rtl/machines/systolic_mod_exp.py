@@ -23,8 +23,9 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_keyed_req, mk_modexp_resp
+from ..units.serial_ctrl import connect_serial
 from ..units.systolic.systolic_array import SystolicArray
-from .operand_check import OperandCheck
+from .operand_check import check_operands
 from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import BASE, POWER, SOURCE_NBITS, SystolicModExpCtrl
 
@@ -38,9 +39,7 @@ class SystolicModExp(Component):
 
         # ---- what arrives, in words, and whether it can be computed
 
-        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
-        s.operand_check.base //= s.istream.msg.base
-        s.operand_check.mod //= s.istream.msg.mod
+        check_operands(s, nbits)
         s.in_status = Wire(STATUS_NBITS)
 
         for field in ("base", "mod", "one", "square"):
@@ -117,8 +116,7 @@ class SystolicModExp(Component):
         # ---- control
 
         s.ctrl = SystolicModExpCtrl(nbits, k, nwords)
-        s.ctrl.istream_val //= s.istream.val
-        s.ctrl.istream_rdy //= s.istream.rdy
+        connect_serial(s)
         s.ctrl.in_status //= s.in_status
         s.ctrl.in_exp //= s.istream.msg.exp
         s.ctrl.accept //= s.accept
@@ -128,8 +126,6 @@ class SystolicModExp(Component):
         s.ctrl.whole //= s.array.done[nwords - 1]
         for name in ("source", "to_base", "to_power", "to_other", "from_other"):
             connect(getattr(s.ctrl, name), getattr(s, name))
-        s.ctrl.ostream_val //= s.ostream.val
-        s.ctrl.ostream_rdy //= s.ostream.rdy
         s.ctrl.out_status //= s.ostream.msg.status
 
         # ---- what leaves: residues below m + 1
