@@ -1,21 +1,16 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs
-from modexlab.eval.designs.design import Design
-from modexlab.eval.designs.machine import Machine
 from modexlab.fl.domains import make_domain
 from modexlab.fl.errors import BadInput
-from modexlab.rtl.sim import Run, Simulation, Stall, simulate
-from pymtl3 import Component, DefaultPassGroup
-
-from tests.tables.rows import ModExpRow, ProductRow
+from modexlab.rtl.sim import Stall, simulate
+from pymtl3 import DefaultPassGroup
 
 T = TypeVar("T")
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
@@ -28,36 +23,36 @@ WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 ALIKE = ("ScaledSystolic", "WordSerial", "HeapMont")
 
 
-def is_sibling(design: Design) -> bool:
+def is_sibling(design):
     """Another design before it has the same multiplier, or one of the same structure."""
     return FIRST[design.family] is not design or design.family in ALIKE
 
 
-def regress_if(later: bool, of: str = "") -> list[pytest.MarkDecorator]:
+def regress_if(later, of=""):
     """The marks of a case that may be left to `make regress`; `make check` of the design `of` runs it."""
     return [pytest.mark.regress(of=of)] if later else []
 
 
-def one_now(cases: Iterable[T], *now: T) -> list:
+def one_now(cases, *now):
     """Cases of one mechanism: `make test` runs those of `now`, `make regress` all of them."""
     listed = list(cases)
     assert all(case in listed for case in now), f"not all of {now} are cases"
     return [pytest.param(case, marks=regress_if(case not in now)) for case in listed]
 
 
-def examples(count: int) -> int:
+def examples(count):
     """`count` Hypothesis examples in `make test`, ten times as many in `make regress`."""
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 
 
 def any_stream(
-    rtl: Component,
-    cl: Component,
-    moduli: st.SearchStrategy[int],
-    factors: st.SearchStrategy[int],
-    request_of: Callable[[int, int, int], tuple[tuple[int, int], dict[str, int]]],
-    judge: Callable[[int, tuple[int, int], int], None],
-) -> None:
+    rtl,
+    cl,
+    moduli,
+    factors,
+    request_of,
+    judge,
+):
     """Hypothesis: any stream of products with any delays and stalls; CL and RTL agree in every stamp.
 
     request_of: a modulus and two numbers -> a request and its statics; judge: (modulus, request, answer).
@@ -68,7 +63,7 @@ def any_stream(
 
         @settings(max_examples=examples(60))
         @given(st.lists(row, min_size=1, max_size=8), st.booleans(), st.integers(0, 2**31), rate, rate)
-        def check(drawn: list, alike: bool, seed: int, source: float, sink: float) -> None:
+        def check(drawn, alike, seed, source, sink):
             used = [drawn[0][0] if alike else row[0] for row in drawn]
             made = [request_of(n, a, b) for n, (_, a, b, *_) in zip(used, drawn, strict=True)]
             requests = [request for request, _ in made]
@@ -87,7 +82,7 @@ def any_stream(
         check()
 
 
-def stepped(component: Component) -> Any:
+def stepped(component):
     """A component to be driven cycle by cycle, behind its reset."""
     component.elaborate()
     component.apply(DefaultPassGroup(linetrace=False))
@@ -95,14 +90,14 @@ def stepped(component: Component) -> Any:
     return component
 
 
-def refuses(call: Callable[[], object], words: Iterable[str]) -> None:
+def refuses(call, words):
     """A bad input is reported, with these words."""
     with pytest.raises(BadInput) as refused:
         call()
     assert all(word in str(refused.value) for word in words), refused.value
 
 
-def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[int]]:
+def delays(rows):
     """The delay columns of a table."""
     return {
         "source_delays": [row.source_delay for row in rows],
@@ -110,20 +105,20 @@ def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[i
     }
 
 
-def residue(row: ProductRow, domain: str, nbits: int) -> int:
+def residue(row, domain, nbits):
     """Return a multiplier's answer in the domain: the product itself, or the product by 1/R."""
     scale = pow(1 << nbits, -1, row.mod) if domain == "montgomery" and row.mod > 1 else 1
     return row.a * row.b * scale % row.mod
 
 
 def run_products(
-    unit: Component,
-    rows: Sequence[ProductRow],
-    domain: str,
-    nbits: int,
-    stage: str,
-    stall: Stall | None = None,
-) -> Run:
+    unit,
+    rows,
+    domain,
+    nbits,
+    stage,
+    stall=None,
+):
     """All rows through a multiplier; each answer is compared with the row's."""
     with simulate(unit, stage) as sim:
         run = sim.run(
@@ -138,38 +133,38 @@ def run_products(
 
 
 def run_mod_exps(
-    machine: Component,
-    rows: Sequence[ModExpRow],
-    design: Design,
-    nbits: int,
-    stage: str,
-    stall: Stall | None = None,
-    **settings: object,
-) -> Run:
+    machine,
+    rows,
+    design,
+    nbits,
+    stage,
+    stall=None,
+    **settings,
+):
     """All rows through a machine; status and result of each are compared with the row's."""
     with simulate(machine, stage) as simulation:
         return judged_mod_exps(simulation, rows, design, nbits, stall, **settings)
 
 
 def run_native(
-    design: Design,
-    rows: Sequence[ModExpRow],
-    nbits: int,
-    stall: Stall | None = None,
-    **settings: object,
-) -> Run:
+    design,
+    rows,
+    nbits,
+    stall=None,
+    **settings,
+):
     """All rows through the hardware of a design, natively."""
     return run_mod_exps(design.at(nbits, **settings).rtl(), rows, design, nbits, "native", stall, **settings)
 
 
-def check_native(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> Run:
+def check_native(design, rows, nbits, **settings):
     """The same, and its cycles by the formula."""
     run = run_native(design, rows, nbits, **settings)
     check_formula(design, rows, run, nbits, **settings)
     return run
 
 
-def check_powers(machine: Machine, operands: Sequence[tuple[int, int, int]]) -> Run:
+def check_powers(machine, operands):
     """Operations that a machine takes, natively: the powers."""
     with simulate(machine.rtl(), "native") as sim:
         run = sim.run([machine.carried(*operand) for operand in operands])
@@ -178,13 +173,13 @@ def check_powers(machine: Machine, operands: Sequence[tuple[int, int, int]]) -> 
 
 
 def judged_mod_exps(
-    simulation: Simulation,
-    rows: Sequence[ModExpRow],
-    design: Design,
-    nbits: int,
-    stall: Stall | None = None,
-    **settings: object,
-) -> Run:
+    simulation,
+    rows,
+    design,
+    nbits,
+    stall=None,
+    **settings,
+):
     """All rows through a simulated machine; status and result of each are compared with the row's."""
     carried = design.at(nbits, **settings).carried
     run = simulation.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
@@ -193,12 +188,12 @@ def judged_mod_exps(
     return run
 
 
-def stamps(run: Run) -> list[tuple[int, int]]:
+def stamps(run):
     """When each request and each answer fired."""
     return list(zip(run.accepted, run.done, strict=True))
 
 
-def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> None:
+def check_fl_products(rows, domain, nbits):
     """Every row at the functional level."""
     for row in rows:
         row.judge(
@@ -208,7 +203,7 @@ def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> No
         )
 
 
-def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
+def check_fl_mod_exps(design, rows, nbits, **settings):
     """Every row at the functional level."""
     for row in rows:
         row.judge(
@@ -218,9 +213,7 @@ def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **s
         )
 
 
-def check_formula(
-    design: Design, rows: Sequence[ModExpRow], run: Run, nbits: int, **settings: object
-) -> None:
+def check_formula(design, rows, run, nbits, **settings):
     """The closed formula on the rows without delays whose machine was idle when they came."""
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):

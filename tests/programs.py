@@ -3,14 +3,11 @@
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.machine import Machine
 from modexlab.fl.mod_exp import operand_status
-from modexlab.fl.program.interpreter import Arithmetic, Outcome, run
-from modexlab.fl.program.ir import Program
+from modexlab.fl.program.interpreter import Arithmetic, run
 from modexlab.fl.program.recipe import Recipe
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import RSAKey
@@ -29,9 +26,7 @@ PROTECTIONS = [
 EVERYTHING = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}
 
 
-def recipe_of(
-    nbits: int, domain: str, schedule: str, *, crt: bool, blind: str, verify: bool, fits: bool
-) -> Recipe:
+def recipe_of(nbits, domain, schedule, *, crt, blind, verify, fits):
     """With these protections."""
     return Recipe(
         nbits,
@@ -46,7 +41,7 @@ def recipe_of(
     )
 
 
-def conversions(domain: str) -> Iterator[dict[str, object]]:
+def conversions(domain):
     """The ways into a domain."""
     yield {"conversion": "double"}
     if domain == "montgomery":
@@ -54,7 +49,7 @@ def conversions(domain: str) -> Iterator[dict[str, object]]:
         yield {"conversion": "square", "squarings": 2}
 
 
-def plain_recipes(nbits: int) -> list[Recipe]:
+def plain_recipes(nbits):
     """Every schedule in every domain with every conversion, for exponents of their length and for those that
     are scanned whole.
     """
@@ -67,7 +62,7 @@ def plain_recipes(nbits: int) -> list[Recipe]:
     return found
 
 
-def label(recipe: Recipe) -> str:
+def label(recipe):
     """A recipe as the name of a case."""
     words = [recipe.schedule, recipe.domain, str(recipe.nbits)]
     words += [recipe.conversion] if recipe.montgomery else []
@@ -77,12 +72,12 @@ def label(recipe: Recipe) -> str:
     return " ".join([*words, *(name for name in flags if getattr(recipe, name))])
 
 
-def arithmetic_of(recipe: Recipe) -> Arithmetic:
+def arithmetic_of(recipe):
     """Return the arithmetic of a recipe's machine."""
     return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
 
 
-def computed(recipe: Recipe, program: Program, fields: Mapping[str, int]) -> Outcome:
+def computed(recipe, program, fields):
     """By the oracle, with the status that a machine refuses such a request with."""
     status = operand_status(
         fields["base"], fields["mod"], odd_only=recipe.montgomery, reduced_only=recipe.domain != "identity"
@@ -90,21 +85,19 @@ def computed(recipe: Recipe, program: Program, fields: Mapping[str, int]) -> Out
     return run(program, fields, arithmetic_of(recipe), status)
 
 
-def numbers(key: RSAKey) -> dict[str, int]:
+def numbers(key):
     """All numbers of a private key."""
     crt = key.crt()
     assert key.d is not None
     return {"n": key.n, "d": key.d, "e": key.e, "phi": (crt.p - 1) * (crt.q - 1), **crt._asdict()}
 
 
-def coprime(n: int, rng: random.Random) -> int:
+def coprime(n, rng):
     """A number from 2 on without a common factor with n."""
     return next(x for x in iter(lambda: rng.randrange(2, n), 0) if math.gcd(x, n) == 1)
 
 
-def private_fields(
-    program: Program, key: Mapping[str, int], message: int, rng: random.Random
-) -> dict[str, int]:
+def private_fields(program, key, message, rng):
     """The request for message^d; `key` has the numbers by their names, and may have wrong ones."""
     crt = any(name == "p" for name, _ in program.fields)
     drawn = {"base": message, "exp": key["e"] if crt else key["d"], "mod": key["n"]}
@@ -118,7 +111,7 @@ def private_fields(
     return drawn
 
 
-def messages(key: RSAKey, rng: random.Random) -> list[int]:
+def messages(key, rng):
     """Corners, a multiple of a prime, and one that is drawn."""
     assert key.p is not None
     return [0, 1, key.n - 1, key.p, rng.randrange(key.n)]
@@ -137,10 +130,10 @@ class Operation:
     golden: tuple[int, int]
 
 
-def operations(machine: Machine, count: int, seed: int = 0) -> list[Operation]:
+def operations(machine, count, seed=0):
     """Operations with several keys, and between them requests that are refused."""
     rng = random.Random(seed)
-    found: list[Operation] = []
+    found = []
     names = machine.programmed.names
     for at in range(count):
         key = seeded_key(machine.nbits, seed * count + at + 1, machine.programmed.e_nbits)
@@ -165,6 +158,6 @@ def operations(machine: Machine, count: int, seed: int = 0) -> list[Operation]:
     return found
 
 
-def machine_of(name: str, nbits: int, **settings: object) -> Machine:
+def machine_of(name, nbits, **settings):
     """A machine of the catalogue."""
     return catalogue.find(name).at(nbits, **settings)

@@ -3,16 +3,12 @@ change nothing.
 """
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from modexlab.eval.designs.catalogue import designs, find
-from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import AXI4LITE
-from modexlab.eval.designs.machine import Machine
-from modexlab.fl.accelerator import Shape
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
     BYTES,
@@ -46,11 +42,11 @@ NAMES = {item.address: item.name for item in MAP.values()}
 START, ZEROISE = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
 
 
-def with_given(nbits: int, ngiven: int) -> Shape:
+def with_given(nbits, ngiven):
     return exponentiation(nbits, tuple((f"given_{place}", nbits) for place in range(ngiven)))
 
 
-def model() -> Axi4LiteFL:
+def model():
     return Axi4LiteFL(MACHINE.shape, MACHINE.fl, MACHINE.traits)
 
 
@@ -94,7 +90,7 @@ def test_what_it_says_of_itself():
 # ---- accesses one after the other, as the model answers them
 
 
-def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
+def drawn(rng):
     """Anything, most of it near a register; after a start the interrupt is waited for."""
     yield 1, 0, MAP["IRQ_ENABLE"].address, 1, ALL_BYTES
     while True:
@@ -153,7 +149,7 @@ def test_capabilities_cycles_and_keys():
 # ---- channels on their own
 
 
-def address_of(place: str | int) -> int:
+def address_of(place):
     """A register by its name, or an address."""
     return MAP[place].address if isinstance(place, str) else place
 
@@ -169,14 +165,14 @@ class Bus:
     kept: dict[str, tuple[int, ...]] = field(default_factory=dict)
     answers: dict[str, list[Any]] = field(default_factory=lambda: {"b": [], "r": []})
 
-    def get(self, name: str) -> int:
+    def get(self, name):
         return int(getattr(self.slave, f"s_axi_{name}"))
 
-    def put(self, name: str, value: int) -> None:
+    def put(self, name, value):
         port = getattr(self.slave, f"s_axi_{name}")
         port @= value
 
-    def cycle(self) -> None:
+    def cycle(self):
         """One clock: what is offered stays until it is taken; answers must stay as well."""
         for channel, values in (("aw", ("awaddr",)), ("w", ("wdata", "wstrb")), ("ar", ("araddr",))):
             offered = self.offers.get(channel)
@@ -200,16 +196,16 @@ class Bus:
         for channel in taken:
             del self.offers[channel]
 
-    def until(self, channel: str, count: int) -> None:
+    def until(self, channel, count):
         for _ in range(2000):
             if len(self.answers[channel]) >= count:
                 return
             self.cycle()
         raise AssertionError(f"no answer on {channel}")
 
-    def write(self, place: str | int, data: int) -> int:
+    def write(self, place, data):
         """Address and data in any order, with a pause between."""
-        parts: list[tuple[str, Any]] = [("aw", (address_of(place),)), ("w", (data, ALL_BYTES))]
+        parts = [("aw", (address_of(place),)), ("w", (data, ALL_BYTES))]
         self.rng.shuffle(parts)
         before = len(self.answers["b"])
         for channel, values in parts:
@@ -219,18 +215,18 @@ class Bus:
         self.until("b", before + 1)
         return int(self.answers["b"][before])
 
-    def read(self, place: str | int) -> tuple[int, int]:
+    def read(self, place):
         before = len(self.answers["r"])
         self.offers["ar"] = (address_of(place),)
         self.until("r", before + 1)
         return self.answers["r"][before]
 
-    def status(self, mask: int, value: int) -> None:
+    def status(self, mask, value):
         """Wait until the bits of STATUS are these."""
         while self.read("STATUS")[0] & mask != value:
             pass
 
-    def compute(self, *operands: int) -> tuple[int, int]:
+    def compute(self, *operands):
         """Load, start and wait; the result."""
         load(self, *operands)
         assert self.write("CONTROL", START) == OKAY
@@ -244,7 +240,7 @@ def bus():
     return Bus(slave, random.Random(4))
 
 
-def load(bus: Bus, base: int, exp: int, mod: int) -> None:
+def load(bus, base, exp, mod):
     for name, value in zip(OPERANDS, (base, exp, mod), strict=False):
         assert bus.write(name, value) == OKAY
 
@@ -312,7 +308,7 @@ def test_zeroise_forgets_everything(bus):
         load(bus, 7, 0xFFFF, 0xFFF1)
 
 
-def registers_of(component: Any) -> dict[str, str]:
+def registers_of(component):
     """Every signal of a component and of all that is in it."""
     signals = component.get_all_object_filter(
         lambda item: isinstance(item, Signal) and item.is_top_level_signal()
@@ -320,7 +316,7 @@ def registers_of(component: Any) -> dict[str, str]:
     return {repr(signal): str(eval(repr(signal), {"s": component})) for signal in signals}
 
 
-def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
+def after_zeroise(machine, key, at):
     """The whole state of a slave that has computed with a key, and has then been told to forget it; at a
     cycle, or at the end.
     """
@@ -349,7 +345,7 @@ def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -
     return registers_of(slave)
 
 
-def forgets(design: Design, nbits: int, at: int | None = None) -> None:
+def forgets(design, nbits, at=None):
     """After zeroise two keys have left the same state, bit by bit."""
     top = 1 << nbits - 1
     fixed = design.at(nbits).modulus
@@ -360,7 +356,7 @@ def forgets(design: Design, nbits: int, at: int | None = None) -> None:
     alike(*(after_zeroise(design.at(nbits), key, at) for key in keys))
 
 
-def alike(first: dict[str, str], second: dict[str, str]) -> None:
+def alike(first, second):
     assert {name for name in first if first[name] != second[name]} == set(), "something was kept"
 
 

@@ -3,7 +3,6 @@ refusals, the interrupt.
 """
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -42,18 +41,18 @@ SHORT = 0x1F1
 Access = tuple[Any, ...]
 
 
-def model() -> Axi4Lite000FL:
+def model():
     return Axi4Lite000FL(NBITS, MACHINE.fl, KeyPorts(N, E, D), lfsr_not_random(), has_raw=True)
 
 
-def run(accesses: Sequence[Access], stage: str = "native", stall: Stall | None = None) -> Any:
+def run(accesses, stage="native", stall=None):
     with simulate(MACHINE.wrapped(AXI4LITE_000), stage) as sim:
         key = push_key(NBITS, (N, E, D))
         found = sim.run([*key, *accesses], stall=stall)
     return [tuple(map(int, response)) for response in found.responses[len(key) :]], found
 
 
-def encoded(em: bytes) -> int:
+def encoded(em):
     """A ciphertext of any bytes, good or not."""
     return pow(int.from_bytes(em, "big"), E, N)
 
@@ -133,9 +132,9 @@ def test_messages_of_the_rsa_package(nbits):
     assert rsa.decrypt(ciphertext.to_bytes(nbytes, "big"), private) == b"from"
 
 
-def drawn(rng: random.Random, count: int) -> list[Access]:
+def drawn(rng, count):
     """Anything near the registers; after a start the interrupt is waited for."""
-    accesses: list[Access] = []
+    accesses = []
     for _ in range(count):
         address = rng.randrange(0, 0x28)
         write = rng.random() < 0.7
@@ -182,10 +181,10 @@ def slave():
     return unit
 
 
-def access(slave: Any, name: str, data: int | None = None) -> tuple[int, int]:
+def access(slave, name, data=None):
     """A write to a register, or a read: data and answer."""
 
-    def put(**values: int) -> None:
+    def put(**values):
         for signal, value in values.items():
             port = getattr(slave, f"s_axi_{signal}")
             port @= value
@@ -207,7 +206,7 @@ def access(slave: Any, name: str, data: int | None = None) -> tuple[int, int]:
     return answer
 
 
-def until_interrupt(slave: Any) -> None:
+def until_interrupt(slave):
     while not slave.irq:
         slave.sim_tick()
 

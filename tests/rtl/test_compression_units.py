@@ -19,7 +19,6 @@ from modexlab.rtl.units.compression_tree import CompressionTree
 from modexlab.rtl.units.mod_adder import ModAdder
 from modexlab.rtl.units.prefix_adder import PrefixAdder
 from modexlab.rtl.units.pseudo_mul import PseudoCore, PseudoMul, PseudoReduce, PseudoSquare
-from pymtl3 import Component
 
 from tests.fl.compression_oracle import evaluate, final_rows
 from tests.harness import examples, one_now, regress_if, run_products, stamps, stepped
@@ -39,7 +38,7 @@ NBITS = 6
 OPERATIONS = {"multiply": PseudoMul, "square": PseudoSquare, "reduce": PseudoReduce}
 
 
-def makers(kind: str, operation: str = "multiply"):
+def makers(kind, operation="multiply"):
     """The makers of the RTL unit and of the multiplier's twin, and the modulus."""
     spec, strategy, adder = KINDS[kind]
     modulus = parse(spec)
@@ -48,7 +47,7 @@ def makers(kind: str, operation: str = "multiply"):
     return partial(OPERATIONS[operation], *arguments), partial(PseudoMulCL, *arguments), modulus
 
 
-def table(m: int, nbits: int) -> list[ProductRow]:
+def table(m, nbits):
     """Corners of the modulus and of the word; operands may be any words."""
     top = (1 << nbits) - 1
     corners = (0, 1, m - 1, m // 2, top, top // 3)
@@ -135,7 +134,7 @@ def test_tree_makes_the_rows_of_its_plan(kind):
             assert (int(tree.row_a), int(tree.row_b)) == final_rows(plan, a, b)
 
 
-def evaluated(component: Component, **inputs: int) -> Component:
+def evaluated(component, **inputs):
     for name, value in inputs.items():
         port = getattr(component, name)
         port @= value
@@ -152,7 +151,7 @@ def test_adders(adder, nbits):
 
     @settings(max_examples=examples(100), deadline=None)
     @given(word, word)
-    def check(x: int, y: int) -> None:
+    def check(x, y):
         evaluated(component, x=x, y=y)
         assert int(component.sum) | int(component.carry_out) << nbits == x + y
 
@@ -224,7 +223,7 @@ def test_wider_products(spec):
 
         @settings(max_examples=examples(100), deadline=None)
         @given(st.lists(st.tuples(word, word), min_size=1, max_size=5))
-        def check(pairs: list[tuple[int, int]]) -> None:
+        def check(pairs):
             run = sim.run(pairs, statics={"modulus": 0})
             assert run.responses == [a * b % modulus.value for a, b in pairs]
             assert run.responses == [evaluate(plan, a, b) for a, b in pairs]

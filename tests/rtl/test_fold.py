@@ -24,7 +24,7 @@ DESIGN, CONSTANT_TIME = catalogue.find("fold"), catalogue.find("fold-ct")
 
 
 @st.composite
-def moduli(draw: st.DrawFn, nbits: int) -> int:
+def moduli(draw, nbits):
     """Any modulus, a short one, or a corner."""
     top = (1 << nbits) - 1
     corners = st.sampled_from((1, 2, 3, 1 << nbits - 1, (1 << nbits - 1) + 1, top - 1, top))
@@ -219,7 +219,7 @@ def test_one_cycle_of_reset_is_enough():
     machine.reset @= 1
     machine.sim_tick()
 
-    def answer(base: int, exp: int, mod: int, ticks: int) -> int | None:
+    def answer(base, exp, mod, ticks):
         """The result, if it is there after so many cycles."""
         machine.reset @= 0
         machine.istream.val @= 1

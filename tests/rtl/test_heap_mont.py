@@ -28,15 +28,15 @@ from tests.tables.scaled import check_product, constants, run_products
 How = dict[str, object]  # settings of a unit beside its widths
 
 
-def timing(nbits: int, w: int, how: How) -> HeapMontTiming:
+def timing(nbits, w, how):
     return HeapMontTiming(nbits, w, **{name: value for name, value in how.items() if name != "rows"})
 
 
-def delay_of(how: How) -> int:
+def delay_of(how):
     return int(how.get("quotient_delay", 0))
 
 
-def case(nbits: int, w: int, later: bool = True, **how: object) -> object:
+def case(nbits, w, later=True, **how):
     name = "-".join(str(item) for item in (nbits, w, *(f"{k}={v}" for k, v in how.items())))
     return pytest.param(nbits, w, how, id=name, marks=regress_if(later))
 
@@ -105,10 +105,10 @@ def test_any_stream(nbits, w, how):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
     delay = delay_of(how)
 
-    def length(n: int) -> int:
+    def length(n):
         return n.bit_length() if how.get("fits") else nbits
 
-    def request_of(n: int, a: int, b: int) -> tuple[tuple[int, int], dict[str, int]]:
+    def request_of(n, a, b):
         m, m_prime = constants(n, w, delay)
         blocks = {"nblocks": 1 + delay - (-(length(n) + 2) // w)} if how.get("fits") else {}
         return (a % (2 * m), b % (2 * m)), {"modulus": m_prime, **blocks}

@@ -4,7 +4,6 @@ vectors.
 
 import itertools
 import random
-from collections.abc import Iterator
 
 import pytest
 import rsa
@@ -81,7 +80,7 @@ class PadWithLfsr(Component):
                 s.count <<= 0
 
 
-def pad_rows(nbytes: int, count: int = 24) -> list[tuple[int, int, int]]:
+def pad_rows(nbytes, count=24):
     """{sign, length, message}: no bytes, one, the most, too many; messages of 0, of ones, with bytes above
     their length.
     """
@@ -99,14 +98,14 @@ def pad_rows(nbytes: int, count: int = 24) -> list[tuple[int, int, int]]:
     ]
 
 
-def kind_of(sign: int) -> Kind:
+def kind_of(sign):
     return Kind.SIGN if sign else Kind.ENCRYPT
 
 
 # ---- padding
 
 
-def pad_cycles(length: int, waits: int = 0) -> int:
+def pad_cycles(length, waits=0):
     """Cycles of Pkcs1Pad; `waits` of them brought no byte of padding."""
     return 1 if length > LONGEST else NBYTES + 1 + waits
 
@@ -118,7 +117,7 @@ def test_padding_at_every_stage(pause):
     source = lfsr_not_random()
     expected, cycles = [], []
     for sign, length, message in rows:
-        seen: list[int] = []
+        seen = []
         taken = (seen.append(byte) or byte for byte in source)  # type: ignore[func-returns-value]
         status, em = pad(kind_of(sign), length, message, NBYTES, taken)
         expected.append((status, em))
@@ -171,11 +170,11 @@ def test_a_source_that_fails_in_the_middle(dead):
 # ---- unpadding
 
 
-def unpad_rows(nbytes: int) -> list[tuple[int, int]]:
+def unpad_rows(nbytes):
     """{sign, em}: good encodings, and each thing wrong that can be, alone."""
     rng = random.Random(nbytes)
     source = lfsr_not_random(nbytes + 1)
-    rows: list[tuple[int, int]] = []
+    rows = []
     for sign, length in itertools.product((0, 1), (0, 1, 3, longest(nbytes) - 1, longest(nbytes))):
         _, em = pad(kind_of(sign), length, rng.getrandbits(8 * nbytes), nbytes, source)
         good = em.to_bytes(nbytes, "big")
@@ -191,7 +190,7 @@ def unpad_rows(nbytes: int) -> list[tuple[int, int]]:
     return rows
 
 
-def judged(sign: int, em: int, nbytes: int) -> Opened:
+def judged(sign, em, nbytes):
     """By the encodings of the vectors, which share nothing with fl/pkcs1.py; of type 1 by what it must have
     been made from.
     """
@@ -212,7 +211,7 @@ def test_unpadding_at_every_level_and_stage(implicit):
     rows = unpad_rows(NBYTES)
     expected = [judged(sign, em, NBYTES) for sign, em in rows]
     assert 20 < sum(opened.good for opened in expected) < len(rows) - 200
-    requests: list[tuple[int, ...]] = list(rows)
+    requests = list(rows)
     if implicit:
         requests = [(sign, place % 4, place, em) for place, (sign, em) in enumerate(rows)]
         expected = [
@@ -291,7 +290,7 @@ def test_cutoffs():
     assert [proportion_cutoff(entropy) for entropy in (1, 8)] == [311, 13]
 
 
-def streams() -> Iterator[tuple[str, list[int]]]:
+def streams():
     rng = random.Random(9)
     yield "good", [rng.randrange(256) for _ in range(4 * WINDOW)]
     yield "stuck", [*range(100), *([7] * 6), *range(50)]
@@ -301,7 +300,7 @@ def streams() -> Iterator[tuple[str, list[int]]]:
     yield "biased", biased
 
 
-def fails_at(sent: list[int], place: int) -> bool:
+def fails_at(sent, place):
     """Whether a source of 8 bits a byte fails: 4 equal in a row, or 13 equal to the first of a window."""
     in_a_row = sent[max(0, place - 3) : place + 1]
     window = sent[place - place % WINDOW : place + 1]

@@ -9,13 +9,12 @@ import itertools
 import random
 
 import pytest
-from modexlab.eval.designs.machine import Machine
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
-from modexlab.rtl.sim import Run, Stall, simulate
+from modexlab.rtl.sim import Stall, simulate
 
 from tests.harness import check_native, regress_if, run_mod_exps, run_native, stamps
-from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, Operation, machine_of, operations
+from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, machine_of, operations
 from tests.tables import mod_exp
 from tests.tables.rows import brief
 
@@ -23,7 +22,7 @@ OF_DOMAIN = {"identity": "naive", "residue": "ssmm-ct", "montgomery": "mont"}
 BOTH = Stall(seed=7, source=0.3, sink=0.4)
 
 
-def case(name: str, later: bool = True, nbits: int = 16, **settings: object) -> object:
+def case(name, later=True, nbits=16, **settings):
     """A machine as a case; without `later` it is in `make test`."""
     words = [f"{key}={value}" for key, value in settings.items()]
     marks = regress_if(later)
@@ -81,7 +80,7 @@ MORE += [
 ]
 
 
-def run(machine: Machine, level: str, stage: str, rows: list[Operation], stall: Stall | None) -> Run:
+def run(machine, level, stage, rows, stall):
     """All operations, whose answers are compared."""
     with simulate(getattr(machine, level)(), stage) as sim:
         made = sim.run([row.request for row in rows], stall=stall)
@@ -91,7 +90,7 @@ def run(machine: Machine, level: str, stage: str, rows: list[Operation], stall: 
     return made
 
 
-def check_cycles(machine: Machine, rows: list[Operation], made: Run) -> None:
+def check_cycles(machine, rows, made):
     """Compare the hardware's cycles with the sum over microinstructions and with the formula."""
     programmed = machine.programmed
     fixed = machine.timing.product_cycles(1) is not None
@@ -104,7 +103,7 @@ def check_cycles(machine: Machine, rows: list[Operation], made: Run) -> None:
             assert latency == programmed.formula(row.key), row
 
 
-def compare(machine: Machine, count: int) -> list[Operation]:
+def compare(machine, count):
     """Native RTL and the twin: answers, and with stalls and without, the cycle of every handshake."""
     rows = operations(machine, count)
     check_cycles(machine, rows, run(machine, "rtl", "native", rows, None))
@@ -268,7 +267,7 @@ CONSTANT = [
 ]
 
 
-def secrets(machine: Machine, rng: random.Random) -> dict[str, int]:
+def secrets(machine, rng):
     """A request: what is secret is random or a corner, of its length where the machine follows it; what is
     public is the same.
     """

@@ -185,7 +185,7 @@ def test_formula(nbits, w, form):
             assert both.done[1] - both.accepted[0] == timing.pair()
 
 
-def wide(nbits: int, w: int, form: str) -> object:
+def wide(nbits, w, form):
     later = (nbits, form) not in ((32, "carry-save"), (256, "propagate"))
     return pytest.param(nbits, w, form, marks=regress_if(later), id=f"{nbits}-{w}-{form}")
 
@@ -229,7 +229,7 @@ def test_wide(nbits, w, form):
 def test_any_stream(nbits, w, form):
     """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
 
-    def request_of(n: int, a: int, b: int) -> tuple[tuple[int, int], dict[str, int]]:
+    def request_of(n, a, b):
         m, m_prime = constants(n, w)
         return (a % (2 * m), b % (2 * m)), {"modulus": m_prime}
 

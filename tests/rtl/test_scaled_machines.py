@@ -16,7 +16,6 @@ from modexlab.fl.status import Status
 from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
-from pymtl3 import Component
 
 from tests.harness import check_native, examples, one_now, regress_if, run_mod_exps, run_native, stamps
 from tests.tables import mod_exp
@@ -31,15 +30,15 @@ class Machine:
 
     def __init__(
         self,
-        nbits: int,
-        w: int,
-        schedule: str,
-        form: str = "propagate",
-        forward: bool = True,
-        full_scan: bool = False,
-        doublings: int = 1,
-        halvings: int = 1,
-    ) -> None:
+        nbits,
+        w,
+        schedule,
+        form="propagate",
+        forward=True,
+        full_scan=False,
+        doublings=1,
+        halvings=1,
+    ):
         self.nbits = nbits
         self.unit = (nbits, w, form)
         self.shape = ScaledShape(nbits, w)
@@ -48,23 +47,23 @@ class Machine:
         self.core = partial(given_cycles, self.plan, self.timing)
         self.converters = {"doublings_per_cycle": doublings, "halvings_per_cycle": halvings}
 
-    def at(self, _nbits: int) -> "Machine":
+    def at(self, _nbits):
         return self
 
     @property
-    def modulus_nbits(self) -> int:
+    def modulus_nbits(self):
         return self.nbits
 
-    def carried(self, *operands: int) -> tuple[int, ...]:
+    def carried(self, *operands):
         return operands
 
-    def rtl(self) -> ScaledModExp:
+    def rtl(self):
         return ScaledModExp(self.plan, lambda _: ScaledMont(*self.unit), self.shape, **self.converters)
 
-    def cl(self) -> Component:
+    def cl(self):
         return ScaledModExpCL(self.core, self.shape, **self.converters)
 
-    def cycles(self, base: int, exp: int, mod: int) -> int:
+    def cycles(self, base, exp, mod):
         return scaled_mod_exp_cycles(self.core, self.shape, base, exp, mod, **self.converters)
 
 
@@ -77,14 +76,14 @@ MACHINES = [
 ]
 
 
-def label(machine: Machine) -> str:
+def label(machine):
     plan = machine.plan
     return (
         f"w={machine.unit[1]} {machine.unit[2]} {plan.schedule} forward={plan.forward} full={plan.full_scan}"
     )
 
 
-def is_later(machine: Machine) -> bool:
+def is_later(machine):
     """Control does not see the form of the unit's sums, that it forwards nothing, or whether all bits of an
     exponent are scanned: one schedule shows each."""
     plain = machine.unit[1] == 4 and not machine.plan.full_scan
@@ -181,7 +180,7 @@ def test_any_exponentiation(schedule):
 
         @settings(max_examples=examples(300))
         @given(st.tuples(word, word, word), st.booleans())
-        def check(operands: tuple[int, int, int], legal: bool) -> None:
+        def check(operands, legal):
             base, exp, mod = operands
             if legal:
                 mod |= 1

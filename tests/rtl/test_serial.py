@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.machine import Machine
 from modexlab.fl.domains import Redundant
 from modexlab.fl.errors import BadInput
 from modexlab.fl.multipliers.digit_serial import SerialShape, product, widest_digit
@@ -22,10 +21,10 @@ OURS = catalogue.find("serial")
 TWO, ONE = catalogue.find("serial-003"), catalogue.find("serial-003-one")
 
 
-def many_products(machine: Machine, count: int) -> None:
+def many_products(machine, count):
     """Exponentiations of so many products, natively."""
     rng = random.Random(machine.nbits)
-    rows: list[tuple[int, int, int]] = []
+    rows = []
     while sum(machine.products(exp) for _, exp, _ in rows) < count:
         mod = rng.getrandbits(rng.randint(2, machine.nbits)) | 1
         rows.append((rng.randrange(mod), rng.getrandbits(min(machine.nbits, 100)), mod))

@@ -14,10 +14,9 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.multipliers.systolic import SystolicShape, product
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.systolic_mod_exp_ctrl import SystolicModExpCtrl
-from modexlab.rtl.sim import Run, Stall, simulate
+from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
-from pymtl3 import Component
 
 from tests.harness import examples, regress_if, stamps
 from tests.tables import unsubtracted
@@ -28,13 +27,11 @@ SHAPES = [
 ]
 
 
-def label(value: object) -> str:
+def label(value):
     return f"{value.nwords}x{value.digit_nbits}" if isinstance(value, SystolicShape) else ""
 
 
-def run_products(
-    unit: Component, shape: SystolicShape, rows: list, stage: str, stall: Stall | None = None
-) -> Run:
+def run_products(unit, shape, rows, stage, stall=None):
     """All rows through a unit; each answer is the row's product."""
     statics = [
         {"modulus": row.mod} | ({"n_prime": shape.inverse(row.mod)} if isinstance(unit, SystolicMont) else {})

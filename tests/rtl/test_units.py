@@ -16,7 +16,7 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.protection import PROTECTIONS
 from modexlab.fl.errors import BadInput
-from modexlab.fl.param import Count, Param
+from modexlab.fl.param import Count
 from modexlab.rtl.sim import Stall, simulate
 
 from tests.harness import (
@@ -39,31 +39,31 @@ PLAIN = [design for design in catalogue.designs() if design.plain_unit]  # the o
 Unit = tuple[Design, dict[str, Any]]
 
 
-def candidates(param: Param) -> list[Any]:
+def candidates(param):
     """Values to try: all of a choice, small powers of two of a count."""
     if isinstance(param.legal, Count):
         return [value for value in (0, 1, 2, 4, 8) if value in param.legal]
     return list(param.legal)
 
 
-def unit_of(design: Design, nbits: int, how: dict[str, Any]) -> str:
+def unit_of(design, nbits, how):
     """Return the key of a unit: its class and parameters."""
     machine = design.at(nbits, **how)
     form = [machine.parameters.get(name) for name in ("add_red", "gated")]
     return f"{design.family} {machine.timing} {form}"
 
 
-def shapes(nbits: int) -> tuple[dict[str, Unit], dict[str, Unit]]:
+def shapes(nbits):
     """Units by name: those of the designs, with one other shape of each family; more of the other shapes."""
-    units: dict[str, Unit] = {}
-    more: dict[str, Unit] = {}
-    known: set[str] = set()
+    units = {}
+    more = {}
+    known = set()
     for design in PLAIN:
         if unit_of(design, nbits, {}) not in known:
             known.add(unit_of(design, nbits, {}))
             units[design.name] = (design, {})
     for family in dict.fromkeys(design.family for design in PLAIN):
-        found: dict[str, Unit] = {}
+        found = {}
         for design in PLAIN:
             if design.family != family:
                 continue
@@ -89,12 +89,12 @@ def shapes(nbits: int) -> tuple[dict[str, Unit], dict[str, Unit]]:
     return units, more
 
 
-def table(design: Design, nbits: int) -> list[ProductRow]:
+def table(design, nbits):
     """The table for a design's unit; factors above the modulus are for units that divide."""
     return products.table(nbits, reduced=design.reduced_only)
 
 
-def factors(design: Design, a: int, b: int, mod: int) -> tuple[int, int]:
+def factors(design, a, b, mod):
     """Any two words as factors that the design's unit takes."""
     return (a % mod, b % mod) if design.reduced_only else (a, b)
 
@@ -103,7 +103,7 @@ FEW, MORE = shapes(8)
 UNITS = FEW | MORE
 
 
-def kinds(also_shapes: bool) -> list:
+def kinds(also_shapes):
     """All units as cases; `make test` has the first design of each family, and one other shape if asked."""
     own = [
         pytest.param(kind, marks=regress_if(is_sibling(design), of=design.name))
@@ -187,7 +187,7 @@ def test_any_product(kind):
 
         @settings(max_examples=examples(150))
         @given(st.lists(OPERANDS, min_size=1, max_size=40))
-        def check(drawn: list[tuple[int, int, int]]) -> None:
+        def check(drawn):
             moduli = [mod | design.odd_only for _, _, mod in drawn]
             pairs = [factors(design, a, b, mod) for (a, b, _), mod in zip(drawn, moduli, strict=True)]
             run = sim.run(pairs, statics=[{"modulus": mod} for mod in moduli])
@@ -206,7 +206,7 @@ def test_any_stream(kind):
     design, how = UNITS[kind]
     machine = design.at(8, **how)
 
-    def judge(n: int, factors: tuple[int, int], answer: int) -> None:
+    def judge(n, factors, answer):
         assert answer == residue(ProductRow("drawn", *factors, n), design.domain, 8)
 
     any_stream(

@@ -3,8 +3,7 @@
 import random
 
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
-from modexlab.rtl.sim import Run, Stall, simulate
-from pymtl3 import Component
+from modexlab.rtl.sim import simulate
 
 from tests.harness import delays
 
@@ -45,7 +44,7 @@ def table(nbits, w, count=6, quotient_delay=0):
     return with_delays(rows, every=4)
 
 
-def constants(n: int, w: int, delay: int = 0) -> tuple[int, int]:
+def constants(n, w, delay=0):
     """M = c*n = -1 mod 2^w (and as many more with a quotient delay) and M', by what they are."""
     ones = w * (1 + delay)
     m = -pow(n, -1, 1 << ones) % (1 << ones) * n
@@ -53,7 +52,7 @@ def constants(n: int, w: int, delay: int = 0) -> tuple[int, int]:
     return m, (m + 1) >> ones
 
 
-def check_product(answer: int, a: int, b: int, n: int, nbits: int, w: int, delay: int = 0) -> None:
+def check_product(answer, a, b, n, nbits, w, delay=0):
     """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, and it is below 2M."""
     m, _ = constants(n, w, delay)
     r = 1 << w * (1 + delay - (-(nbits + 2) // w))
@@ -62,14 +61,14 @@ def check_product(answer: int, a: int, b: int, n: int, nbits: int, w: int, delay
 
 
 def run_products(
-    unit: Component,
-    rows: list[ProductRow],
-    nbits: int,
-    w: int,
-    stage: str,
-    stall: Stall | None = None,
-    delay: int = 0,
-) -> Run:
+    unit,
+    rows,
+    nbits,
+    w,
+    stage,
+    stall=None,
+    delay=0,
+):
     """All rows through a unit, whose static port takes M'."""
     with simulate(unit, stage) as sim:
         run = sim.run(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from ...table import table
@@ -57,8 +59,12 @@ def _tools() -> list[dict[str, Any]]:
 def _cache() -> list[dict[str, Any]]:
     from ....rtl.sim.cache import root
 
-    files = [path for path in root().rglob("*") if path.is_file()] if root().is_dir() else []
-    return [{"cache": str(root()), "files": len(files), "bytes": sum(path.lstat().st_size for path in files)}]
+    sizes = []
+    for folder, _, names in os.walk(root()):
+        for name in names:
+            with suppress(OSError):  # another process has just removed it
+                sizes.append((Path(folder) / name).lstat().st_size)
+    return [{"cache": str(root()), "files": len(sizes), "bytes": sum(sizes)}]
 
 
 def _text(part: str, rows: list[dict[str, Any]]) -> str:
