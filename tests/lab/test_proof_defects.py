@@ -170,7 +170,7 @@ def test_zeroise():
 
 def test_a_base_that_is_the_modulus(plant, monkeypatch):
     changed = plant("modexlab.rtl.machines.operand_check", "s.base >= s.mod", "s.base > s.mod")
-    monkeypatch.setattr(program_exp, "OperandCheck", changed.OperandCheck)
+    monkeypatch.setattr(program_exp, "check_operands", changed.check_operands)
     found = run(checks(catalogue.find("mont").at(8), ["refusal"])[0])
     assert found.verdict == REFUTED
     (wrong,) = found.counterexample
