@@ -111,8 +111,12 @@ def cli(capsys):
 
 @pytest.fixture(scope="module")
 def untranslated():
-    """Translate no hardware to name figures, for modules whose figures are made up."""
+    """Translate no hardware to name figures, for modules whose figures are made up.
+
+    Workers are forks even beside threads that other tests left: a fork server names figures otherwise.
+    """
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("threading.active_count", lambda: 1)
         patched.setattr(content, "content_of", lambda point: "made up")
         yield
 

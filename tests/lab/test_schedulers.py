@@ -418,6 +418,7 @@ def test_jobs_come_to_us(tmp_path, monkeypatch):
     for command in (sbatch, scancel):
         command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the work is a function of this module
     options = ["interface=lo", f"local-directory={tmp_path}"]
     with start_queue("slurm", 1, options, take_a_moment) as there:
         assert isinstance(there, Cluster)
