@@ -96,7 +96,7 @@ def make_ledger(tmp_path):
 
 
 def test_what_is_recorded_is_read(ledger):
-    assert not ledger.exists and ledger.rows() == [] and ledger.done(["k"]) == set()
+    assert not ledger.exists and ledger.rows() == [] and ledger.names() == set()
     number = ledger.record(point(), WHOLE)
     assert ledger.measurement(number) == WHOLE
     cycles, area = ledger.rows()
@@ -154,7 +154,7 @@ def test_the_newest_counts_and_the_history_stays(ledger):
     ledger.record(point("another"), WHOLE)
     assert [row.value for row in ledger.rows(metric="cycles")] == [3, 91]
     assert [row.value for row in ledger.rows(metric="cycles", history=True)] == [1, 2, 3, 91]
-    assert ledger.done(["old sources", "new sources", "never"]) == {"old sources", "new sources"}
+    assert ledger.names() == {"old sources", "new sources", "another"}
 
 
 def test_a_clock_that_jumps_back(ledger, monkeypatch):
@@ -198,7 +198,7 @@ def test_filters(ledger):
 def test_refused(ledger, wrong, why):
     with pytest.raises(NoMeasurement, match=why):
         ledger.record(point(), wrong)
-    assert ledger.rows() == [] and ledger.done(["k"]) == set()
+    assert ledger.rows() == [] and ledger.names() == set()
 
 
 def test_failures_until_they_are_measured(ledger):
@@ -210,7 +210,7 @@ def test_failures_until_they_are_measured(ledger):
         ("b", "b's", 2.5),
     ]
     assert [failure.message for failure in ledger.failures(["b", "c"])] == ["b's"]
-    assert ledger.done(["a", "b"]) == set() and ledger.rows() == []
+    assert ledger.rows() == []
     ledger.record(point("a"), WHOLE)
     assert [failure.key for failure in ledger.failures()] == ["b"]
 
@@ -452,10 +452,10 @@ def test_full_disk(ledger):
         BadInput, match=r"the disk is full; make room, or give another place.*nothing that was recorded"
     ):
         ledger.record(point("b"), large)
-    assert ledger.done(["a", "b"]) == {"a"}
+    assert ledger.names() == {"a"}
     connection.execute("PRAGMA max_page_count = 100000")
     ledger.record(point("b"), large)
-    assert ledger.done(["a", "b"]) == {"a", "b"}
+    assert ledger.names() == {"a", "b"}
 
 
 def test_files_that_must_not_grow(tmp_path):
@@ -498,7 +498,7 @@ def test_place_that_may_only_be_read(ledger, others, monkeypatch):
             reader.record(point("b"), WHOLE)
         with pytest.raises(BadInput, match="cannot be written: it may only be read here"):
             reader.fail(point("b"), "no", 1)
-        assert reader.done(["k", "b"]) == {"k"}
+        assert reader.names() == {"k"}
 
 
 def test_old_file_in_such_a_place(tmp_path, monkeypatch):
@@ -558,7 +558,7 @@ def test_writers_and_readers(tmp_path):
         assert process in writers or out == f"{2 * count}\n"
     with Ledger(path) as ledger:
         keys = {f"{name}{index}" for name in "ab" for index in range(count)}
-        assert ledger.done(keys) == keys
+        assert ledger.names() == keys
 
 
 def test_a_writer_that_waits_in_vain(ledger, monkeypatch):
@@ -569,11 +569,11 @@ def test_a_writer_that_waits_in_vain(ledger, monkeypatch):
     monkeypatch.setattr(ledger_file, "WAIT_SECONDS", 0.05)
     with pytest.raises(BadInput, match="is busy: another process has been writing it for a long time; wait"):
         ledger.record(point("b"), WHOLE)
-    assert ledger.done(["a"]) == {"a"}, "readers are not hindered"
+    assert ledger.names() == {"a"}, "readers are not hindered"
     other.execute("ROLLBACK")
     other.close()
     ledger.record(point("b"), WHOLE)
-    assert ledger.done(["a", "b"]) == {"a", "b"}
+    assert ledger.names() == {"a", "b"}
 
 
 def test_a_new_file_that_is_being_read(tmp_path):
@@ -629,7 +629,7 @@ def test_forked_processes_open_their_own(tmp_path):
     out, err = process.communicate(timeout=60)
     assert (out, process.returncode) == ("[0, 0]\n", 0), err
     with Ledger(path) as ledger:
-        assert len(ledger.done(["parent", "a", "b", "after"])) == 4
+        assert ledger.names() == {"parent", "a", "b", "after"}
 
 
 def test_goes_to_other_processes_as_its_path(ledger):

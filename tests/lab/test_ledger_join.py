@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.lab.ledger import ledger as ledgers
+from modexlab.eval.lab.ledger import records
 from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.reference import Reference
@@ -80,16 +81,16 @@ def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
 
 def test_a_join_that_fails_adds_nothing(make, monkeypatch):
     one, two = make("one", ("p", 10, "05")), make("two", ("q", 11, "04"), ("r", 12, "09"))
-    real = ledgers.Joining.add
+    real = records.insert
     calls = []
 
-    def add(self, whole):
-        calls.append(whole)
+    def insert(*args, **more):
+        calls.append(args)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return real(self, whole)
+        return real(*args, **more)
 
-    monkeypatch.setattr(ledgers.Joining, "add", add)
+    monkeypatch.setattr("modexlab.eval.lab.ledger.join.insert", insert)
     with pytest.raises(KeyboardInterrupt):
         join(one, two)
     assert cycles(one, history=True) == {"p": [10]}

@@ -44,7 +44,7 @@ def test_all_are_computed_once(jobs, long, monkeypatch, ledger):
         made.of([*WANTED, WANTED[0]], lambda *counts: told.append(counts))
     assert made.known == EXPECTED
     assert told[-1] == (13, 13) and told == sorted(told)
-    assert not list(ledger.notes("result"))
+    assert not list(ledger.records("result"))
 
 
 def test_an_interrupted_run_goes_on(monkeypatch, ledger):
@@ -60,12 +60,12 @@ def test_an_interrupted_run_goes_on(monkeypatch, ledger):
     monkeypatch.setattr(Chunk, "run", run)
     with pytest.raises(KeyboardInterrupt), answers(ledger=ledger) as first:
         first.of(WANTED, lambda *_: None)
-    assert len(first.known) == 4 and len(list(ledger.notes("result"))) == 2
+    assert len(first.known) == 4 and len(list(ledger.records("result"))) == 2
     with answers(ledger=ledger) as second:
         second.of(WANTED, lambda *_: None)
     assert second.known == EXPECTED
     assert sum(len(chunk.operands) for chunk in computed[3:]) == len(WANTED) - 4
-    assert not list(ledger.notes("result"))
+    assert not list(ledger.records("result"))
 
 
 def test_kept_answers_tell_designs_and_programs_apart():

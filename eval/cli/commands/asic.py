@@ -299,7 +299,7 @@ def _ledger(args: argparse.Namespace, point: Point | None) -> Ledger:
         )
     ledger = ledger_of(args)
     if point is not None:
-        ledger.done([])
+        ledger.names()
     return ledger
 
 

@@ -125,7 +125,7 @@ def execute(args: argparse.Namespace) -> int:
 
         space = space.with_designs([design.reference for design in by_paths(args.manifests)])
     ledger = ledger_of(args)
-    ledger.done([])  # one that cannot be read is refused now
+    ledger.names()  # one that cannot be read is refused now
     seed = 1 if args.seed is None else args.seed
     search = make_search(space, args.method, args.points or DEFAULT_POINTS, seed)
     if args.dry_run:

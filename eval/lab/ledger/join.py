@@ -10,37 +10,36 @@ What failed does not: it may be measured here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any
 
-from .ledger import Ledger, Whole
-from .notes import RESULT, VERDICT, Note
-
-if TYPE_CHECKING:
-    from ..ledger_rows import Row
-    from .reference import Reference
-
-Results = Union["Ledger", "Reference"]
-What = tuple[str, str, str]  # the point as JSON, operation, metric
+from ..ledger_rows import Row
+from . import records
+from .ledger import Ledger
+from .records import ABOUT, MEASUREMENT, RESULT, VERDICT, Record, insert
+from .reference import Reference
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure that is not the same in both ledgers; None where it is missing."""
+    """A figure that is not the same in both ledgers."""
 
-    row: Row  # from the ledger that has it, the second one if both do
-    before: float | int | None
-    after: float | int | None
+    row: Row  # from the second one
+    before: float | int
+    after: float | int
 
     @property
     def relative(self) -> float | None:
-        """after / before - 1, where there are both, and the first is not 0."""
-        if self.before is None or self.after is None or not self.before:
-            return None
-        return self.after / self.before - 1
+        """after / before - 1, if the first is not 0."""
+        return self.after / self.before - 1 if self.before else None
+
+    def exceeds(self, tolerance: float) -> bool:
+        """The figures are further apart than this share of the first."""
+        return abs(self.after - self.before) > tolerance * abs(self.before)
 
 
 @dataclass(frozen=True)
@@ -53,60 +52,90 @@ class Comparison:
     only_after: tuple[Row, ...]
 
 
-def compare(before: Results, after: Results, tolerance: float = 0.0, **filters: Any) -> Comparison:
+def compare(
+    before: Ledger | Reference, after: Ledger | Reference, tolerance: float = 0.0, **filters: Any
+) -> Comparison:
     """The newest figures of both, point by point; a relative difference of up to `tolerance` is none."""
-    first, second = _by_what(before, filters), _by_what(after, filters)
-    both = [what for what in second if what in first]
-    differences = [Difference(second[what], first[what].value, second[what].value) for what in both]
+    first, second = (
+        {
+            (json.dumps(row.point, sort_keys=True), row.operation, row.metric): row
+            for row in ledger.rows(**filters)
+        }
+        for ledger in (before, after)
+    )
+    both = [Difference(row, first[what].value, row.value) for what, row in second.items() if what in first]
     return Comparison(
         len(both),
-        tuple(difference for difference in differences if not _alike(difference, tolerance)),
+        tuple(difference for difference in both if difference.exceeds(tolerance)),
         tuple(row for what, row in first.items() if what not in second),
         tuple(row for what, row in second.items() if what not in first),
     )
 
 
-def _by_what(ledger: Results, filters: dict[str, Any]) -> dict[What, Row]:
-    return {
-        (json.dumps(row.point, sort_keys=True), row.operation, row.metric): row
-        for row in ledger.rows(**filters)
-    }
-
-
-def _alike(difference: Difference, tolerance: float) -> bool:
-    before, after = difference.before, difference.after
-    assert before is not None and after is not None
-    return abs(after - before) <= tolerance * abs(before)
-
-
-@dataclass(frozen=True)
+@dataclass
 class Joined:
-    """Counts of the measurements of one ledger, by their fate."""
+    """Counts of the records of one ledger, by their fate."""
 
     path: Path
-    added: int
-    there: int  # they were in the other one already
-    older: int  # of those that were added: the other one has a newer measurement of the point
-    conflicts: int  # of those that were added: the other one has other figures under the same key
-    noted: int  # verdicts and results, and of a ledger that is salvaged failures, that were added
+    added: int = 0  # measurements
+    there: int = 0  # they were in the other one already
+    older: int = 0  # of those that were added: the other one has a newer measurement of the point
+    conflicts: int = 0  # of those that were added: the other one has other figures under the same key
+    noted: int = 0  # verdicts and results, and of a ledger that is salvaged failures, that were added
 
 
 def join(into: Ledger, source: Ledger) -> Joined:
-    """All measurements and verdicts of `source` into the other one."""
-    return add_all(into, source.path, source.whole(), chain(source.notes(VERDICT), source.notes(RESULT)))
+    """Copy all measurements, verdicts and results of `source` into the other one."""
+    return add_all(into, source.path, chain(*map(source.records, (MEASUREMENT, VERDICT, RESULT))))
 
 
-def add_all(into: Ledger, path: Path, measurements: Iterable[Whole], notes: Iterable[Note]) -> Joined:
+def add_all(into: Ledger, path: Path, found: Iterable[Record]) -> Joined:
     """Copy the ledger at `path` in one transaction: all of it, or nothing, and nothing twice."""
-    added = there = older = conflicts = 0
-    with into.joining() as joining:
-        for measurement in measurements:
-            known = joining.same_key(measurement)
-            if any(identity == measurement.identity for identity in known):
-                there += 1
+    joined = Joined(path)
+    with into.writing() as connection:
+        # asked for one by one, each would be a search of the whole table
+        newest: dict[str, str] = dict(
+            connection.execute("SELECT point, max(at) FROM measurement GROUP BY point").fetchall()
+        )
+        for record in found:
+            if record.table != MEASUREMENT:
+                joined.noted += _add_note(connection, record)
                 continue
-            conflicts += any(identity.figures != measurement.identity.figures for identity in known)
-            older += joining.add(measurement)
-            added += 1
-        noted = sum(joining.note(note) for note in notes)
-    return Joined(path, added, there, older, conflicts, noted)
+            known = [other.identity for other in _same_key(connection, record)]
+            if record.identity in known:
+                joined.there += 1
+                continue
+            _, _, figures = record.identity
+            joined.conflicts += any(others != figures for _, _, others in known)
+            point, at = record.columns["point"], record.columns["at"]
+            newest[point] = max(at, newest.get(point, ""))
+            older = newest[point] > at
+            insert(connection, record, older=int(older))
+            joined.older += older
+            joined.added += 1
+    return joined
+
+
+def _same_key(connection: sqlite3.Connection, record: Record) -> Iterator[Record]:
+    """The measurements that are there under the key of this one."""
+
+    def select(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return connection.execute(statement, values).fetchall()
+
+    for (number,) in select("SELECT id FROM measurement WHERE key = ?", record.columns["key"]):
+        other = records.read(select, MEASUREMENT, number)
+        assert other is not None, "its number was just read"
+        yield other
+
+
+def _add_note(connection: sqlite3.Connection, note: Record) -> bool:
+    """Copy a note, unless there is one about the same that is as new; whether it was copied."""
+    about = ABOUT[note.table]
+    same = " AND ".join(f"{name} = ?" for name in about)
+    there = connection.execute(
+        f"SELECT 1 FROM {note.table} WHERE {same} AND at >= ?",
+        [note.columns[name] for name in (*about, "at")],
+    ).fetchone()
+    if not there:
+        insert(connection, note)
+    return not there

@@ -10,40 +10,28 @@ file has a version (schema.py); an older one is brought up to date when it is op
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ....fl.errors import BadInput, unknown
+from ...designs import catalogue
+from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...errors import NoMeasurement
 from ..ledger_rows import Failure, Row, Source
 from ..metrics import METRICS, Figure, Measurement
 from ..point import Point, version_of
 from ..verdicts import Verdict
-from . import schema
-from .notes import (
-    DIGEST_SIZE,
-    FAILURE,
-    RESULT,
-    VERDICT,
-    Digested,
-    Kept,
-    Note,
-    Select,
-    Stored,
-    digest_of,
-    note_of,
-)
+from . import export, records, schema
+from .records import FAILURE, FIGURE, MEASUREMENT, RESULT, VERDICT, Record
 
 WAIT_SECONDS = 120.0  # for other writers: milliseconds each, but a second each on a disk under load
 PAUSE_SECONDS = 0.02
@@ -58,76 +46,6 @@ FILTERS = {
     "id": "f.id",
     "measurement": "m.id",
 }
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Properties that identify a measurement."""
-
-    at: str
-    point: str
-    figures: tuple[tuple[Any, ...], ...]
-
-
-@dataclass(frozen=True)
-class Whole(Digested):
-    """A measurement as the file has it, to be copied."""
-
-    columns: Mapping[str, Any]
-    figures: tuple[tuple[Any, ...], ...]  # operation, metric, value, unit
-    artifacts: tuple[tuple[str, bytes], ...]
-
-    @property
-    def identity(self) -> Identity:
-        return Identity(self.columns["at"], self.columns["point"], tuple(sorted(self.figures)))
-
-    @property
-    def digest(self) -> str:
-        """Return the digest of the measurement as recorded."""
-        columns = [self.columns[name] for name in _COPIED]
-        artifacts = [(name, hashlib.blake2b(content).hexdigest()) for name, content in self.artifacts]
-        return digest_of([columns, self.figures, artifacts])
-
-
-class Joining:
-    """A transaction in which measurements and notes of another ledger are added."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        # by a digest of the point, which is long: the newest date (asked for one by one, each would be a
-        # search of the whole table)
-        self._newest: dict[bytes, str] = {}
-        for point, at in connection.execute("SELECT point, max(at) FROM measurement GROUP BY point"):
-            self._newest[_short(point)] = at
-
-    def same_key(self, whole: Whole) -> list[Identity]:
-        """The measurements that are there under the key of this one."""
-        found = self._connection.execute(
-            "SELECT id, at, point FROM measurement WHERE key = ?", (whole.columns["key"],)
-        ).fetchall()
-        figures = "SELECT operation, metric, value, unit FROM figure WHERE measurement = ?"
-        return [
-            Identity(at, point, tuple(sorted(self._connection.execute(figures, (number,)).fetchall())))
-            for number, at, point in found
-        ]
-
-    def add(self, whole: Whole) -> bool:
-        """Copy a measurement; whether it is older than one of the same point that is there."""
-        point, at = _short(whole.columns["point"]), whole.columns["at"]
-        newest = max(at, self._newest.get(point, ""))
-        self._newest[point] = newest
-        _insert_whole(self._connection, whole, older=newest > at)
-        return newest > at
-
-    def note(self, note: Note) -> bool:
-        """Copy a note, unless there is one of the same that is as new; whether it was copied."""
-        same = " AND ".join(f"{name} = ?" for name in note.about)
-        there = self._connection.execute(
-            f"SELECT 1 FROM {note.table} WHERE {same} AND at >= ?", [*note.about.values(), note.columns["at"]]
-        ).fetchone()
-        if not there:
-            _insert_note(self._connection, note)
-        return not there
 
 
 def default_path() -> Path:
@@ -158,9 +76,6 @@ class Ledger:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
-        self._intact: dict[
-            int, set[tuple[Any, ...]]
-        ] = {}  # measurements that were checked, with their figures
 
     def __reduce__(self) -> tuple[type[Ledger], tuple[Path]]:
         return Ledger, (self.path,)
@@ -177,7 +92,6 @@ class Ledger:
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
             self._connection = None
-            self._intact.clear()
 
     @property
     def exists(self) -> bool:
@@ -192,87 +106,66 @@ class Ledger:
         Figures without a passing functional run of the same hardware are refused, and so is what is no
         number, or a metric in another unit than its own.
         """
-        whole = _whole(point, measurement)
-        with self._writing() as connection:
-            return _insert_whole(connection, whole)
+        record = _record_of(point, measurement)
+        with self.writing() as connection:
+            return records.insert(connection, record)
 
     def record_first(self, point: Point, measurement: Measurement) -> int | None:
         """The same, unless another process has measured the very same meanwhile: then None, and nothing is
         written.
         """
-        whole = _whole(point, measurement)
-        with self._writing() as connection:
-            key = whole.columns["key"]
+        record = _record_of(point, measurement)
+        with self.writing() as connection:
+            key = record.columns["key"]
             there = connection.execute("SELECT 1 FROM measurement WHERE key = ?", (key,)).fetchone()
-            return None if there else _insert_whole(connection, whole)
+            return None if there else records.insert(connection, record)
 
     def fail(self, point: Point, message: str, seconds: float) -> None:
         """Note that a point could not be measured, and why."""
-        columns: dict[str, Any] = {"key": point.version, "point": _json(point.as_json())}
-        columns |= {
-            "command": _json(point.command),
-            "message": message,
-            "seconds": float(seconds),
-            "at": _now(),
-        }
-        with self._writing() as connection:
-            _insert_note(connection, Note(FAILURE, columns))
+        what = {"point": _json(point.as_json()), "command": _json(point.command)}
+        self._add(FAILURE, seconds, key=point.version, message=message, **what)
 
     def note(self, verdict: Verdict) -> None:
         """Record the verdict of a proof."""
         columns = {**vars(verdict), "settings": _json(dict(verdict.settings)), "at": verdict.at or _now()}
-        columns["seconds"] = float(verdict.seconds)
-        with self._writing() as connection:
-            _insert_note(connection, Note(VERDICT, columns))
+        self._add(VERDICT, columns.pop("seconds"), **columns)
 
     def keep(self, key: str, result: Any, seconds: float) -> None:
         """Record the result of a task, which is JSON."""
-        columns = {"key": key, "result": _json(result), "seconds": float(seconds), "at": _now()}
-        with self._writing() as connection:
-            _insert_note(connection, Note(RESULT, columns))
+        self._add(RESULT, seconds, key=key, result=_json(result))
+
+    def _add(self, table: str, seconds: float, **columns: Any) -> None:
+        """Write a note."""
+        note = Record(table, {"seconds": float(seconds), "at": _now(), **columns})
+        with self.writing() as connection:
+            records.insert(connection, note)
 
     def forget(self, keys: Collection[str]) -> None:
         """Remove the results of tasks: those of a command that has ended."""
-        with self._writing() as connection:
-            connection.execute(
-                "DELETE FROM result WHERE key IN (SELECT value FROM json_each(?))", (_json(list(keys)),)
-            )
+        with self.writing() as connection:
+            connection.execute(f"DELETE FROM result WHERE key {_IN}", (_json(list(keys)),))
 
     # ---- reading
 
     def results(self, keys: Collection[str]) -> dict[str, tuple[Any, float]]:
         """The newest results of these tasks, each with the seconds that it took."""
-        found = self._select(
-            "SELECT max(id) FROM result WHERE key IN (SELECT value FROM json_each(?)) GROUP BY key",
-            _json(list(keys)),
+        notes = self._newest(
+            RESULT, f"SELECT max(id) FROM result WHERE key {_IN} GROUP BY key", _json(list(keys))
         )
-        notes = [self._note(RESULT, number).columns for (number,) in found]
         with self._decoding("a result"):
             return {note["key"]: (json.loads(note["result"]), note["seconds"]) for note in notes}
 
     def verdicts(self) -> list[Verdict]:
         """Return the newest verdict on each check of a machine, in the order of the requests."""
-        found = self._select(
-            "SELECT id FROM verdict WHERE id IN "
-            "(SELECT max(id) FROM verdict GROUP BY subject, nbits, settings, name) ORDER BY id"
+        notes = self._newest(
+            VERDICT, "SELECT max(id) FROM verdict GROUP BY subject, nbits, settings, name ORDER BY max(id)"
         )
-        made = [Verdict(**self._note(VERDICT, number).columns) for (number,) in found]
         with self._decoding("a verdict"):
-            return [replace(verdict, settings=json.loads(str(verdict.settings))) for verdict in made]
+            return [Verdict(**{**note, "settings": json.loads(note["settings"])}) for note in notes]
 
     def names(self) -> set[str]:
         """The names (Point.version) of all points that were measured, or that failed."""
         return {name for (name,) in self._select("SELECT key FROM measurement UNION SELECT key FROM failure")}
-
-    def done(self, keys: Collection[str]) -> set[str]:
-        """Return those of the names (Point.version) that were measured."""
-        return {
-            key
-            for (key,) in self._select(
-                "SELECT DISTINCT key FROM measurement WHERE key IN (SELECT value FROM json_each(?))",
-                _json(list(keys)),
-            )
-        }
 
     def failures(self, keys: Collection[str] | None = None) -> list[Failure]:
         """Points that failed and have not been measured since, the last time that they did.
@@ -280,29 +173,29 @@ class Ledger:
         keys: only failures under these names, with the same hardware, code and tools; else all of them.
         """
         if keys is None:
-            found = self._select(
+            notes = self._newest(
+                FAILURE,
                 "SELECT f.id FROM failure f "
                 "LEFT JOIN (SELECT point, max(at) AS at FROM measurement GROUP BY point) m "
                 "ON m.point = f.point WHERE f.id IN (SELECT max(id) FROM failure GROUP BY point) "
-                "AND (m.at IS NULL OR m.at < f.at) ORDER BY f.id"
+                "AND (m.at IS NULL OR m.at < f.at) ORDER BY f.id",
             )
         else:
-            found = self._select(
-                "SELECT f.id FROM failure f WHERE f.id IN (SELECT max(id) FROM failure GROUP BY key) "
-                "AND f.key NOT IN (SELECT key FROM measurement) "
-                "AND f.key IN (SELECT value FROM json_each(?)) ORDER BY f.id",
+            notes = self._newest(
+                FAILURE,
+                f"SELECT max(id) FROM failure WHERE key NOT IN (SELECT key FROM measurement) AND key {_IN} "
+                "GROUP BY key ORDER BY max(id)",
                 _json(list(keys)),
             )
-        notes = [self._note(FAILURE, number).columns for (number,) in found]
         with self._decoding("a failure"):
             return [
                 Failure(
-                    key=note["key"],
-                    message=note["message"],
-                    seconds=note["seconds"],
-                    when=note["at"],
-                    command=tuple(json.loads(note["command"])),
-                    point=json.loads(note["point"]),
+                    note["key"],
+                    note["message"],
+                    note["seconds"],
+                    note["at"],
+                    tuple(json.loads(note["command"])),
+                    json.loads(note["point"]),
                 )
                 for note in notes
             ]
@@ -321,33 +214,25 @@ class Ledger:
             if name not in FILTERS:
                 raise unknown("filter of the ledger", name, FILTERS)
             several = isinstance(wanted, Collection) and not isinstance(wanted, str)
-            conditions.append(f"{FILTERS[name]} IN (SELECT value FROM json_each(?))")
+            conditions.append(f"{FILTERS[name]} {_IN}")
             values.append(_json(list(wanted) if several else [wanted]))
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         found = self._select(
-            "SELECT f.id, f.operation, f.metric, f.value, f.unit, "
-            f"{', '.join(f'm.{name}' for name in _OF_MEASUREMENT)} "
+            f"SELECT m.id, f.id, {', '.join(f'f.{name}' for name in FIGURE)} "
             f"FROM figure f JOIN measurement m ON m.id = f.measurement {where} ORDER BY f.id",
             *values,
         )
-        shared: dict[int, dict[str, Any]] = {}
+        checked: dict[int, tuple[Record, dict[str, Any]]] = {}
         rows = []
-        for number, operation, metric, value, unit, *measured in found:
-            if (operation, metric, value, unit) not in self._figures(measured[0]):
-                raise self._damaged(f"measurement {measured[0]}")
-            if measured[0] not in shared:
-                with self._decoding(f"measurement {measured[0]}"):
-                    shared[measured[0]] = _of_measurement(measured)
-            rows.append(
-                Row(
-                    id=number,
-                    operation=operation,
-                    metric=metric,
-                    value=value,
-                    unit=unit,
-                    **shared[measured[0]],
-                )
-            )
+        for measurement, number, *figure in found:
+            if measurement not in checked:
+                record = self._record(MEASUREMENT, measurement)
+                with self._decoding(f"measurement {measurement}"):
+                    checked[measurement] = record, _shared(measurement, record.columns)
+            record, shared = checked[measurement]
+            if tuple(figure) not in record.figures:
+                raise self._damaged(f"measurement {measurement}")
+            rows.append(Row(id=number, **dict(zip(FIGURE, figure, strict=True)), **shared))
         return rows
 
     def row(self, number: int) -> Row:
@@ -362,76 +247,55 @@ class Ledger:
 
     def measurement(self, number: int) -> Measurement:
         """A whole measurement, with details and artifacts, by its own number."""
-        found = whole_of(self._select, number)
-        if found is None:
+        if not self._select("SELECT 1 FROM measurement WHERE id = ?", number):
             raise BadInput(
                 f"the ledger {self.path} has no measurement {number}; `modexlab ledger list` shows its rows"
             )
-        whole = self._checked(found, f"measurement {number}")
-        columns = whole.columns
+        record = self._record(MEASUREMENT, number)
+        columns = record.columns
         with self._decoding(f"measurement {number}"):
             return Measurement(
-                figures=tuple(Figure(metric, value, unit, of) for of, metric, value, unit in whole.figures),
+                figures=tuple(Figure(metric, value, unit, of) for of, metric, value, unit in record.figures),
                 seconds=columns["seconds"],
                 tools=json.loads(columns["tools"]),
                 verilog_hash=columns["verilog_hash"],
                 tests=columns["tests"],
                 marks=tuple(json.loads(columns["marks"])),
                 details=json.loads(columns["details"]),
-                artifacts=dict(whole.artifacts),
+                artifacts=dict(record.artifacts),
             )
+
+    # ---- as a whole
 
     def export(self, format: str, path: str | Path, *, history: bool = False, **filters: Any) -> int:
         """Write rows to a file, whole or not at all: csv, jsonl or parquet; returns how many."""
-        from .export import write
-
         found = self.rows(history=history, **filters)
-        write(found, format, Path(path))
+        export.write(found, format, Path(path))
         return len(found)
-
-    # ---- as a whole
 
     def frame(self, **filters: Any) -> Any:
         """The rows as a table: a DataFrame where pandas is installed, else a table of Arrow. Filters are
         those of `rows`.
         """
-        from .export import frame
+        return export.frame(self.rows(**filters))
 
-        return frame(self.rows(**filters))
-
-    def whole(self) -> Iterator[Whole]:
-        """All measurements with everything that belongs to them, in the order in which they were recorded."""
-        for (number,) in self._select("SELECT id FROM measurement ORDER BY id"):
-            found = whole_of(self._select, number)
-            assert found is not None
-            yield self._checked(found, f"measurement {number}")
-
-    def notes(self, table: str) -> Iterator[Note]:
-        """Return all rows of a table of notes, in order."""
+    def records(self, table: str) -> Iterator[Record]:
+        """All records of a table, in the order in which they were recorded."""
         for (number,) in self._select(f"SELECT id FROM {table} ORDER BY id"):
-            yield self._note(table, number)
+            yield self._record(table, number)
 
-    def _checked(self, stored: Stored[Kept], what: str) -> Kept:
+    def _newest(self, table: str, statement: str, *values: Any) -> list[Mapping[str, Any]]:
+        """The columns of those notes of a table whose numbers the statement asks for."""
+        found = self._select(statement, *values)
+        return [self._record(table, number).columns for (number,) in found]
+
+    def _record(self, table: str, number: int) -> Record:
         """BadInput if it is damaged: it would be shown, or get a digest of its own in another ledger."""
-        with self._decoding(what):
-            if stored.intact:
-                return stored.whole
-        raise self._damaged(what)
-
-    def _figures(self, number: int) -> set[tuple[Any, ...]]:
-        """The figures of a measurement, as they were written; BadInput if it is damaged."""
-        if number not in self._intact:
-            found = whole_of(self._select, number)
-            if found is None:
-                raise self._damaged(f"measurement {number}")
-            self._intact[number] = set(self._checked(found, f"measurement {number}").figures)
-        return self._intact[number]
-
-    def _note(self, table: str, number: int) -> Note:
-        found = note_of(self._select, table, number)
-        if found is None:
-            raise self._damaged(f"{table} {number}")
-        return self._checked(found, f"{table} {number}")
+        found = records.read(self._select, table, number)
+        with self._decoding(f"{table} {number}"):
+            if found is not None and found.intact:
+                return found
+        raise self._damaged(f"{table} {number}")
 
     @contextmanager
     def _decoding(self, what: str) -> Iterator[None]:
@@ -447,12 +311,6 @@ class Ledger:
             f"{_SALVAGE.format(path=self.path)}"
         )
 
-    @contextmanager
-    def joining(self) -> Iterator[Joining]:
-        """One transaction for what comes from another ledger (join.py)."""
-        with self._writing() as connection:
-            yield Joining(connection)
-
     # ---- the file
 
     def _select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -462,7 +320,7 @@ class Ledger:
             return self._patiently(lambda: self._opened().execute(statement, values).fetchall())
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, which is either there as a whole when the block has ended, or not at all."""
         with self._lock, self._explained("written"):
             connection = self._patiently(self._begun)
@@ -506,39 +364,34 @@ class Ledger:
 
     def _open(self) -> sqlite3.Connection:
         require_file(self.path)
-        if self.exists and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
-            return self._open_read_only()
+        writable = not self.exists or all(os.access(path, os.W_OK) for path in (self.path, self.path.parent))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"the ledger {self.path} cannot be made: {error.strerror}; {ANOTHER}") from None
-        connection = self._connect(self.path)
+        connection = self._connect(self.path if writable else self._read_only)
         try:
             version = schema.version_of(connection, self.path)
-            connection.execute("PRAGMA journal_mode = WAL")  # readers and the writer do not hinder each other
+            if writable:
+                # readers and the writer do not hinder each other
+                connection.execute("PRAGMA journal_mode = WAL")
             if version < schema.VERSION:
+                if not writable:
+                    raise BadInput(
+                        f"the ledger {self.path} has version {version} and may not be written; copy it to a "
+                        f"place where you may, so that it can be brought to version {schema.VERSION}"
+                    )
                 schema.migrate(connection, self.path)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _open_read_only(self) -> sqlite3.Connection:
+    @property
+    def _read_only(self) -> str:
         """Where nobody can write, the file is all that there is, unless a log lies beside it."""
         log = self.path.with_name(self.path.name + "-wal")
-        connection = self._connect(f"{self.path.as_uri()}?mode=ro{'' if log.exists() else '&immutable=1'}")
-        try:
-            version = schema.version_of(connection, self.path)
-            if version < schema.VERSION:
-                raise BadInput(
-                    f"the ledger {self.path} has version {version} and may not be written; copy it to a "
-                    "place where you may, "
-                    f"so that it can be brought to version {schema.VERSION}"
-                )
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return f"{self.path.as_uri()}?mode=ro{'' if log.exists() else '&immutable=1'}"
 
     def _connect(self, place: str | Path) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -567,16 +420,7 @@ class Ledger:
             ) from None
 
 
-# columns that the rows of a measurement share
-_OF_MEASUREMENT = (
-    *("id", "subject", "family", "nbits", "parameters", "interface", "workload", "stage", "flow", "tests"),
-    *("marks", "command", "tools", "verilog_hash", "at", "seconds", "key", "point"),
-)
-# columns of a measurement that go with it to another ledger
-_COPIED = (
-    *("key", "point", "subject", "family", "nbits", "parameters", "interface", "workload", "stage", "flow"),
-    *("command", "tools", "verilog_hash", "tests", "marks", "details", "seconds", "at"),
-)
+_IN = "IN (SELECT value FROM json_each(?))"
 # what SQLite says -> what that means to the user
 _SAFE = "nothing that was recorded before is lost"
 _MEANING = {
@@ -597,16 +441,12 @@ _INHERITED: list[sqlite3.Connection] = []
 
 def family_of(subject: str) -> str:
     """The family of multipliers that does the work in a design or a system; "software" if none does."""
-    from ...designs.system_catalogue import HARDWARE, SOFTWARE
-
     if subject.startswith(SOFTWARE):
         return "software"
-    from ...designs.catalogue import entry
-
-    return entry(subject.removeprefix(HARDWARE)).family
+    return catalogue.entry(subject.removeprefix(HARDWARE)).family
 
 
-def _whole(point: Point, measurement: Measurement) -> Whole:
+def _record_of(point: Point, measurement: Measurement) -> Record:
     """Convert a measurement to rows; NoMeasurement if its figures are refused."""
     if not measurement.tests:
         raise NoMeasurement(
@@ -644,61 +484,18 @@ def _whole(point: Point, measurement: Measurement) -> Whole:
         "at": _now(),
     }
     figures = tuple((item.operation, item.metric, item.value, item.unit) for item in measurement.figures)
-    return Whole(columns, figures, tuple(measurement.artifacts.items()))
+    return Record(MEASUREMENT, columns, figures, tuple(measurement.artifacts.items()))
 
 
-def whole_of(select: Select, number: int) -> Stored[Whole] | None:
-    """The measurement of this number; None if there is none."""
-    found = select(f"SELECT digest, {', '.join(_COPIED)} FROM measurement WHERE id = ?", number)
-    if not found:
-        return None
-    ((digest, *columns),) = found
-    figures = select(
-        "SELECT operation, metric, value, unit FROM figure WHERE measurement = ? ORDER BY id", number
-    )
-    artifacts = select("SELECT name, content FROM artifact WHERE measurement = ? ORDER BY id", number)
-    return Stored(Whole(dict(zip(_COPIED, columns, strict=True)), tuple(figures), tuple(artifacts)), digest)
-
-
-def _insert_whole(connection: sqlite3.Connection, whole: Whole, older: bool = False) -> int:
-    """A measurement with all that belongs to it; its number."""
-    number = _insert(
-        connection, "measurement", {**whole.columns, "older": int(older), "digest": whole.digest}
-    )
-    for figure in whole.figures:
-        named = zip(("operation", "metric", "value", "unit"), figure, strict=True)
-        _insert(connection, "figure", {"measurement": number, **dict(named)})
-    for name, content in whole.artifacts:
-        _insert(connection, "artifact", {"measurement": number, "name": name, "content": content})
-    return number
-
-
-def _insert_note(connection: sqlite3.Connection, note: Note) -> None:
-    _insert(connection, note.table, {**note.columns, "digest": note.digest})
-
-
-def _insert(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> int:
-    marks = ", ".join("?" * len(columns))
-    cursor = connection.execute(
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values())
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
-
-
-def _of_measurement(columns: Sequence[Any]) -> dict[str, Any]:
-    """Return the columns that the figures of a measurement share."""
-    read = dict(zip(_OF_MEASUREMENT, columns, strict=True))
+def _shared(number: int, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the rows of a measurement share."""
+    shared = {name: value for name, value in columns.items() if name not in ("details", "at")}
     for name in ("parameters", "flow", "tools", "point"):
-        read[name] = json.loads(read[name])
+        shared[name] = json.loads(shared[name])
     for name in ("marks", "command"):
-        read[name] = tuple(json.loads(read[name]))
-    read["measurement"], read["when"] = read.pop("id"), read.pop("at")
-    return {**read, "source": Source(read["key"], read["point"])}
-
-
-def _short(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=DIGEST_SIZE).digest()
+        shared[name] = tuple(json.loads(shared[name]))
+    source = Source(shared["key"], shared["point"])
+    return {**shared, "measurement": number, "when": columns["at"], "source": source}
 
 
 def _json(value: Any) -> str:
