@@ -1,3 +1,3 @@
-"""When: cycle-level twins with the ports of the RTL, and the closed formulas for cycles (timing.py). Imports
-fl and rtl.
+"""Cycle-level twins with the ports of the RTL, and closed formulas for cycles (timing.py). Imports fl and
+rtl.
 """

@@ -1,5 +1,5 @@
-"""SerialModExpCL and SerialExpCL: the cycle-level twins of paper 003's digit-serial processor and of our own,
-and their formulas.
+"""SerialModExpCL and SerialExpCL: cycle-level twins of paper 003's digit-serial processor and of ours, with
+their formulas.
 
 With M = ceil((K + 3) / S) digits:
     a product:          (2M + 2) + (K + 3) M

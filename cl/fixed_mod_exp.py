@@ -1,6 +1,4 @@
-"""FixedModExpCL: the cycle-level twin of FixedModExp, and of the product units that are made for one
-modulus.
-"""
+"""FixedModExpCL: the cycle-level twin of FixedModExp and of the product units built for one modulus."""
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL

@@ -1,4 +1,6 @@
-"""ModExpCL and MontModExpCL: the cycle-level twins of machines, an FL result after timing.py's cycles."""
+"""ModExpCL and MontModExpCL: cycle-level twins of machines, which deliver the FL result after the cycles of
+timing.py.
+"""
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL

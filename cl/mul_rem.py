@@ -1,4 +1,4 @@
-"""MulRemCL: the cycle-level twin of MulRem, a multiplier and a divider that hold a product each."""
+"""MulRemCL: the cycle-level twin of MulRem; its multiplier and its divider hold one product each."""
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL

@@ -1,5 +1,5 @@
-"""ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program/ir.py), and the
-rule by which words cost cycles.
+"""ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program/ir.py), and the cycles
+of each microinstruction.
 
     a word with products    from its first product's request to its last answer. With `forward` the request
                             leaves in the cycle in

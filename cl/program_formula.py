@@ -1,5 +1,5 @@
-"""Closed formulas for the cycles of programs with a window or a key (fl/program/builder.py), beside the rule
-by words (program.py).
+"""Closed formulas for the cycles of programs with a window or a key (fl/program/builder.py); program.py
+counts the same by microinstruction.
 
 T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P = ov + T; k bits of a digit,
 d digits, S = 2^k + 2 the cycles of a scan:

@@ -1,5 +1,5 @@
-"""Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_builder.py), beside the
-rule by words (program.py).
+"""Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_builder.py); program.py
+counts the same by microinstruction.
 
 As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to
 R^2 (ScaledEntry: doublings, squares of P), behind which a product sees M' a cycle later, as any that follows

@@ -1,4 +1,4 @@
-"""Cycle-level twins of the units that work through the bits of a factor: ShiftSub, ShiftSubCarrySave, MMMul,
+"""Cycle-level twins of the units that work through a factor bit by bit: ShiftSub, ShiftSubCarrySave, MMMul,
 MMRed.
 """
 

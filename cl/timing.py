@@ -1,5 +1,5 @@
-"""When: closed formulas for the cycles of every unit and machine, from the request's handshake to the
-answer's.
+"""Closed formulas for the cycles of every unit and machine, from the handshake of the request to that of the
+response.
 
 They hold with ports that are always ready, and are exact: tests compare them with the CL twins and with RTL,
 row by row.

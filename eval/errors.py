@@ -1,4 +1,4 @@
-"""Errors of a measurement: not a user's mistake, and no figure to print."""
+"""Errors of a measurement that are not the user's mistake."""
 
 
 class NoMeasurement(RuntimeError):

@@ -1,4 +1,4 @@
-"""Folders of text files that a command makes."""
+"""Writes folders of text files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON values; integers that a double cannot represent exactly are written as strings."""
+"""JSON values: integers that a double cannot represent exactly become strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress on stderr for anything that takes longer than two seconds, and nothing for what does not.
+"""Progress on stderr for work that takes longer than two seconds.
 
 A terminal gets a bar. Anything else (a log) gets whole lines, few of them: nothing is drawn over there.
 """

@@ -1,5 +1,4 @@
-"""A machine behind AXI4-Lite as its bus sees it: the register map of axi4lite.rdl, and what reads and writes
-of it do.
+"""Axi4LiteFL: a machine behind AXI4-Lite as the bus sees it, with the register map of axi4lite.rdl.
 
 An access is answered with OKAY or SLVERR. With SLVERR nothing has changed, and what was read is 0. That is
 the answer to

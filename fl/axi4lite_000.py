@@ -1,5 +1,5 @@
-"""Paper 000's accelerator as its bus sees it (section 4.5): the registers of axi4lite_000.rdl, and what reads
-and writes of them do.
+"""Axi4Lite000FL: paper 000's accelerator as the bus sees it (section 4.5), with the register map of
+axi4lite_000.rdl.
 
 The key is no register: the paper makes the hardware for it, and here it comes by ports. Encryption (E/D = 0)
 pads the input and takes the public exponent, decryption takes the private one and unpads (PKCS#1 v1.5, type

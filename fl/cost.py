@@ -1,4 +1,4 @@
-"""Delay and area of a compression tree in gates, before any synthesis, so that plans can be compared.
+"""Delay and area of a compression tree in gates, estimated before synthesis.
 
 The unit is a two-input AND or OR gate; an XOR counts two, an inverter nothing (Tyagi's unit-gate model, IEEE
 Trans. Computers 42, 1993). A full adder is 7 gates and 4 deep, a half adder 3 and 2. A 5:3 compressor counts

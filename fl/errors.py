@@ -1,4 +1,4 @@
-"""Errors of the user: every room raises BadInput, the command line prints it and exits with code 2.
+"""User errors: every room raises BadInput, the command line prints it and exits with code 2.
 
 A message names the value and the remedy. `shown` keeps a value of thousands of bits readable in it, `unknown`
 is the one way to refuse a name that is not in a list.

@@ -1,4 +1,4 @@
-"""A small honest search for factors: what anyone finds in a second, and never more than was found.
+"""A bounded search for factors, limited to what anyone finds in a second.
 
 In this order: trial division; the order of 2 (for each k up to twice the length, all primes with 2^k = 1 or
 -1 come out together: those of the algebraic factors of 2^t - 1 and 2^t + 1, whatever the cofactor); the known

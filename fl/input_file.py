@@ -1,4 +1,4 @@
-"""Input files that a user names, read whole and of bounded size: a device such as /dev/zero never ends."""
+"""Reads input files named by a user, with a limit on their size."""
 
 import errno
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""ModSum: (A + B) mod m for the two rows that a compression tree leaves (paper 000, equation 5 and Figure 6).
+"""ModSum: (A + B) mod m of the two rows that a compression tree leaves (paper 000, equation 5 and Figure 6).
 
 A + B may be more than one m too large: A + B - m, - 2m and - 3m are made beside A + B, and the result is the
 last of them that is not negative. How many there are follows from the most that the two rows can be. If that

@@ -1,4 +1,4 @@
-"""Parameters of a design: their defaults, what is legal, and what to say when a value is not."""
+"""Parameters of a design: defaults, legal values, and the error for an illegal one."""
 
 from __future__ import annotations
 

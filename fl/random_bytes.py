@@ -1,5 +1,5 @@
-"""Bytes for padding: the continuous health tests of a source (NIST SP 800-90B, 4.4), and a sequence that is
-not random at all.
+"""Random bytes for padding: the continuous health tests of NIST SP 800-90B, 4.4, and a deterministic test
+sequence.
 
 Repetition count: so many equal bytes in a row. Adaptive proportion: so many equal to the first of a window.
 The cutoffs are those at which a source of `entropy` bits a byte fails by chance once in 2^20 tests. A failure

@@ -1,4 +1,4 @@
-"""Register maps as SystemRDL has them, read: registers by name, with their fields."""
+"""Reads register maps in SystemRDL: registers by name, with their fields."""
 
 from __future__ import annotations
 

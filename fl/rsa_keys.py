@@ -1,4 +1,4 @@
-"""RSA keys, and what RSA computes with them on plain integers (no padding): encrypt, decrypt, decrypt by CRT.
+"""RSA keys, and RSA on plain integers without padding: encryption, and decryption with and without CRT.
 
 A key comes from numbers, from the `rsa` package, or from PEM or DER through `cryptography`: private PKCS#1
 and PKCS#8, public PKCS#1 and SubjectPublicKeyInfo, told apart by content. Keys of any size that the libraries

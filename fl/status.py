@@ -1,4 +1,4 @@
-"""The status word of every accelerator: what the hardware answers when an operation cannot be computed.
+"""Status codes of every accelerator: the reasons for refusing an operation.
 
 0 means that the result is valid; any other value says why there is none, and the result reads as 0.
 """

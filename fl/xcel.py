@@ -1,4 +1,4 @@
-"""XcelFL: an accelerator as its processor sees it, registers of 32 bits (paper 001, section 3.1, widened to
+"""XcelFL: an accelerator as the processor sees it, as 32-bit registers (paper 001, section 3.1, widened to
 long operands).
 
 The protocol. Each access {write, addr, data} gets one answer {write, data}. Every field of a request travels

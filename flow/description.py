@@ -1,4 +1,4 @@
-"""Description: what is known of a design that goes through the flow, as design.json has it."""
+"""Description of a design that goes through the flow: design.json."""
 
 from __future__ import annotations
 

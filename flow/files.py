@@ -1,6 +1,4 @@
-"""Products on disk, written so that nothing half-written is ever taken for a result: beside the place, then
-moved there.
-"""
+"""Writes files atomically: to a temporary name first, then moved into place."""
 
 import json
 import os

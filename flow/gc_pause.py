@@ -1,5 +1,5 @@
-"""Steps without Python's collector of cycles: among millions of small objects that stay it looks in vain, and
-again and again.
+"""Pauses Python's cyclic garbage collector: scanning millions of long-lived objects costs time and frees
+nothing.
 """
 
 from __future__ import annotations

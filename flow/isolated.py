@@ -1,4 +1,5 @@
-"""Python processes that import nothing from the current directory, which may hold a random.py or a json.py.
+"""Starts Python processes that import nothing from the current directory, which may hold a random.py or a
+json.py.
 
 `python -P` needs Python 3.11, and `python -I` also hides packages of `pip install --user`.
 """

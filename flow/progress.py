@@ -1,4 +1,4 @@
-"""How far a step is: said by the code that does the work, heard by whoever runs the step.
+"""Progress of a step, reported by the code that works to whoever runs the step.
 
 A step is a process of its own (graph/step.py); what it says goes to stderr as lines that begin with MARK.
 Where nobody listens (a test, a notebook) nothing is said.

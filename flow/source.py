@@ -1,6 +1,5 @@
-"""Source: where the design of a flow comes from. It writes design.sv, design.json (description.py) and
-workload.json (workload.py), and its key names what it writes. The flow knows no designs: whoever has some
-makes a Source of them.
+"""Source: writes the design of a flow run as design.sv, design.json (description.py) and workload.json
+(workload.py), with a cache key. The flow knows no designs; whoever has some makes a Source.
 
 VerilogFiles is the source for Verilog from elsewhere: its files, preprocessed for synthesis, as one text
 (`one_text`), with the vectors that the user has.

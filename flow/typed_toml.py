@@ -1,5 +1,5 @@
-"""TOML files as structs: msgspec checks types and keys; a message names the key as it stands in the file, and
-the nearest that there is.
+"""Reads TOML files into structs: msgspec checks types and keys; errors name the key and the nearest valid
+one.
 """
 
 from __future__ import annotations

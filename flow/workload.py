@@ -1,4 +1,5 @@
-"""Requests for a design in simulation: workload.json, and their run on Verilog at any stage of the flow.
+"""Workloads: requests for a design in simulation (workload.json), and their run on Verilog at any stage of
+the flow.
 
 {
  "protocol": "stream", "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ...,

@@ -1,4 +1,4 @@
-"""The message types on the stream ports: one maker per kind of message, cached by width.
+"""Message types of the stream ports, one cached factory per kind.
 
 Fields are named for what they mean, not for the unit that sends them; the first field is the most
 significant one in the packed port.

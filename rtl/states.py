@@ -1,4 +1,4 @@
-"""The states of a control by name.
+"""State encodings of a controller, by name.
 
     s.st = Wire(2)
     IDLE, STEP, DONE = states(s, "st", IDLE=0, STEP=1, DONE=3)

@@ -1,4 +1,4 @@
-"""Connections of wires that are not equally wide."""
+"""Connects wires of different widths."""
 
 from pymtl3 import connect
 

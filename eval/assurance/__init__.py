@@ -1,3 +1,3 @@
-"""Proofs (proof/), leakage and fault attacks (attacks/), and figures crosschecked by other tools
+"""Proofs (proof/), leakage and fault attacks (attacks/), and crosschecks of figures with other tools
 (crosscheck.py).
 """

@@ -1,5 +1,5 @@
-"""The figures of points at stages flow and layout, held against other tools (flow/check): of one point, or of
-all those of a space.
+"""Crosschecks of area, timing, power and layout figures with other tools (flow/check), for one point or a
+whole space.
 
 A point goes through the flow first, where the cache has most of it; what comes out of the comparison is in
 the cache too. So a campaign that was interrupted goes on where it was.

@@ -1,3 +1,3 @@
-"""The command line: main.py finds the command, commands/ has one file for each, arguments.py what they share.
-The uppermost room.
+"""The command line: main.py finds the command, commands/ holds one file per command, arguments.py the shared
+options. Nothing imports this room.
 """

@@ -1,4 +1,5 @@
-"""The command line: `modexlab COMMAND ...`, and what every command has in common when something goes wrong.
+"""Entry point of the command line: `modexlab COMMAND ...`, with the exit codes and error handling of all
+commands.
 
 A user's mistake (BadInput) and a system that refuses (a full disk, a file of others) are one line on stderr
 and exit code 2, a wrong result is exit code 1, Ctrl-C is 130. PyMTL3 is imported only by the commands that

@@ -1,4 +1,4 @@
-"""Operation: the requests that a command has an accelerator answer, and how their outcome is reported."""
+"""Operations: the requests that a command sends to an accelerator, and the report of their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on an accelerator of any kind: requests by named fields, and the table at all levels."""
+"""Commands on accelerators of any kind: requests by named fields, and the table at all levels."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The fourteen commands: the groups that the help shows, the module of each form, and the names before
-1.0.
-"""
+"""The fourteen commands: their groups in the help, the module of each form, and the names used before 1.0."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The catalogue (catalogue.py, where to begin) and what is made of its entries: machines, systems, chips for
-the flow, workloads.
+"""The catalogue (begin with catalogue.py), and its machines, systems, chips for the flow, and workloads.
 
 Imports every room below eval, and eval.papers for the figures that a twin answers to.
 """

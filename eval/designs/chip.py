@@ -1,4 +1,5 @@
-"""An accelerator as the ASIC flow wants it: design.sv, design.json and workload.json (flow/workload.py).
+"""Chip: an accelerator as a source for the ASIC flow, written as design.sv, design.json and workload.json
+(flow/workload.py).
 
 The rows are those of its table, with their delays; the energy workloads are its own.
 """

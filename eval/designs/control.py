@@ -1,5 +1,5 @@
-"""Control: the schedule of a machine's products, the way into its domain and out of it, and the machine that
-does so.
+"""Control: the schedule of a machine's products, the conversions into and out of its domain, and the machine
+that executes them.
 
 A Control is what a design has beside a multiplier and a domain. Each function below that returns one is a
 kind of machine.

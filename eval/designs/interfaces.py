@@ -1,4 +1,4 @@
-"""Interfaces: how operands reach a machine, and how its answers come back.
+"""Interfaces: how a machine receives its operands and delivers its results.
 
 An Interface is one of the four axes of a design. It says how a machine is wrapped in hardware, how the
 operands of an operation become requests, and how responses are read; nothing else asks which interface there

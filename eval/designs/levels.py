@@ -1,4 +1,5 @@
-"""An accelerator's table at all levels and stages: responses of `fl`, CL cycles = RTL cycles = formula.
+"""Runs the table of an accelerator at all levels and stages: results equal `fl`, CL cycles equal RTL cycles
+and the formula.
 
 Each stage runs the rows with the delays of the table, and again under random stalls. The first difference is
 reported by row, with the request, the response and the expected one.

@@ -1,4 +1,4 @@
-"""Machine: a design at one width, with its parameters: one point of the laboratory's space.
+"""Machine: a design at one width and one choice of parameters, that is, one point of the design space.
 
 `design.at(nbits, **settings)` plans it once; whatever is made of it, at any level, behind any interface, is
 asked of this object.

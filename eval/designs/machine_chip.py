@@ -1,4 +1,4 @@
-"""A design of the catalogue as the ASIC flow wants it: design.sv, design.json and workload.json
+"""Chip of a catalogue design, a source for the ASIC flow: design.sv, design.json and workload.json
 (flow/workload.py).
 
 The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow`

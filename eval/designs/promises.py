@@ -1,4 +1,4 @@
-"""Promises: the guarantees of one machine.
+"""Promises: the guarantees that a machine gives.
 
 They follow from its multiplier's timing, its schedule, its scan and its conversions. `machine.promises` is
 computed once; Verilog, registers, data sheet, report, spaces, proofs and the command line read it and state

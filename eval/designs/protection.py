@@ -1,5 +1,5 @@
-"""Machines that execute programs (fl/program/builder.py): their parameters, and the machine that these make
-of a multiplier.
+"""Machines that execute programs (fl/program/builder.py): their parameters, and the machine built from a
+multiplier.
 
 A program is a schedule and conversions, and for a private key CRT, blinding and the check of the result.
 Machines with one of these three take a key beside base, exponent and modulus: `KeyNumber`s, which stand in

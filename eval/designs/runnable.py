@@ -1,4 +1,4 @@
-"""Runnable, which users know as `modexlab.Accelerator`: components are made, wrapped and simulated."""
+"""Runnable, known to users as `modexlab.Accelerator`: builds, wraps and simulates components."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Machines with programs on a scaled modulus (fl/program/scaled_builder.py): one control for all units with
-the ports of ScaledMont.
+"""Machines with programs on a scaled modulus (fl/program/scaled_builder.py): one controller for all units
+with the ports of HeapMont.
 """
 
 from __future__ import annotations

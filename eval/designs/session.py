@@ -1,4 +1,4 @@
-"""Session: a machine at one level and stage, ready to compute: what `run`, `check` and `report` drive.
+"""Session: a machine at one level and stage, ready to compute, for `run`, `check` and `report`.
 
 fl: the design's function on Python integers, no cycles. cl: the cycle-level model in PyMTL3's own simulator.
 rtl: the hardware at any stage of `modexlab.rtl.sim`. How operands reach it

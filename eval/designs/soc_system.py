@@ -1,5 +1,5 @@
-"""One system, ready to run programs: the processor with an accelerator behind its port or on its bus, at one
-level and stage.
+"""SocSystem: the processor with an accelerator at its port or on its bus, at one level and stage, ready to
+run programs.
 
 fl: the instruction-set simulator with the accelerator's function, no cycles. rtl: the pipeline with the
 accelerator's hardware, at any stage of `modexlab.proc.sim`. A machine on the bus is a slave of AXI4-Lite, and

@@ -1,4 +1,4 @@
-"""Table 1 of paper 001, measured: systems that compute RSA in software, or by an accelerator, in cycles.
+"""Catalogue of the systems in paper 001's Table 1: RSA in software or on an accelerator, measured in cycles.
 
 A system is named by what is special in it: `proc-naive` is the processor alone with the kernel `naive` of
 `modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port,

@@ -1,4 +1,4 @@
-"""A multiplier alone as the flow wants it: what the papers' tables of one multiplier are of.
+"""Chip of a multiplier alone, a source for the flow, as the papers' multiplier tables need it.
 
 Its requests are products {a, b} under a modulus at static ports. The rows are corners and pseudo-random
 factors, with what the domain says of each; the energy workload is one product.

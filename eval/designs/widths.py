@@ -1,4 +1,4 @@
-"""Widths of machines: which there are, which one numbers need, and whether numbers fit."""
+"""Widths of machines: the allowed range, the width that operands need, and range checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workloads of sweeps by their names: exponentiations, and how often each counts.
+"""Workloads of sweeps by name: which exponentiations, and how many of each.
 
     encrypt        a message to the power of e, which is 65537 (17 on machines of up to 17 bits)
     decrypt        its ciphertext to the power of d, which is as long as the modulus

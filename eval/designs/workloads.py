@@ -1,6 +1,4 @@
-"""The operands with which accelerators are compared: those of paper 001, section 5.1, and some of any
-width.
-"""
+"""Operands for comparing accelerators: those of paper 001, section 5.1, and seeded ones of any width."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Formats of others: test vectors, packages for reuse, systems on chip."""
+"""Exchange formats: test vectors, IP packages, systems on chip."""

@@ -1,5 +1,4 @@
-"""A machine as a chip or on an FPGA: the one way into the flow, for `modexlab asic` and `modexlab asic
---fpga` as for sweeps.
+"""Entry to the ASIC and FPGA flows, for `modexlab asic` and for sweeps.
 
 At stages flow and layout the netlist runs the rows of eval/designs/machine_chip.py, an encryption and a
 decryption in one run, so that its figures have an operation each; fpga has counts, and its hardware runs the

@@ -1,4 +1,5 @@
-"""A campaign: many long tasks on a scheduler, each remembered as it ends, with progress and the time left.
+"""Campaign: long tasks on a scheduler, with progress, time left, and a memory that lets an interrupted run
+resume.
 
 Points of a sweep, checks of a proof, parts of a fault campaign and chunks of vectors are such tasks. Only
 the process with the scheduler writes results down, each as soon as its worker hands it over. So whatever

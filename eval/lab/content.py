@@ -1,4 +1,4 @@
-"""Content of a point: the digest of the hardware or the model that it measures.
+"""Content digest of a point: the hardware or the model that it measures.
 
     flow, layout, fpga,               its Verilog, without comments
     native, verilog, python

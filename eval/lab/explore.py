@@ -1,4 +1,4 @@
-"""A sweep: the campaign that measures the points of a space, and the fronts that they form.
+"""Sweep: the campaign that measures the points of a space, and their Pareto fronts.
 
 What has been measured is read from the ledger; what failed is left alone unless it is to be tried again.
 

@@ -1,6 +1,4 @@
-"""Settings of the flow as points, spaces and the command line give them: their defaults, and what is
-refused.
-"""
+"""Settings of the flow in points, spaces and on the command line: defaults and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cache-key inputs other than the point itself: the code and the tools that compute a figure, and the kit.
+"""Inputs of cache keys other than the point: code, tools and cell library.
 
 The thing that is measured has a digest of its own (content.py). So code that only makes hardware, or
 describes it, is left out here: a new design or unit leaves the figures of all others valid.

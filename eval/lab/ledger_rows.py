@@ -1,4 +1,4 @@
-"""Rows of the ledger: what tables, plots and exports are made of."""
+"""Rows of the ledger, the input of tables, plots and exports."""
 
 from __future__ import annotations
 

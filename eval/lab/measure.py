@@ -1,5 +1,4 @@
-"""Measure one point: a machine is built at its stage, does its work, and is only believed if the result is
-right.
+"""Measures one point: builds the machine at its stage, runs the workload, and checks the results.
 
     formula                  cycles by the closed formula; the design's function (FL) computes the result
     cl, python, verilog,     cycles by simulation, each result compared with what `pow` says

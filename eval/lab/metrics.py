@@ -1,5 +1,4 @@
-"""Metrics: everything that can be measured, once: its name, its title and unit for readers, and at which
-stages there is one.
+"""Metrics: everything that can be measured, with its name, title, unit and stages.
 
 A new metric is an entry of METRICS. A Figure is one number of a metric; a Measurement is all that one point
 gave.

@@ -1,4 +1,4 @@
-"""Point: one thing to measure, and the name under which the ledger keeps what came out.
+"""Point: one thing to measure, and its key in the ledger.
 
 A point is a design of the catalogue, or a system of `modexlab proc systems`, at a width, with parameters, at
 a stage, with a workload or with settings of the flow. Equivalent points are equal: parameters with their

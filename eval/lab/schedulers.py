@@ -1,4 +1,4 @@
-"""Where the tasks of a campaign run: worker processes on this computer, or those of a Dask cluster.
+"""Schedulers: run the tasks of a campaign in worker processes here or on a Dask cluster.
 
 A scheduler takes tasks (points of a sweep, chunks of test vectors), and gives an Outcome for each, in the
 order in which they end. Only the process that has the scheduler writes results down. A worker does one task

@@ -1,5 +1,4 @@
-"""Order in which the points of a space are measured: all, a random choice, or by a search that learns from
-results.
+"""Search strategies: the order in which the points of a space are measured.
 
     exhaustive   every point, in the order of the space
     random       points drawn evenly, without repetition

@@ -1,5 +1,5 @@
-"""A space: designs x widths x parameters x workloads x stages x settings of the flow, with constraints, as a
-TOML file.
+"""Space: designs x widths x parameters x workloads x stages x flow settings, with constraints, from a TOML
+file.
 
     title = "pipelines"
     description = "how deep a Montgomery machine should be"

@@ -1,4 +1,4 @@
-"""Stages: how a point is measured, from a closed formula to a layout. Nothing else keeps a list of them."""
+"""Stages of measurement, from a closed formula to a layout; the one list of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts: what `modexlab prove` found of a machine, or of the processor, as the ledger keeps it."""
+"""Verdicts of `modexlab prove` on a machine or on the processor, as the ledger stores them."""
 
 from __future__ import annotations
 

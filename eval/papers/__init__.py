@@ -1,3 +1,3 @@
-"""The five published works as data, one TOML file a work: published.py reads and checks them. Imports fl
+"""The five published works as data, one TOML file each; published.py reads and checks them. Imports fl
 alone.
 """

@@ -1,4 +1,4 @@
-"""Plain expressions over named values, as constraints of a space have them: "nstages * steps_per_stage <=
+"""Arithmetic expressions over named values, used by the constraints of a space: "nstages * steps_per_stage <=
 32".
 
 Python's own syntax, of which arithmetic, comparisons, `and`, `or`, `not`, `in`, and a few functions are

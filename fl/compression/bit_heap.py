@@ -1,5 +1,4 @@
-"""The plan of a bit heap: rows of bits, each with its columns and the time at which it is there, added up to
-a pair by rows of adders.
+"""Plan of a bit heap: rows of bits with their columns and arrival times, reduced to a pair by rows of adders.
 
 compression_plan.py goes by columns, and has a cell for each bit; here all is vectors, as the columns of a
 wide heap are alike but for its ends. A row adder takes the three rows that are there first (three-greedy:

@@ -1,4 +1,5 @@
-"""Plans a compression tree: a * b mod m, a * a mod m or x mod m for one modulus m (paper 000, section 2.2.1).
+"""Planner of compression trees: a * b mod m, a * a mod m or x mod m for one modulus m (paper 000, section
+2.2.1).
 
 1. Pre-computation. The products a_j * b_k of weight 2^(j+k) make a matrix with a column for each weight.
 Those beyond the

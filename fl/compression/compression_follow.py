@@ -1,4 +1,4 @@
-"""A description of one product's path through a compression tree."""
+"""Describes the path of one partial product through a compression tree."""
 
 from __future__ import annotations
 

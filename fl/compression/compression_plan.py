@@ -1,5 +1,5 @@
-"""The plan of a compression tree, as plain data: which bits each level has, which compressors take them,
-where the outputs go.
+"""Plan of a compression tree as plain data: the bits and compressors of each level, and where their outputs
+go.
 
 compression.py makes plans; this is what they are. A bit is known by (level, column, place), in level 0 of the
 matrix of partial products. A plan stores no more than how many compressors of each kind a level has in each

@@ -1,5 +1,4 @@
-"""Parallel-prefix networks as plain data: who combines with whom, level by level, to get the carries of an
-addition.
+"""Parallel-prefix networks as plain data: the pairs that are combined at each level to compute carries.
 
 A position i holds the pair (generate, propagate) of a span of bits that ends at i; a node (i, j) of a level
 joins to it the span that ends at j, the bit below its own: g_i = g_i + p_i g_j, p_i = p_i p_j. After the last

@@ -1,1 +1,1 @@
-"""Modular products by the mathematics of each family."""
+"""Modular products of each multiplier family, as mathematics."""

@@ -1,5 +1,5 @@
-"""The digit-serial processor of paper 003: Montgomery's product by additions of digits, its widths and what
-they take.
+"""The digit-serial processor of paper 003: Montgomery's product by digit additions, with its widths and
+cycles.
 
 U <- (U + V) / 2, K + 3 times, where V is 0, 2B, N or 2B + N by a bit of A and the lowest of U (Algorithm
 17.1.1 as section 17.2 carries it out), so R = 2^(K + 2). An addition takes M = ceil((K + 3) / S) digits of S

@@ -1,4 +1,4 @@
-"""Folding: what a bit of weight 2^i beyond the word becomes in a tree modulo m (paper 000, section 2.2.1).
+"""Folding: the residue modulo m that replaces a bit of weight 2^i above the word (paper 000, section 2.2.1).
 
 |2^i|_m is written with the digits that have fewer ones: those of 2^i mod m, or, with all of them negative,
 those of

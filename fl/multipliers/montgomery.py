@@ -1,4 +1,4 @@
-"""Montgomery's product x*y*R^-1 mod N for odd N < R = 2^nbits, with the constants it needs.
+"""Montgomery's product x*y*R^-1 mod N for odd N < R = 2^nbits, with its constants.
 
 REDC of paper 001, Algorithm 2 (Montgomery 1985): division by R is a shift.
 """

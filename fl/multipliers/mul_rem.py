@@ -1,4 +1,4 @@
-"""The plain modular product, and the division under it: what MulRem and the divider of paper 001 compute.
+"""MulRem's modular product, and the division of paper 001's divider.
 
 Paper 001, Algorithm 1 uses (a * b) % n as its one operation; its section 2.3 builds the unit that divides.
 Any a and b are allowed, also at or above n; only division by zero has no answer.

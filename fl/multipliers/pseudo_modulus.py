@@ -1,5 +1,5 @@
-"""Pseudo-moduli: multiples c*N of an odd modulus N whose shape makes reduction easy, what each saves and what
-it costs.
+"""Pseudo-moduli: multiples c*N of an odd modulus N that make reduction easy, with the saving and the cost of
+each.
 
 Paper 000, equation 21: who computes modulo m1 = c * m2 goes back to m2 by one reduction at the end. Its
 family (equations 22 and 23) is m2 = 2^n + k = (2^(n+2) - 1) / 3, so m1 = 2^(n+2) - 1, whose reduction is an

@@ -1,4 +1,4 @@
-"""Reduction by rows of residues: a product modulo n after one addition of rows, with no quotient and no carry
+"""Reduction by rows of residues: a product modulo n in one addition of rows, with no quotient and no carry
 before it.
 
 After S. Kawamura, K. Takabayashi and A. Shimbo, "A fast modular arithmetic algorithm using a residue table",

@@ -1,5 +1,4 @@
-"""Montgomery's product on a scaled modulus M = c*N = -1 mod 2^w: the quotient digit is the low word, no
-product makes it.
+"""Montgomery's product on a scaled modulus M = c*N = -1 mod 2^w: the low word itself is the quotient digit.
 
 Paper 000 (section 4.1, equation 21) computes modulo a multiple of the modulus that is easier, and goes back
 once, at the end. Its multiples are 2^t - 1, which only moduli of known factorisation have in reasonable size

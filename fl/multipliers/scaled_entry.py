@@ -1,5 +1,4 @@
-"""The ways into the form of a scaled modulus (scaled.py) and out of it, without a divider: which numbers, in
-which order, how far.
+"""Conversions into and out of the scaled-modulus form (scaled.py) without a divider.
 
 A machine has words of W = nbits + v + 1 bits, M = cN = -1 mod 2^v (v = w without a delay of the quotient).
 All that its registers hold is a word, and a product of words is one: a*b/R + M < 2^(2W - wide) + 2^(W-1) <=

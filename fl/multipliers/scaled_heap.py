@@ -1,5 +1,4 @@
-"""The rows of a step on a scaled modulus in one heap: S' = floor(S / 2^w) + q * M' + digit * B with nothing
-added up on the way.
+"""Rows of one step on a scaled modulus in one heap: S' = floor(S / 2^w) + q * M' + digit * B.
 
 Three kinds of rows make the two products (rtl/units/heap/heap_step.py): - `radix-4`: two bits of a digit take
 {0, X, 2X, 3X}, with 3B and 3M' in registers: w rows, by one AOI222 a bit - `and`: a bit of a digit takes {0,

@@ -1,5 +1,5 @@
-"""The digits of design serial: products on a scaled modulus (scaled.py) by words of S bits, of a digit of k
-bits each.
+"""Arithmetic of the design `serial`: products on a scaled modulus (scaled.py) by words of S bits and digits
+of k bits.
 
 A product is L + 1 steps (ScaledShape.nsteps), each over M words: U <- floor(U / 2^k) + q * M' + x_i * B, q
 the low digit of U. Residues come from R^2 mod N: R * 2^t by doublings of 1, from which s squarings make R^2,

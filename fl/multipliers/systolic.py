@@ -1,4 +1,4 @@
-"""Montgomery's product in words, as a systolic array makes it (paper 002, Algorithms 2 and 3).
+"""Montgomery's product word by word, as a systolic array computes it (paper 002, Algorithms 2 and 3).
 
 The numbers are s words of k bits, R = 2^(k*s). A step adds x_i * y + u_i * m and drops the lowest word, which
 u_i has made 0. Operands and products are below 2m, and nothing is subtracted. The paper asks for 2m < R; that

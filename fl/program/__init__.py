@@ -1,1 +1,3 @@
-"""Exponentiation as a program: schedules, words, recipes, and what runs them at the functional level."""
+"""Exponentiation as a program: schedules, microinstructions, recipes, and the interpreter at the functional
+level.
+"""

@@ -1,5 +1,4 @@
-"""Programs of exponentiation: schedules, the ways into a multiplier's domain and out of it, CRT, blinding,
-the check, the wiping.
+"""Builder of exponentiation programs: schedules, domain conversions, CRT, blinding, verification, wiping.
 
 `plain` makes the program of a machine {base, exp, mod}: a conversion, the loop of a schedule, and the way
 back. `keyed` makes that of a machine that takes a key: with CRT (two exponentiations modulo the primes,

@@ -1,6 +1,4 @@
-"""Pieces of a program with a private key, in the order in which they are called for: what those of all
-domains share.
-"""
+"""Parts of private-key programs that all domains share, in the order of their execution."""
 
 from __future__ import annotations
 

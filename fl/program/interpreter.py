@@ -1,5 +1,4 @@
-"""The oracle's reading of a program (ir.py): word by word, on Python integers, with the products of an
-Arithmetic.
+"""Interpreter of programs (ir.py): executes each microinstruction on Python integers.
 
     outcome = run(program, {"base": 3, "exp": 5, "mod": 7}, Arithmetic("montgomery", 8))
     outcome.status, outcome.result

@@ -1,4 +1,4 @@
-"""Program: an exponentiation as a list of words over residue registers, read by the oracle, the cycle-level
+"""Program: an exponentiation as microinstructions over residue registers, for the oracle, the cycle-level
 twin and the hardware.
 
 A word makes products and, beside them, actions, then says which word is next. All operands of a word are read

@@ -1,4 +1,4 @@
-"""Phases of a program: where its secrets enter unprotected, and where they are masked.
+"""Phases of a program: where secrets are unprotected, and where they are masked.
 
 A part begins where a number is fetched or stored that marks it, and ends with the word that stores what it
 has made. What is in none is the exponentiation itself, with its conversions and what puts its parts together.

@@ -1,4 +1,4 @@
-"""The plan of a machine that executes a schedule: its choices, made before any hardware exists.
+"""Plan of a machine that executes a schedule: every choice made before its hardware is built.
 
 Plain data, shared by the program (`recipe`) and by the closed formulas for cycles.
 """

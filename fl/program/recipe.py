@@ -1,4 +1,4 @@
-"""Recipe: what a machine is asked for, from which builder.py makes its program."""
+"""Recipe: the description of a machine from which builder.py makes its program."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Programs of machines on a scaled modulus (scaled_entry.py has the mathematics): into the form, the loop of
-a schedule, and out of it.
+"""Builder of programs on a scaled modulus: conversion, the loop of a schedule, and conversion back
+(mathematics: scaled_entry.py).
 
 R^2 is made for each modulus that is set, in less than ten products' time; numbers enter by a product with it,
 and leave by one with the power of 2 that the halvings behind it take away, except from loops that began with

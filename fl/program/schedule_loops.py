@@ -1,5 +1,4 @@
-"""The loops of schedules, as items of programs (ir.py): what a machine executes for each digit of the
-exponent.
+"""Loops of schedules as program items (ir.py): the microinstructions for each digit of the exponent.
 
 r is the result, b the base. A loop finds 1 in r and the base in b, in the multiplier's domain, and leaves the
 result in r. What else it wants of a machine is said by its LoopShape. schedules.py has the list, with the

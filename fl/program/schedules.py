@@ -1,4 +1,4 @@
-"""Schedules: how an exponent becomes modular products, each written once, for every domain and machine.
+"""Schedules: the modular products of an exponentiation, for every domain and machine.
 
 A schedule plans before it multiplies: the plan depends on the exponent only and is a list of steps; a step
 is a tuple of Op(dst, x, y), "register dst becomes x * y", whose products may go in parallel (all operands are

@@ -1,4 +1,4 @@
-"""The area of a netlist by Yosys' own count (`stat -liberty`), beside that of area.json."""
+"""Area of a netlist by Yosys (`stat -liberty`), compared with area.json."""
 
 from __future__ import annotations
 

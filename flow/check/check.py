@@ -1,5 +1,4 @@
-"""All figures of a run that another tool can be asked about: timing, area, power, the shapes of the layout
-and what they connect.
+"""Runs all crosschecks of a run: timing, area, power, layout rules and connectivity.
 
 `figures` takes the files of a run (graph/runner.py) by their names and does what they allow; what they do not
 is in `left_out`. What has been found is kept in the cache under the digests of those files, so that a

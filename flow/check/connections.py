@@ -1,5 +1,4 @@
-"""Layout against netlist: which pins the metal in the GDS connects (extracted by KLayout), and which the
-netlist says.
+"""Layout against netlist: compares the pins that the GDS metal connects (extracted by KLayout) with the nets.
 
 A label is put on every pin of every cell, where the LEF has it, and on every port; KLayout says which labels
 lie on a piece of metal. Each net must be one piece with all of its pins on it (else it is open), and no piece

@@ -1,4 +1,4 @@
-"""Power by OpenSTA, told the activity of every net, beside that of flow/power.
+"""Power by OpenSTA under the same activity, compared with flow/power.
 
 What OpenSTA prints cannot be taken as it is. Debian's version is of November 2019; its trace (`set_debug
 power 3`), which has every table that it looks up, shows what it makes of them: each transition pays the

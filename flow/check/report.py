@@ -1,4 +1,4 @@
-"""The result of a comparison with another tool: figures.json."""
+"""Results of the crosschecks: figures.json."""
 
 from __future__ import annotations
 

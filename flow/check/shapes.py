@@ -1,4 +1,4 @@
-"""KLayout's design-rule checks of the GDS: width and spacing of wires and cuts, by the rules of the kit's
+"""Design-rule checks of the GDS by KLayout: width and spacing of wires and cuts, by the rules of the kit's
 LEF.
 
 All of the GDS is looked at, the kit's cells with the wires over them. What a cell has by itself is the kit's

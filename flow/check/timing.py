@@ -1,5 +1,4 @@
-"""Slacks by the own engine (nldm.py) and by OpenSTA, of the same netlist, constraints and wires, endpoint by
-endpoint.
+"""Slacks of our timing engine (nldm.py) and of OpenSTA, compared endpoint by endpoint.
 
 Where they are further apart than `FAR_NS` and `FAR_SHARE` of the path allow, the cause is looked for by
 taking away what the two engines treat differently, one thing at a time: the shape of the wires (each a star

@@ -1,4 +1,4 @@
-"""The parts of the work on an FPGA: who wants to know of them, and where in the cache what they make is."""
+"""Parts of an FPGA run, their progress events, and the cache of their results."""
 
 from __future__ import annotations
 

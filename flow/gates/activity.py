@@ -1,4 +1,4 @@
-"""Activity: how often each net of a netlist moves, and how long it is at 1, while it does an energy workload.
+"""Activity: toggle counts and duty cycle of each net of a netlist during an energy workload.
 
 The step gate-sim: `gate_sim` runs all rows of a workload on the netlist (gate_sim.json, like rtl_sim.json).
 It then runs each energy workload by itself and writes the movements of its nets to activity/NAME.json. With

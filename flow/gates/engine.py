@@ -1,5 +1,4 @@
-"""The simulator of netlists: a netlist as tables, and the engine in gates.cpp and glitches.cpp that runs on
-them.
+"""Netlist simulator: a netlist as tables, and the engine in gates.cpp and glitches.cpp.
 
 `GateTables` turns instances into truth tables of their Liberty functions, states, and the delays of their
 arcs as a timing analysis (nldm.py) found them. `Engine` is one simulated netlist: inputs by the names of

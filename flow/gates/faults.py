@@ -1,4 +1,4 @@
-"""Faults in a netlist: a net that is stuck at 0 or at 1, or that has the other value for one cycle.
+"""Faults in a netlist: a net stuck at 0 or 1, or inverted for one cycle.
 
     model = FaultyNetlist(tables, ports)
     model.run(request, max_cycles, NetFault(net, Stuck.AT_1))

@@ -1,4 +1,4 @@
-"""The driver's view of a netlist: the class that stands in for Verilator's VHarness under a driver in C++.
+"""Adapter between a netlist and a C++ driver: a class with the interface of Verilator's VHarness.
 
 The drivers (rtl/sim/native.cpp, proc/sim/native.cpp) know the harness that surrounds a design, and no more.
 The class here has the same ports, registers and edges around the engine in gates.cpp. Nothing in it depends

@@ -1,5 +1,4 @@
-"""Activity of a netlist cycle by cycle: transitions of nets, glitches among them, of each operation, by
-module.
+"""Cycle-by-cycle activity of a netlist: transitions and glitches per operation and module.
 
 The engine sums up what moves in a cycle (gates_follow in gates.cpp) while a driver runs operations, one after
 the other and with a pause between them, so that none begins before the answer of the one before. Nets of the

@@ -1,4 +1,4 @@
-"""Simulation of the design before synthesis: the rows of its tests and the energy workload, by Verilator."""
+"""Simulation of the design before synthesis by Verilator: test rows and the energy workload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of a run, as summary.json says them: summary.py gathers them, summary_text.py shows them."""
+"""Figures of a run as summary.json holds them; summary.py gathers them, summary_text.py prints them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The highest clock of a design: synthesis and sizing, or the layout as well, tried at one clock after the
-other (timing/clock_search.py).
+"""Search for the highest clock of a design, by synthesis or by layout (timing/clock_search.py chooses the
+next trial).
 
 Before layout a clock is met if it is met without wires, by the engine of the step timing, and with those that
 sizing supposes. The search with a layout begins where that before it ended, and is judged by the wires and

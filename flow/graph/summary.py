@@ -1,5 +1,4 @@
-"""The summary of a run: everything that was measured in one product (summary.json), and on one screen
-(summary.txt, by summary_text.py).
+"""Summary of a run: every figure in summary.json, and a one-screen text (summary_text.py).
 
 A figure counts as comparable only if its netlist passed the tests, was not disproved, and meets its clock:
 `marks` lists the reasons why it does not, a missed clock first. A time is the number of cycles times the

@@ -1,4 +1,4 @@
-"""Versions of tools that more than one step has, and for one that is missing the command that installs it.
+"""Versions of the tools that several steps use, and the command that installs a missing one.
 
 Every unit of the flow refuses to run without its tool; here it is asked beforehand, so that a flow leaves out
 what cannot run and does all the rest. The version is part of what a result is cached under.

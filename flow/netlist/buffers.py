@@ -1,5 +1,5 @@
-"""Buffers that are put into a netlist: each is a cell with a net of its own behind it, named by its module,
-on which readers hang then.
+"""Inserts buffers into a netlist: each gets a net of its own, named after its module, and takes over some
+readers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A netlist as Yosys' JSON has it: what the rewritings of synthesis and the proofs read and write.
+"""A netlist in Yosys' JSON, as synthesis rewrites it and proofs read it.
 
 It is Yosys' own format (`write_json`), with more keys than are named here; none is lost on the way.
 """

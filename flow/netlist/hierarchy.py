@@ -1,4 +1,4 @@
-"""Where the cells of a flat netlist come from: hierarchy.json."""
+"""Hierarchy of a flat netlist, by cell: hierarchy.json."""
 
 from __future__ import annotations
 

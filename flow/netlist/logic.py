@@ -1,5 +1,4 @@
-"""The logic of a flat netlist in yosys' JSON: Boolean functions in topological order between the states and
-the ports.
+"""Logic of a flat netlist in Yosys' JSON: Boolean functions in topological order between registers and ports.
 
 Cells are yosys' single-bit gates, before mapping, or cells of a library, whose functions Liberty gives.
 `simulate` computes all nets for words of random bits at the sources at once: a signature of what each net

@@ -1,4 +1,4 @@
-"""Mapped netlists as plain data: instances of library cells, nets by number, who drives and who reads each.
+"""Mapped netlists as plain data: instances of library cells, nets by number, drivers and readers.
 
 `read` takes what yosys' write_json writes: one flat module, bit by bit. A net's name is the one that Verilog
 knows it by, a bit of a bus as "name[3]" by the bus's own numbering; where a net has several names a port's

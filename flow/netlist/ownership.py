@@ -1,4 +1,4 @@
-"""Which module of the source each cell of a flat, mapped netlist belongs to.
+"""Maps each cell of a flat, mapped netlist to its source module.
 
 Mapping a flat design keeps the names of registers and ports and forgets all others. What a cell belongs to is
 found by what its output means: before mapping, when nets still have the names of the source, and after it,

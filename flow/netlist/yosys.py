@@ -1,4 +1,4 @@
-"""Yosys scripts in a process of their own: what they print, what they take, and what went wrong in one line.
+"""Runs Yosys scripts in a separate process, with their output, inputs and one-line errors.
 
 Yosys comes as the package pyosys, a library that ends the whole process when a pass fails and keeps its
 memory. So a script runs in a process of this module, one command a line, in the directory in which it leaves

@@ -1,4 +1,4 @@
-"""Energy per operation, and published figures to hold it against.
+"""Energy per operation, and published figures for comparison.
 
 Energy is power x cycles x period, of a window. For a machine alone the window is the operation itself. For a
 processor it is what its program brackets with stats_en, and the energy of a "dummy" that does the same but

@@ -1,4 +1,4 @@
-"""Power of every cell of a mapped netlist, from an activity: power.py says by what rules."""
+"""Power of every cell of a mapped netlist under an activity, by the rules that power.py states."""
 
 from __future__ import annotations
 

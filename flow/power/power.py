@@ -1,5 +1,5 @@
-"""Power and energy of a mapped netlist from the activity of a workload: the library's tables, at every
-instance's own slews and loads.
+"""Power and energy of a mapped netlist under a workload, from the library's tables at each instance's slews
+and loads.
 
     internal   energy inside the cell at each transition of a pin, by cell_energy.py: tables, conditions,
                probabilities

@@ -1,5 +1,4 @@
-"""A placed netlist against the mapped one: the proof that placement has changed how it is built, and not what
-it computes.
+"""Proof that a placed netlist computes what the mapped one does.
 
 Placement may choose other drive strengths, exchange commutative inputs, add buffers, and copy clock gates.
 Every net of the mapped netlist stands for the one of the placed netlist that the same output or port drives;

@@ -1,5 +1,5 @@
-"""Assertions of SystemVerilog proved over all times: yosys makes one circuit of them, abc looks for an
-inductive invariant (PDR).
+"""Proofs of SystemVerilog assertions over unbounded time: Yosys builds a circuit, abc finds an inductive
+invariant (PDR).
 
 The circuit begins in any state in which its `initial` values hold, its inputs are what `assume` allows. An
 answer is sure either way: an invariant is checked by abc once more, a counterexample is a run from the

@@ -1,5 +1,4 @@
-"""Registers by what reads them, of a text of SystemVerilog whose modules are elaborated and flattened by
-yosys.
+"""Fan-in of registers in a SystemVerilog text, elaborated and flattened by Yosys.
 
 A register that has a name can be spoken of in an assertion (`unit.control.count`): that is how a proof about
 words that are computed from registers becomes one about the registers, which is easy.

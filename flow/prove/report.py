@@ -1,4 +1,4 @@
-"""Result of the proof of a netlist against its design: equivalence.json."""
+"""Result of the equivalence proof of a netlist: equivalence.json."""
 
 from __future__ import annotations
 

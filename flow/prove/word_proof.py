@@ -1,5 +1,5 @@
-"""That rewritten arithmetic computes what it did, shown by algebra on words: shared sums, carry-save chains
-and squarers, at any width.
+"""Word-level proof by algebra that rewritten arithmetic is unchanged: shared sums, carry-save chains and
+squarers, at any width.
 
 Two designs in yosys' JSON with the same numbers of nets, `before` and `after` one of squaring.py, sharing.py,
 carry_save.py. Cells that are the same in both need no proof; of each net that is in both, and is driven by a

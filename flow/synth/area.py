@@ -1,4 +1,4 @@
-"""Where the area of a netlist is: area.json."""
+"""Area of a netlist by module: area.json."""
 
 from __future__ import annotations
 

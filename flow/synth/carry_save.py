@@ -1,5 +1,4 @@
-"""Chains of additions with a halving between them: carry-save inside, one addition with all carries at the
-end.
+"""Rewrites chains of additions and halvings: carry-save inside, one carry-propagating addition at the end.
 
 In s' = (s + word) / 2, s'' = (s' + word') / 2, ... each word is chosen by the last bits of the sum before it,
 and nothing else of a sum is needed but to be added to. So the steps of Montgomery's product are, in paper

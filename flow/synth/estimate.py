@@ -1,5 +1,4 @@
-"""How large a design will be, from its words and operators: the cells that synthesis will make, before it
-starts on them.
+"""Estimates the number of cells of a design from its words and operators, before synthesis.
 
 Cells of the library for a bit of each operator, fitted to what synthesis makes of the machines of the
 catalogue; within a factor of 2 of it (the table is in tests/flow/test_synthesis.py). What is multiplied takes

@@ -1,5 +1,4 @@
-"""Adders and row selections that a design names, as cells of the library from the start: a vector of
-FullAdders is a vector of them.
+"""Maps adders and row selections that a design names to library cells before synthesis.
 
 A bit heap of thousands of full adders is the best tree there is when it is written down, and a mapper that is
 shown its gates takes it apart, for hours. So modules whose name begins with a word of NAMES are looked into

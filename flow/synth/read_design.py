@@ -1,5 +1,5 @@
-"""A design in SystemVerilog as words and operators: read by read_slang, refused if it makes no circuit, flat
-but for its tiles.
+"""Reads SystemVerilog as words and operators by read_slang, flat except for its tiles; refuses what is not a
+circuit.
 
 `read_design` leaves in `work` hierarchy.json (the design as it is), coarse.json (flat; the rest and one of
 each tile, if it has tiles: tiles.py) and kept.json (with its hierarchy). Refused are latches, loops, nets

@@ -1,4 +1,4 @@
-"""Sums of conditional words: adders that differ only in their conditions become one adder and multiplexers.
+"""Shares adders: sums that differ only in their conditions become one adder and multiplexers.
 
 Three rewritings, of which the first two pay when several adders meet the same words y and n under other
 conditions:

@@ -1,5 +1,5 @@
-"""Squares: a * a needs half of the partial products of a * b, as a_i a_j and a_j a_i are one bit of the next
-place.
+"""Squares: a * a needs half of the partial products of a * b, because a_i a_j and a_j a_i add up to one bit
+of the next place.
 
 A multiplier whose two operands are the same word becomes n (n - 1) / 2 AND gates (a_i a_j for i < j, at place
 i + j + 1), the bits of the word themselves (a_i a_i = a_i, at place 2 i), a tree of full adders and one

@@ -1,5 +1,4 @@
-"""Logic synthesis: a design in SystemVerilog to a flat netlist of library cells, each with the module that it
-belongs to.
+"""Logic synthesis: from SystemVerilog to a flat netlist of library cells, each with its source module.
 
 `synthesize` reads the design (read_design.py), rewrites its arithmetic (squaring.py, sharing.py,
 carry_save.py), runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the

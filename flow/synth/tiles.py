@@ -1,4 +1,4 @@
-"""Tiles: modules that a design has many of, so that they are synthesised, sized and proved once.
+"""Tiles: modules with many instances, which are synthesised, sized and proved once.
 
 A tile has at least LEAST_INSTANCES that are alike, which together save LEAST_SAVED cells of work, and no path
 from an input to an output without a register: what comes out of it depends on its state alone. Registers then

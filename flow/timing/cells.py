@@ -1,5 +1,4 @@
-"""The cells of a library as timing sees them: one edge of an input that makes one edge of an output, and the
-checks of registers.
+"""Timing view of library cells: arcs between edges of inputs and outputs, and the checks of registers.
 
 `CellTables` has the numbers of their tables and the capacitance of their pins in arrays by number of kind, so
 that a cell changes its size by changing its number.

@@ -1,5 +1,4 @@
-"""Which clock to try next: the shortest period that a design meets, where each trial is a synthesis or a
-layout of minutes.
+"""Chooses the next clock to try in the search for the shortest period that a design meets.
 
 A met netlist says little, as its sizes go down again until no slack is left; one that misses its clock says
 by how much it is too slow, and that is nearly the answer. So the search goes well below what is met, then to

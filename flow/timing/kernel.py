@@ -1,4 +1,4 @@
-"""The inner loops of the timing graph in C++ (kernel.cpp): compiled once, kept in the cache by content.
+"""Inner loops of the timing graph in C++ (kernel.cpp), compiled once and cached by content.
 
 Sizing analyses the whole netlist after every batch of moves; in numpy these loops were most of it.
 """

@@ -1,5 +1,4 @@
-"""Slews and arrivals by the tables of the library (non-linear delay model): the flow's own estimate beside
-OpenSTA.
+"""Slews and arrivals by the library's tables (non-linear delay model): the flow's own engine next to OpenSTA.
 
 A net's driver sees the lumped capacitance of wire and pins, rising and falling apart. Level by level from the
 inputs and the registers, each arc's delay and output slew are looked up at (slew of its input, load of its

@@ -1,4 +1,4 @@
-"""OpenSTA as an engine of flow/timing/timing.py: its script, and a strict parser of its report.
+"""OpenSTA as a timing engine of flow/timing/timing.py: its script, and a strict parser of its report.
 
 Debian 12 packages version 2.0.17, of 2019. It continues after errors and exits with 0, so its messages are
 parsed; it applies the library's default wire-load model unless another one is set, so the script sets one

@@ -1,6 +1,4 @@
-"""Tables of a library stacked into arrays, so that many points of many tables are looked up in one go
-(kernel.cpp).
-"""
+"""Tables of a library stacked into arrays for batched lookup (kernel.cpp)."""
 
 from __future__ import annotations
 

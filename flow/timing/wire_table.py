@@ -1,4 +1,4 @@
-"""The wire of each net as the analyses take it: wires.json, {net: {cap_ff, res_ohm, length_um, source}}."""
+"""Wires of all nets, as the analyses read them: wires.json, {net: {cap_ff, res_ohm, length_um, source}}."""
 
 from __future__ import annotations
 

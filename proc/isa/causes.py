@@ -1,5 +1,5 @@
-"""Why an instruction traps: the values of mcause (RISC-V privileged specification, table 3.6), in words, and
-which of them halt.
+"""Trap causes: the values of mcause (RISC-V privileged specification, table 3.6), their descriptions, and
+which ones halt.
 """
 
 MISALIGNED_FETCH = 0  # of the target, at the jump or branch

@@ -1,5 +1,4 @@
-"""The control and status registers of the processor: one table, from which the simulator, the RTL and the
-README take them.
+"""Control and status registers of the processor: one table for the simulator, the RTL and the README.
 
 Machine mode only: registers of the RISC-V privileged specification (volume II, 1.12), and those of the
 course's processor (paper 001, section 2.4): two streams of words to and from a manager, the window in which

@@ -1,5 +1,4 @@
-"""The bus of a processor at the functional level: a slave at the first addresses of the window, and its
-interrupt line.
+"""The processor's bus at the functional level: one slave at the start of the window, and its interrupt line.
 
 There is no clock. A slave does what an access asks for before it answers, so that its line can only change by
 an access; `sleep` is for models that raise it by themselves.

@@ -1,4 +1,4 @@
-"""The instruction-set simulator: the processor at the functional level, against which the RTL is compared.
+"""Instruction-set simulator: the processor at the functional level, the reference for the RTL.
 
 Fast in plain Python: each instruction is decoded once, to a function without arguments that does it
 (`modexlab.proc.iss.semantics`), and straight lines of them are kept as blocks. A store into a word that has

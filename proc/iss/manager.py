@@ -1,4 +1,4 @@
-"""The manager: whoever gives a program its words and takes those it sends, at every level."""
+"""Manager: supplies the words that a program reads and collects those that it sends, at every level."""
 
 from ...fl.errors import BadInput
 

@@ -1,4 +1,4 @@
-"""Result of a program at every level and stage: its end, its effects, and its cycles by cause."""
+"""Result of a program at every level and stage: how it ended, its effects, and its cycles by cause."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Semantics of every instruction at the functional level: one row an instruction, compiled to Python
-functions.
+"""Semantics of every instruction at the functional level, one row each, compiled to Python functions.
 
     x     the registers, x[32] in place of x0 where one is written    a, b  numbers of rs1 and rs2
     i     the immediate                                               d     number of rd

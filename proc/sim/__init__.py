@@ -1,4 +1,4 @@
-"""Simulation of a processor with its memory and its manager: one entry point, several stages.
+"""Simulates a processor with its memory and manager: one entry point, several stages.
 
 sim = simulate_proc(ProcXcel(Proc, NullXcel), stage="native")
 outcome = sim.run(load_elf("kernel.elf"), timing=MemoryTiming(latency=2, stall=0.2))

@@ -1,4 +1,4 @@
-"""The ports of a processor as its testbench sees them."""
+"""Ports of a processor, as its test bench sees them."""
 
 from pymtl3 import Bits1, Bits32, Component
 from pymtl3.dsl import Signal

@@ -1,4 +1,4 @@
-"""The processor's testbench in Python: any PyMTL3 component with the ports of a processor, cycle by cycle."""
+"""Python test bench of the processor, for any PyMTL3 component with its ports."""
 
 import time
 from collections import deque

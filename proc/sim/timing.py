@@ -1,4 +1,4 @@
-"""How fast the memory behind the processor is, and how often its ports are not ready."""
+"""Timing of the memory model: latency, and how often its ports stall."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""C and assembly to a program: the cross compiler, and the cache of builds.
+"""Compiles C and assembly with the cross compiler, and caches the programs.
 
 A program is linked by software/link.ld with software/crt0.S and an archive of the functions in software/, of
 which it gets those that it calls and does not define itself. Its own sources are compiled in every run: that

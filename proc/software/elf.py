@@ -1,6 +1,4 @@
-"""Programs: what an ELF file loads, where it starts, and its symbols. pyelftools reads the file; what it says
-is checked here.
-"""
+"""Programs from ELF files: segments, entry point and symbols, read by pyelftools and checked here."""
 
 from __future__ import annotations
 

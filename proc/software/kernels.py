@@ -1,4 +1,4 @@
-"""The kernels: ways to compute base^exp mod n on the processor (mod_exp/), and the programs around them.
+"""Kernels: ways to compute base^exp mod n on the processor (mod_exp/), and the programs around them.
 
 A kernel of one word takes and returns values, as in the listings of paper 001; for longer operands, or with
 no version of its own for one word, it takes addresses of words. One build serves all operands of a width:

@@ -1,5 +1,5 @@
-"""The memory that software sees, sparse and little endian: one map for the simulator and the testbenches of
-the RTL.
+"""Memory as software sees it, sparse and little endian: one map for the simulator and the test benches of the
+RTL.
 
 Page zero is not mapped, so that a null pointer shows. Words that nobody has written read as 0.
 """

@@ -1,4 +1,4 @@
-"""The register header of the driver in C, made from the map of fl/axi4lite.rdl and the codes of fl/status.py.
+"""C header of the driver's registers, generated from fl/axi4lite.rdl and fl/status.py.
 
     python -m modexlab.proc.software.register_header
 

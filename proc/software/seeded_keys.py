@@ -1,4 +1,4 @@
-"""RSA keys for measurements: the same for the same seed, and so no secrets."""
+"""Seeded RSA keys for measurements; anyone can recompute them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common parts of all stages: the options of a simulation, and `run`.
+"""Shared parts of all simulation stages: the options of a simulation, and `run`.
 
 `Model` is what a testbench of any kind needs; `Simulation` is the one for streams.
 """

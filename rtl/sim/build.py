@@ -1,4 +1,4 @@
-"""From Verilog text to a shared library: Verilator, then one call of the compiler.
+"""Builds a shared library from Verilog: Verilator, then one call of the compiler.
 
 All C++ of a design, Verilator's and the driver's, is one translation unit: that is the fastest way to compile
 it. Verilator's own run-time library, which takes longer to compile than most designs, is compiled once for

@@ -1,4 +1,4 @@
-"""On-disk cache of builds, each found by the hash of everything that went into it.
+"""On-disk cache of builds, keyed by the hash of all their inputs.
 
 The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file
 (`cached`: a compiled library) or a directory of files (`cached_tree`: a step of the flow). It is made in a

@@ -1,4 +1,4 @@
-"""Ctrl-C while PyMTL3 works: it is kept until none of PyMTL3's code runs.
+"""Delays Ctrl-C until no PyMTL3 code is running.
 
 Elaboration, translation and the values of PyMTL3 (`Bits.__getitem__`, comparisons) have an `except:` that
 names no exception. A KeyboardInterrupt that arrives in one of them turns into another error, or is lost, and

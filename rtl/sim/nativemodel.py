@@ -1,4 +1,4 @@
-"""A design as a compiled library: Verilog in a harness, with a driver in C++ behind the common model.cpp.
+"""A design as a compiled library: Verilog in a harness, and a C++ driver on top of model.cpp.
 
 A whole run happens inside the library; Python gets control back every fifth of a second, so that Ctrl-C and
 progress work. A design is compiled once: the cache finds it again by the text of its Verilog.

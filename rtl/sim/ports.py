@@ -1,4 +1,4 @@
-"""The ports of a component as the drivers see them: one request stream, one response stream, statics.
+"""Ports of a component as the drivers see them: one request stream, one response stream, statics.
 
 `istream` and `ostream` are val/rdy streams (RecvIfcRTL, SendIfcRTL) whose message is Bits or a bitstruct;
 every further input port of the component itself is static: held while an operation is in flight.

@@ -1,4 +1,4 @@
-"""Protocol of a run at every stage: the requests, and when requests are offered and responses accepted.
+"""Protocol of a run at every stage: the requests, and when each side is ready.
 
 One driver protocol, written twice (`pydriver.py` and `native.cpp`) and compared by the tests, so that cycle
 stamps are equal at all stages. Cycle 0 is the first after two cycles of reset. Per cycle: drive the inputs,

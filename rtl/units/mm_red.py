@@ -1,5 +1,4 @@
-"""MMRed: Montgomery's product by a full product and its reduction, a bit after the other (paper 004,
-Algorithm 1).
+"""MMRed: Montgomery's product by a full product and a bit-serial reduction (paper 004, Algorithm 1).
 
 One combinational n x n product (the paper's "big multiplier"), then n times: add the modulus if the value is
 odd, halve. A last cycle subtracts the modulus where the value reaches it.

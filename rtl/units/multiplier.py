@@ -1,4 +1,4 @@
-"""Multiplier: the full product of two words, in one cycle or k bits of b a cycle.
+"""Multiplier: the full product of two words, in one cycle or k bits of b per cycle.
 
 bits_per_cycle = 0: the product is combinational and registered once (the synthesis tool chooses the tree).
 bits_per_cycle = k: shift-and-add, k partial products a cycle, least significant first; needs k to divide

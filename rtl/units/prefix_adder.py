@@ -1,4 +1,4 @@
-"""PrefixAdder: x + y by a parallel-prefix network (paper 000, section 2.2.2 takes Brent and Kung's), or by
+"""PrefixAdder: x + y by a parallel-prefix network (paper 000, section 2.2.2 uses Brent and Kung's), or by
 plain `+`.
 
 `adder`: "brent-kung", "kogge-stone", "sklansky" instantiate the network that fl/compression/prefix.py plans,

@@ -1,5 +1,4 @@
-"""PseudoMul: a * b mod m for one modulus m that is known when the hardware is made (paper 000, sections 2.2.1
-and 4.1).
+"""PseudoMul: a * b mod m for one modulus m that is fixed in the hardware (paper 000, sections 2.2.1 and 4.1).
 
 A CompressionTree folds and compresses the partial products to two rows, a ModAdder adds them modulo m. The
 modulus is any of the shapes 2^n, 2^n - 1, 2^n + 1, 2^n - k, 2^n + k; the paper's machines take a

@@ -1,5 +1,4 @@
-"""ResidueMemory: words of residues, one port to read and one to write: the table of a window, and the numbers
-of a key.
+"""ResidueMemory: a memory of residues with one read and one write port, for window tables and key material.
 
 Ports: read_at -> data, in the next cycle; write, write_at, in_data. What is read in the cycle in which it is
 written is the old word. This is the block RAM of an FPGA; on a chip it is an array of flip-flops, or whatever

@@ -1,4 +1,4 @@
-"""SerialCtrl: the control of a unit that computes in steps, one operation at a time.
+"""SerialCtrl: the controller of a unit that computes in steps, one operation at a time.
 
     IDLE  operands are loaded when a request comes, or already in the cycle in which an answer is taken
     STEP  one cycle of steps after another

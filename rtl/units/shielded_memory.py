@@ -1,5 +1,5 @@
-"""ShieldedMemory: a ResidueMemory in which a word that is not read moves nothing behind it, nor one that is
-not written anything before it.
+"""ShieldedMemory: a ResidueMemory whose idle words cause no switching: reads and writes toggle only the
+addressed word.
 
 The words of a plain one stand before a multiplexer, which moves by what all of them hold whenever another
 address is read: a number of the key that lies there shows on a netlist, though nobody asks for it (`modexlab

@@ -1,4 +1,4 @@
-"""SquareOfR: R^2 mod n with R = 2^nbits, by shift-sub products and no division (paper 004, section III).
+"""SquareOfR: R^2 mod n with R = 2^nbits, by shift-sub products without a division (paper 004, section III).
 
 R - n is congruent to R, and below n when n has its top bit set: then (R - n) * (R - n) mod n is it. For a
 shorter n, which the paper leaves out, R - n is reduced first, as 1 * (R - n) mod n, by the same unit.

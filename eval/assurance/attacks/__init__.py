@@ -1,1 +1,1 @@
-"""Leakage of a machine, and the effect of faults in it."""
+"""Leakage assessment and fault injection."""

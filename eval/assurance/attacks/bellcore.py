@@ -1,4 +1,4 @@
-"""Bellcore attack: one wrong signature by CRT gives a prime of the key.
+"""Bellcore attack: one wrong CRT signature reveals a prime of the key.
 
 Boneh, DeMillo, Lipton (1997), with Lenstra's remark: a signature s' by CRT, wrong modulo one prime
 alone, gives the other prime, as gcd(s'^e - m, n).

@@ -1,6 +1,4 @@
-"""Faults in the netlist of the flow, at its default style and clock: a net stuck at 0 or at 1, or flipped in
-a cycle.
-"""
+"""Fault campaigns on a netlist of the flow: nets stuck at 0 or 1, or flipped for one cycle."""
 
 from __future__ import annotations
 

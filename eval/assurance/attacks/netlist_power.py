@@ -1,5 +1,4 @@
-"""Moments of what moves in a machine's netlist, for leakage.py: all nets, with the glitches that the delays
-of the gates make.
+"""Moments of the switching activity of a netlist, glitches included, for leakage.py.
 
 The netlist is that of the flow at its default style, with the delays of a clock of so many ns and no wires.
 Slower than registers at RTL by far, but what makes two operations differ between two edges of the clock is

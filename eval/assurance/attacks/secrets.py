@@ -1,4 +1,4 @@
-"""Private exponents of one modulus, alike in all that is public, to be compared with each other.
+"""Private exponents of one modulus that agree in everything public, for comparison with each other.
 
 A machine that blinds or checks wants the public exponent that belongs to a private one. So that a public
 exponent tells nothing by its cycles, all have the same length and as many ones; and they agree in the low

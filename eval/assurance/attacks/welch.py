@@ -1,4 +1,4 @@
-"""Welch's t-test on moments: is what a device gives away the same in two classes of operations?
+"""Welch's t-test on moments: decides whether two classes of operations differ in their power.
 
 Test vector leakage assessment (G. Goodwill, B. Jun, J. Jaffe, P. Rohatgi: A testing methodology for
 side-channel resistance validation, 2011): above 4.5 the two means differ, but for one time in 147,000; and a

@@ -1,4 +1,4 @@
-"""SystemVerilog around a unit or a machine: what it may be given, and what must then hold, for
+"""Formal benches in SystemVerilog around a unit or a machine: assumptions and assertions for
 flow/prove/assertions.py.
 
     contract     a unit and its contract, of all inputs, or of a step of its registers from any state

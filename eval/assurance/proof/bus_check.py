@@ -1,6 +1,6 @@
-"""The rules of AXI4-Lite, of the channels that a machine has on that bus: whatever is behind them, and
-whatever a master does that keeps the rules. They are all that stands between the bus and the registers, so
-that nothing is lost or doubled there, at all delays.
+"""Proof of the AXI4-Lite rules on the channels of a machine, for any master that keeps the rules.
+
+The channels are all that lies between the bus and the registers, so nothing is lost or doubled there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks as tasks of a campaign, whose memory is the verdicts of a ledger."""
+"""Checks as tasks of a campaign; the ledger remembers their verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A check: something that is to hold of a design, and what became of it."""
+"""Check: one property of a design to prove, and its verdict."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A contract of a unit: SystemVerilog over the names of its ports, each as a number of `nbits` bits, wide
-enough that no sum overflows.
-"""
+"""Contracts of units: SystemVerilog expressions over port names, widened so that no sum overflows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers of units with streams: all operands that they accept, and the right results.
+"""Exhaustive operands and expected results of units with streams.
 
 ANSWERS has an entry for each class; a unit of few bits is run on every one of its operands
 (stream_checks.py). What is right is said by multiplications and remainders of numpy, by no model of the unit.

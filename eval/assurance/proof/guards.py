@@ -1,4 +1,4 @@
-"""Checks of what protects a machine: refusals, wiping of its memories, and zeroise behind AXI4-Lite.
+"""Checks of a machine's protections: refusals, wiped memories, and zeroise behind AXI4-Lite.
 
 refusal   operands that a machine cannot take are answered with their status and 0, all others are computed
 wipe      the memory of a program holds the same words after every computation

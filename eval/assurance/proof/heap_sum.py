@@ -1,4 +1,4 @@
-"""A bit heap adds up: proved by algebra on its connections, at any width.
+"""Proof by algebra that a bit heap adds up, at any width.
 
 Each full adder has sum + 2 carry = v + w + x, each half adder likewise (contracts of their own). So the
 number that the pair stands for is a sum of bits with weights, in which the outputs of an adder are replaced

@@ -1,4 +1,5 @@
-"""Checks of a whole accelerator: handshakes at all delays, time, the netlist, and that netlist placed.
+"""Checks of a whole accelerator: handshakes under any delay, constant time, the netlist, and the placed
+netlist.
 
 Handshakes and time are proved by the registers that they depend on or, where that is not enough, on the
 hardware with its whole datapath, at small widths. Time is a claim: the fields of a request that must not

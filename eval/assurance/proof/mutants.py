@@ -1,5 +1,4 @@
-"""Faults planted in units: an operator or an index of the text is changed, and the check of the unit has to
-refute it.
+"""Mutants of units: one operator or index is changed, and the check of the unit must disprove the mutant.
 
 Of the faults in a text the first few are of all its parts. A text that is no hardware any more is passed
 over. Where the check holds in spite of a fault, it is asked whether the changed unit does what the whole one

@@ -1,4 +1,4 @@
-"""Ports, parameters and subcomponents of a PyMTL3 component, as proofs need them."""
+"""Ports, parameters and subcomponents of a PyMTL3 component, in the form that proofs need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All checks of a design: those of the units that its hardware instantiates, and those of all of it."""
+"""Registry of all checks of a design: those of its units and those of the whole machine."""
 
 from __future__ import annotations
 

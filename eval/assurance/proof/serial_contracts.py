@@ -1,5 +1,5 @@
-"""Contracts of memories, and of the units of machines that compute digit by digit or in words: what a cycle
-makes of their registers.
+"""Contracts of memories and of units that compute digit by digit: the effect of one cycle on their
+registers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Units with streams by their handshakes and answers.
+"""Checks of units with streams: handshakes and responses.
 
 Answers are proved in two parts. Two copies in any two states that take the same request have the same in all
 registers that decide what comes; and while it computes, what its streams say makes no difference to these. So

@@ -1,6 +1,4 @@
-"""The units of a design, each held against its mathematics: contracts without registers, streams by their
-handshakes and answers.
-"""
+"""Checks of the units of a design against their mathematics."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Contracts of units: what their outputs are by their inputs, or what a step makes of their registers, with
-the bounds of their headers.
+"""Contracts of units: outputs as functions of inputs, or the effect of one step on registers, with the bounds
+that headers state.
 
 contract_lang.py says what one is; those of folded products and of machines in words are in fold_contracts.py
 and serial_contracts.py. CONTRACTS has one for each class; where a design instantiates the class, it is proved

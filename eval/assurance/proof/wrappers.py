@@ -1,5 +1,5 @@
-"""Streams around units that have none, or whose answer comes of more than one request: hardware for a proof,
-and for nothing else.
+"""Stream wrappers, for proofs only, around units without streams and units whose response depends on several
+requests.
 
 ArrayStream   a systolic array with both operands in registers, where the words of the product arrive too: {a,
               b} -> the product

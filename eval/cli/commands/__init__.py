@@ -1,1 +1,1 @@
-"""One file a command, with `add` (its options) and `execute`."""
+"""The commands, one file each, with `add` (options) and `execute`."""

@@ -1,4 +1,4 @@
-"""`modexlab asic`: a design through the ASIC flow, to area, timing, energy and a layout."""
+"""`modexlab asic`: take a design through the ASIC flow to area, timing, energy and layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modexlab check`: third parties' vectors through a design."""
+"""`modexlab check`: run third-party test vectors on a design."""
 
 from __future__ import annotations
 

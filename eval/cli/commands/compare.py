@@ -1,4 +1,4 @@
-"""`modexlab compare`: the papers' figures beside ours, from the ledger, and what is missing measured."""
+"""`modexlab compare`: the papers' figures next to ours, measuring what the ledger lacks."""
 
 from __future__ import annotations
 

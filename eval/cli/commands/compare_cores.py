@@ -1,5 +1,5 @@
-"""`modexlab compare cores`: cores at one width beside each other, in one library, by one flow, and what
-others have published.
+"""`modexlab compare cores`: all cores at one width, with one library and one flow, next to published
+cores.
 """
 
 from __future__ import annotations

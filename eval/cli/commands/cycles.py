@@ -1,6 +1,4 @@
-"""`modexlab run --level formula`: how many cycles an operation takes, from the closed formula and
-without simulating.
-"""
+"""`modexlab run --level formula`: cycles of an operation by its closed formula, without simulation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`modexlab design`: Verilog of one's own as a design: a manifest to begin with, and what is wrong with
-one.
-"""
+"""`modexlab new manifest`, `new wrapper` and `check --manifest`: your own Verilog as a design."""
 
 from __future__ import annotations
 

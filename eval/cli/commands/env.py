@@ -1,4 +1,4 @@
-"""`modexlab env`: the libraries of cells, the tools that are found, and the cache."""
+"""`modexlab env`: cell libraries, installed tools and the cache."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`modexlab sweep`: measure the points of a space, here or on a cluster, and print the fronts that they
-form.
-"""
+"""`modexlab sweep`: measure the points of a space, here or on a cluster, and print their Pareto fronts."""
 
 from __future__ import annotations
 

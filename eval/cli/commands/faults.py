@@ -1,6 +1,4 @@
-"""`modexlab attack faults`: what single-bit faults in a machine come to, and what a wrong CRT result
-gives away.
-"""
+"""`modexlab attack faults`: inject single-bit faults, and run the Bellcore attack on wrong CRT results."""
 
 from __future__ import annotations
 

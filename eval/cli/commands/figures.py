@@ -1,6 +1,4 @@
-"""`modexlab asic --crosscheck`: area, timing, power and layout of a netlist, held against those of
-other tools.
-"""
+"""`modexlab asic --crosscheck`: compare area, timing, power and layout with the results of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modexlab asic --fpga`: what a design takes of an FPGA, and the frequency after place and route."""
+"""`modexlab asic --fpga`: FPGA resources of a design, and its frequency after place and route."""
 
 from __future__ import annotations
 

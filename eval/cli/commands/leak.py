@@ -1,4 +1,4 @@
-"""`modexlab attack leakage`: does what a machine does tell of its secret? A t-test on simulated power."""
+"""`modexlab attack leakage`: a t-test on simulated power, fixed against random secrets."""
 
 from __future__ import annotations
 

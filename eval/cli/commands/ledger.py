@@ -1,4 +1,4 @@
-"""`modexlab ledger`: what has been measured, as a table, in detail, or as a file for other programs."""
+"""`modexlab ledger`: list, show, export, merge, verify and salvage measurements."""
 
 from __future__ import annotations
 

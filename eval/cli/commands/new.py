@@ -1,4 +1,4 @@
-"""`modexlab new accelerator`: a folder with an accelerator of your own to begin with."""
+"""`modexlab new accelerator`: write a folder with an accelerator to start from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`modexlab verilog --package`: an accelerator as a folder of intellectual property that another team
-can use.
-"""
+"""`modexlab verilog --package`: write an accelerator as an IP package for another team."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modexlab proc`: a program on the processor, and where its cycles went."""
+"""`modexlab proc`: run a program on the processor and report where its cycles went."""
 
 from __future__ import annotations
 

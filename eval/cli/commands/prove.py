@@ -1,6 +1,4 @@
-"""`modexlab prove`: that a design does what its mathematics says, for all inputs, or inputs for which it does
-not.
-"""
+"""`modexlab prove`: prove that a design meets its specification for all inputs, or find a counterexample."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`modexlab report`: what the ledger holds, as one HTML page, after measuring what a report should have and
-the ledger has not.
-"""
+"""`modexlab report`: measure what the report lacks, and write the ledger as one HTML page."""
 
 from __future__ import annotations
 

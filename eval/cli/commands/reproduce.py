@@ -1,4 +1,4 @@
-"""`modexlab ledger reproduce`: the command behind a figure, and the figure measured again."""
+"""`modexlab ledger reproduce`: print the command behind a figure, and measure the figure again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modexlab run`: one operation on one design, checked against Python's own power."""
+"""`modexlab run`: one operation on one design, checked against Python's `pow`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Foreign designs: any Verilog as an entry beside ours, by a manifest (design.toml).
+"""Third-party designs: any Verilog as an entry of the catalogue, by a manifest (design.toml).
 
     manifest.py       the file: its keys, its checks, and the lines that errors name
     ports.py          the ports of a module, by Verilator

@@ -1,4 +1,4 @@
-"""Core: a third-party module with modexlab's streams, either its own or those of a wrapper.
+"""Core: a third-party module with modexlab's streams, its own or those of a wrapper.
 
 There is nothing but RTL: no cycle-level model and no formula. Subclasses define its function.
 """

@@ -1,4 +1,4 @@
-"""Corners: the rows of the flow through a foreign core at RTL, each judged by Python's own power."""
+"""Corner rows of the flow on a third-party core at RTL, each checked against Python's `pow`."""
 
 from __future__ import annotations
 

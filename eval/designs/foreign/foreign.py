@@ -1,4 +1,4 @@
-"""Foreign RSA machines: a Design by a manifest, and its machine at a width.
+"""Third-party RSA machines: a Design made from a manifest, and its machine at a width.
 
 The functional level is Python's own power under the limits of the manifest; cycles are counted by running it.
 """

@@ -1,4 +1,4 @@
-"""Foreign designs for the flow: the module of the manifest as the top module, and its rows.
+"""Third-party designs as sources for the flow: the manifest's module is the top module.
 
 If that is a wrapper, areas and powers of the core alone are those of an instance in it. Rows that the limits
 of the manifest exclude are left out.

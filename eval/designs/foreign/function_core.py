@@ -1,4 +1,6 @@
-"""Function cores: accelerators of any kind, whose manifest names their fields and a Python function."""
+"""Function cores: third-party accelerators of any kind, whose manifest names their fields and a Python
+function.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifest: a core that we did not write, described by a TOML file, so that it is a design beside ours.
+"""Manifest: the TOML description of a third-party core.
 
     name = "tiny"                          # of the design, as tables have it
     files = ["rtl/tiny.v", "wrapper.v"]    # relative to the manifest; packages before their users

@@ -1,5 +1,5 @@
-"""Montgomery products in words: DigitSerial by additions, a bit of a factor after the other (paper 003);
-WordSerial, ours, a digit.
+"""Word-serial Montgomery products: DigitSerial of paper 003 adds bit by bit, our WordSerial multiplies digit
+by digit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parameter of paper 001's machines that says whether their registers are gated."""
+"""The clock-gating parameter of paper 001's machines."""
 
 from ....fl.param import BOOLS, Param
 

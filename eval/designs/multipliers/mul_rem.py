@@ -1,4 +1,4 @@
-"""MulRem: multiply, then divide."""
+"""MulRem: a multiplication followed by a division."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multiplier: a family of product units, of which a width and values of its parameters choose one."""
+"""Multiplier: a family of product units; a width and parameters select one."""
 
 from __future__ import annotations
 

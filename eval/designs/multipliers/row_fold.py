@@ -1,5 +1,5 @@
-"""RowFold: products modulo n by rows of residues, of a machine that keeps its operands in the stages of the
-multiplier.
+"""RowFold: products modulo n by rows of residues, for a machine that keeps its operands in the multiplier's
+pipeline.
 """
 
 from __future__ import annotations

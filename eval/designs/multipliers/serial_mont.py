@@ -1,4 +1,4 @@
-"""MMMul and MMRed: paper 004's Montgomery units, a few bits of a factor a cycle."""
+"""MMMul and MMRed: paper 004's Montgomery units, a few bits of a factor per cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ShiftSub: interleaved multiplication and reduction, a few bits of a factor a cycle."""
+"""ShiftSub: interleaved multiplication and reduction, a few bits of a factor per cycle."""
 
 from __future__ import annotations
 

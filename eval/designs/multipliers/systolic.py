@@ -1,5 +1,5 @@
-"""Systolic: Montgomery products by a row of processing elements of one small multiplier each: paper 002's,
-and ours without a pause.
+"""Systolic: Montgomery products by a row of processing elements, one small multiplier each: paper 002's, and
+ours, which never idles.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""A machine of the catalogue as one self-contained SystemVerilog file: a header with all one must know, and
-the design.
-"""
+"""A machine of the catalogue as one self-contained SystemVerilog file with a full header."""
 
 from __future__ import annotations
 

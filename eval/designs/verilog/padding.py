@@ -1,6 +1,4 @@
-"""The units of PKCS#1 v1.5 padding as self-contained SystemVerilog files: for whoever has an exponentiation
-already.
-"""
+"""The PKCS#1 v1.5 padding units as self-contained SystemVerilog files, for use with any exponentiator."""
 
 from __future__ import annotations
 

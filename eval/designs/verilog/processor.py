@@ -1,5 +1,5 @@
-"""The processor as one self-contained SystemVerilog file, with an accelerator behind its port or with the
-port open.
+"""The processor as one self-contained SystemVerilog file, with an accelerator at its port or with the port
+open.
 
 The header says what it is, its parameters, its ports and what moves on them, and all of its control and
 status registers.

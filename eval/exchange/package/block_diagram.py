@@ -1,5 +1,5 @@
-"""The block diagram of a package: the top module, its ports by groups, the components in it and in these,
-from the hardware itself.
+"""Block diagram of a package, drawn from the hardware: the top module, its port groups, and two levels of
+components.
 """
 
 from __future__ import annotations

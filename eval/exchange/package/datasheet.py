@@ -1,4 +1,4 @@
-"""The data sheet of a package: Markdown, and a page of the same with its pictures inside."""
+"""Data sheet of a package, as Markdown and as one HTML page with its pictures inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An accelerator behind an interface as a folder that another team takes without us.
+"""IP package: an accelerator behind an interface, as a folder that another team uses without modexlab.
 
 It has Verilog, testbench, properties, FuseSoC core, SystemRDL, C, constraints and data sheet; its tests need
 a simulator, and nothing of modexlab.

@@ -1,4 +1,4 @@
-"""The register map of one accelerator as SystemRDL: axi4lite.rdl with its fields and constants."""
+"""Register map of one accelerator as SystemRDL: axi4lite.rdl with its fields and constants."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Timing diagrams: what the ports of an interface do, recorded from its own hardware, as WaveJSON and drawn
-by WaveDrom.
+"""Timing diagrams recorded from the hardware of an interface, as WaveJSON and drawn by WaveDrom.
 
 A stretch in which nothing changes is cut out.
 """

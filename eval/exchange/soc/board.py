@@ -1,5 +1,5 @@
-"""The system on a chip, made with LiteX: a RISC-V CPU, ROM and SRAM, our accelerator on its bus, and a port
-to who runs the simulation.
+"""The system on chip, made with LiteX: a RISC-V CPU, ROM, SRAM, our accelerator on the bus, and a port to the
+test bench.
 
 LiteX's Wishbone-to-AXI-Lite converter stands between the CPU's bus and the accelerator, whose interrupt is
 one of the CPU's. The port is three registers of LiteX's CSR bus: `console` takes a character, `word` a word

@@ -1,4 +1,4 @@
-"""A chip as a folder that builds without modexlab: Verilog, program, map, bench, a makefile and a README."""
+"""A chip as a folder that builds without modexlab: Verilog, program, map, test bench, makefile and README."""
 
 from __future__ import annotations
 

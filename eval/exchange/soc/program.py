@@ -1,4 +1,4 @@
-"""Programs of the chip: the C of software/ and the driver, compiled with the operands, as the contents of the
+"""Programs of the chip: the C of software/, the driver and the operands, compiled to the contents of the
 ROM.
 """
 

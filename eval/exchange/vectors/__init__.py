@@ -1,4 +1,4 @@
-"""Third parties' test vectors: one reader per format, chosen by the content of the file and not its name."""
+"""Readers of third-party test vectors, one per format, selected by the content of the file."""
 
 from __future__ import annotations
 

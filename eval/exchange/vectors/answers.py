@@ -1,4 +1,4 @@
-"""Answers of a design to many exponentiations: a campaign whose tasks are chunks of them."""
+"""Results of many exponentiations on one design: a campaign in chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encodings around RSA: they turn base^exp mod n into "valid" or "invalid".
+"""RSA encodings, which decide whether base^exp mod n is a valid signature or ciphertext.
 
 PKCS#1 v1.5, PSS and OAEP after RFC 8017 (sections 7.1, 7.2, 8, 9), PSS with SHAKE after RFC 8702, X9.31
 after the NIST RSA validation system. Written here in plain Python on `hashlib`, so that the verdict on a

@@ -1,4 +1,4 @@
-"""Items of a vector file: exponentiations, products, and vectors that are neither.
+"""Items of a vector file: exponentiations, products, and vectors that contain neither.
 
 A reader turns every vector of its file into exactly one of these: counts add up and nothing is dropped.
 """

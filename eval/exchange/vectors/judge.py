@@ -1,4 +1,4 @@
-"""Runs items through a design and judges them: every item comes out passed, failed or skipped with a reason.
+"""Runs the items of a vector file on a design; each passes, fails, or is skipped with a reason.
 
 Files are judged one after the other. Items of a file are grouped by the width of the machine that they need.
 """

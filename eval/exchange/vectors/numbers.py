@@ -1,4 +1,4 @@
-"""Reading the numbers in vector files: hexadecimal text, DER, PEM and JWK keys, with errors that say where.
+"""Parsers of numbers in vector files: hexadecimal text, and DER, PEM and JWK keys.
 
 Keys are read by a few lines of DER here and not through `cryptography`: test vectors hold keys that a library
 rightly refuses (short, with tiny or huge exponents, three primes), and their numbers are all that is wanted.

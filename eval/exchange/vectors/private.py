@@ -1,4 +1,4 @@
-"""Private operations: how a program protects them, and the keys that vectors have for them.
+"""Private operations of vector files: their keys, and how a program protects them.
 
 A vector file gives a key as it likes; a program with CRT, blinding or the check wants e, d and, for CRT and a
 blinded exponent, two primes. Where they are missing they are found from d and e.

@@ -1,1 +1,1 @@
-"""Ours beside the twins, the papers, and the field."""
+"""Comparison of our designs with the twins, the papers and other published cores."""

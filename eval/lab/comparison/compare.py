@@ -1,4 +1,4 @@
-"""Published figures next to ours: which are comparable, in which way, and the verdict.
+"""Published figures next to ours: which are comparable, in what sense, and the verdict.
 
     for each in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in the order of
                                                                     the paper

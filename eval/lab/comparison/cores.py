@@ -1,5 +1,4 @@
-"""Cores beside each other at one width: what a product costs, what a private operation takes, and what others
-have published.
+"""Cores at one width: the cost of a product, the time of a private operation, and other published cores.
 
     for each in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests,
                                             published figures

@@ -1,1 +1,1 @@
-"""Measurements, proofs and failures in one file: written, joined, exported, checked and salvaged."""
+"""The ledger: measurements, proofs and failures in one file, with join, export, verification and salvage."""

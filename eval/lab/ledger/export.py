@@ -1,4 +1,4 @@
-"""Rows of the ledger as CSV, JSON lines or Parquet, or as reference results (reference.py).
+"""Exports ledger rows as CSV, JSON Lines or Parquet, or as reference results (reference.py).
 
 A row is one figure with all that belongs to it. What has parts (parameters, tools) is an object in JSON
 lines, and JSON text in a column of the other two; the command is what one types.

@@ -1,4 +1,4 @@
-"""Two ledgers: what differs between them, and one joined to the other.
+"""Compares two ledgers, and merges one into the other.
 
 Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key
 changes with every source, and whether a figure moved with it is just the question. A joined measurement keeps

@@ -1,5 +1,4 @@
-"""The ledger: every figure that was ever measured, in one SQLite file, with what one needs to measure it
-again.
+"""The ledger: every measured figure in one SQLite file, with everything needed to measure it again.
 
 A measurement is one transaction, written as soon as it is made, and nothing is ever overwritten: the newest
 measurement of a point is the one that counts, older ones stay as its history. Any number of processes may

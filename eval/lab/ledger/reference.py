@@ -1,4 +1,4 @@
-"""Reference results: the figures of a ledger as text that diffs well, one line of JSON per measured point.
+"""Reference results: figures of a ledger as text that diffs well, one JSON line per point.
 
 A line leaves out everything that two runs of the same hardware do not share: row numbers, dates and seconds.
 It keeps the point with all parameters, the tests passed, the tool versions, the digest of the Verilog and the

@@ -1,4 +1,4 @@
-"""A ledger that has suffered: what of it is whole, and that taken out into another one.
+"""Salvage of a damaged ledger: copies its intact rows into another ledger.
 
 A file that was cut off lacks pages at its end; SQLite refuses each question that needs one of them. So
 measurements are asked for one by one, by their numbers, and those count whose row, figures and pictures can

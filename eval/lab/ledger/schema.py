@@ -1,4 +1,4 @@
-"""The ledger's tables, by version: a new file goes through the same steps as an old one.
+"""The ledger's schema by version; new and old files go through the same migrations.
 
 A step is never edited once it has been released: what a newer version needs is a step of its own at the end.
 """

@@ -1,4 +1,4 @@
-"""Full adders as cells (full_adders.py), wherever that makes no path later than required."""
+"""Uses full-adder cells (full_adders.py) wherever no path becomes late."""
 
 from __future__ import annotations
 

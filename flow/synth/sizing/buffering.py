@@ -1,4 +1,4 @@
-"""Buffers: readers of a net that can wait, or all, go behind one."""
+"""Buffers for readers of a net that can wait, or for all its readers."""
 
 from __future__ import annotations
 

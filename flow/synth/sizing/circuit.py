@@ -1,4 +1,4 @@
-"""A netlist and its wires, as sizing hands it on."""
+"""Circuit: a netlist and its wires, as the parts of sizing share it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells that differ in drive strength alone, and inputs that may be exchanged."""
+"""Families of cells that differ only in drive strength, and interchangeable inputs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Trees of buffers for nets with many readers, before anything is sized: what abc does not see, as it reads
-cells that the design names.
+"""Buffer trees for high-fan-out nets, built before sizing because abc does not see cells that the design
+names.
 
 A line that selects in a row of 1,024 bits hangs on as many gates; one buffer after the other, as buffering.py
 finds them, would take rounds without end. A net of more than MANY readers gets a tree of one to three levels:

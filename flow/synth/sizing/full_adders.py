@@ -1,5 +1,5 @@
-"""Full adders in a mapped netlist: the gates that make the sum and the carry of three bits become one cell,
-where time allows.
+"""Finds the gates that compute sum and carry of three bits, and replaces them by full-adder cells where time
+allows.
 
 abc knows no cell with two outputs, so it builds every full adder of single gates: two XOR and a multiplexer
 or two complex gates, 5.05 um^2 with the NanGate cells where their full adder takes 4.26. Mapping the adders

@@ -1,5 +1,4 @@
-"""The model that sizing works on: the timing graph of a circuit, its slacks, moves, and estimates of what a
-move brings.
+"""The model that sizing works on: timing graph, slacks, moves, and the estimated gain of a move.
 
 A move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins'
 capacitance costs the drivers and their other readers, and what its slew costs the next cells.

@@ -1,6 +1,4 @@
-"""Sizes and pins along the paths that miss the clock: the best moves that do not touch each other, at
-once.
-"""
+"""Sizes and pins along paths that miss the clock: applies the best independent moves at once."""
 
 from __future__ import annotations
 

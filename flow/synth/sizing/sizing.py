@@ -1,5 +1,4 @@
-"""Sizes of cells, buffers and pins of a mapped netlist, chosen by its timing with wires: what abc's own
-sizing leaves.
+"""Sizing of a mapped netlist: drive strengths, buffers and pins, chosen by timing with wires.
 
 abc sizes before it knows registers, full adders and wires; this goes over the whole flat netlist with the
 tables of the library (the timing graph). Moves, none of which changes what the netlist computes:

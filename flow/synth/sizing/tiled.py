@@ -1,5 +1,4 @@
-"""Sizing by parts: the rest of a design and one of each tile (synth/tiles.py), each with the others around
-it.
+"""Sizing by parts: one instance of each tile (synth/tiles.py) and the rest, each within its environment.
 
 A part is sized as a design of its own first, between the kit's driving cell and load. Then the whole is
 analysed, and a part on whose paths it is late is sized again with what it found at the part's ports: when

@@ -1,1 +1,1 @@
-"""Many operations on one compiled model: faults put in, moments of its registers."""
+"""Campaigns of many operations on one compiled model: fault injection, and moments of register activity."""

@@ -1,4 +1,4 @@
-"""Single-bit faults in a machine, natively: one operation for each fault, all on one compiled model.
+"""Native fault injection: single-bit faults in a machine, one operation each, on one compiled model.
 
     model = Faulted(machine.rtl())
     sites = model.registers                   # and model.tables, model.answers

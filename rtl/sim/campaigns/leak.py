@@ -1,4 +1,4 @@
-"""Leakage of a machine's registers: moments of their activity, cycle by cycle, natively and without traces.
+"""Native leakage measurement: moments of register activity, cycle by cycle, without traces.
 
     model = Watched(machine.rtl())
     with model.campaign() as campaign:

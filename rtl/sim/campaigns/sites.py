@@ -1,5 +1,4 @@
-"""Where bits of a machine are kept, reached from outside in its compiled model: what faults.py flips and
-leak.py watches.
+"""Storage bits of a compiled model, which faults.py flips and leak.py observes.
 
     register    a flip-flop or a word of a memory
     table       a constant of a ROM

@@ -1,1 +1,1 @@
-"""From a component to readable Verilog, which is kept."""
+"""Translates components to readable Verilog, and caches it."""

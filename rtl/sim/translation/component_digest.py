@@ -1,4 +1,4 @@
-"""Digest of a component before PyMTL3 builds it: its class and arguments, and the code that they lead to.
+"""Digest of a component before PyMTL3 elaborates it: its class, its arguments, and the code they depend on.
 
 Components of one recipe are alike. A recipe follows names: from the class and from the makers among the
 arguments to the functions, classes and constants of this package that their code names, as they stand in

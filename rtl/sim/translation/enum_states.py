@@ -1,4 +1,5 @@
-"""States in update blocks (rtl/states.py): drops branches on impossible states, and finds choices by state.
+"""Enumerated states in update blocks (rtl/states.py): drops branches on impossible states, and writes choices
+by state as `case`.
 
 PyMTL3 has neither enumerations nor case statements: in its tree of an update block a state is a constant, a
 choice by state a chain of comparisons.

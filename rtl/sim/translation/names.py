@@ -1,4 +1,4 @@
-"""Names of the Verilog modules of a design, and how parameters are written in them."""
+"""Names of generated Verilog modules, and their parameters as text."""
 
 import dataclasses
 import hashlib

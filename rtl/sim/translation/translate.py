@@ -1,4 +1,4 @@
-"""From a component to one readable, self-contained SystemVerilog text.
+"""Translates a component to one readable, self-contained SystemVerilog text.
 
 PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as
 comments, absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods

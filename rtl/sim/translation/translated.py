@@ -1,4 +1,4 @@
-"""The Verilog of a component, its digests, and the ports that a driver needs: made once, and cached.
+"""Cached translation of a component: its Verilog, digests, and the ports that a driver needs.
 
 PyMTL3 takes longer to elaborate and translate a machine than the native stage to run it. An entry is found by
 the recipe of the component (component_digest.py), and by the sources of all that the recipe leads to and of

@@ -1,4 +1,4 @@
-"""Which signals of a Verilog module are not read in full, so that lint can be told of these alone.
+"""Finds signals of a Verilog module with unread bits, so that lint pragmas cover these alone.
 
 A sum has a bit that its reader does not need, a quotient is computed beside a remainder: of such signals some
 bits are not read, and lint is silenced where they are declared. A signal of which no bit is read is dead:

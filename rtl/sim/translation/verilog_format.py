@@ -1,4 +1,4 @@
-"""The text of one Verilog module as PyMTL3 writes it, made readable.
+"""Formats the Verilog text of one module that PyMTL3 wrote.
 
 Each function takes the text of a module and returns it with the same meaning. They rely on the form in which
 PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line.

@@ -1,1 +1,1 @@
-"""A product a cycle, folded by rows of residues."""
+"""One product per cycle, reduced by rows of residues."""

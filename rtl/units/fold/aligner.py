@@ -1,5 +1,4 @@
-"""Aligner: a modulus shifted up until its highest bit is 1, and a result shifted down again by as much: one
-shifter for both.
+"""Aligner: one shifter that aligns a modulus to its highest bit and shifts a result back by the same amount.
 
 Down is up with the bits in reverse order, where only zeros leave at the other end. Ports: number -> zeros
 (above its highest 1; of the number 0 as of 1), and back (the value goes down by `shift`), value, shift ->

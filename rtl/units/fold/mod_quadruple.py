@@ -1,5 +1,5 @@
-"""ModQuadruple: (4 x + d) mod n for x < n and a digit d of two bits: two doublings, or two steps of a
-division by n, at once.
+"""ModQuadruple: (4 x + d) mod n for x < n and a two-bit digit d: two doublings, or two steps of a division by
+n.
 
 4x + d < 4n, so three subtractions side by side say which multiple of n is too much. `thrice` is 3n; as long
 as that is not there, all ones in its place do for 4x < 3n. Ports: x, digit, modulus, thrice -> out;

@@ -1,5 +1,4 @@
-"""ProductPair: x * y as a pair of words whose sum it is, in one heap of rows of gates
-(fl/compression/bit_heap.py); no carry runs.
+"""ProductPair: x * y as a carry-save pair, in one heap of gated rows (fl/compression/bit_heap.py).
 
 Ports: x, y -> sum, carry: complements, as the heap makes them, of words of 2 n bits or as many as
 `product_nbits` says a product has; combinational. Area order: n^2 gates and as many full adders.

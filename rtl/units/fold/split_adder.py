@@ -1,5 +1,5 @@
-"""SplitAdder: a pair of words added by Sklansky's prefix network (fl/compression/prefix.py), cut by a
-register between two of its levels.
+"""SplitAdder: Sklansky prefix adder (fl/compression/prefix.py) with a pipeline register between two of its
+levels.
 
 AdderFront has the first levels, AdderBack the last ones; between them go p (the half sums), g and q: generate
 and propagate of the spans so far. A pipeline puts its register where its stages become alike. Ports: of

@@ -1,1 +1,1 @@
-"""Rows in one heap, whose adders the design names: a digit a clock."""
+"""Products of one digit per cycle in a bit heap, with adders that the design names."""

@@ -1,4 +1,4 @@
-"""BitHeap: rows of bits added up to a pair, by the row adders that fl/compression/bit_heap.py plans.
+"""BitHeap: reduces rows of bits to a pair by the row adders that fl/compression/bit_heap.py plans.
 
 `full_K` and `half_K` are the full and half adders of row adder K, each a vector (full_adders.py). With
 `complements` all rows, and the pair, are complements: gates that make rows invert for nothing, and full

@@ -1,5 +1,4 @@
-"""FullAdders and HalfAdders: vectors of them side by side, with no carry from one to the next; what trees and
-heaps are made of.
+"""FullAdders and HalfAdders: vectors of independent adders, the building blocks of trees and heaps.
 
 The flow makes cells of these by the names of the modules (flow/synth/named_cells.py). Three complements make
 the complements of sum and carry of a full adder, but not of a half adder: DualHalfAdders are for those.

@@ -1,4 +1,4 @@
-"""RowSelect, RowGate and PairDecode: a row of a product, as complements: one of up to three multiples, or
+"""RowSelect, RowGate and PairDecode: one row of a product, complemented: one of up to three multiples, or
 none.
 
 A digit of two bits takes of {0, X, 2X, 3X} by one gate a bit that inverts (AOI222), where two rows of AND

@@ -1,1 +1,1 @@
-"""Padding of messages (PKCS #1), and the random bytes that it takes."""
+"""PKCS #1 message padding, and its random bytes."""

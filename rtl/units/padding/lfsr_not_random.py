@@ -1,5 +1,5 @@
-"""LfsrNotRandom: a byte a cycle from a shift register, for simulation. NOT RANDOM, and never to be made:
-padding from it is known to all.
+"""LfsrNotRandom: a shift register that delivers one byte per cycle, for simulation only. NOT RANDOM: never
+build it, its padding is predictable.
 
 In the place of a true source, which is analogue and belongs to whoever makes the chip (fl/random_bytes.py has
 the sequence).

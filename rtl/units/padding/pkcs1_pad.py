@@ -1,4 +1,4 @@
-"""Pkcs1Pad: PKCS#1 v1.5 padding (fl/pkcs1.py), a byte a cycle; paper 000, section 4.5.3, has type 2.
+"""Pkcs1Pad: PKCS#1 v1.5 padding (fl/pkcs1.py), one byte per cycle; paper 000, section 4.5.3, uses type 2.
 
 One register holds the message, which leaves at its low end, while the encoding comes in at its high end.
 

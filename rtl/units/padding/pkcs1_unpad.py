@@ -1,5 +1,5 @@
-"""Pkcs1Unpad: the message in a PKCS#1 v1.5 encoding (fl/pkcs1.py), a byte a cycle; paper 000, section 4.5.3,
-has type 2.
+"""Pkcs1Unpad: extracts the message of a PKCS#1 v1.5 encoding (fl/pkcs1.py), one byte per cycle; paper 000,
+section 4.5.3, uses type 2.
 
 One register holds the encoding. Its bytes leave at the high end, and come in again at the low end: as 0 up to
 the 00 before the message, as they are behind it. Whatever is wrong is noticed in one flag, and tells nothing

@@ -1,4 +1,4 @@
-"""ScaledSetup: the conversions of a machine on a scaled modulus, without multiplier and divider (numbers:
+"""ScaledSetup: conversions of a machine on a scaled modulus, without multiplier and divider (mathematics:
 fl/multipliers/scaled_entry.py).
 
     scale   M' = 2^-v mod N on the port m_prime, by halvings of a power of 2, and beside it a power of 2

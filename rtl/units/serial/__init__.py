@@ -1,5 +1,4 @@
-"""Numbers in memories, a digit or a word a cycle: what paper 003's processor is made of, and ours that
-multiplies.
+"""Word-serial units on numbers in memories: those of paper 003's processor, and ours with multipliers.
 
 Begin with digit_processor.py, then word_multiplier.py. Imports PyMTL3 alone.
 """

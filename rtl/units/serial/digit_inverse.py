@@ -1,4 +1,5 @@
-"""DigitInverse: c = -n^-1 modulo 2^k for an odd n, a bit a cycle: c * n + 1 loses its lowest one with each.
+"""DigitInverse: c = -n^-1 modulo 2^k for an odd n, one bit per cycle: each cycle clears the lowest 1 of c * n
++ 1.
 
 Ports: load (n); c, k cycles later. Cycles: k. Area order: an adder of k bits, 3k register bits.
 """

@@ -1,5 +1,4 @@
-"""DigitMemory: the digits of a number, one written in a cycle, and one read in the cycle in which its index
-stands.
+"""DigitMemory: the digits of a number; one write per cycle, and a combinational read.
 
 An FPGA tool makes it distributed RAM, an ASIC flow registers. Ports: write, write_index, write_digit; index
 -> digit. Area order: ndigits * nbits of memory.

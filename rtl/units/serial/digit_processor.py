@@ -1,5 +1,5 @@
-"""DigitProcessor: the P-processor of a digit-serial machine (paper 003, Figure 17.2); with one operand less
-its Z-processor.
+"""DigitProcessor: the P-processor of a digit-serial machine (paper 003, Figure 17.2), or with one operand
+less its Z-processor.
 
 Three stages: a digit of U (or another number) and one of V are fetched into registers; an adder of S bits
 with a carry; the sum is kept, and in the next cycle written: into U, shifted right by a bit, with the lowest

@@ -1,4 +1,4 @@
-"""WordMultiplier: u + q * c + x * y of numbers in words of S bits with digits of k bits, a word a cycle.
+"""WordMultiplier: u + q * c + x * y on numbers in words of S bits with digits of k bits, one word per cycle.
 
 Three stages: words are fetched into registers; two k x S multipliers and an adder with a carry of k + 1 bits;
 the sum is kept, and written: as it is, or shifted right by a digit, with the low digit of the word behind it.

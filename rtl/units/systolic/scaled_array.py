@@ -1,4 +1,4 @@
-"""ScaledArray: Montgomery products on a scaled modulus by processing elements in a row that never wait
+"""ScaledArray: Montgomery products on a scaled modulus by a row of processing elements that never idle
 (scaled_pe.py).
 
 L digits of k bits are L words and L elements; a product is L + 1 steps of two cycles, the last of them with a

@@ -1,5 +1,5 @@
-"""SystolicMont: a systolic array as a unit of its own, with its two operands in registers (paper 002, Figure
-1 with Algorithm 4).
+"""SystolicMont: a systolic array with operand registers, as a unit of its own (paper 002, Figure 1 with
+Algorithm 4).
 
 Words of the product are registered over those of b, where they arrive.
 

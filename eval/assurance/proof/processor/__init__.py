@@ -1,1 +1,1 @@
-"""The processor against its instruction set. Begin with processor_checks.py."""
+"""Proof of the processor against its instruction set. Begin with processor_checks.py."""

@@ -1,4 +1,4 @@
-"""RV32IM for assertions: what an instruction does, in SystemVerilog over the signals of RVFI (rvfi.py).
+"""RV32IM as assertions: the effect of each instruction, in SystemVerilog over the signals of RVFI (rvfi.py).
 
 Written from the unprivileged manual (chapters 2 and 7) for each instruction by itself, apart from the
 hardware's decoder and from the simulator, against which the hardware is tested as well; only the encodings

@@ -1,5 +1,4 @@
-"""The processor against its instruction set: the checks of riscv-formal, as far as they ask for what this
-processor has.
+"""Checks of the processor against its instruction set: those of riscv-formal that apply to it.
 
     insn NAME   an instruction that retires has done what it says: its result, its access to memory, its trap,
                 and where it goes on

@@ -1,5 +1,4 @@
-"""The processor behind RVFI, the RISC-V Formal Interface: what the commit port and the memories' ports show
-of each instruction.
+"""RVFI, the RISC-V Formal Interface, on the processor: signals derived from its commit port and memory ports.
 
     slot                          an instruction retires or traps in this cycle (rvfi_valid), and with it
     insn, pc, trap, cause, halt   the word, its address, and whether and how it traps

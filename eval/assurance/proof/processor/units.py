@@ -1,5 +1,4 @@
-"""The units that the proof of the pipeline cuts out, each by itself and from any state: what they answer, and
-what they keep.
+"""Proofs of the units that the pipeline proof cuts out, each on its own and from any state.
 
 The product of 32 bits is one cell of yosys on both sides; what is shown is the half of it that an instruction
 takes, with its signs. In the divider that of rtl/units is cut out, which has checks of its own

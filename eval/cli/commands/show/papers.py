@@ -1,4 +1,4 @@
-"""`modexlab show papers`: published figures: the list of tables, one table as printed, and the errata."""
+"""`modexlab show papers`: published figures, as a list of tables, one table as printed, or the errata."""
 
 from __future__ import annotations
 

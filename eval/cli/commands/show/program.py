@@ -1,4 +1,4 @@
-"""`modexlab show --program`: the program that a machine executes, as assembly, with what it costs."""
+"""`modexlab show --program`: the program of a machine as assembly, with its costs."""
 
 from __future__ import annotations
 

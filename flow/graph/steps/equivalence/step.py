@@ -1,4 +1,4 @@
-"""The proof that the netlist does what the design says."""
+"""Equivalence step: proves that the netlist implements the design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of the tests on a netlist and its activity, with its wires where it has been laid out."""
+"""Gate-simulation step: test rows on a netlist, and its activity, with wires after layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout as files for other tools, and its pictures."""
+"""Layout step: layout files for other tools, and pictures."""
 
 from __future__ import annotations
 

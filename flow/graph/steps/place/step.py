@@ -1,4 +1,4 @@
-"""Floorplan, placement, clock tree, and the area with what they add."""
+"""Place step: floorplan, placement, clock tree, and the resulting area."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power and energy of a netlist from its activity, with its wires where it has been laid out."""
+"""Power step: power and energy of a netlist from its activity, with wires after layout."""
 
 from __future__ import annotations
 

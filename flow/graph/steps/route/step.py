@@ -1,4 +1,4 @@
-"""Routing, and the wires as the analyses read them."""
+"""Route step: routing, and the wires for the analyses."""
 
 from __future__ import annotations
 

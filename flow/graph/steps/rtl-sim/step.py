@@ -1,4 +1,4 @@
-"""The rows of the tests on the design."""
+"""RTL simulation step: test rows on the design."""
 
 from __future__ import annotations
 

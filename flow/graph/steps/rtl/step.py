@@ -1,5 +1,5 @@
-"""The design. A source of it (flow/source.py) writes it by itself; mflowgen calls the product's public
-command instead.
+"""RTL step: writes the design by its source (flow/source.py), or under mflowgen by the product's public
+command.
 """
 
 from __future__ import annotations

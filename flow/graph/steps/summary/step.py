@@ -1,4 +1,4 @@
-"""All figures of a run on one screen and as JSON."""
+"""Summary step: all figures of a run on one screen and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Synthesis, and sizing of what it makes."""
+"""Synthesis step: synthesis and sizing."""
 
 from __future__ import annotations
 

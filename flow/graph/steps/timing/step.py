@@ -1,4 +1,4 @@
-"""Slack, paths and the highest clock of a netlist, with its wires where it has been laid out."""
+"""Timing step: slack, paths and the highest clock of a netlist, with wires after layout."""
 
 from __future__ import annotations
 
