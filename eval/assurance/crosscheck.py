@@ -1,25 +1,32 @@
 """Crosschecks of area, timing, power and layout figures with other tools (flow/check), for one point or a
 whole space.
 
-A point goes through the flow first, where the cache has most of it; what comes out of the comparison is in
-the cache too. So a campaign that was interrupted goes on where it was.
+A point goes through the flow first, where the cache has most of it; a ledger keeps what comes out of the
+comparison. So a campaign that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ...fl.errors import BadInput
+from ...flow.check import check
+from ...flow.check.report import Compared, FiguresReport
+from ...flow.timing import opensta
+from ...rtl.sim import cache
+from ..lab import keys
 from ..lab.asic_run import run_asic, targets
-from ..lab.campaign import Campaign, Task
+from ..lab.campaign import Campaign, Results, Task
 from ..lab.flow_settings import EQUIVALENCE, check_flow
 from ..lab.schedulers import Here, Report
 from ..lab.stages import FLOW, LAYOUT
 
 if TYPE_CHECKING:
-    from ...flow.check.report import Compared, FiguresReport
+    from ..lab.ledger.ledger import Ledger
     from ..lab.point import Point
     from ..lab.space import Space
     from ..progress import Progress
@@ -65,23 +72,25 @@ class Asking(Task):
 
     @property
     def key(self) -> str:  # type: ignore[override]
-        return self.point.key
+        return cache.key(self.point.version, opensta.version(), keys.sources_of_crosschecks())
 
-    def run(self, report: Report) -> FiguresReport:
-        return compared(self.point, self.say)
+    def run(self, report: Report) -> Any:
+        return msgspec.to_builtins(compared(self.point, self.say))
 
 
-def opinions(chosen: Sequence[Point], progress: Progress) -> Iterator[Opinion]:
-    """Yield the opinions in order; an impossible point or a failing tool does not end the run, a bug does."""
-    for outcome in Campaign(Here(), progress).run(Asking(point, progress.describe) for point in chosen):
-        yield Opinion(outcome.task.point, outcome.result, outcome.error)
+def opinions(chosen: Sequence[Point], progress: Progress, ledger: Ledger) -> Iterator[Opinion]:
+    """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run, a bug
+    does.
+    """
+    check.require()
+    tasks = [Asking(point, progress.describe) for point in chosen]
+    for outcome in Campaign(Here(), progress, Results(ledger)).run(tasks):
+        report = None if outcome.error else msgspec.convert(outcome.result, FiguresReport)
+        yield Opinion(outcome.task.point, report, outcome.error)
 
 
 def compared(point: Point, say: Callable[[str], None]) -> FiguresReport:
     """The figures of a point beside those of the other tools."""
-    from ...flow.check import check
-
-    check.require()
     point.check()
     flow = {name: value for name, value in point.flow if name != EQUIVALENCE}
     wanted = targets(layout=point.stage == LAYOUT, skip=(EQUIVALENCE,))

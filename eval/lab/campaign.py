@@ -16,37 +16,17 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from ...fl.errors import BadInput
 from ..errors import NoMeasurement
 from ..progress import Progress, duration
 from .ledger.ledger import Ledger
-from .schedulers import PAUSE, Here, Outcome, Report, Scheduler
+from .schedulers import PAUSE, Here, Scheduler
+from .task import Cost, Outcome, Report, Task
 
 AGAIN = "the same command goes on from there"
 ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; and what `timeout` or a queue sends
-
-
-class Cost(NamedTuple):
-    """Properties that decide how long a task takes."""
-
-    kind: tuple[Hashable, ...] = ()  # coarse first
-    weight: float = 1.0  # tasks of a kind take time in proportion to it
-    guess: float = 1.0  # seconds, as long as no task of the kind has ended
-
-
-class Task:
-    """A piece of work that goes to another process; equal keys mean equal results."""
-
-    key: str
-    cost = Cost()
-    size = 1  # its steps of the progress bar
-    text = ""  # shown while it runs alone
-
-    def run(self, report: Report) -> Any:
-        """Return the result, or raise; `report` receives the steps done, and how many there are."""
-        raise NotImplementedError
 
 
 class Memory(Protocol):

@@ -21,12 +21,12 @@ from ..designs.system_catalogue import HARDWARE, SOFTWARE
 from ..designs.workload_names import EXPONENTS
 from ..progress import Progress
 from . import pareto
-from .campaign import Campaign, Cost, Task
+from .campaign import Campaign
 from .metrics import METRICS, Figure
 from .point import key_in
-from .schedulers import Outcome, Report
 from .search import Judged
 from .stages import IMPLEMENTED, STAGES
+from .task import Cost, Outcome, Report, Task
 
 if TYPE_CHECKING:
     from .ledger.ledger import Ledger
@@ -202,7 +202,6 @@ class Sweep:
 
     def __post_init__(self) -> None:
         self.goals = pareto.goals_of(self.space.objectives)
-        self._metrics = [goal.metric for goal in self.goals]
 
     def goals_at(self, stage: str) -> tuple[pareto.Goal, ...]:
         """The objectives of the fronts of this stage."""
@@ -268,9 +267,7 @@ class Sweep:
         measured = self.measured.get(key)
         if measured is None:
             return Judged(None)
-        metrics = [TIME if name == CYCLES else name for name in self._metrics]
-        if measured.point.stage not in METRICS[TIME].stages:
-            metrics = self._metrics
+        metrics = [metric_at(goal.metric, measured.point.stage) for goal in self.goals]
         rows = list(pareto.figures_by_operation(measured.figures, metrics).values())
         if not rows:
             return Judged(None)

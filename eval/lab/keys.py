@@ -110,6 +110,14 @@ def sources_of_proofs() -> str:
 
 
 @functools.cache
+def sources_of_crosschecks() -> str:
+    """The same for `modexlab asic --crosscheck`, besides the key of the point."""
+    from ...rtl.sim import sources
+
+    return sources.digest("flow.check.check")
+
+
+@functools.cache
 def sources_of_processor_proofs() -> str:
     """The same for `modexlab prove proc`."""
     from ...rtl.sim import sources

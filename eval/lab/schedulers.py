@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import importlib
 import itertools
 import logging
@@ -26,10 +25,8 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,11 +34,10 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...flow import isolated
 from . import keys
+from .task import Outcome, Report, Task, attempt
 
 if TYPE_CHECKING:
     from distributed import Client, Future
-
-    from .campaign import Task
 
 PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
 CONNECT_SECONDS = 10.0
@@ -55,67 +51,16 @@ PRELOAD = (
 )  # what workers need
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result of a task, or the reason why there is none."""
-
-    task: Any
-    result: Any
-    error: str = ""
-    seconds: float = 0.0
-    fatal: bool = False  # the reason holds for any task: it makes no sense to go on
-    refused: bool = False  # the reason is the input's: BadInput
-    reused: bool = False  # it is of an earlier run
-
-
-Work = Callable[[Any], Outcome]
-Report = Callable[[int, int], None]
-
-
-def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> Outcome:
-    """Run a task and report any failure as an Outcome; bugs: an exception that nobody expects as well."""
-    start = time.perf_counter()
-    fatal = refused = False
-    try:
-        return Outcome(task, task.run(report), seconds=time.perf_counter() - start)
-    except BadInput as error:
-        message, refused = str(error), True
-        fatal = os.strerror(errno.ENOSPC) in message  # the cache cannot be written
-    except OSError as error:
-        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        fatal = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    except Exception as error:  # a bug in one corner of the space must not cost the rest of it
-        ours = isinstance(error, RuntimeError) and type(error).__module__.startswith("modexlab.")
-        if not (ours or bugs):
-            raise
-        message = str(error) if ours else _with_place(error)
-    return Outcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)
-
-
-def _with_place(error: Exception) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
-
-
 class Scheduler(ABC):
     """An executor of tasks."""
 
     name: str  # for people
+    slots: int  # the number of tasks in flight that keeps every worker busy; it may change
+    workers: int  # how many work now
     breaks_off = False  # Ctrl-C ends the task under way, and not the campaign after it
 
-    @property
     @abstractmethod
-    def slots(self) -> int:
-        """The number of tasks in flight that keeps every worker busy; it may change."""
-
-    @property
-    @abstractmethod
-    def workers(self) -> int:
-        """How many work now."""
-
-    @abstractmethod
-    def submit(self, task: Any) -> None:
+    def submit(self, task: Task) -> None:
         """Begin a task."""
 
     @abstractmethod
@@ -126,9 +71,7 @@ class Scheduler(ABC):
     def close(self) -> None:
         """End all workers that are ours, with what is under way."""
 
-    def outcomes(
-        self, tasks: Iterator[Any], stopped: Callable[[], bool] = lambda: False
-    ) -> Iterator[list[Outcome]]:
+    def outcomes(self, tasks: Iterator[Task], stopped: Callable[[], bool]) -> Iterator[list[Outcome]]:
         """Do all tasks. Yield the outcomes as they come, or none after a PAUSE, until `stopped`."""
         under_way = 0
         while True:
@@ -174,7 +117,7 @@ class Here(Scheduler):
 # ---- processes on this computer
 
 
-def _serve(pipe: connection.Connection, work: Work, directory: Path) -> None:
+def _serve(pipe: connection.Connection, directory: Path) -> None:
     """Run tasks in the parent's working directory, so that a relative cache path stays valid."""
     os.setsid()
     os.chdir(directory)
@@ -186,7 +129,7 @@ def _serve(pipe: connection.Connection, work: Work, directory: Path) -> None:
             task = pipe.recv()
         except EOFError:
             return
-        pipe.send(work(task))
+        pipe.send(attempt(task))
 
 
 def _end_with_parent() -> None:
@@ -199,10 +142,10 @@ def _end_with_parent() -> None:
 class _Worker:
     """A process, and the task that it has."""
 
-    def __init__(self, work: Work, method: str, directory: Path) -> None:
+    def __init__(self, method: str, directory: Path) -> None:
         context: Any = multiprocessing.get_context(method)  # the stub has no Process in it
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work, directory), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, directory), daemon=True)
         self.process.start()
         theirs.close()
         self.task: Any = None
@@ -254,8 +197,8 @@ class _Worker:
 class Local(Scheduler):
     """Worker processes here."""
 
-    def __init__(self, jobs: int, work: Work = attempt) -> None:
-        self._jobs, self._work = jobs, work
+    def __init__(self, jobs: int) -> None:
+        self.slots = self.workers = jobs
         self._directory = Path.cwd()
         self._workers: list[_Worker] = []
         self.name = f"{jobs} process{'es' if jobs > 1 else ''} here"
@@ -264,7 +207,7 @@ class Local(Scheduler):
         if threading.active_count() == 1:
             for module in PRELOAD:
                 importlib.import_module(module)
-            self._workers = [_Worker(self._work, "fork", self._directory) for _ in range(self._jobs)]
+            self._workers = [_Worker("fork", self._directory) for _ in range(self.slots)]
         return self
 
     def _another(self) -> _Worker:
@@ -277,19 +220,11 @@ class Local(Scheduler):
                 ensure_running()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        worker = _Worker(self._work, "forkserver", self._directory)
+        worker = _Worker("forkserver", self._directory)
         self._workers.append(worker)
         return worker
 
-    @property
-    def slots(self) -> int:
-        return self._jobs
-
-    @property
-    def workers(self) -> int:
-        return self._jobs
-
-    def submit(self, task: Any) -> None:
+    def submit(self, task: Task) -> None:
         idle = next((worker for worker in self._workers if worker.task is None), None)
         (idle or self._another()).begin(task)
 
@@ -322,7 +257,7 @@ def stamp(task: Task) -> str:
     return f"{task.key} {keys.sources_of_answers()}"
 
 
-def attempt_there(work: Work, task: Task, expected: str) -> Outcome:
+def attempt_there(task: Task, expected: str) -> Outcome:
     """The same on a worker of Dask, which computes the key anew: its sources and tools must be ours, else its
     results would be another task's.
     """
@@ -330,14 +265,14 @@ def attempt_there(work: Work, task: Task, expected: str) -> Outcome:
         if stamp(task) != expected:
             message = "has other sources of modexlab, or other tools; give it the same, and start it again"
             return Outcome(task, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
-        return work(task)
+        return attempt(task)
 
 
 class Cluster(Scheduler):
     """The workers of a Dask scheduler. If a worker dies, Dask gives its task to another."""
 
-    def __init__(self, client: Client, name: str, work: Work = attempt, cluster: Any = None) -> None:
-        self._client, self._work, self._cluster = client, work, cluster
+    def __init__(self, client: Client, name: str, cluster: Any = None) -> None:
+        self._client, self._cluster = client, cluster
         self.name = name
         self._ended: queue.SimpleQueue[tuple[Task, float, Future]] = queue.SimpleQueue()
         self._futures: dict[Future, None] = {}
@@ -345,7 +280,7 @@ class Cluster(Scheduler):
         self._workers, self._looked = 0, -LOOK_SECONDS
 
     @property
-    def workers(self) -> int:
+    def workers(self) -> int:  # type: ignore[override]
         if time.monotonic() - self._looked > LOOK_SECONDS:
             with contextlib.suppress(OSError):  # gone: `collect` tells
                 self._workers = len(self._client.scheduler_info()["workers"])
@@ -353,20 +288,14 @@ class Cluster(Scheduler):
         return self._workers
 
     @property
-    def slots(self) -> int:
+    def slots(self) -> int:  # type: ignore[override]
         return 2 * max(self.workers, 1)  # one in hand, one on its way
 
     def submit(self, task: Task) -> None:
         self._count += 1
         begun = time.perf_counter()
-        future = self._client.submit(
-            attempt_there,
-            self._work,
-            task,
-            stamp(task),
-            key=f"modexlab-{os.getpid()}-{self._count}",
-            pure=False,
-        )
+        key = f"modexlab-{os.getpid()}-{self._count}"
+        future = self._client.submit(attempt_there, task, stamp(task), key=key, pure=False)
         self._futures[future] = None
         future.add_done_callback(lambda ended: self._ended.put((task, begun, ended)))
 
@@ -404,12 +333,12 @@ class Cluster(Scheduler):
             self._cluster.close(timeout=KILL_SECONDS)
 
 
-def connect(address: str, work: Work = attempt, timeout: float | None = None) -> Cluster:
+def connect(address: str) -> Cluster:
     """The Dask scheduler at an address, if it answers (in CONNECT_SECONDS) and has workers."""
     from distributed import Client  # takes its time, which is not the scheduler's
 
     _quiet()
-    timeout = CONNECT_SECONDS if timeout is None else timeout
+    timeout = CONNECT_SECONDS
     remedy = "start one by `dask scheduler --port 8786`, or leave --scheduler out to measure here"
     try:
         found = asyncio.run(asyncio.wait_for(_identity(address, timeout), timeout + 1))
@@ -428,7 +357,7 @@ def connect(address: str, work: Work = attempt, timeout: float | None = None) ->
             "--nthreads 1"
         )
     client = Client(address, timeout=timeout, set_as_default=False)
-    return Cluster(client, address, work)
+    return Cluster(client, address)
 
 
 async def _identity(address: str, timeout: float) -> dict[str, Any]:
@@ -491,7 +420,7 @@ def _option(text: str) -> tuple[str, Any]:
     return name, int(value) if value.isdigit() else value
 
 
-def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = attempt) -> Cluster:
+def start_queue(kind: str, jobs: int, options: Sequence[str]) -> Cluster:
     """Hand in jobs whose workers come to a scheduler in this process."""
     command = QUEUES[kind][1]
     if shutil.which(command) is None:
@@ -503,7 +432,7 @@ def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = attem
 
     cluster = make_queue(kind, options)
     cluster.scale(jobs=jobs)
-    return Cluster(Client(cluster, set_as_default=False), f"{jobs} jobs of {kind}", work, cluster)
+    return Cluster(Client(cluster, set_as_default=False), f"{jobs} jobs of {kind}", cluster)
 
 
 def _quiet() -> None:

@@ -1,8 +1,7 @@
 """Runs all crosschecks of a run: timing, area, power, layout rules and connectivity.
 
 `figures` takes the files of a run (graph/runner.py) by their names and does what they allow; what they do not
-is in `left_out`. What has been found is kept in the cache under the digests of those files, so that a
-campaign over many designs goes on where it was interrupted.
+is in `left_out`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
-from ...rtl.sim import cache, sources
 from .. import description, product
 from ..files import replace_text
 from ..gates import activity_file
@@ -34,33 +32,13 @@ from .report import Compared, FiguresReport
 Say = Callable[[str], None]
 Files = Mapping[str, Path]
 BEFORE, SUPPOSED, AFTER = "before layout", "with supposed wires", "after layout"
-ROOT = "flow.check.check"
 ONE_CORNER = "one corner, typical: the kit has no other, so that nothing is said of slow and fast silicon"
 NO_RULES = "antennas and densities are not checked: the LEF of the kit has no rules for them"
-USED = (
-    *("design.json", "netlist.v", "netlist.json", "area.json", "sizing.json", "timing.json", "activity"),
-    *("netlist_placed.v", "netlist_placed.json", PLACED, "timing_post.json", "wires.json", "wires.spef"),
-    *("activity_post", "layout.def", "layout.gds"),
-)
 
 
 def figures(files: Files, say: Say = lambda _: None, *, adk: Path | None = None) -> FiguresReport:
     """All comparisons of a run; BadInput if OpenSTA is missing."""
-    found = {name: files[name] for name in USED if name in files}
-    digests = [f"{name} {_digest(path)}" for name, path in sorted(found.items())]
-    key = cache.key(*digests, kit.find(adk).digest, opensta.version(), sources.digest(ROOT))
-
-    def make(directory: Path) -> None:
-        _Run(found, kit.find(adk), say).report().write(directory)
-
-    entry = cache.cached_tree(cache.tree_name("figures", key), make)
-    return product.read(entry / FiguresReport.FILE, FiguresReport)
-
-
-def _digest(path: Path) -> str:
-    if path.is_dir():
-        return cache.key(*(cache.file_digest(item) for item in sorted(path.rglob("*.json"))))
-    return cache.file_digest(path)
+    return _Run(files, kit.find(adk), say).report()
 
 
 class _Run:

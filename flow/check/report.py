@@ -1,12 +1,8 @@
-"""Results of the crosschecks: figures.json."""
+"""Results of the crosschecks."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import msgspec
-
-from ..product import Product
 
 
 class Compared(msgspec.Struct, kw_only=True):
@@ -35,11 +31,8 @@ class Compared(msgspec.Struct, kw_only=True):
         return not self.agrees and not self.cause
 
 
-class FiguresReport(Product):
-    """The whole file."""
-
-    FILE: ClassVar[str] = "figures.json"
-    STEP: ClassVar[str] = "check"
+class FiguresReport(msgspec.Struct):
+    """All comparisons of a run."""
 
     design: str
     nbits: int | None

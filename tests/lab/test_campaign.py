@@ -86,7 +86,7 @@ def test_results_go_to_another_ledger_and_are_checked(ledger, tmp_path):
     campaign([1, 2], ledger)
     other = Ledger(tmp_path / "other.sqlite")
     assert join(other, ledger).noted == 2 and campaign([1, 2], other)[1] == {1, 2}
-    with other._writing() as connection:
+    with other.writing() as connection:
         connection.execute("UPDATE result SET result = '[5]' WHERE key = 'square 2'")
     with pytest.raises(BadInput, match="result 2 is not what was written; `modexlab ledger salvage"):
         campaign([2], other)

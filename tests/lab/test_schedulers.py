@@ -11,19 +11,20 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from modexlab.eval.lab import measure, schedulers
+from modexlab.eval.lab import schedulers
 from modexlab.eval.lab.explore import Measuring
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.schedulers import (
     Cluster,
     Local,
-    Outcome,
-    attempt,
     attempt_there,
     connect,
     make_queue,
@@ -31,61 +32,69 @@ from modexlab.eval.lab.schedulers import (
     stamp,
     start_queue,
 )
+from modexlab.eval.lab.task import Task, attempt
 from modexlab.fl.errors import BadInput
 
 from tests.paths import ROOT
 
 from ..command_line import Cli
+from .sweep_process import gone
 
 SECONDS = 300.0  # that a test waits for what takes a moment
 
 
-def points(count):
-    """Different ones; their widths number them."""
-    return [Point("naive", 8 + number, stage="formula") for number in range(count)]
+@dataclass(frozen=True)
+class Doing(Task):
+    """A task that calls a function, which workers find by its name."""
+
+    number: int
+    do: Callable[[int], Any]
+
+    @property
+    def key(self):
+        return str(self.number)
+
+    def run(self, report):
+        return self.do(self.number)
 
 
-def told(point, text=""):
-    """An outcome without a measurement behind it, which says `text`."""
-    figures = (Figure("cycles", point.nbits, "cycles"),)
-    return Outcome(point, Measurement(figures, 0.0, {}, "", "a test"), error=text)
+def tasks(count, do):
+    return [Doing(number, do) for number in range(count)]
 
 
-# ---- what workers do here; they find it by its name
+# ---- what workers do here
 
 
-def say_who(point):
-    return told(point, f"{os.getpid()} {os.getpgid(0)}")
+def say_who(_):
+    return os.getpid(), os.getpgid(0)
 
 
-def crash_by_width(point):
-    """Ends its process at three widths in three ways."""
-    if point.nbits == 10:
+def crash_by_number(number):
+    """Ends its process at three numbers in three ways."""
+    if number == 2:
         os._exit(3)
-    if point.nbits == 11:
+    if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
-    if point.nbits == 12:
+    if number == 4:
         faulthandler.disable()  # pytest's own, which tells all about it
         os.kill(os.getpid(), signal.SIGSEGV)
-    return told(point)
+    return number
 
 
-def start_a_tool(point):
+def start_a_tool(place, _):
     """Waits for a tool that takes an hour; the file says its process and our own."""
     with subprocess.Popen(["sleep", "3600"]) as tool:
-        place = Path(os.environ["MODEXLAB_TEST_PLACE"])
         place.with_suffix(".part").write_text(f"{os.getpid()} {tool.pid}")
         place.with_suffix(".part").rename(place)
-    return told(point)
 
 
-def say_where(point):
-    return told(point, str(Path.cwd()))
+def say_where(_):
+    return str(Path.cwd())
 
 
-def take_a_moment(point):
+def take_a_moment(_):
     time.sleep(0.05)
-    return told(point, str(os.getpid()))
+    return os.getpid()
 
 
 def run(scheduler, wanted, slots, there=0):
@@ -98,14 +107,6 @@ def run(scheduler, wanted, slots, there=0):
             scheduler.submit(waiting.pop(0))
         outcomes += scheduler.collect(0.5)
     return outcomes
-
-
-def gone(pid):
-    """The process has ended (its parent may not have noticed yet)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def wait_until(condition):
@@ -129,12 +130,12 @@ def wait_until(condition):
         pytest.param(KeyError("k"), "KeyError: 'k' (test_schedulers.py, line", False, id="bug"),
     ],
 )
-def test_whatever_happens_is_an_outcome(error, message, fatal, monkeypatch):
-    def fail(_, jobs):
+def test_whatever_happens_is_an_outcome(error, message, fatal):
+    def fail(_):
         raise error
 
-    monkeypatch.setattr(measure, "measure", fail)
-    outcome = attempt(Measuring(points(1)[0]))
+    (task,) = tasks(1, fail)
+    outcome = attempt(task)
     assert outcome.result is None
     assert outcome.error.startswith(message)
     assert "\n" not in outcome.error
@@ -152,11 +153,11 @@ def test_a_point_is_measured():
 
 
 def test_local_workers_share_the_points():
-    with Local(2, say_who) as local:
+    with Local(2) as local:
         assert (local.slots, local.workers, local.name) == (2, 2, "2 processes here")
-        outcomes = run(local, points(9), local.slots)
-    assert {outcome.task.nbits for outcome in outcomes} == set(range(8, 17))
-    who = [tuple(map(int, outcome.error.split())) for outcome in outcomes]
+        outcomes = run(local, tasks(9, say_who), local.slots)
+    assert {outcome.task.number for outcome in outcomes} == set(range(9))
+    who = [outcome.result for outcome in outcomes]
     assert 1 <= len(set(who)) <= 2
     for pid, group in who:
         assert pid == group != os.getpgid(0), "Ctrl-C in our terminal is not theirs"
@@ -166,78 +167,75 @@ def test_local_workers_share_the_points():
 def test_workers_are_in_the_directory_of_the_command(tmp_path, monkeypatch):
     """Else a cache at a relative path would be another one for them."""
     monkeypatch.chdir(tmp_path)
-    with Local(1, say_where) as local:
-        (outcome,) = run(local, points(1), 1)
-    assert outcome.error == str(tmp_path)
+    with Local(1) as local:
+        (outcome,) = run(local, tasks(1, say_where), 1)
+    assert outcome.result == str(tmp_path)
 
 
 def test_a_worker_that_crashes_is_a_failed_point():
-    with Local(2, crash_by_width) as local:
-        outcomes = {outcome.task.nbits: outcome for outcome in run(local, points(9), local.slots)}
+    with Local(2) as local:
+        ended = run(local, tasks(9, crash_by_number), local.slots)
+    outcomes = {outcome.task.number: outcome for outcome in ended}
     assert len(outcomes) == 9
-    assert outcomes[10].error == "the worker ended with exit code 3"
-    assert outcomes[11].error == "the worker was ended by SIGKILL: out of memory, or killed by hand"
-    assert outcomes[12].error == "the worker was ended by SIGSEGV"
-    for nbits, outcome in outcomes.items():
-        assert (outcome.result is None) == (nbits in (10, 11, 12))
+    assert outcomes[2].error == "the worker ended with exit code 3"
+    assert outcomes[3].error == "the worker was ended by SIGKILL: out of memory, or killed by hand"
+    assert outcomes[4].error == "the worker was ended by SIGSEGV"
+    for number, outcome in outcomes.items():
+        assert outcome.result == (None if number in (2, 3, 4) else number)
         assert not outcome.fatal
 
 
-def test_closing_ends_the_tools_of_a_worker(tmp_path, monkeypatch):
-    place = tmp_path / "pids"
-    with Local(1, use_place(place)) as local:
-        local.submit(points(1)[0])
-        wait_until(place.exists)
-        pids = [int(word) for word in place.read_text().split()]
-        assert not any(map(gone, pids))
-    wait_until(lambda: all(map(gone, pids)))
+@pytest.fixture
+def place(tmp_path):
+    """The file in which `start_a_tool` names its processes."""
+    return tmp_path / "pids"
 
 
-def test_the_tools_of_a_worker_that_is_killed_end_with_it(tmp_path):
+def pids(place):
+    """The worker and its tool, as soon as they are there."""
+    wait_until(place.exists)
+    found = [int(word) for word in place.read_text().split()]
+    assert not any(map(gone, found))
+    return found
+
+
+def test_closing_ends_the_tools_of_a_worker(place):
+    with Local(1) as local:
+        local.submit(*tasks(1, partial(start_a_tool, place)))
+        found = pids(place)
+    wait_until(lambda: all(map(gone, found)))
+
+
+def test_the_tools_of_a_worker_that_is_killed_end_with_it(place):
     """A worker that is killed, for example without memory, leaves no compiler behind."""
-    place = tmp_path / "pids"
-    with Local(1, use_place(place)) as local:
-        local.submit(points(1)[0])
-        wait_until(place.exists)
-        worker, tool = map(int, place.read_text().split())
+    with Local(1) as local:
+        local.submit(*tasks(1, partial(start_a_tool, place)))
+        worker, tool = pids(place)
         os.kill(worker, signal.SIGKILL)
         (outcome,) = run(local, [], 1, there=1)
         assert "SIGKILL" in outcome.error
         wait_until(lambda: gone(tool))
 
 
-class use_place:
-    """`start_a_tool` with its file: workers inherit the environment of the fork server, not ours of now."""
-
-    def __init__(self, place):
-        self.place = str(place)
-
-    def __call__(self, point):
-        os.environ["MODEXLAB_TEST_PLACE"] = self.place
-        return start_a_tool(point)
-
-
 PARENT = """
 import sys
+from functools import partial
 from pathlib import Path
-from tests.lab.test_schedulers import Local, points, use_place
-with Local(1, use_place(Path(sys.argv[1]))) as local:
-    local.submit(points(1)[0])
+from tests.lab.test_schedulers import Local, start_a_tool, tasks
+with Local(1) as local:
+    local.submit(*tasks(1, partial(start_a_tool, Path(sys.argv[1]))))
     local.collect(3600)
 """
 
 
-def test_workers_end_with_their_parent(tmp_path):
+def test_workers_end_with_their_parent(place):
     """However it ends: with SIGKILL it can clean up nothing."""
-    place = tmp_path / "pids"
-    root = ROOT
-    with subprocess.Popen([sys.executable, "-c", PARENT, str(place)], cwd=root) as parent:
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(place)], cwd=ROOT) as parent:
         try:
-            wait_until(place.exists)
-            pids = [int(word) for word in place.read_text().split()]
+            found = pids(place)
         finally:
             parent.kill()
-    wait_until(lambda: all(map(gone, pids)))
+    wait_until(lambda: all(map(gone, found)))
 
 
 # ---- Dask
@@ -261,25 +259,25 @@ def cluster():
 
 @pytest.mark.regress
 def test_the_workers_of_a_cluster(cluster):
-    with connect(cluster.scheduler_address, take_a_moment) as there:
+    with connect(cluster.scheduler_address) as there:
         assert (there.workers, there.slots) == (2, 4)
-        outcomes = run(there, points(12), there.slots)
-    assert {outcome.task.nbits for outcome in outcomes} == set(range(8, 20))
-    assert len({outcome.error for outcome in outcomes}) == 2, "both processes"
-    assert str(os.getpid()) not in {outcome.error for outcome in outcomes}
+        outcomes = run(there, tasks(12, take_a_moment), there.slots)
+    assert {outcome.task.number for outcome in outcomes} == set(range(12))
+    assert len({outcome.result for outcome in outcomes} - {os.getpid()}) == 2, "both processes"
 
 
 @pytest.mark.regress
 def test_a_worker_of_the_cluster_is_killed(cluster):
     """Every point comes, and comes once; the killed worker's are measured elsewhere."""
-    with connect(cluster.scheduler_address, take_a_moment) as there:
-        outcomes = run(there, points(8), there.slots)
-        victim = int(str(outcomes[0].error))  # has done some, and gets more
-        for point in points(40)[8:]:
-            there.submit(point)
+    with connect(cluster.scheduler_address) as there:
+        some, more = tasks(8, take_a_moment), tasks(40, take_a_moment)[8:]
+        outcomes = run(there, some, there.slots)
+        victim = outcomes[0].result  # has done some, and gets more
+        for task in more:
+            there.submit(task)
         os.kill(victim, signal.SIGKILL)
         outcomes += run(there, [], there.slots, 32)
-    assert sorted(outcome.task.nbits for outcome in outcomes) == list(range(8, 48))
+    assert sorted(outcome.task.number for outcome in outcomes) == list(range(40))
     assert all(outcome.result is not None for outcome in outcomes)
     assert gone(victim)
 
@@ -321,33 +319,40 @@ def test_a_sweep_on_a_cluster_that_loses_a_worker(cluster, tmp_path, capsys):
 
 
 def test_figures_of_other_sources_are_refused():
-    point = points(1)[0]
-    assert attempt_there(told, point, stamp(point)).result is not None
-    outcome = attempt_there(told, point, "a digest of other sources")
+    (task,) = tasks(1, int)
+    assert attempt_there(task, stamp(task)).result == 0
+    outcome = attempt_there(task, "a digest of other sources")
     assert outcome.result is None
     assert outcome.fatal
     assert "has other sources of modexlab, or other tools" in outcome.error
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(schedulers, "CONNECT_SECONDS", 1.0)
+
+
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("address", ["host", "tcp://127.0.0.1", "http://127.0.0.1:8786"])
 def test_what_is_no_address(address):
     with pytest.raises(BadInput, match=f"--scheduler {address}: .*give an address such as tcp://host:8786"):
-        connect(address, timeout=1)
+        connect(address)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_something_else_listens_there():
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.0 400 Bad\r\n" * 40)).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(BadInput, match=f"--scheduler {address}: .*dask scheduler"):
-            connect(address, timeout=1)
+            connect(address)
 
 
 @pytest.mark.regress
 def test_a_worker_is_no_scheduler(cluster):
     address = next(iter(cluster.workers.values())).worker_address
     with pytest.raises(BadInput, match=f"--scheduler {address}: this is .*dask scheduler"):
-        connect(address, timeout=2)
+        connect(address)
 
 
 # ---- queues
@@ -420,12 +425,12 @@ def test_jobs_come_to_us(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the work is a function of this module
     options = ["interface=lo", f"local-directory={tmp_path}"]
-    with start_queue("slurm", 1, options, take_a_moment) as there:
+    with start_queue("slurm", 1, options) as there:
         assert isinstance(there, Cluster)
         assert there.name == "1 jobs of slurm"
         assert there.slots >= 1
-        outcomes = run(there, points(3), 2)
-    assert {outcome.task.nbits for outcome in outcomes} == {8, 9, 10}
+        outcomes = run(there, tasks(3, take_a_moment), 2)
+    assert {outcome.task.number for outcome in outcomes} == {0, 1, 2}
 
 
 def test_which_scheduler():

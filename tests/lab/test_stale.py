@@ -136,7 +136,7 @@ def test_rows_of_older_versions_are_stale(tmp_path):
         ledger.record(point, replace(MADE_UP, content="of other hardware"))
         assert [row.stale for row in ledger.rows()] == [True]
         ledger.record(point, MADE_UP)
-        with ledger._writing() as connection:
+        with ledger.writing() as connection:
             connection.execute("UPDATE measurement SET key = ?, digest = NULL", (point.key,))
         assert [row.stale for row in ledger.rows(history=True)] == [True, True]
 

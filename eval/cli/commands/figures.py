@@ -86,6 +86,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     from ...assurance.crosscheck import opinions, points  # not at the top: it brings the flow
+    from ...lab.ledger.ledger import Ledger
 
     if (args.design is None) == (args.space is None):
         raise BadInput("give either a DESIGN or --space SPACE")
@@ -100,10 +101,11 @@ def execute(args: argparse.Namespace) -> int:
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
-        for opinion in opinions(chosen, progress):
+        for opinion in opinions(chosen, progress, Ledger()):
             found.append(opinion)
             if args.space is not None:
                 progress.say(f"{opinion.point}: {_verdict(opinion)}")
+    found.sort(key=lambda opinion: chosen.index(opinion.point))
     if args.space is None and found[0].report is None:
         raise BadInput(found[0].error)
     answer(args, lambda: _as_json(found), lambda: _text(found, args.space is not None))
