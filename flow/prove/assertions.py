@@ -23,11 +23,13 @@ import re
 import resource
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ..netlist import yosys
@@ -59,6 +61,7 @@ INPUT = re.compile(r"^input (\d+) (\d+) ([A-Za-z]\w*)$", re.MULTILINE)
 HELD = re.compile(r"Property proved|UNSATISFIABLE")
 BROKEN = re.compile(r"asserted in frame|(?<!UN)SATISFIABLE")
 LATCHES = re.compile(r"^aig \d+ \d+ (\d+)")
+SHOWN = 300  # characters of a tool's message
 
 Cycle = dict[str, int]  # the inputs of the text, by their names
 
@@ -78,63 +81,88 @@ class Attempt(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Verdict on an assertion, the method, its CPU time, and the inputs that break it, cycle by cycle."""
+class Outcome:
+    """Verdict, its method, the inputs that break it, cycle by cycle, and its CPU time; 0: not measured."""
 
     verdict: Result
     how: str
-    seconds: float
-    inputs: list[Cycle] = field(default_factory=list)
+    counterexample: list[Cycle] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """The verdict in the output of `modexlab prove --json`."""
+        told: dict[str, Any] = {"verdict": self.verdict, "seconds": round(self.seconds, 2), "how": self.how}
+        return told | ({"counterexample": self.counterexample} if self.counterexample else {})
+
+
+def spent() -> float:
+    """CPU seconds so far, of this process and of those that it started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + used.ru_utime + used.ru_stime
+
+
+def countdown(seconds: float) -> Callable[[], float]:
+    """Return a function that says how many of these CPU seconds are left."""
+    end = spent() + seconds
+    return lambda: end - spent()
 
 
 def decide(
     text: str,
-    work: Path,
-    *,
     seconds: float,
     cycles: int | None = None,
+    *,
+    how: str = "",
     initial: Mapping[str, int] = MappingProxyType({}),
     free: Sequence[str] = (),
     large: bool = False,
-) -> Answer:
-    """All assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any state.
+) -> Outcome:
+    """Decide all assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any
+    state. At least a second is spent.
 
-    initial: what registers begin with, by their names below the top module. free: nets that have any value in
-    any cycle, by patterns. large: so many cycles of this circuit are not to be looked at as one.
+    how: added to the method. initial: what registers begin with, by their names below the top module. free:
+    nets that have any value in any cycle, by patterns; a counterexample may use values that never occur.
+    large: so many cycles of this circuit are not to be looked at as one.
     """
-    began = _spent()
-    (work / f"{TOP}.sv").write_text(text)
     # a bracket is one of the name, not of a pattern
     exactly = {name.replace("[", "[[]"): value for name, value in initial.items()}
     begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in exactly.items())
     begin += "".join(f"cutpoint w:{name}\n" for name in free)
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        found = _decide(text, READ + begin + CIRCUIT, Path(directory), max(1.0, seconds), cycles, large)
+    return replace(found, how=f"{found.how}; {how}") if how else found
+
+
+def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | None, large: bool) -> Outcome:
+    left = countdown(seconds)
+    (work / f"{TOP}.sv").write_text(text)
     try:
-        yosys.run(TOP, READ.format(top=TOP) + begin + CIRCUIT.format(top=TOP), work, limit=max(1.0, seconds))
+        yosys.run(TOP, script.format(top=TOP), work, limit=seconds)
     except BadInput as error:
         if "of a processor" not in str(error):
             raise
-        return Answer(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s", _spent() - began)
+        return Outcome(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s")
     for attempt in _attempts(work, cycles, large):
-        left = seconds - (_spent() - began)
-        if left <= 0:
+        if left() <= 0:
             break
-        log = _abc(attempt.command, work, left * attempt.share)
+        log = _abc(attempt.command, work, left() * attempt.share)
         if BROKEN.search(log) and not attempt.only_proves:
-            return Answer(REFUTED, attempt.how, _spent() - began, _inputs(work, left))
+            return Outcome(REFUTED, attempt.how, _inputs(work, left()))
         if HELD.search(log) or (attempt.cycles and f"No output asserted in {attempt.cycles} frames" in log):
-            return Answer(PROVED, attempt.how, _spent() - began)
-        if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, left)):
-            return Answer(PROVED, MERGING, _spent() - began)
-    return Answer(UNDECIDED, f"not found in {seconds:.0f} s of a processor", _spent() - began)
+            return Outcome(PROVED, attempt.how)
+        if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, left())):
+            return Outcome(PROVED, MERGING)
+    return Outcome(UNDECIDED, f"not found in {seconds:.0f} s of a processor")
 
 
-def refused(text: str, top: str, work: Path) -> str:
+def refused(text: str, top: str) -> str:
     """Why a text makes no circuit; empty if it does."""
-    (work / f"{top}.sv").write_text(text)
-    try:
-        yosys.run(top, SOUND.format(top=top), work)
-    except BadInput as error:
-        return str(error)
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        (Path(directory) / f"{top}.sv").write_text(text)
+        try:
+            yosys.run(top, SOUND.format(top=top), Path(directory))
+        except BadInput as error:
+            return str(error)
     return ""
 
 
@@ -162,16 +190,10 @@ def _abc(command: str, work: Path, seconds: float) -> str:
     """Return the output of abc, truncated if it runs out of time."""
     (work / CEX_FILE).unlink(missing_ok=True)
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(seconds)))]
-    done = subprocess.run(
-        [*limited, str(yosys.abc()), "-c", f"{FIRST}; {command}"],
-        cwd=work,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
-    (work / f"{TOP}.abc.log").write_text(done.stdout + done.stderr)
+    script = [*limited, str(yosys.abc()), "-c", f"{FIRST}; {command}"]
+    done = subprocess.run(script, cwd=work, capture_output=True, text=True, errors="replace")
     if done.returncode not in (0, -signal.SIGXCPU, -signal.SIGKILL):
-        raise BadInput(f"abc ended with code {done.returncode}: see {work / f'{TOP}.abc.log'}")
+        raise BadInput(f"abc ended with code {done.returncode}: {(done.stdout + done.stderr)[-SHOWN:]}")
     return done.stdout
 
 
@@ -191,9 +213,3 @@ def _inputs(work: Path, seconds: float) -> list[Cycle]:
             found.append({})
         found[int(cycle)][name] = found[int(cycle)].get(name, 0) | int(value) << place
     return found
-
-
-def _spent() -> float:
-    """Seconds of a processor of all that has been started here and has ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

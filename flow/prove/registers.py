@@ -6,7 +6,8 @@ words that are computed from registers becomes one about the registers, which is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,16 +81,11 @@ class Registers:
         """
         found: dict[str, int] = {}
         left = set(stored)
-        nets = sorted(self.module["netnames"].items(), key=lambda item: (len(item[0]), item[0]))
-        for name, net in nets:
+        for name, bits in _nets(self.module):
             # a word in which anything is computed is no register
-            if (
-                not net["hide_name"]
-                and left.intersection(net["bits"])
-                and not computed.intersection(net["bits"])
-            ):
-                found[name] = len(net["bits"])
-                left -= set(net["bits"])
+            if left.intersection(bits) and not computed.intersection(bits):
+                found[name] = len(bits)
+                left -= set(bits)
         if left:
             raise BadInput(
                 f"{len(left)} bits of registers have no name to be spoken of; give each register one"
@@ -97,14 +93,21 @@ class Registers:
         return found
 
 
-def read(verilog: str, top: str, work: Path) -> Registers:
+def _nets(module: Module) -> Iterator[tuple[str, list[Any]]]:
+    """Nets that have a name in the text, with their bits, those of short names first."""
+    for name, net in sorted(module["netnames"].items(), key=lambda item: (len(item[0]), item[0])):
+        if not net["hide_name"]:
+            yield name, net["bits"]
+
+
+def read(verilog: str, top: str) -> Registers:
     """The registers of a text."""
-    return Registers(_module(verilog, top, work, READ))
+    return Registers(_module(verilog, top, READ))
 
 
-def resets(verilog: str, top: str, work: Path) -> dict[str, tuple[int, int]]:
+def resets(verilog: str, top: str) -> dict[str, tuple[int, int]]:
     """Return the registers that a reset sets, by one of their names: the value, and the bits."""
-    module = _module(verilog, top, work, RESETS)
+    module = _module(verilog, top, RESETS)
     values: dict[Any, str] = {}
     for cell in module["cells"].values():
         if (
@@ -116,15 +119,16 @@ def resets(verilog: str, top: str, work: Path) -> dict[str, tuple[int, int]]:
             values |= dict(zip(cell["connections"]["Q"], reversed(value), strict=True))
     found: dict[str, tuple[int, int]] = {}
     told: set[Any] = set()
-    for name, net in sorted(module["netnames"].items(), key=lambda item: (len(item[0]), item[0])):
-        bits = net["bits"]
-        if not net["hide_name"] and values.keys() >= set(bits) and not told >= set(bits):
+    for name, bits in _nets(module):
+        if values.keys() >= set(bits) and not told >= set(bits):
             found[name] = int("".join(values[bit] for bit in reversed(bits)), 2), len(bits)
             told |= set(bits)
     return found
 
 
-def _module(verilog: str, top: str, work: Path, script: str) -> Module:
-    (work / "registers.sv").write_text(verilog)
-    yosys.run("registers", (ELABORATE + script + WRITE).format(top=top), work)
-    return document.module(work / "registers.json", top)
+def _module(verilog: str, top: str, script: str) -> Module:
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        work = Path(directory)
+        (work / "registers.sv").write_text(verilog)
+        yosys.run("registers", (ELABORATE + script + WRITE).format(top=top), work)
+        return document.module(work / "registers.json", top)

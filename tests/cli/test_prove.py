@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.proof import reference, registry
-from modexlab.eval.assurance.proof.check import Outcome
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
+from modexlab.flow.prove.assertions import Outcome
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
 pytestmark = pytest.mark.usefixtures("ledger")
@@ -59,7 +59,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     reference.FILE.write_text(json.dumps(line) + "\n")
 
     def undecided(found, *_):
-        return (registry.Proof(check, Outcome(UNDECIDED, "not found", 0.0)) for check in found)
+        return (registry.Proof(check, Outcome(UNDECIDED, "not found")) for check in found)
 
     monkeypatch.setattr(registry, "prove", undecided)
     command = ("prove", "proc", "--check", "reg", "ill")

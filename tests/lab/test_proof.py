@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.proof import benches, reference
-from modexlab.eval.assurance.proof.check import NETLIST, spent
+from modexlab.eval.assurance.proof.check import NETLIST
 from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.heap_sum import heap_check
 from modexlab.eval.assurance.proof.machine_checks import placed_outcome, same_pace
@@ -19,7 +19,6 @@ from modexlab.eval.assurance.proof.stream_checks import (
     Rewritten,
     StreamUnit,
     behind,
-    decided,
     in_a_row,
     one_by_one,
     protocol,
@@ -29,7 +28,8 @@ from modexlab.eval.assurance.proof.unit_contracts import CONTRACTS
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.verdicts import PROC, Subject
 from modexlab.fl.errors import BadInput
-from modexlab.flow.prove import assertions, mutants
+from modexlab.flow.prove import mutants
+from modexlab.flow.prove.assertions import decide, spent
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.rtl.sim import simulate
 from modexlab.rtl.sim.ports import Message, Ports
@@ -95,7 +95,7 @@ def test_inputs_that_refute_do():
     unit.elaborate()
     text = translate(unit).replace("6'(value) - 6'(n)", "6'(value) - 6'(n) - 1")
     said = CONTRACTS[CondSub](unit)
-    outcome = decided(benches.contract(text, top_name(unit), unit, said), SECONDS)
+    outcome = decide(benches.contract(text, top_name(unit), unit, said), SECONDS)
     assert outcome.verdict == REFUTED
     inputs = outcome.counterexample[0]
     value, n = inputs["value_pin"], inputs["n_pin"]
@@ -185,7 +185,7 @@ def kept(design):
     """Its handshakes, and that its answer comes of its request alone."""
     sources, _ = behind(design, OUTPUTS, through=True)
     alone, steady = benches.alone(design, (), sources), benches.steady(design, sources)
-    found = [decided(alone, SECONDS, 2), decided(steady, SECONDS, 2)]
+    found = [decide(alone, SECONDS, 2), decide(steady, SECONDS, 2)]
     return [unit_check.verdict for unit_check in (protocol(design, (), 8, 1, SECONDS), *found)]
 
 
@@ -308,7 +308,7 @@ def test_an_answer_that_comes_because_nobody_takes_it():
         ("0: if (istream__val) at <= 1;", "0: if (istream__val) begin at <= 1; value <= istream__msg; end"),
         ("1: begin value <= istream__msg; at <= 2; end", "1: at <= early ? 4 : 2;"),
     )
-    assert decided(benches.same_time(early, benches.Secret("all")), SECONDS).verdict == REFUTED
+    assert decide(benches.same_time(early, benches.Secret("all")), SECONDS).verdict == REFUTED
     assert one_by_one(early, (), 5, SECONDS) is None
 
 
@@ -362,7 +362,7 @@ def test_a_name_is_no_pattern():
 def decided_from(text, register):
     """An answer in five cycles where this register of `planted` begins with 0."""
     bench = benches.one_looked_at(planted(text=text), (), 5)
-    return decided(bench, SECONDS, 7, initial={"unit.at": 0, f"unit.{register}": 0}).verdict
+    return decide(bench, SECONDS, 7, initial={"unit.at": 0, f"unit.{register}": 0}).verdict
 
 
 @pytest.mark.regress
@@ -381,7 +381,7 @@ def test_answers_of_two_in_any_two_states():
     """
 
     def found(design, cycles=5):
-        return decided(benches.same_answer(design, (), cycles, (0, 1)), SECONDS, cycles + 1).verdict
+        return decide(benches.same_answer(design, (), cycles, (0, 1)), SECONDS, cycles + 1).verdict
 
     assert found(planted()) == PROVED
     assert found(planted(), 4) == REFUTED
@@ -414,7 +414,7 @@ def test_conditions_are_those_of_both_languages():
     text = (
         f"module proof(input [1:0] modulus, a, b); always @* assert (({condition}) == ({listed})); endmodule"
     )
-    assert decided(text, SECONDS).verdict == PROVED
+    assert decide(text, SECONDS).verdict == PROVED
 
 
 @pytest.fixture(scope="module")
@@ -543,8 +543,7 @@ def test_half_adders_of_bits_do_not_add_complements():
     )
     check = heap_check("BitHeap", unit)
     assert check is not None and "DualHalfAdders" in text
-    run_on = check.run
-    outcome = run_on(SECONDS, lambda *_: None, verilog=text.replace("DualHalfAdders", "HalfAdders"))
+    outcome = check.run(SECONDS, lambda *_: None, text.replace("DualHalfAdders", "HalfAdders"))
     assert outcome.verdict == REFUTED
 
 
@@ -603,7 +602,7 @@ def test_two_copies_of_which_the_secret_differs(cycles, lengths, same):
     """A unit that takes as long as the secret says, or as its highest 1: two of them side by side differ."""
     request = Message(6, (("other", 3), ("exp", 3)))
     design = benches.Stream(TAKING.replace("CYCLES", cycles), "taking", Ports(request, Message(1), ()))
-    from_reset = decided(benches.same_time(design, benches.Secret("exp", lengths)), SECONDS)
+    from_reset = decide(benches.same_time(design, benches.Secret("exp", lengths)), SECONDS)
     alone = one_by_one(design, (), 8, SECONDS)
     unrolled = alone.same_time(design, benches.Secret("exp", lengths), SECONDS)
     found = (
@@ -621,7 +620,7 @@ def test_a_secret_that_is_taken_in_while_reset_is_on():
     text = text.replace("reg busy;", "reg busy; reg [2:0] first;").replace("CYCLES", "first")
     design = benches.Stream(text, "taking", Ports(Message(6, (("other", 3), ("exp", 3))), Message(1), ()))
     assert same_pace(design, benches.Secret("exp"), SECONDS).verdict == UNDECIDED
-    assert decided(benches.same_time(design, benches.Secret("exp")), SECONDS).verdict == REFUTED
+    assert decide(benches.same_time(design, benches.Secret("exp")), SECONDS).verdict == REFUTED
 
 
 ROW = """
@@ -701,7 +700,7 @@ def test_placed_netlist(tmp_path):
     assert outcome.verdict == REFUTED and "is on another net" in outcome.how
 
 
-def test_undecided(tmp_path):
+def test_undecided():
     """A product of two words by other sums, in a second."""
     text = """
     module proof(input [23:0] a, b);
@@ -709,7 +708,7 @@ def test_undecided(tmp_path):
       always @* assert (48'(a) * 48'(b) * 4 == (48'(a) + 48'(b)) * (48'(a) + 48'(b)) - (48'(a) - 48'(b)) * (48'(a) - 48'(b)));
     endmodule
     """
-    assert assertions.decide(text, tmp_path, seconds=2).verdict == UNDECIDED
+    assert decide(text, 2).verdict == UNDECIDED
 
 
 def test_mutants_are_of_the_module_alone():

@@ -13,7 +13,6 @@ from types import ModuleType
 import pytest
 from modexlab.cl.timing import MontMulRemTiming
 from modexlab.eval.assurance.proof import guards
-from modexlab.eval.assurance.proof.check import Outcome
 from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.machine_checks import stream
 from modexlab.eval.assurance.proof.registry import checks
@@ -24,6 +23,7 @@ from modexlab.eval.designs.multipliers import mont_mul_rem
 from modexlab.eval.designs.multipliers.multiplier import Unit
 from modexlab.eval.designs.protection import private_settings
 from modexlab.fl.status import Status
+from modexlab.flow.prove.assertions import Outcome
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.machines import program_exp, residue_dpath
 from modexlab.rtl.sim.translation import translated
@@ -192,7 +192,7 @@ def test_refusals():
 @pytest.fixture
 def corners(monkeypatch):
     """The refusal check of a machine with a key, of which only the native corners decide."""
-    monkeypatch.setattr(guards, "decided", lambda *_, **__: Outcome(PROVED, "not asked", 0.0))
+    monkeypatch.setattr(guards, "decide", lambda *_, **__: Outcome(PROVED, "not asked"))
 
     def asked(name, **settings):
         machine = catalogue.find(name).at(16, schedule="fixed-window", **settings)

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -50,11 +50,12 @@ from .ports import ports
 ANY = 255  # an expected status that stands for all but 0
 PIN = "_pin"  # of a port, whose name the number has that it is
 OTHER = "_other"  # of modules of another text
-INSTANCE = "  {top} {name} ({pins});"
+BEGUN = "  reg begun = 0;\n  always @(posedge clk) begun <= 1;"
 RESET = """\
   reg started = 0;
   always @(posedge clk) started <= 1;
   wire reset = !started;"""
+STAYS = "!refused || (request_val && request == request_before)"
 
 
 @dataclass(frozen=True)
@@ -69,18 +70,9 @@ class Stream:
     def request(self) -> str:
         return _range(self.ports.request.nbits)
 
-    @property
-    def answer(self) -> str:
-        return _range(self.ports.response.nbits)
-
-    def field(self, name: str) -> tuple[int, int]:
-        """The highest and the lowest bit of a field of the request."""
-        return _place(self.ports.request, name)
-
     def answered(self, name: str) -> str:
         """A field of the answer."""
-        high, low = _place(self.ports.response, name)
-        return f"answer[{high}:{low}]"
+        return f"answer{places(self.ports.response)[name]}"
 
     def instance(
         self, name: str, request: str, suffix: str = "", reset: str = "reset", given: str = ""
@@ -95,35 +87,69 @@ class Stream:
             "ostream__msg": f"answer{suffix}",
             "ostream__val": f"answer_val{suffix}",
             "ostream__rdy": f"answer_rdy{given}",
-            **{item: item for item, _ in self.ports.statics},
+            **{item: item for item, _ in self.statics},
         }
-        driven = f"  wire request_rdy{suffix}, answer_val{suffix};\n  wire {self.answer} answer{suffix};\n"
+        answer = f"wire {_range(self.ports.response.nbits)} answer{suffix}"
+        driven = f"  wire request_rdy{suffix}, answer_val{suffix};\n  {answer};\n"
         return driven + instance(self.top, name, pins)
 
-    def module(self, inputs: Sequence[str], body: Sequence[str]) -> str:
-        """The bench behind the design."""
-        declared = [
-            "input clk",
-            "input request_val",
-            f"input {self.request} request",
-            "input answer_rdy",
-            *inputs,
-        ]
-        return module(self.verilog, declared, body)
+    def pair(self, second: str, reset: str = "reset", given: str = "") -> str:
+        """Two copies, and the request of the second; `given`: of what the streams say to that."""
+        return "\n".join(
+            [
+                self.instance("one", "request", "_1", reset),
+                self.instance("two", second, "_2", reset, given),
+            ]
+        )
 
-    def fields(self, conditions: Sequence[str] | None = None) -> list[str]:
+    def module(
+        self, inputs: Sequence[str], body: Sequence[str], given: Sequence[str], holds: Sequence[str]
+    ) -> str:
+        """The bench behind the design; in each cycle conditions are assumed, and others asserted."""
+        request = f"input request_val, input {self.request} request, input answer_rdy"
+        return module(self.verilog, ["input clk", request, *inputs], body, given, holds)
+
+    def fields(self, conditions: Sequence[str] | None = None) -> str:
         """Fields of the request as numbers by their names, with room for a sum; or those in `conditions`."""
         named = None if conditions is None else set(re.findall(r"\w+", " ".join(conditions)))
         number = _range(self.ports.request.nbits + SPARE)
-        if not self.ports.request.fields:
-            return []
-        names = [name for name, _ in self.ports.request.fields if named is None or name in named]
-        places = [(name, *self.field(name)) for name in names]
-        return [f"  wire {number} {name} = request[{high}:{low}];" for name, high, low in places]
+        return "\n".join(
+            f"  wire {number} {name} = request{place};"
+            for name, place in places(self.ports.request).items()
+            if named is None or name in named
+        )
 
-    def statics(self) -> Iterator[tuple[str, str]]:
-        for name, kind in self.ports.statics:
-            yield name, _range(kind.nbits)
+    @property
+    def statics(self) -> list[tuple[str, str]]:
+        """The static ports with their ranges."""
+        return [(name, _range(kind.nbits)) for name, kind in self.ports.statics]
+
+    @property
+    def next_statics(self) -> list[str]:
+        """Inputs for what static ports change to."""
+        return [f"input {bits} next_{name}" for name, bits in self.statics]
+
+    @property
+    def kept(self) -> str:
+        """Static ports of any value that they keep."""
+        return "\n".join(
+            f"  reg {bits} {name};\n  always @(posedge clk) {name} <= {name};" for name, bits in self.statics
+        )
+
+    @property
+    def refused(self) -> str:
+        """A request that was offered in the cycle before, and not taken; for `STAYS`."""
+        return f"""\
+  reg refused = 0; reg {self.request} request_before;
+  always @(posedge clk) begin
+    refused <= request_val & !request_rdy & !reset;
+    request_before <= request;
+  end"""
+
+    @property
+    def other(self) -> list[str]:
+        """Inputs of a second copy whose streams say something else."""
+        return ["input request_val_other", f"input {self.request} request_other", "input answer_rdy_other"]
 
 
 @dataclass(frozen=True)
@@ -139,14 +165,13 @@ class Secret:
     also: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-def _place(message: Message, name: str) -> tuple[int, int]:
-    """The highest and the lowest bit of a field."""
-    low = message.nbits
-    for field, nbits in message.fields:
+def places(message: Message) -> dict[str, str]:
+    """The ranges of a message's fields, the first highest."""
+    found, low = {}, message.nbits
+    for name, nbits in message.fields:
         low -= nbits
-        if field == name:
-            return low + nbits - 1, low
-    raise KeyError(name)
+        found[name] = f"[{low + nbits - 1}:{low}]"
+    return found
 
 
 def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
@@ -169,9 +194,10 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
             f"  reg {number} old_{name};\n  always @(posedge clk) old_{name} <= {name};"
             for name in (*pins, *inner)
         ]
-        body.append("  reg begun = 0;\n  always @(posedge clk) begun <= 1;")
-        holds = [f"!begun || ({hold})" for hold in said.holds]
-        given = [f"!begun || ({item})" for item in said.given]
+        body.append(BEGUN)
+        holds, given = (
+            [f"!begun || ({item})" for item in conditions] for conditions in (said.holds, said.given)
+        )
     else:
         body.append(instance(top, "unit", pins))
         holds, given = list(said.holds), list(said.given)
@@ -179,7 +205,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
     body += [f"  wire {number} {name} = {value};" for name, value in said.lines.items()]
     for name, text in said.instead.items():
         verilog = with_module(verilog, name, text)
-    return module(verilog, inputs, [*body, *always(given, holds)])
+    return module(verilog, inputs, body, given, holds)
 
 
 def with_module(verilog: str, module: str, text: str) -> str:
@@ -199,42 +225,26 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
     need it be taken. The same count runs where nothing is under way and no request would be taken: who never
     answers again is late too.
     """
-    unit, inputs = _counted(design, room)
     idle = "request_rdy | !request_val" if stays else "request_rdy"
     body = [
-        *unit,
-        *design.fields(given),
-        f"  reg {_range(cycles.bit_length() + 1)} waited = 0;",
-        "  always @(posedge clk)",
-        f"    waited <= reset | answer_val | (under_way == 0 & ({idle})) ? 0 : waited + 1;",
-        *(_refused(design) if stays else []),
-        *always(
-            [
-                *([STAYS] if stays else []),
-                *(f"!takes || ({item})" for item in given),
-            ],
-            [
-                "reset || !answer_val || under_way != 0",
-                f"reset || under_way <= {room}",
-                f"reset || waited < {cycles}",
-            ],
-        ),
+        _counted(design, room),
+        design.fields(given),
+        f"""\
+  reg {_range(cycles.bit_length() + 1)} waited = 0;
+  always @(posedge clk)
+    waited <= reset | answer_val | (under_way == 0 & ({idle})) ? 0 : waited + 1;""",
+        design.refused if stays else "",
     ]
-    return design.module(inputs, body)
-
-
-STAYS = "!refused || (request_val && request == request_before)"
-
-
-def _refused(design: Stream) -> list[str]:
-    """A request that was offered in the cycle before, and not taken; for `STAYS`."""
-    return [
-        f"  reg refused = 0; reg {design.request} request_before;",
-        "  always @(posedge clk) begin",
-        "    refused <= request_val & !request_rdy & !reset;",
-        "    request_before <= request;",
-        "  end",
-    ]
+    return design.module(
+        design.next_statics,
+        body,
+        [*([STAYS] if stays else []), *(f"!takes || ({item})" for item in given)],
+        [
+            "reset || !answer_val || under_way != 0",
+            f"reset || under_way <= {room}",
+            f"reset || waited < {cycles}",
+        ],
+    )
 
 
 def held(
@@ -253,21 +263,20 @@ def held(
         "answer_val": 1,
         "answer": design.ports.response.nbits,
     }
-    alone = ["  wire reset = 0;", *_kept(design), design.instance("unit", "request")]
-    unit, inputs = _counted(design, room) if room else (alone, [])
-    stays = [f"!offered || now_{i} == kept_{i}" for i in range(len(words))]
+    alone = ["  wire reset = 0;", design.kept, design.instance("unit", "request")]
     body = [
-        *unit,
+        *([_counted(design, room)] if room else alone),
         "  reg offered = 0;",
-        *_now(words),
+        _now(words),
         *(f"  word_now_{i} kept_{i};" for i in range(len(words))),
         "  always @(posedge clk) begin",
         "    offered <= answer_val & !answer_rdy & !reset;",
         *(f"    kept_{i} <= now_{i};" for i in range(len(words))),
         "  end",
-        *always(stays[: len(known)], stays[len(known) :]),
     ]
-    return design.module(inputs, body)
+    stays = [f"!offered || now_{i} == kept_{i}" for i in range(len(words))]
+    inputs = design.next_statics if room else []
+    return design.module(inputs, body, stays[: len(known)], stays[len(known) :])
 
 
 def between(design: Stream, looks: bool = False) -> str:
@@ -276,94 +285,87 @@ def between(design: Stream, looks: bool = False) -> str:
 
     looks: or it is looked at first, and stays until it is taken.
     """
-    unit, inputs = _counted(design, 1)
-    ready = "" if looks else "request_rdy && "
     body = [
-        *unit,
-        *(_refused(design) if looks else []),
-        "  reg offered = 0, over = 0;",
-        "  always @(posedge clk) begin",
-        "    offered <= answer_val & !answer_rdy & !reset;",
-        "    over <= answer_val & answer_rdy & !reset;",
-        "  end",
-        *always(
-            [STAYS] if looks else [],
-            [
-                "reset || !offered || answer_val",
-                f"reset || !over || ({ready}!answer_val)",
-                "reset || !(answer_val && request_rdy)",
-            ],
-        ),
+        _counted(design, 1),
+        design.refused if looks else "",
+        """\
+  reg offered = 0, over = 0;
+  always @(posedge clk) begin
+    offered <= answer_val & !answer_rdy & !reset;
+    over <= answer_val & answer_rdy & !reset;
+  end""",
     ]
-    return design.module(inputs, body)
+    return design.module(
+        design.next_statics,
+        body,
+        [STAYS] if looks else [],
+        [
+            "reset || !offered || answer_val",
+            f"reset || !over || ({'' if looks else 'request_rdy && '}!answer_val)",
+            "reset || !(answer_val && request_rdy)",
+        ],
+    )
 
 
-def _now(words: Mapping[str, int], now: str = "now") -> Iterator[str]:
+def _now(words: Mapping[str, int], now: str = "now") -> str:
     """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
-    for i, (name, nbits) in enumerate(words.items()):
-        word = f"word_{now}_{i}"
-        yield (
-            f"  typedef logic {_range(nbits)} {word};\n  {word} {now}_{i};\n  assign {now}_{i} = "
-            f"{word}'({name});"
-        )
+    return "\n".join(
+        f"""\
+  typedef logic {_range(nbits)} word_{now}_{i};
+  word_{now}_{i} {now}_{i};
+  assign {now}_{i} = word_{now}_{i}'({name});"""
+        for i, (name, nbits) in enumerate(words.items())
+    )
 
 
-def _counted(design: Stream, room: int) -> tuple[list[str], list[str]]:
+def _now_of_both(registers: Mapping[str, int]) -> str:
+    """one_0, ... and two_0, ... of the same registers of two copies."""
+    return "\n".join(
+        _now({f"{copy}.{name}": nbits for name, nbits in registers.items()}, copy) for copy in ("one", "two")
+    )
+
+
+def _counted(design: Stream, room: int) -> str:
     """A copy whose requests under way are counted, up to so many; where there is none static ports may
     change, by inputs for that.
     """
-    statics = list(design.statics())
     count = _range(room.bit_length() + 1)
-    body = [
-        RESET,
-        *(f"  reg {bits} {name};" for name, bits in statics),
-        design.instance("unit", "request"),
-        "  wire takes = request_val & request_rdy & !reset, gives = answer_val & answer_rdy & !reset;",
-        f"  reg {count} under_way = 0;",
-        f"  wire {count} left = under_way - gives;",
-        "  always @(posedge clk) begin",
-        "    under_way <= left + takes;",
-        *(f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in statics),
-        "  end",
-    ]
-    return body, [f"input {bits} next_{name}" for name, bits in statics]
+    changes = [f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in design.statics]
+    return "\n".join(
+        [
+            RESET,
+            *(f"  reg {bits} {name};" for name, bits in design.statics),
+            design.instance("unit", "request"),
+            f"""\
+  wire takes = request_val & request_rdy & !reset, gives = answer_val & answer_rdy & !reset;
+  reg {count} under_way = 0;
+  wire {count} left = under_way - gives;
+  always @(posedge clk) begin
+    under_way <= left + takes;""",
+            *changes,
+            "  end",
+        ]
+    )
 
 
-def _kept(design: Stream) -> list[str]:
-    """Static ports of any value that they keep."""
-    return [
-        f"  reg {bits} {name};\n  always @(posedge clk) {name} <= {name};" for name, bits in design.statics()
-    ]
-
-
-def _open(design: Stream, busy: str) -> tuple[list[str], list[str], list[str]]:
-    """Static ports, what changes them while not `busy`, and the inputs for that."""
-    statics = list(design.statics())
-    changes = [f"  always @(posedge clk) if (!({busy})) {name} <= next_{name};" for name, _ in statics]
-    declared = [f"  reg {bits} {name};" for name, bits in statics]
-    return declared, changes, [f"input {bits} next_{name}" for name, bits in statics]
+def _open(design: Stream, busy: str) -> tuple[str, str]:
+    """Static ports, and what changes them while not `busy`."""
+    changes = [f"  always @(posedge clk) if (!({busy})) {name} <= next_{name};" for name, _ in design.statics]
+    return "\n".join(f"  reg {bits} {name};" for name, bits in design.statics), "\n".join(changes)
 
 
 def after_reset(design: Stream, streams: Sequence[str]) -> str:
     """Two copies in any states, in the cycle after a reset: units offer no answer, and are ready alike."""
-    body = [
-        "  reg first = 1;\n  always @(posedge clk) first <= 0;\n  wire reset = first;",
-        *_kept(design),
-        design.instance("one", "request", "_1"),
-        design.instance("two", "request", "_2"),
-        *always(
-            [],
-            [
-                condition
-                for stream in streams
-                for condition in (
-                    f"first || !one.{stream}ostream__val",
-                    f"first || one.{stream}istream__rdy == two.{stream}istream__rdy",
-                )
-            ],
-        ),
+    first = "  reg first = 1;\n  always @(posedge clk) first <= 0;\n  wire reset = first;"
+    holds = [
+        condition
+        for stream in streams
+        for condition in (
+            f"first || !one.{stream}ostream__val",
+            f"first || one.{stream}istream__rdy == two.{stream}istream__rdy",
+        )
     ]
-    return design.module([], body)
+    return design.module([], [first, design.kept, design.pair("request")], [], holds)
 
 
 def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) -> str:
@@ -373,25 +375,25 @@ def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) ->
     Whether an answer would be taken in the cycle of the request is different too.
     """
     body = [
-        *_kept(design),
-        *design.fields(given),
+        design.kept,
+        design.fields(given),
         "  wire request_val_other = request_val;",
-        design.instance("one", "request", "_1", "1'b0"),
-        design.instance("two", "request", "_2", "1'b0", "_other"),
+        design.pair("request", "1'b0", "_other"),
         "  reg taken = 0;",
         "  always @(posedge clk) taken <= request_val & request_rdy_1 & request_rdy_2;",
-        *always(
-            [f"!request_val || ({item})" for item in given],
-            [f"!taken || one.{name} == two.{name}" for name in registers],
-        ),
     ]
-    return design.module(["input answer_rdy_other"], body)
+    return design.module(
+        ["input answer_rdy_other"],
+        body,
+        [f"!request_val || ({item})" for item in given],
+        [f"!taken || one.{name} == two.{name}" for name in registers],
+    )
 
 
 def never(design: Stream, register: str, value: int) -> str:
     """For ever from reset: this register never has this value."""
-    unit, inputs = _counted(design, 1)
-    return design.module(inputs, [*unit, *always([], [f"reset || unit.{register} != {value}"])])
+    holds = [f"reset || unit.{register} != {value}"]
+    return design.module(design.next_statics, [_counted(design, 1)], [], holds)
 
 
 def steady(
@@ -405,26 +407,25 @@ def steady(
     Their streams may say anything. working: only copies that cannot take a request. unreached: registers,
     with a value that a register never has.
     """
-    idle = " & !request_rdy_1" if working else ""
     body = [
-        *_kept(design),
-        design.instance("one", "request", "_1", "1'b0"),
-        design.instance("two", "request_other", "_2", "1'b0", "_other"),
-        "  reg busy = 0, begun = 0;",
-        "  wire takes = request_val & request_rdy_1 | request_val_other & request_rdy_2;",
-        "  always @(posedge clk) begin",
-        "    begun <= 1;",
-        f"    busy <= !answer_val_1 & !takes{idle};",
-        "  end",
-        *always(
-            [
-                *(f"begun || one.{name} == two.{name}" for name in registers),
-                *(f"one.{name} != {value}" for name, value in unreached),
-            ],
-            [f"!busy || one.{name} == two.{name}" for name in registers],
-        ),
+        design.kept,
+        design.pair("request_other", "1'b0", "_other"),
+        f"""\
+  reg busy = 0, begun = 0;
+  wire takes = request_val & request_rdy_1 | request_val_other & request_rdy_2;
+  always @(posedge clk) begin
+    begun <= 1;
+    busy <= !answer_val_1 & !takes{" & !request_rdy_1" if working else ""};
+  end""",
     ]
-    return design.module(_other(design), body)
+    same = [f"one.{name} == two.{name}" for name in registers]
+    unreached_too = [f"one.{name} != {value}" for name, value in unreached]
+    return design.module(
+        design.other,
+        body,
+        [*(f"begun || {item}" for item in same), *unreached_too],
+        [f"!busy || {item}" for item in same],
+    )
 
 
 def idle(
@@ -436,25 +437,25 @@ def idle(
     at yet, and none is under way.
     """
     if looks:
-        unit, inputs = _counted(design, 1)
-        unit += [*_refused(design), "  reg over = 0;\n  always @(posedge clk) over <= gives;"]
+        unit = [
+            _counted(design, 1),
+            design.refused,
+            "  reg over = 0;\n  always @(posedge clk) over <= gives;",
+        ]
     else:
         unit = [RESET, design.instance("unit", "request")]
-        inputs = [f"input {bits} {name}" for name, bits in design.statics()]
+    inputs = design.next_statics if looks else [f"input {bits} {name}" for name, bits in design.statics]
     rests = "over || (under_way == 0 && !refused)" if looks else "request_rdy"
     body = [
         *unit,
         "  reg begins = 0;\n  always @(posedge clk) begins <= reset;",
-        *_now({f"unit.{name}": nbits for name, (_, nbits) in values.items()}),
-        *always(
-            [STAYS] if looks else [],
-            [
-                f"reset || !(begins || ({rests})) || now_{i} {'!=' if never else '=='} {value}"
-                for i, (value, _) in enumerate(values.values())
-            ],
-        ),
+        _now({f"unit.{name}": nbits for name, (_, nbits) in values.items()}),
     ]
-    return design.module(inputs, body)
+    holds = [
+        f"reset || !(begins || ({rests})) || now_{i} {'!=' if never else '=='} {value}"
+        for i, (value, _) in enumerate(values.values())
+    ]
+    return design.module(inputs, body, [STAYS] if looks else [], holds)
 
 
 def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[int, int]) -> str:
@@ -465,32 +466,35 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
     """
     body = [
         "  wire reset = 0;",
-        *_kept(design),
-        *design.fields(given),
-        "  reg first = 1, paired = 0;",
-        f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
-        "  wire request_val_one = first | request_val, request_val_two = first | request_val_other;",
-        f"  wire {design.request} request_two = first ? request : request_other;",
-        f"  wire answer_rdy_one = first ? {waits[0]} : answer_rdy, answer_rdy_two = first ? {waits[1]} : "
-        "answer_rdy_other;",
+        design.kept,
+        design.fields(given),
+        f"""\
+  reg first = 1, paired = 0;
+  reg {_range(cycles.bit_length() + 1)} age = 0;
+  wire request_val_one = first | request_val, request_val_two = first | request_val_other;
+  wire {design.request} request_two = first ? request : request_other;
+  wire answer_rdy_one = first ? {waits[0]} : answer_rdy;
+  wire answer_rdy_two = first ? {waits[1]} : answer_rdy_other;""",
         design.instance("one", "request", "_1", given="_one"),
         design.instance("two", "request_two", "_2", given="_two"),
-        "  always @(posedge clk) begin",
-        "    first <= 0;",
-        "    age <= age + 1;",
-        "    paired <= first ? request_rdy_1 & request_rdy_2 : paired & !answer_val_1;",
-        "  end",
-        *always(
-            [f"!first || ({item})" for item in given],
-            [
-                "!paired || answer_val_1 == answer_val_2",
-                "!paired || !answer_val_1 || answer_1 == answer_2",
-                "!paired || answer_val_1 || !(request_rdy_1 | request_rdy_2)",
-                f"!paired || age < {cycles} || answer_val_1",
-            ],
-        ),
+        """\
+  always @(posedge clk) begin
+    first <= 0;
+    age <= age + 1;
+    paired <= first ? request_rdy_1 & request_rdy_2 : paired & !answer_val_1;
+  end""",
     ]
-    return design.module(_other(design), body)
+    return design.module(
+        design.other,
+        body,
+        [f"!first || ({item})" for item in given],
+        [
+            "!paired || answer_val_1 == answer_val_2",
+            "!paired || !answer_val_1 || answer_1 == answer_2",
+            "!paired || answer_val_1 || !(request_rdy_1 | request_rdy_2)",
+            f"!paired || age < {cycles} || answer_val_1",
+        ],
+    )
 
 
 def at_once(design: Stream, registers: Mapping[str, int]) -> str:
@@ -499,17 +503,16 @@ def at_once(design: Stream, registers: Mapping[str, int]) -> str:
     """
     body = [
         "  wire reset = 0;",
-        *_kept(design),
-        design.instance("one", "request", "_1"),
-        design.instance("two", "request_other", "_2", given="_other"),
-        *_now({f"one.{name}": nbits for name, nbits in registers.items()}, "one"),
-        *_now({f"two.{name}": nbits for name, nbits in registers.items()}, "two"),
-        *always(
-            [f"one_{i} == two_{i}" for i in range(len(registers))],
-            ["answer_val_1 == answer_val_2", "!answer_val_1 || answer_1 == answer_2"],
-        ),
+        design.kept,
+        design.pair("request_other", given="_other"),
+        _now_of_both(registers),
     ]
-    return design.module(_other(design), body)
+    return design.module(
+        design.other,
+        body,
+        [f"one_{i} == two_{i}" for i in range(len(registers))],
+        ["answer_val_1 == answer_val_2", "!answer_val_1 || answer_1 == answer_2"],
+    )
 
 
 def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
@@ -520,113 +523,106 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
     """
     body = [
         "  wire reset = 0;",
-        *_kept(design),
-        *design.fields(given),
+        design.kept,
+        design.fields(given),
         "  reg first = 1, paired = 0, ready = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
         design.instance("unit", "request"),
-        "  always @(posedge clk) begin",
-        "    first <= 0;",
-        "    age <= age + 1;",
-        "    paired <= first ? request_val : paired & !answer_val;",
-        "    ready <= first ? !request_val : paired & answer_val;",
-        "  end",
-        *always(
-            ["!answer_val || answer_rdy", *(f"!first || !request_val || ({item})" for item in given)],
-            [
-                "!first || (request_rdy && !answer_val)",
-                "!ready || (request_rdy && !answer_val)",
-                "!paired || !request_rdy",
-                f"!paired || age < {cycles} || answer_val",
-            ],
-        ),
+        """\
+  always @(posedge clk) begin
+    first <= 0;
+    age <= age + 1;
+    paired <= first ? request_val : paired & !answer_val;
+    ready <= first ? !request_val : paired & answer_val;
+  end""",
     ]
-    return design.module([], body)
+    return design.module(
+        [],
+        body,
+        ["!answer_val || answer_rdy", *(f"!first || !request_val || ({item})" for item in given)],
+        [
+            "!first || (request_rdy && !answer_val)",
+            "!ready || (request_rdy && !answer_val)",
+            "!paired || !request_rdy",
+            f"!paired || age < {cycles} || answer_val",
+        ],
+    )
 
 
 def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
     """The same from states in which a request would be looked at, and stays until it is taken."""
-    statics, changes, inputs = _open(design, "under_way || (request_val && request_rdy)")
+    statics, changes = _open(design, "under_way || (request_val && request_rdy)")
     body = [
         "  wire reset = 0;",
-        *statics,
-        *design.fields(given),
+        statics,
+        design.fields(given),
         "  reg first = 1, asked = 0, under_way = 0, over = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
         design.instance("unit", "request"),
-        *_refused(design),
-        *changes,
-        "  always @(posedge clk) begin",
-        "    first <= 0;",
-        "    age <= age + 1;",
-        "    asked <= first ? request_val : asked;",
-        "    under_way <= request_val & request_rdy | under_way & !answer_val;",
-        "    over <= over | under_way & answer_val;",
-        "  end",
-        *always(
-            [
-                "!answer_val || answer_rdy",
-                STAYS,
-                *(f"!(request_val && request_rdy) || ({item})" for item in given),
-            ],
-            [
-                "over || under_way || !answer_val",
-                "over || !under_way || !request_rdy",
-                f"!(first ? request_val : asked) || over || age < {cycles} || (under_way && answer_val)",
-            ],
-        ),
+        design.refused,
+        changes,
+        """\
+  always @(posedge clk) begin
+    first <= 0;
+    age <= age + 1;
+    asked <= first ? request_val : asked;
+    under_way <= request_val & request_rdy | under_way & !answer_val;
+    over <= over | under_way & answer_val;
+  end""",
     ]
-    return design.module(inputs, body)
+    taken = [f"!(request_val && request_rdy) || ({item})" for item in given]
+    return design.module(
+        design.next_statics,
+        body,
+        ["!answer_val || answer_rdy", STAYS, *taken],
+        [
+            "over || under_way || !answer_val",
+            "over || !under_way || !request_rdy",
+            f"!(first ? request_val : asked) || over || age < {cycles} || (under_way && answer_val)",
+        ],
+    )
 
 
 def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
     """In one cycle, two copies in any two states: units of these names, from the request to the answer."""
-    body = [
-        "  wire reset = 0;",
-        *_kept(design),
-        design.instance("one", "request", "_1"),
-        design.instance("two", "request_other", "_2", given="_other"),
-    ]
+    body = ["  wire reset = 0;", design.kept, design.pair("request_other", given="_other")]
     before = ["request_val", "request_rdy_1", "request == request_other"]
     holds = []
     for name, part in parts:
-        for static, _ in part.ports.statics:
-            holds.append(f"one.{name}.{static} == two.{name}.{static}")
-        message = f"one.{name}.istream__msg == two.{name}.istream__msg"
-        holds += _joined(before, [f"one.{name}.istream__val", f"one.{name}.istream__rdy", message])
-        before = [
-            f"one.{name}.ostream__val",
-            f"one.{name}.ostream__rdy",
-            f"one.{name}.ostream__msg == two.{name}.ostream__msg",
-        ]
+        holds += [f"one.{name}.{static} == two.{name}.{static}" for static, _ in part.statics]
+        into, out = (
+            [
+                f"one.{name}.{stream}__val",
+                f"one.{name}.{stream}__rdy",
+                f"one.{name}.{stream}__msg == two.{name}.{stream}__msg",
+            ]
+            for stream in ("istream", "ostream")
+        )
+        holds += _joined(before, into)
+        before = out
     holds += _joined(before, ["answer_val_1", "answer_rdy", "answer_1 == answer_2"])
-    return design.module(_other(design), [*body, *always([], holds)])
+    return design.module(design.other, body, [], holds)
+
+
+def _joined(source: Sequence[str], sink: Sequence[str]) -> list[str]:
+    """One handshake, and a message that comes of the other alone."""
+    return [f"{source[0]} == {sink[0]}", f"{source[1]} == {sink[1]}", f"!({source[2]}) || ({sink[2]})"]
 
 
 def passed_on(design: Stream, parts: Sequence[str]) -> str:
     """In one cycle from any state: units of these names are joined by their streams, from the request to the
     answer, and by the reset.
     """
-    body = [
-        *_kept(design),
-        design.instance("unit", "request"),
+    streams = [
+        [f"unit.{name}.{stream}__{pin}" for pin in ("val", "rdy", "msg")]
+        for name in parts
+        for stream in ("istream", "ostream")
     ]
-    before = ["request_val", "request_rdy", "request"]
+    ends = ["request_val", "request_rdy", "request"], *streams, ["answer_val", "answer_rdy", "answer"]
     holds = [f"unit.{name}.reset == reset" for name in parts]
-    ends = [(f"unit.{name}.istream", f"unit.{name}.ostream") for name in parts]
-    pins = ("val", "rdy", "msg")
-    for into, out in ends:
-        holds += [f"{one} == {into}__{pin}" for one, pin in zip(before, pins, strict=True)]
-        before = [f"{out}__{pin}" for pin in pins]
-    holds += [
-        f"{one} == {two}" for one, two in zip(before, ("answer_val", "answer_rdy", "answer"), strict=True)
-    ]
-    return design.module(["input reset"], [*body, *always([], holds)])
-
-
-def _joined(source: Sequence[str], sink: Sequence[str]) -> list[str]:
-    """One handshake, and a message that comes of the other alone."""
-    return [f"{source[0]} == {sink[0]}", f"{source[1]} == {sink[1]}", f"!({source[2]}) || ({sink[2]})"]
+    for source, sink in zip(ends[::2], ends[1::2], strict=True):
+        holds += [f"{one} == {two}" for one, two in zip(source, sink, strict=True)]
+    return design.module(["input reset"], [design.kept, design.instance("unit", "request")], [], holds)
 
 
 def same(
@@ -642,33 +638,28 @@ def same(
     """
     for match in re.findall(r"^(?:module|\}) (\w+)", other, re.MULTILINE):
         other = re.sub(rf"\b{match}\b", f"{match}{OTHER}", other)
-    body = ["  reg begun = 0;\n  always @(posedge clk) begun <= 1;"]
+    body = [BEGUN]
     for name, which in (("one", top), ("two", f"{top}{OTHER}")):
         shown = {output: f"{output}_{name}" for output in outputs}
         body += [f"  wire {_range(outputs[item])} {net};" for item, net in shown.items()]
         body.append(instance(which, name, {**{item: item for item in inputs}, **shown}))
     kept = [f"one.{name} == two.{name}" for name in registers]
-    body += always(
+    clock = [] if "clk" in inputs else ["input clk"]
+    declared = [f"input {_range(nbits)} {name}" for name, nbits in inputs.items()]
+    return module(
+        f"{verilog}\n{other}",
+        [*clock, *declared],
+        body,
         [f"begun || {item}" for item in kept],
         [*(f"{name}_one == {name}_two" for name in outputs), *(f"!begun || {item}" for item in kept)],
     )
-    clock = [] if "clk" in inputs else ["input clk"]
-    declared = [f"input {_range(nbits)} {name}" for name, nbits in inputs.items()]
-    return module(f"{verilog}\n{other}", [*clock, *declared], body)
 
 
 def same_time(design: Stream, secret: Secret) -> str:
     """From reset, with requests that differ in the secret."""
     requests, inputs, alike = _two_secrets(design, secret)
-    body = [
-        RESET,
-        *requests,
-        *always(
-            alike,
-            ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"],
-        ),
-    ]
-    return design.module(inputs, body)
+    holds = ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"]
+    return design.module(inputs, [RESET, requests], alike, holds)
 
 
 def same_pace(
@@ -690,23 +681,15 @@ def same_pace(
     kept = {name: f"one_{numbers[name]} == two_{numbers[name]}" for name in equal}
     kept |= {name: _alike(f"one_{numbers[name]}", f"two_{numbers[name]}") for name in alike}
     handshakes = ["request_rdy_1 == request_rdy_2", "answer_val_1 == answer_val_2"]
-    body = [
-        *requests,
-        *_now({f"one.{name}": nbits for name, nbits in registers.items()}, "one"),
-        *_now({f"two.{name}": nbits for name, nbits in registers.items()}, "two"),
-        "  reg begun = 0;\n  always @(posedge clk) begun <= 1;",
-        *always(
-            [
-                *conditions,
-                *(f"begun || {item}" for item in kept.values()),
-            ],
-            [
-                *([] if shown else handshakes),
-                *(f"!begun || {item}" for name, item in kept.items() if shown in ("", name)),
-            ],
-        ),
-    ]
-    return design.module(["input reset", *inputs], body)
+    return design.module(
+        ["input reset", *inputs],
+        [requests, _now_of_both(registers), BEGUN],
+        [*conditions, *(f"begun || {item}" for item in kept.values())],
+        [
+            *([] if shown else handshakes),
+            *(f"!begun || {item}" for name, item in kept.items() if shown in ("", name)),
+        ],
+    )
 
 
 def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
@@ -716,73 +699,65 @@ def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
     looks: in which it would be looked at, if there is one; it stays, and is taken by both at once.
     """
     requests, inputs, conditions = _two_secrets(design, secret, given="_now")
-    statics, changes, following = _open(design, "taken || (request_val && request_rdy_1)")
-    ready = (
-        "!(first || paired) || request_rdy_1 == request_rdy_2"
-        if looks
-        else "!first || (request_rdy_1 && request_rdy_2)"
-    )
-    stays = [
-        f"  reg refused = 0, taken = 0; reg {design.request} request_before, other_before;",
-        "  always @(posedge clk) begin",
-        "    refused <= request_val & !request_rdy_1;",
-        "    taken <= request_val & request_rdy_1 | taken & !answer_val_1;",
-        "    request_before <= request;",
-        "    other_before <= request_other;",
-        "  end",
-        *changes,
-    ]
+    statics, changes = _open(design, "taken || (request_val && request_rdy_1)")
+    stays = f"""\
+  reg refused = 0, taken = 0; reg {design.request} request_before, other_before;
+  always @(posedge clk) begin
+    refused <= request_val & !request_rdy_1;
+    taken <= request_val & request_rdy_1 | taken & !answer_val_1;
+    request_before <= request;
+    other_before <= request_other;
+  end
+{changes}"""
+    if looks:
+        ready = "!(first || paired) || request_rdy_1 == request_rdy_2"
+    else:
+        ready = "!first || (request_rdy_1 && request_rdy_2)"
     asked = "request_val" if looks else "(first | request_val)"
     body = [
         "  wire reset = 0;",
-        *(statics if looks else _kept(design)),
+        statics if looks else design.kept,
         "  reg first = 1, paired = 0;",
         f"  wire request_val_now = {asked}, answer_rdy_now = answer_rdy;",
-        *requests,
-        *(stays if looks else []),
-        "  always @(posedge clk) begin",
-        "    first <= 0;",
-        "    paired <= first ? request_val_now : paired & !answer_val_1;",
-        "  end",
-        *always(
-            [
-                "!(answer_val_1 || answer_val_2) || answer_rdy",
-                *([STAYS, "!refused || request_other == other_before"] if looks else []),
-                *conditions,
-            ],
-            [ready, "!paired || answer_val_1 == answer_val_2"],
-        ),
+        requests,
+        stays if looks else "",
+        """\
+  always @(posedge clk) begin
+    first <= 0;
+    paired <= first ? request_val_now : paired & !answer_val_1;
+  end""",
     ]
-    return design.module([*inputs, *(following if looks else [])], body)
+    return design.module(
+        [*inputs, *(design.next_statics if looks else [])],
+        body,
+        [
+            "!(answer_val_1 || answer_val_2) || answer_rdy",
+            *([STAYS, "!refused || request_other == other_before"] if looks else []),
+            *conditions,
+        ],
+        [ready, "!paired || answer_val_1 == answer_val_2"],
+    )
 
 
-def _other(design: Stream) -> list[str]:
-    """The inputs of a second copy whose streams say something else."""
-    return ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"]
-
-
-def _two_secrets(design: Stream, secret: Secret, given: str = "") -> tuple[list[str], list[str], list[str]]:
+def _two_secrets(design: Stream, secret: Secret, given: str = "") -> tuple[str, list[str], list[str]]:
     """Two copies whose requests differ in the secret, the inputs for that, and the assumptions on both."""
-    also = secret.also
+    also, nbits = secret.also, dict(design.ports.request.fields)
     others = {secret.field: "other"} | {name: f"other_{name}" for name in also}
-    places = {name: design.field(name) for name, _ in design.ports.request.fields}
-    words = [others.get(name, f"request[{high}:{low}]") for name, (high, low) in places.items()]
-    high, low = places[secret.field]
+    place_of = places(design.ports.request)
+    words = [others.get(name, f"request{place}") for name, place in place_of.items()]
     body = [
         f"  wire {design.request} request_other = {{{', '.join(words)}}};",
-        f"  wire {_range(high - low + 1)} secret = request[{high}:{low}];",
-        *design.fields([condition.format(**{name: name}) for name, condition in also.items()]),
+        f"  wire {_range(nbits[secret.field])} secret = request{place_of[secret.field]};",
+        design.fields([condition.format(**{name: name}) for name, condition in also.items()]),
         design.instance("one", "request", "_1", given=given),
         design.instance("two", "request_other", "_2", given=given),
     ]
-    inputs = [
-        f"input {_range(places[name][0] - places[name][1] + 1)} {other}" for name, other in others.items()
-    ]
+    inputs = [f"input {_range(nbits[name])} {other}" for name, other in others.items()]
     assumed = [_alike("secret", "other")] if secret.lengths else []
     for name, condition in also.items():
         one, two = (condition.format(**{name: value}) for value in (name, others[name]))
         assumed.append(f"({one}) == ({two})")
-    return body, inputs, assumed
+    return "\n".join(body), inputs, assumed
 
 
 def refusals(design: Stream, status: str, room: int, exactly: bool) -> str:
@@ -790,34 +765,34 @@ def refusals(design: Stream, status: str, room: int, exactly: bool) -> str:
 
     status: of the fields of a request; ANY stands for all but 0. exactly: no other request has a status.
     """
-    unit, inputs = _counted(design, room)
     answered, result = design.answered("status"), design.answered("result")
     fits = f"(expected == {ANY} ? {answered} != 0 : {answered} == expected)"
-    count = _range(room.bit_length() + 1)
     body = [
-        *unit,
-        *_refused(design),
-        *design.fields(),
-        f"  reg followed = 0; reg {count} ahead = 0; reg [7:0] expected = 0;",
-        "  always @(posedge clk)",
-        "    if (takes & chosen & !followed) begin",
-        "      followed <= 1;",
-        "      ahead <= left;",
-        f"      expected <= {status};",
-        "    end else if (followed & gives) begin",
-        "      followed <= ahead != 0;",
-        "      ahead <= ahead - 1;",
-        "    end",
-        "  wire judged = followed & answer_val & ahead == 0;",
-        *always(
-            [STAYS, *(["chosen"] if room == 1 else [])],
-            [
-                f"!judged || {'' if exactly else 'expected == 0 || '}{fits}",
-                f"!judged || expected == 0 || {result} == 0",
-            ],
-        ),
+        _counted(design, room),
+        design.refused,
+        design.fields(),
+        f"""\
+  reg followed = 0; reg {_range(room.bit_length() + 1)} ahead = 0; reg [7:0] expected = 0;
+  always @(posedge clk)
+    if (takes & chosen & !followed) begin
+      followed <= 1;
+      ahead <= left;
+      expected <= {status};
+    end else if (followed & gives) begin
+      followed <= ahead != 0;
+      ahead <= ahead - 1;
+    end
+  wire judged = followed & answer_val & ahead == 0;""",
     ]
-    return design.module([*inputs, "input chosen"], body)
+    return design.module(
+        [*design.next_statics, "input chosen"],
+        body,
+        [STAYS, *(["chosen"] if room == 1 else [])],
+        [
+            f"!judged || {'' if exactly else 'expected == 0 || '}{fits}",
+            f"!judged || expected == 0 || {result} == 0",
+        ],
+    )
 
 
 def wiped(design: Stream, words: Mapping[str, tuple[int, int]], cycles: int, judged: str) -> str:
@@ -827,30 +802,23 @@ def wiped(design: Stream, words: Mapping[str, tuple[int, int]], cycles: int, jud
     on the answers that are checked.
     """
     age = _range(cycles.bit_length() + 1)
-    begins = (
-        ["  wire reset = 0;", f"  reg {age} age = 0;\n  always @(posedge clk) age <= age + 1;"]
-        if cycles
-        else [RESET]
-    )
+    any_state = f"  wire reset = 0;\n  reg {age} age = 0;\n  always @(posedge clk) age <= age + 1;"
     late = f"age < {cycles - 1}" if cycles else "reset"
     body = [
-        *begins,
-        *_kept(design),
+        any_state if cycles else RESET,
+        design.kept,
         design.instance("unit", "request"),
-        *_refused(design),
-        *_now({f"unit.{name}": nbits for name, (_, nbits) in words.items()}),
-        "  reg offered = 0;",
-        "  always @(posedge clk) offered <= answer_val & !answer_rdy;",
-        f"  wire judged = answer_val & !offered & ({judged});",
-        *always(
-            [STAYS],
-            [
-                f"{late} || !judged || now_{i} == {nbits}'d{value}"
-                for i, (value, nbits) in enumerate(words.values())
-            ],
-        ),
+        design.refused,
+        _now({f"unit.{name}": nbits for name, (_, nbits) in words.items()}),
+        f"""\
+  reg offered = 0;
+  always @(posedge clk) offered <= answer_val & !answer_rdy;
+  wire judged = answer_val & !offered & ({judged});""",
     ]
-    return design.module([], body)
+    holds = [
+        f"{late} || !judged || now_{i} == {nbits}'d{value}" for i, (value, nbits) in enumerate(words.values())
+    ]
+    return design.module([], body, [STAYS], holds)
 
 
 def zeroised(
@@ -872,31 +840,34 @@ def zeroised(
         RESET,
         *(f"  wire {_range(nbits)} {name};" for name, nbits, is_input in wires if not is_input),
         instance(top, "unit", {"clk": "clk", "reset": "reset", **{name: name for name, _, _ in wires}}),
-        f"  wire commanded = unit.write && unit.aw == {address} && !reset;",
-        f"  wire zeroises = commanded && unit.data[{zeroise}];",
-        f"  wire starts = commanded && unit.data[{start}] && !unit.data[{zeroise}] && !unit.refused;",
-        "  wire asks = unit.machine.istream__val & unit.machine.istream__rdy & !reset;",
-        "  wire answers = unit.machine.ostream__val & unit.machine.ostream__rdy & !reset;",
-        "  reg now = 0, forgotten = 0, under_way = 0, overwrites = 0, due = 0;",
-        "  always @(posedge clk) begin",
-        "    now <= zeroises;",
-        "    forgotten <= zeroises | forgotten & !starts;",
-        "    under_way <= asks | under_way & !answers & !reset;",
-        f"    if (asks) overwrites <= unit.machine.istream__msg == {constants};",
-        "    due <= zeroises | due & !(answers & overwrites);",
-        "  end",
-        *always(
-            ["!unit.machine.ostream__val || under_way", "!unit.machine.istream__rdy || !under_way"],
-            [
-                *(f"!now || unit.words[{i}] == 0" for i in range(words[0])),
-                *(f"!forgotten || unit.result[{i}] == 0" for i in range(words[1])),
-                "!forgotten || !unit.done",
-                "!starts || !under_way",
-                "!due || unit.busy",
-            ],
-        ),
+        f"""\
+  wire commanded = unit.write && unit.aw == {address} && !reset;
+  wire zeroises = commanded && unit.data[{zeroise}];
+  wire starts = commanded && unit.data[{start}] && !unit.data[{zeroise}] && !unit.refused;
+  wire asks = unit.machine.istream__val & unit.machine.istream__rdy & !reset;
+  wire answers = unit.machine.ostream__val & unit.machine.ostream__rdy & !reset;
+  reg now = 0, forgotten = 0, under_way = 0, overwrites = 0, due = 0;
+  always @(posedge clk) begin
+    now <= zeroises;
+    forgotten <= zeroises | forgotten & !starts;
+    under_way <= asks | under_way & !answers & !reset;
+    if (asks) overwrites <= unit.machine.istream__msg == {constants};
+    due <= zeroises | due & !(answers & overwrites);
+  end""",
     ]
-    return module(verilog, inputs, body)
+    return module(
+        verilog,
+        inputs,
+        body,
+        ["!unit.machine.ostream__val || under_way", "!unit.machine.istream__rdy || !under_way"],
+        [
+            *(f"!now || unit.words[{i}] == 0" for i in range(words[0])),
+            *(f"!forgotten || unit.result[{i}] == 0" for i in range(words[1])),
+            "!forgotten || !unit.done",
+            "!starts || !under_way",
+            "!due || unit.busy",
+        ],
+    )
 
 
 def _alike(one: str, two: str) -> str:
@@ -910,19 +881,23 @@ def _range(nbits: int) -> str:
 
 def instance(top: str, name: str, pins: dict[str, str]) -> str:
     """Instantiate a module, with its pins connected."""
-    return INSTANCE.format(top=top, name=name, pins=", ".join(f".{pin}({net})" for pin, net in pins.items()))
+    return f"  {top} {name} ({', '.join(f'.{pin}({net})' for pin, net in pins.items())});"
 
 
-def always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
-    """Assume conditions in each cycle, and assert others."""
-    return [
-        "  always @* begin",
-        *(f"    assume ({item});" for item in given),
-        *(f"    assert ({hold});" for hold in holds),
-        "  end",
-    ]
-
-
-def module(verilog: str, inputs: Sequence[str], body: Sequence[str]) -> str:
-    """A bench behind the text that it is about."""
-    return "\n".join([verilog, f"module proof ({', '.join(inputs)});", *body, "endmodule", ""])
+def module(
+    verilog: str, inputs: Sequence[str], body: Sequence[str], given: Sequence[str], holds: Sequence[str]
+) -> str:
+    """A bench behind the text that it is about; in each cycle conditions are assumed, and others asserted."""
+    return "\n".join(
+        [
+            verilog,
+            f"module proof ({', '.join(inputs)});",
+            *body,
+            "  always @* begin",
+            *(f"    assume ({item});" for item in given),
+            *(f"    assert ({hold});" for hold in holds),
+            "  end",
+            "endmodule",
+            "",
+        ]
+    )

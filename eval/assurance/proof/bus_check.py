@@ -5,23 +5,18 @@ The channels are all that lies between the bus and the registers, so nothing is 
 
 from __future__ import annotations
 
-import functools
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ....fl.axi4lite import address_nbits
+from ....flow.prove.assertions import Outcome
 from ....flow.prove.properties import prove
 from ....flow.prove.report import PROVED, REFUTED
 from ....rtl.interfaces.axi4lite_channels import ADDRESSES, BUS, Axi4LiteChannels
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
 from ....rtl.sim.translation.translate import translate
-from .check import AXI, Check, Outcome, Planted, Report, spent
-from .mutants import planted
-
-if TYPE_CHECKING:
-    from ...designs.runnable import Runnable
+from ...designs.runnable import Runnable
+from .check import AXI, Check, Report
 
 FREE = {"write_refused": 1, "read_data": 32, "read_refused": 1}  # what registers answer: anything
 TOP = """\
@@ -40,28 +35,26 @@ def bus_check(accelerator: Runnable) -> Check:
     """The check of an accelerator behind AXI4-Lite."""
     nbits = address_nbits(accelerator.shape)
 
-    def run(seconds: float, _: Report, channels: str = "") -> Outcome:
-        return decide(channels or translate(Axi4LiteChannels(nbits)), nbits, seconds)
+    def source() -> tuple[str, str]:
+        return translate(Axi4LiteChannels(nbits)), "Axi4LiteChannels"
 
-    def changed() -> Iterator[Planted]:
-        text = translate(Axi4LiteChannels(nbits))
-        return planted(text, "Axi4LiteChannels", lambda name: functools.partial(run, channels=name))
+    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
+        return decide(changed or source()[0], nbits, seconds)
 
     says = (
         "behind AXI4-Lite an answer for each access, held until taken, in a bounded time, whatever a "
         "master does that keeps the rules"
     )
-    return Check(AXI, AXI, says, run, changed, f"Axi4LiteChannels {nbits}")
+    return Check(AXI, AXI, says, run, source, identity=f"Axi4LiteChannels {nbits}")
 
 
 def decide(channels: str, nbits: int, seconds: float) -> Outcome:
     """Decide a text of the channels, with addresses of so many bits."""
-    began = spent()
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         verdict = prove(_files(Path(directory), channels, nbits), "proof", Path(directory), limit=seconds)
     if verdict.holds:
-        return Outcome(PROVED, "an inductive invariant (PDR), at all delays", spent() - began)
-    return Outcome(REFUTED, f"in cycle {verdict.cycle}", spent() - began)
+        return Outcome(PROVED, "an inductive invariant (PDR), at all delays")
+    return Outcome(REFUTED, f"in cycle {verdict.cycle}")
 
 
 def _files(directory: Path, channels: str, nbits: int) -> list[Path]:

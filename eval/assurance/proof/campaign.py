@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ....flow.prove import assertions
 from ...lab.campaign import Cost, Task
+from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Outcome, Report
-from . import check as checks
+from ...lab.verdicts import Subject
 from . import registry
-
-if TYPE_CHECKING:
-    from ...lab.ledger.ledger import Ledger
-    from ...lab.verdicts import Subject
+from .check import Check
 
 
 @dataclass(frozen=True)
@@ -21,9 +19,9 @@ class Proving(Task):
     """The task of deciding a check within a CPU time; `known`: outcomes of units that others have too."""
 
     subject: Subject
-    check: checks.Check
+    check: Check
     seconds: float
-    known: dict[str, checks.Outcome]
+    known: dict[str, assertions.Outcome]
 
     @property
     def key(self) -> str:  # type: ignore[override]

@@ -12,24 +12,25 @@ import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ....fl.axi4lite import register_map
 from ....fl.status import Status
+from ....flow.prove.assertions import Outcome, countdown, decide
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ....proc.software.seeded_keys import seeded_key
 from ....rtl.interfaces.axi4lite import WIPING_EXPONENT
+from ....rtl.sim import simulate
 from ....rtl.sim.campaigns.faults import Faulted
 from ....rtl.sim.translation.translate import top_name, translate
 from ....rtl.units.residue_memory import ResidueMemory
 from ....rtl.units.shielded_memory import ShieldedMemory
+from ...designs.interfaces import AXI4LITE
+from ...designs.machine import Machine
 from . import benches
-from .check import REFUSAL, WIPE, ZEROISE, Check, Outcome, spent
+from .check import REFUSAL, WIPE, ZEROISE, Check
 from .machine_checks import measured, stream
 from .ports import inside, ports
-from .stream_checks import OF_SUCH_AS_STAY, decided
-
-if TYPE_CHECKING:
-    from ...designs.machine import Machine
+from .stream_checks import OF_SUCH_AS_STAY
 
 Condition = tuple[
     Status | None, str
@@ -79,15 +80,15 @@ def conditions(machine: Machine) -> list[Condition]:
 
 def refusal(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
     """Decide on a text of the machine, which may have been changed."""
-    began = spent()
+    left = countdown(seconds)
     if (wrong := wrong_corner(machine)) is not None:
-        return Outcome(REFUTED, "asked natively", spent() - began, [wrong])
+        return Outcome(REFUTED, "asked natively", [wrong])
     _, room = measured(machine)
     codes = [(benches.ANY if status is None else int(status), holds) for status, holds in conditions(machine)]
     status = "".join(f"{holds} ? {code} : " for code, holds in codes) + "0"
     bench = benches.refusals(design, status, room, exactly=not machine.keyed)
-    found = decided(bench, max(1.0, seconds - (spent() - began)))
-    return replace(found, how=found.how + OF_SUCH_AS_STAY, seconds=spent() - began)
+    found = decide(bench, left())
+    return replace(found, how=found.how + OF_SUCH_AS_STAY)
 
 
 def wrong_corner(machine: Machine) -> dict[str, int] | None:
@@ -95,8 +96,6 @@ def wrong_corner(machine: Machine) -> dict[str, int] | None:
 
     With a key, a request that nothing promises to refuse is asked only under the key's own modulus.
     """
-    from ....rtl.sim import simulate
-
     n = machine.modulus or (1 << machine.modulus_nbits) - 1
     exp = machine.key.d if machine.keyed else 1
     assert exp is not None  # the key is private
@@ -132,7 +131,7 @@ def wrong_corner(machine: Machine) -> dict[str, int] | None:
 
 def wipe(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
     """Compare memories after some operations natively, then prove that the words are the same after all."""
-    began = spent()
+    left = countdown(seconds)
     hardware = machine.rtl()
     hardware.elaborate()
     memories = [repr(unit).removeprefix("s.") for unit in inside(hardware) if isinstance(unit, MEMORIES)]
@@ -143,7 +142,7 @@ def wipe(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
     for request in _requests(machine):
         answer, state = model.state(request, MOST_CYCLES)
         if answer is None:
-            return Outcome(REFUTED, f"no answer in {MOST_CYCLES:,} cycles", spent() - began)
+            return Outcome(REFUTED, f"no answer in {MOST_CYCLES:,} cycles")
         for site in model.registers:
             if site.path.rpartition(".words")[0] in memories:
                 held, _ = words.setdefault(site.path, (state[site.path], site.nbits))
@@ -151,30 +150,25 @@ def wipe(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
                     how = f"{site.path} holds {held:#x} or {state[site.path]:#x} after an answer"
                     names = ("base", "exp", "mod", *(name for name, _ in machine.given_fields))
                     pair = [dict(zip(names, fields, strict=True)) for fields in (before or request, request)]
-                    return Outcome(REFUTED, how, spent() - began, pair)
+                    return Outcome(REFUTED, how, pair)
         before = before or request
     if not words:
-        return Outcome(UNDECIDED, "there is no memory of a program in it", spent() - began)
+        return Outcome(UNDECIDED, "there is no memory of a program in it")
     how = f"{len(words)} words" + OF_SUCH_AS_STAY
-    found = decided(
-        benches.held(design, {name: nbits for name, (_, nbits) in words.items()}), max(1.0, seconds / 8), 2
-    )
+    nbits = {name: nbits for name, (_, nbits) in words.items()}
+    found = decide(benches.held(design, nbits), seconds / 8, 2)
     for cycles in UNROLLED if found.verdict == PROVED else ():
-        left = max(1.0, (seconds - (spent() - began)) / 2)
-        found = decided(benches.wiped(design, words, cycles, judged), left, cycles, how=how)
+        found = decide(benches.wiped(design, words, cycles, judged), left() / 2, cycles, how=how)
         if found.verdict == PROVED:
             break
     # from a state that is never reached, perhaps
     if found.verdict != PROVED:
-        bench = benches.wiped(design, words, 0, judged)
-        found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
-    return replace(found, seconds=spent() - began)
+        found = decide(benches.wiped(design, words, 0, judged), left(), how=how)
+    return found
 
 
 def _requests(machine: Machine) -> Iterator[tuple[int, ...]]:
     """Operations of several keys, messages and random numbers, or of several operands; some are refused."""
-    from ....proc.software.seeded_keys import seeded_key
-
     draw = random.Random(1)
     for which in range(1, OPERATIONS + 1):
         if machine.keyed:
@@ -199,10 +193,7 @@ def _requests(machine: Machine) -> Iterator[tuple[int, ...]]:
 
 def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Outcome:
     """Decide on the slave, or a changed text of it, around a machine that answers as it likes."""
-    from ...designs.interfaces import find
-
-    began = spent()
-    slave = machine.exported(find("axi4lite"))
+    slave = machine.exported(AXI4LITE)
     slave.elaborate()
     text = verilog or translate(slave)
     fields = [nbits for _, nbits in machine.shape.request]
@@ -218,5 +209,4 @@ def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Outcome:
         (len(slave.words), len(slave.result)),
     )
     free = [f"unit.machine.{name}" for name in MACHINE]
-    found = decided(bench, seconds, how="whatever the machine behind the bus answers", free=free)
-    return replace(found, seconds=spent() - began)
+    return decide(bench, seconds, how="whatever the machine behind the bus answers", free=free)

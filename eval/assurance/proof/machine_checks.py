@@ -14,24 +14,31 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ....cl.timing import Dependence
 from ....fl.accelerator import Message
 from ....fl.errors import BadInput
+from ....flow import product
+from ....flow.kit import kit
+from ....flow.netlist import netlist
+from ....flow.prove.assertions import Outcome, countdown, decide
+from ....flow.prove.placed import prove_same
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
-from ....rtl.sim import simulate
+from ....rtl.sim import Simulation, simulate
 from ....rtl.sim.ports import Ports
 from ....rtl.sim.translation.translate import top_name, translate
 from ...designs.machine import Machine
+from ...designs.runnable import Runnable
+from ...designs.unit_chip import chip
+from ...lab.asic_run import run_asic
+from ...lab.flow_settings import CLOCK_NS, EQUIVALENCE, check_flow
 from ...lab.verdicts import OTHER_SCHEDULE, PROMISED, TIME
 from . import benches
 from .bus_check import bus_check
-from .check import NETLIST, PLACED, PROTOCOL, Check, Outcome, spent
+from .check import NETLIST, PLACED, PROTOCOL, Check
 from .stream_checks import (
     REFUSED,
     behind_handshakes,
-    decided,
     in_a_row,
     not_at_rest,
     one_by_one,
@@ -39,10 +46,6 @@ from .stream_checks import (
     passes_on,
     protocol,
 )
-
-if TYPE_CHECKING:
-    from ....rtl.sim import Simulation
-    from ...designs.runnable import Runnable
 
 PAIRS, EXPONENTS = 8, 32  # of base and modulus, and exponents of a length, that are tried
 ALL_NBITS = 16  # requests of at most so many bits are all tried
@@ -158,7 +161,7 @@ def stream(accelerator: Runnable) -> benches.Stream:
 
 
 def _protocol(accelerator: Runnable, seconds: float) -> Outcome:
-    began = spent()
+    left = countdown(seconds)
     hardware = accelerator.rtl()
     hardware.elaborate()
     design = stream(accelerator)
@@ -167,13 +170,13 @@ def _protocol(accelerator: Runnable, seconds: float) -> Outcome:
     try:
         cycles, room = measured(accelerator)
     except REFUSED as error:
-        return Outcome(REFUTED, str(error), spent() - began)
-    found = None
+        return Outcome(REFUTED, str(error))
     if room > 1:
         row = [name for name, unit in vars(hardware).items() if passes_on(unit)]
-        found = in_a_row(design, parts_of(hardware, design.verilog, row), cycles, seconds / 2)
-    found = found or protocol(design, (), cycles, room, seconds - (spent() - began), _every(accelerator))
-    return replace(found, seconds=spent() - began)
+        parts = parts_of(hardware, design.verilog, row)
+        if (found := in_a_row(design, parts, cycles, seconds / 2)) is not None:
+            return found
+    return protocol(design, (), cycles, room, left(), _every(accelerator))
 
 
 def _every(accelerator: Runnable) -> int:
@@ -281,22 +284,21 @@ def _statics(accelerator: Runnable) -> Mapping[str, int] | None:
 
 
 def _time(accelerator: Runnable, claim: Claim, seconds: float) -> Outcome:
-    began = spent()
+    left = countdown(seconds)
     try:
         pair = _told_apart(accelerator, claim)
     except REFUSED as error:
-        return Outcome(UNDECIDED, f"{error}; see --check {PROTOCOL}", spent() - began)
+        return Outcome(UNDECIDED, f"{error}; see --check {PROTOCOL}")
     if pair is not None:
-        return Outcome(REFUTED, "two operations, natively", spent() - began, pair)
+        return Outcome(REFUTED, "two operations, natively", pair)
     design = stream(accelerator)
     found = same_pace(design, claim.secret, seconds / 6)
     cycles, room = measured(accelerator) if found.verdict != PROVED else (0, 0)
     if room == 1 and (alone := one_by_one(design, (), cycles, seconds / 2)) is not None:
         found = alone.same_time(design, claim.secret, seconds / 2)
     if found.verdict != PROVED:
-        bench = benches.same_time(design, claim.secret)
-        found = decided(bench, max(1.0, seconds - (spent() - began)), how="of two machines side by side")
-    return replace(found, seconds=spent() - began)
+        found = decide(benches.same_time(design, claim.secret), left(), how="of two machines side by side")
+    return found
 
 
 def same_pace(design: benches.Stream, secret: benches.Secret, seconds: float) -> Outcome:
@@ -305,16 +307,16 @@ def same_pace(design: benches.Stream, secret: benches.Secret, seconds: float) ->
     From any state, the registers of both copies are equal. If that fails for a register and exponents have
     the same length, its highest 1 must be at the same place; if that fails too, nothing may depend on it.
     """
-    began = spent()
+    left = countdown(seconds)
     registers = behind_handshakes(design)
     equal, alike = list(registers), list[str]()
 
     def asked(shown: str = "") -> Outcome:
         bench = benches.same_pace(design, secret, registers, (equal, alike), shown)
-        return decided(bench, max(1.0, seconds - (spent() - began)), 2)
+        return decide(bench, left(), 2)
 
-    while True:
-        found = asked() if equal else Outcome(UNDECIDED, "no register is the same", 0.0)
+    while equal:
+        found = asked()
         if found.verdict == PROVED:
             how = f"{len(equal)} registers behind the handshakes are the same in two machines"
             how += f", {len(alike)} as long" if alike else ""
@@ -323,14 +325,15 @@ def same_pace(design: benches.Stream, secret: benches.Secret, seconds: float) ->
         for name in (*equal, *alike) if found.verdict == REFUTED else ():
             verdict = asked(name).verdict
             lost += [name] if verdict == REFUTED else []
-            if verdict == UNDECIDED or spent() - began > seconds:
+            if verdict == UNDECIDED or left() < 0:
                 lost = []
                 break
         if not lost:  # which may be for a state that is never reached
-            return Outcome(UNDECIDED, "no relation of two machines is found that lasts", spent() - began)
+            break
         differ = [name for name in equal if name in lost]
         equal = [name for name in equal if name not in lost]
         alike = [*(name for name in alike if name not in lost), *(differ if secret.lengths else [])]
+    return Outcome(UNDECIDED, "no relation of two machines is found that lasts")
 
 
 def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | None:
@@ -358,12 +361,9 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
 
 def _netlist(accelerator: Runnable) -> Outcome:
     """The proof of the flow; a part gets the seconds that it has there."""
-    from ....flow import product
-    from ...lab.flow_settings import EQUIVALENCE
-
     found = product.read(_flow(accelerator, EQUIVALENCE)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
     verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
-    return Outcome(verdict, found.summary, sum(part.seconds for part in found.parts))
+    return Outcome(verdict, found.summary, seconds=sum(part.seconds for part in found.parts))
 
 
 def _placed(accelerator: Runnable) -> Outcome:
@@ -374,30 +374,21 @@ def _placed(accelerator: Runnable) -> Outcome:
 
 def placed_outcome(before: Path, after: Path) -> Outcome:
     """Return the outcome of comparing the netlists in these files."""
-    from ....flow.kit import kit
-    from ....flow.netlist import netlist
-    from ....flow.prove.placed import prove_same
-
     library = kit.find().library
     mapped, placed = (netlist.read(path, library) for path in (before, after))
-    began = spent()
     if wrong := prove_same(mapped, placed, library):
         how = "; ".join([*wrong[:SHOWN], *([f"{len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])])
-        return Outcome(REFUTED, how, spent() - began)
+        return Outcome(REFUTED, how)
     more = len(placed.cells) - len(mapped.cells)
     how = (
         f"induction over {len(mapped.cells):,} cells by name, {more:,} buffers and copied clock gates "
         "beside them"
     )
-    return Outcome(PROVED, how, spent() - began)
+    return Outcome(PROVED, how)
 
 
 def _flow(accelerator: Runnable, step: str) -> Mapping[str, Path]:
     """Return the outputs of the flow's steps up to this one, at its default clock."""
-    from ...designs.unit_chip import chip
-    from ...lab.asic_run import run_asic
-    from ...lab.flow_settings import CLOCK_NS, check_flow
-
     source = chip(accelerator.design, accelerator.nbits, accelerator.parameters)
     source.check()
     outcome, _ = run_asic([step], source, check_flow({"clock_period": CLOCK_NS}), lambda _: None)

@@ -8,51 +8,34 @@ not allowed.
 
 from __future__ import annotations
 
-import functools
 import itertools
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ....flow.prove import assertions, registers
-from ....flow.prove.mutants import mutants
+from ....flow.prove.assertions import Outcome
+from ....flow.prove.mutants import Mutant, mutants
 from ....flow.prove.report import PROVED, REFUTED
 from . import benches
-from .check import Check, Outcome, Planted, Report
+from .check import Check
 
 MOST = 64  # faults that are tried
 GOLDEN = (5**0.5 - 1) / 2  # multiples of it are spread evenly between whole numbers
 
 
-def planted(
-    verilog: str, top: str, run: Callable[[str], Callable[[float, Report], Outcome]], module: str = ""
-) -> Iterator[Planted]:
-    """Faults in the module of a text (`top`, if none is given); run(text): the check of the text."""
-    found = list(mutants(verilog, module or top))
-    for at in sorted(range(len(found)), key=lambda at: at * GOLDEN % 1):
-        text = found[at].text
-        yield Planted(
-            found[at].what,
-            run(text),
-            functools.partial(_refused, text, top),
-            functools.partial(_same, verilog, text, top),
-        )
+def _planted(verilog: str, module: str) -> Iterator[Mutant]:
+    """Faults in the module of a text, the first few of all its parts."""
+    found = list(mutants(verilog, module))
+    return (found[at] for at in sorted(range(len(found)), key=lambda at: at * GOLDEN % 1))
 
 
-def _refused(verilog: str, top: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        return assertions.refused(verilog, top, Path(directory))
-
-
-def _same(verilog: str, changed: str, top: str, seconds: float) -> Outcome:
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        work = Path(directory)
-        found = registers.read(verilog, top, work)
-        stored, _ = found.behind(found.ports("output"), through=True)
-        bench = benches.same(verilog, changed, top, found.ports("input"), found.ports("output"), stored)
-        return Outcome.of(assertions.decide(bench, work, seconds=seconds, cycles=2))
+def _same(verilog: str, changed: str, top: str, seconds: float) -> bool:
+    """Whether a changed text does what it did, for all inputs from any state."""
+    found = registers.read(verilog, top)
+    stored, _ = found.behind(found.ports("output"), through=True)
+    bench = benches.same(verilog, changed, top, found.ports("input"), found.ports("output"), stored)
+    return assertions.decide(bench, seconds, 2).verdict == PROVED
 
 
 @dataclass
@@ -85,19 +68,22 @@ class Search:
 def first_refuted(check: Check, seconds: float, report: Callable[[str], None] = lambda _: None) -> Search:
     """Find the first mutant that a check kills, each within a CPU time; `report` receives the progress."""
     found = Search(check)
-    for fault in itertools.islice(check.mutants(), MOST):
-        report(fault.what)
-        if fault.refused():
+    if check.source is None:
+        return found
+    verilog, top = check.source()
+    for mutant in itertools.islice(_planted(verilog, check.module or top), MOST):
+        report(mutant.what)
+        if assertions.refused(mutant.text, top):
             found.refused += 1
             continue
-        outcome = fault.run(seconds, lambda *_: None)
+        outcome = check.timed(seconds, lambda *_: None, mutant.text)
         if outcome.verdict == REFUTED:
-            found.what, found.outcome = fault.what, outcome
+            found.what, found.outcome = mutant.what, outcome
             break
         if outcome.verdict != PROVED:
-            found.undecided.append(fault.what)
-        elif fault.same(seconds).verdict == PROVED:
-            found.same.append(fault.what)
+            found.undecided.append(mutant.what)
+        elif _same(verilog, mutant.text, top, seconds):
+            found.same.append(mutant.what)
         else:
-            found.unseen.append(fault.what)
+            found.unseen.append(mutant.what)
     return found

@@ -8,13 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ....flow.prove.report import PROVED
-from ...lab.verdicts import PROC
-
-if TYPE_CHECKING:
-    from ...lab.verdicts import Verdict
+from ...lab.verdicts import PROC, Verdict
 
 FILE = Path(__file__).parents[2] / "results" / "proofs.jsonl"
 KEYS = ("design", "nbits", "check")

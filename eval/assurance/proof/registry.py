@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,15 +10,18 @@ from typing import Any
 from pymtl3 import Component
 
 from ....fl.errors import BadInput
+from ....fl.param import Count
 from ....flow.netlist import yosys
+from ....flow.prove.assertions import Outcome, spent
 from ....flow.prove.report import REFUTED, UNDECIDED
 from ....rtl.units.heap.bit_heap import BitHeap
 from ....rtl.units.pseudo_mul import PseudoSquare
+from ...designs import catalogue
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
 from ...json_values import attributes
 from ...lab.verdicts import Subject, Verdict
-from .check import KINDS, Check, Outcome, Report, spent
+from .check import KINDS, Check, Report
 from .exhaustive import ANSWERS
 from .guards import guard_checks
 from .machine_checks import machine_checks
@@ -91,7 +93,7 @@ def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tup
     """
     missing = {name for name in classes() if not wanted or any(name == item.split()[0] for item in wanted)}
     found: dict[str, tuple[str, Check]] = {}
-    for made, told in itertools.chain(_machines(nbits), _alone()):
+    for made, told in _hardware(nbits):
         if not missing:
             break
         hardware = made()
@@ -106,19 +108,13 @@ def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tup
     return found
 
 
-Making = Callable[[], Component]
-
-
-def _machines(nbits: int) -> Iterator[tuple[Making, str]]:
-    """Each design as it is by default, then with another value of one parameter; those that are no machine
-    are left out.
+def _hardware(nbits: int) -> Iterator[tuple[Callable[[], Component], str]]:
+    """Each design as it is by default, then with another value of one parameter where that makes a machine;
+    and the unit of a paper that no design has.
     """
-    from ....fl.param import Count
-    from ...designs.catalogue import designs
-
-    for design in designs():
+    for design in catalogue.designs():
         yield design.at(nbits).rtl, design.name
-    for design in designs():
+    for design in catalogue.designs():
         for param in reversed(design.params):
             legal = range(param.legal.least, nbits + 1) if isinstance(param.legal, Count) else param.legal
             for value in legal:
@@ -126,10 +122,6 @@ def _machines(nbits: int) -> Iterator[tuple[Making, str]]:
                     with contextlib.suppress(BadInput):
                         machine = design.at(nbits, **{param.name: value})
                         yield machine.rtl, f"{design.name} {param.name}={value}"
-
-
-def _alone() -> Iterator[tuple[Making, str]]:
-    """Units of papers that no design of the catalogue has."""
     yield lambda: PseudoSquare(4, 15), "(no design)"
 
 
@@ -151,18 +143,15 @@ def prove(
     known = {} if known is None else known
     yosys.version()  # BadInput with the remedy, if it is missing
     for check in found:
-        if check.identity not in known:
-            outcome = _tried(check, seconds, report(check))
-            if check.identity:
-                known[check.identity] = outcome
-        else:
-            outcome = known[check.identity]
+        outcome = known.get(check.identity) or _tried(check, seconds, report(check))
+        if check.identity:
+            known[check.identity] = outcome
         yield Proof(check, outcome)
 
 
 def _tried(check: Check, seconds: float, report: Report) -> Outcome:
     began = spent()
     try:
-        return check.run(seconds, report)
+        return check.timed(seconds, report)
     except BadInput as error:
-        return Outcome(UNDECIDED, str(error), spent() - began)
+        return Outcome(UNDECIDED, str(error), seconds=spent() - began)

@@ -13,18 +13,16 @@ import functools
 import itertools
 import math
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 from pymtl3 import Component
 
 from ....fl.errors import BadInput
-from ....flow.prove import assertions, registers
+from ....flow.prove import registers
+from ....flow.prove.assertions import Outcome, countdown, decide
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.base import Options
 from ....rtl.sim.harness import harness
@@ -34,9 +32,8 @@ from ....rtl.sim.ports import Message, Ports
 from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
-from .check import UNITS, Check, Outcome, Planted, Report, spent
+from .check import UNITS, Check, Report
 from .exhaustive import ALONE, Answers, Statics, Sweep, Words, fields
-from .mutants import planted
 from .ports import inside
 
 MOST_OPERANDS = 1 << 24  # that are asked
@@ -71,6 +68,10 @@ class Rewritten(NativeSimulation):
         answers, latencies = self.ask(asked, sweep.statics, HANG, apart)
         return _unpacked(answers, self.ports.response), latencies
 
+    def slowest(self, sweep: Sweep) -> int:
+        """Cycles that an answer takes at most."""
+        return int(self.answers(sweep)[1].max())
+
 
 @dataclass(frozen=True)
 class StreamUnit:
@@ -104,11 +105,6 @@ class StreamUnit:
         return made
 
     @property
-    def parts(self) -> list[tuple[str, benches.Stream]]:
-        """Return the units in series, each as an instance in this text."""
-        return parts_of(self.unit, self.verilog, self.said.parts)
-
-    @property
     def too_many(self) -> str:
         """Why it is not asked, if it is not."""
         if (listed := self.said.listed(self.asked)) > MOST_LISTED:
@@ -128,25 +124,21 @@ class StreamUnit:
         """Cycles that some answers took at most, and how many requests were taken while none was: what a
         proof then confirms.
         """
+        sweeps = list(self.said.sweeps(self.asked))
+        last = _end(sweeps[-1], MOST)
         with Rewritten(self.unit, self.verilog) as simulation:
-            latest = 0
-            for sweep in self.said.sweeps(self.asked):  # some of each modulus, and most of the last
-                last = sweep
-                _, latencies = simulation.answers(_end(sweep, SOME))
-                latest = max(latest, int(latencies.max()))
-            last = _end(last, MOST)
-            requests = [
-                tuple(int(field[at]) for field in last.fields)
-                for at in range(-min(len(last), ROOM_SAMPLE), 0)
-            ]
-            offered = (requests * ROOM_SAMPLE)[:ROOM_SAMPLE]
+            # some of each modulus, and most of the last
+            latest = max(
+                simulation.slowest(sweep) for sweep in [*(_end(sweep, SOME) for sweep in sweeps), last]
+            )
+            requests = list(zip(*(field[-ROOM_SAMPLE:].tolist() for field in last.fields), strict=True))
+            offered = list(itertools.islice(itertools.cycle(requests), ROOM_SAMPLE))
             stalled = simulation.run(
                 [request if len(request) > 1 else request[0] for request in offered],
                 statics=last.statics,
                 sink_delays=[STALLED, *[0] * (ROOM_SAMPLE - 1)],
             )
-            _, latencies = simulation.answers(last)
-        return max(latest, int(latencies.max())), sum(value < stalled.done[0] for value in stalled.accepted)
+        return latest, sum(value < stalled.done[0] for value in stalled.accepted)
 
 
 def parts_of(hardware: Component, verilog: str, names: Sequence[str]) -> list[tuple[str, benches.Stream]]:
@@ -193,38 +185,29 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
             made.elaborate()
         return StreamUnit(made, translate(made), said)
 
-    def changed(run: Callable[..., Outcome]) -> Iterator[Planted]:
-        unit = own()
-        return planted(
-            unit.verilog,
-            top_name(unit.unit),
-            lambda verilog: functools.partial(run, changed=unit.changed(verilog)),
-            said.inner,
-        )
+    def source() -> tuple[str, str]:
+        return own().verilog, own().design.top
 
-    def handshakes(seconds: float, _: Report, changed: StreamUnit | None = None) -> Outcome:
-        return _handshakes(own(), seconds, changed)
+    def handshakes(seconds: float, _: Report, changed: str = "") -> Outcome:
+        return _handshakes(own(), changed or own().verilog, seconds)
 
-    def answers(seconds: float, report: Report, changed: StreamUnit | None = None) -> Outcome:
-        return _answers(changed or own(), seconds, report)
+    def answers(seconds: float, report: Report, changed: str = "") -> Outcome:
+        return _answers(own().changed(changed) if changed else own(), seconds, report)
 
     if not said.inner:  # those of a wrapper are its own
-        yield Check(f"{name} handshakes", UNITS, PROMISED, handshakes, lambda: changed(handshakes))
-    yield Check(f"{name} answers", UNITS, said.says, answers, lambda: changed(answers))
+        yield Check(f"{name} handshakes", UNITS, PROMISED, handshakes, source)
+    yield Check(f"{name} answers", UNITS, said.says, answers, source, said.inner)
 
 
-def _handshakes(own: StreamUnit, seconds: float, changed: StreamUnit | None) -> Outcome:
-    began = spent()
+def _handshakes(own: StreamUnit, verilog: str, seconds: float) -> Outcome:
+    left = countdown(seconds)
     if own.too_many:
-        return Outcome(
-            UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol", spent() - began
-        )
+        return Outcome(UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol")
     cycles, room = own.measured()
-    design = (changed or own).design
-    if (broken := not_at_rest(design, own.unit, seconds / 4)) is not None:
-        return broken
-    found = protocol(design, own.said.conditions, cycles, room, seconds - (spent() - began))
-    return replace(found, seconds=spent() - began)
+    design = replace(own.design, verilog=verilog)
+    return not_at_rest(design, own.unit, seconds / 4) or protocol(
+        design, own.said.conditions, cycles, room, left()
+    )
 
 
 def passes_on(part: object) -> bool:
@@ -236,7 +219,7 @@ def not_at_rest(design: benches.Stream, hardware: Component, seconds: float) -> 
     """The counterexample if a unit of elaborated hardware is not at rest after a reset."""
     paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in inside(hardware) if passes_on(unit)]
     streams = [re.sub(r"\[(\d+)\]", r"__\1", f"{path}." if path else "") for path in paths]
-    found = decided(benches.after_reset(design, streams), max(1.0, seconds), 2)
+    found = decide(benches.after_reset(design, streams), seconds, 2)
     return replace(found, how="a unit is not at rest after a reset") if found.verdict == REFUTED else None
 
 
@@ -247,38 +230,41 @@ def protocol(
 
     asked: the number of all possible requests, if each has run natively, and took at most `cycles`.
     """
-    began = spent()
+    left = countdown(seconds)
     sources, inputs = answered_at_once(design)
     if inputs:
-        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", spent() - began)
-    kept = decided(benches.held(design, sources), max(1.0, seconds / 4), 2)
-    if (
-        kept.verdict != PROVED
-    ):  # in states that are never reached, perhaps: in such as move the registers behind the handshakes
-        pace = behind_handshakes(design)
-        if pace and decided(benches.held(design, pace, room), max(1.0, seconds / 4)).verdict == PROVED:
-            kept = decided(benches.held(design, sources, known=pace), max(1.0, seconds / 4), 2)
-    if kept.verdict != PROVED:
-        kept = decided(benches.held(design, sources, room), max(1.0, seconds / 2))
-    if kept.verdict == REFUTED:  # a register that the answer does not show may move
-        kept = decided(benches.held(design, {}, room), max(1.0, seconds / 2))
+        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once")
+    kept = _held(design, sources, room, seconds)
     if kept.verdict != PROVED:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
     if room == 1 and asked and _determined(design, seconds / 4):
         how = f"all {asked:,} requests asked natively, within {cycles} cycles, one under way"
-        how += "; nothing else counts"
-        return Outcome(PROVED, how, spent() - began)
+        return Outcome(PROVED, f"{how}; nothing else counts")
     if room == 1 and (alone := one_by_one(design, given, cycles, seconds)) is not None:
-        return replace(alone.outcome, seconds=spent() - began)
+        return alone.outcome
     # what was measured is perhaps not the longest; and some look at a request in the cycles before they take
     # it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
         bench = benches.handshakes(design, given, longest, room, stays)
         how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
-        found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
+        found = decide(bench, left(), how=how)
         if found.verdict != REFUTED:
             break
-    return replace(found, seconds=spent() - began)
+    return found
+
+
+def _held(design: benches.Stream, sources: Mapping[str, int], room: int, seconds: float) -> Outcome:
+    """That an answer stays until it is taken, by the registers that it is read from."""
+    kept = decide(benches.held(design, sources), seconds / 4, 2)
+    if kept.verdict != PROVED:  # perhaps in states alone that move the registers behind the handshakes
+        pace = behind_handshakes(design)
+        if pace and decide(benches.held(design, pace, room), seconds / 4).verdict == PROVED:
+            kept = decide(benches.held(design, sources, known=pace), seconds / 4, 2)
+    if kept.verdict != PROVED:
+        kept = decide(benches.held(design, sources, room), seconds / 2)
+    if kept.verdict == REFUTED:  # a register that the answer does not show may move
+        kept = decide(benches.held(design, {}, room), seconds / 2)
+    return kept
 
 
 def _determined(design: benches.Stream, seconds: float) -> bool:
@@ -294,14 +280,14 @@ def _determined(design: benches.Stream, seconds: float) -> bool:
     unreached = [
         (name, value)
         for name, value in values
-        if decided(benches.never(design, name, value), share).verdict == PROVED
+        if decide(benches.never(design, name, value), share).verdict == PROVED
     ]
     asked = (
         (benches.alone(design, (), registers), 2),
         (benches.steady(design, registers, True, unreached), 2),
         (benches.between(design), None),
     )
-    return all(decided(bench, seconds / 4, cycles).verdict == PROVED for bench, cycles in asked)
+    return all(decide(bench, seconds / 4, cycles).verdict == PROVED for bench, cycles in asked)
 
 
 def in_a_row(
@@ -312,24 +298,21 @@ def in_a_row(
     Static ports of a unit in a row change while it is at work: they may have nothing to do with what its
     streams say.
     """
-    began = spent()
-    if (
-        not parts
-        or decided(benches.passed_on(design, [name for name, _ in parts]), seconds / 4, 1).verdict != PROVED
-    ):
+    left = countdown(seconds)
+    names = [name for name, _ in parts]
+    if not parts or decide(benches.passed_on(design, names), seconds / 4, 1).verdict != PROVED:
         return None
     stays = False
     for _, part in parts:
         named = behind(part, PACE, through=True)[1] | behind(part, ANSWER, through=False)[1]
         if named.intersection(name for name, _ in part.ports.statics):
             return None
-        found = protocol(part, (), cycles, 1, max(1.0, seconds - (spent() - began)))
+        found = protocol(part, (), cycles, 1, left())
         if found.verdict != PROVED:
             return None
         stays = stays or OF_SUCH_AS_STAY in found.how
-    names = ", ".join(name for name, _ in parts)
-    how = f"a row of {names}, each by itself, within {MORE * cycles} cycles"
-    return Outcome(PROVED, how + (OF_SUCH_AS_STAY if stays else ""), spent() - began)
+    how = f"a row of {', '.join(names)}, each by itself, within {MORE * cycles} cycles"
+    return Outcome(PROVED, how + (OF_SUCH_AS_STAY if stays else ""))
 
 
 @dataclass(frozen=True)
@@ -354,7 +337,7 @@ class OneByOne:
         """
         initial = {f"{copy}.{name}": value for copy in ("one", "two") for name, value in self.begins.items()}
         bench = benches.same_latency(design, secret, self.looks)
-        found = decided(bench, seconds, self.cycles + 2, initial=initial)
+        found = decide(bench, seconds, self.cycles + 2, initial=initial)
         how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
         how += OF_SUCH_AS_STAY if self.looks else ""
         # from what a register is left with that no reset sets, perhaps
@@ -363,17 +346,15 @@ class OneByOne:
 
 def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> OneByOne | None:
     """None where that is not proved, neither of all requests nor of such as stay until they are taken."""
-    began = spent()
+    left = countdown(seconds)
     sources = behind_handshakes(design)
     # one that depends on the inputs at once comes perhaps because it is not taken
     if not sources or answered_at_once(design)[1]:
         return None
     values = {name: value for name, value in _reset(design).items() if name in sources}
-    for looks, share in ((False, 2 / 3), (True, 1)):
-        left = (seconds - (spent() - began)) * share
-        if (found := _one_by_one(design, given, cycles, left, (sources, values), looks)) is not None:
-            return replace(found, outcome=replace(found.outcome, seconds=spent() - began))
-    return None
+    return _one_by_one(design, given, cycles, left() * 2 / 3, sources, values, looks=False) or _one_by_one(
+        design, given, cycles, left(), sources, values, looks=True
+    )
 
 
 def _one_by_one(
@@ -381,62 +362,56 @@ def _one_by_one(
     given: Sequence[str],
     cycles: int,
     seconds: float,
-    registers: tuple[Mapping[str, int], Mapping[str, tuple[int, int]]],
+    sources: Mapping[str, int],
+    values: Mapping[str, tuple[int, int]],
     looks: bool,
 ) -> OneByOne | None:
-    """registers: those behind the handshakes, and of these what a reset sets; looks: of requests that are
-    looked at first, and stay.
+    """sources: the registers behind the handshakes. values: of these, what a reset sets. looks: of requests
+    that are looked at first, and stay.
     """
-    sources, values = registers
-    began = spent()
-
-    def left(share: float = 1.0) -> float:
-        return max(1.0, (seconds - (spent() - began)) * share)
-
+    left = countdown(seconds)
     # control holds it whatever data are, if one looks like the other by its width
     data = [f"unit.{name}" for name, nbits in sources.items() if nbits > MOST_NARROW]
     rests = benches.between(design, looks)
-    if all(decided(rests, left(0.2), free=free).verdict != PROVED for free in ([data, []] if data else [[]])):
+    if all(decide(rests, left() / 5, free=free).verdict != PROVED for free in ([data, []] if data else [[]])):
         return None
-    begins = {name: values[name][0] for name in _settled(design, values, left(0.5), looks)}
+    begins = {name: values[name][0] for name in _settled(design, values, left() / 2, looks)}
     initial = {f"unit.{name}": value for name, value in begins.items()}
     for longest in (cycles, 2 * cycles, MORE * cycles):
         bench = (benches.one_looked_at if looks else benches.one_request)(design, given, longest)
-        found = decided(bench, left(), longest + 2, initial=initial)
+        found = decide(bench, left(), longest + 2, initial=initial)
         if found.verdict == UNDECIDED:
             break
         if found.verdict == PROVED:
             how = (
                 f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of "
-                f"{len(sources)} registers "
-                f"behind the handshakes; within {longest} cycles, one under way"
+                f"{len(sources)} registers behind the handshakes; within {longest} cycles, one under way"
             )
             how += OF_SUCH_AS_STAY if looks else ""
-            return OneByOne(begins, longest, Outcome(PROVED, how, spent() - began), looks)
+            return OneByOne(begins, longest, Outcome(PROVED, how), looks)
     return None
 
 
 def _answers(own: StreamUnit, seconds: float, report: Report) -> Outcome:
-    began = spent()
     if own.too_many or not own.count:
-        return Outcome(UNDECIDED, own.too_many or "no operands meet what is assumed", spent() - began)
+        return Outcome(UNDECIDED, own.too_many or "no operands meet what is assumed")
     wrong, latest = _asked(own, report)
     if wrong is not None:
-        return Outcome(REFUTED, "asked natively", spent() - began, [wrong])
+        return Outcome(REFUTED, "asked natively", [wrong])
     bound = "in each" if own.said.constant else "at most"
     how = f"all {own.count:,} operands asked natively, {latest} cycles {bound}; nothing else counts"
     nothing_else = _alone(own, latest, seconds)
     if nothing_else.verdict != PROVED:
-        return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})", spent() - began)
-    return Outcome(PROVED, f"{how} ({nothing_else.how})", spent() - began)
+        return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})")
+    return Outcome(PROVED, f"{how} ({nothing_else.how})")
 
 
 def _alone(own: StreamUnit, cycles: int, seconds: float) -> Outcome:
     """That an answer comes of its request and the static ports alone."""
-    parts = own.parts
+    parts = parts_of(own.unit, own.verilog, own.said.parts)
     if not parts:
         return alone(own.design, own.said.conditions, cycles, seconds)
-    found = decided(benches.row(own.design, parts), seconds, 1, how=f"{len(parts)} units in a row")
+    found = decide(benches.row(own.design, parts), seconds, 1, how=f"{len(parts)} units in a row")
     for name, part in parts:
         if found.verdict == PROVED:
             outcome = alone(part, (), cycles, seconds)
@@ -449,11 +424,11 @@ def alone(design: benches.Stream, given: Sequence[str], cycles: int, seconds: fl
     of an answer.
     """
     if inputs := answered_at_once(design)[1]:
-        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", 0.0)
+        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once")
     sources, _ = behind(design, OUTPUTS, through=True)
-    found = decided(benches.alone(design, given, sources), seconds / 4, 2)
+    found = decide(benches.alone(design, given, sources), seconds / 4, 2)
     if found.verdict == PROVED:
-        found = decided(benches.steady(design, sources), seconds / 4, 2)
+        found = decide(benches.steady(design, sources), seconds / 4, 2)
     if found.verdict != PROVED:  # what is left over from before is there, and is not read
         found = _same_answer(design, given, cycles, seconds / 2)
     return found
@@ -463,13 +438,13 @@ def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seco
     """From all states in which a request can be taken: registers that a reset sets have some value, the
     others any.
     """
-    began = spent()
+    left = countdown(seconds)
     cases = itertools.product(_states(design, seconds / 2), (0, 1))
     for (one, waits), (two, waits_other) in itertools.combinations_with_replacement(cases, 2):
         bench = benches.same_answer(design, given, cycles, (waits, waits_other))
         copies = (("one", one), ("two", two))
         initial = {f"{copy}.{name}": value for copy, values in copies for name, value in values.items()}
-        found = decided(bench, max(1.0, seconds - (spent() - began)), cycles + 1, initial=initial)
+        found = decide(bench, left(), cycles + 1, initial=initial)
         if found.verdict != PROVED:
             break
     return found
@@ -489,7 +464,7 @@ def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
         found[name] = [
             value
             for value in range(1 << nbits)
-            if decided(benches.idle(design, {name: (value, nbits)}, never=True), share).verdict != PROVED
+            if decide(benches.idle(design, {name: (value, nbits)}, never=True), share).verdict != PROVED
         ]
     for name in sorted(narrow, key=lambda item: -len(found[item])):
         if math.prod(map(len, found.values())) > MOST_STATES:
@@ -510,8 +485,7 @@ def behind_handshakes(design: benches.Stream) -> dict[str, int]:
 
 def _reset(design: benches.Stream) -> dict[str, tuple[int, int]]:
     """Registers that a reset sets: to what, and their bits."""
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        return registers.resets(design.verilog, design.top, Path(directory))
+    return registers.resets(design.verilog, design.top)
 
 
 def _settled(
@@ -520,13 +494,13 @@ def _settled(
     """Return the registers that hold their reset value whenever a request can be accepted and is not read
     yet.
     """
-    if not values or decided(benches.idle(design, values, looks=looks), seconds / 2).verdict == PROVED:
+    if not values or decide(benches.idle(design, values, looks=looks), seconds / 2).verdict == PROVED:
         return list(values)
     share = seconds / 2 / len(values)
     return [
         name
         for name, value in values.items()
-        if decided(benches.idle(design, {name: value}, looks=looks), share).verdict == PROVED
+        if decide(benches.idle(design, {name: value}, looks=looks), share).verdict == PROVED
     ]
 
 
@@ -534,35 +508,16 @@ def behind(
     design: benches.Stream, ports: Sequence[str], through: bool
 ) -> tuple[dict[str, int], frozenset[str]]:
     """Registers from which outputs are computed, and inputs."""
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        found = registers.read(design.verilog, design.top, Path(directory))
-    return found.behind(ports, through)
+    return registers.read(design.verilog, design.top).behind(ports, through)
 
 
 def answered_at_once(design: benches.Stream) -> tuple[dict[str, int], str]:
     """Registers that an answer is read from, and inputs beside static ports that change it in their cycle."""
     sources, inputs = behind(design, ANSWER, through=False)
     named = ", ".join(sorted(inputs - {name for name, _ in design.ports.statics}))
-    if named and decided(benches.at_once(design, sources), AT_ONCE_S, 1).verdict == PROVED:
+    if named and decide(benches.at_once(design, sources), AT_ONCE_S, 1).verdict == PROVED:
         named = ""  # there is a way from them, but not while an answer is offered
     return sources, named
-
-
-def decided(
-    bench: str,
-    seconds: float,
-    cycles: int | None = None,
-    how: str = "",
-    initial: Mapping[str, int] = MappingProxyType({}),
-    free: Sequence[str] = (),
-) -> Outcome:
-    """Decide a bench with flow/prove; a proof holds for any value of free nets, a counterexample may use
-    values that never occur.
-    """
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        work = Path(directory)
-        answer = assertions.decide(bench, work, seconds=seconds, cycles=cycles, initial=initial, free=free)
-        return Outcome.of(answer, how)
 
 
 def _asked(own: StreamUnit, report: Report) -> tuple[dict[str, int] | None, int]:

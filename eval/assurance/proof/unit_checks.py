@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING
 from pymtl3 import Component
 
 from ....fl.errors import BadInput
+from ....flow.prove.assertions import Outcome, decide
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
-from .check import UNITS, Check, Outcome, Planted, Report
+from .check import UNITS, Check, Report
+from .contract_lang import Contract
 from .exhaustive import ANSWERS
 from .heap_sum import heap_check
-from .mutants import planted
 from .ports import arguments, inside
-from .stream_checks import decided, stream_checks
+from .stream_checks import stream_checks
 from .unit_contracts import CONTRACTS, DualHalfAdders, FullAdders, HalfAdders
 
 if TYPE_CHECKING:
     from ...designs.multipliers.multiplier import Unit
 
 PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # other registers are control around them
-NO_CONTRACT = Outcome(UNDECIDED, "there is no contract for it; units inside it have their own", 0.0)
+NO_CONTRACT = Outcome(UNDECIDED, "there is no contract for it; units inside it have their own")
 LATENCY = "product-latency"  # the check of a promise that no unit of the machine can be asked for
 BITWISE = (FullAdders, HalfAdders, DualHalfAdders)  # all of their bits are alike: the widest stands for all
 
@@ -56,7 +57,7 @@ def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int =
         if found or type(unit).__module__.startswith(PLACE):
             told.add(id(unit))
     if why:
-        yield Check(LATENCY, UNITS, "", lambda *_: Outcome(UNDECIDED, why, 0.0))
+        yield Check(LATENCY, UNITS, "", lambda *_: Outcome(UNDECIDED, why))
 
 
 def _promised(multiplier: Unit, nbits: int) -> tuple[dict[str, int], str]:
@@ -141,19 +142,23 @@ def _name(unit: Component) -> str:
 
 def _contract_check(name: str, unit: Component) -> Check:
     @functools.cache
-    def text() -> tuple[Component, str]:
-        made = fresh(unit)
-        return made, translate(made)
+    def made() -> Component:
+        return fresh(unit)
 
-    def run(seconds: float, _: Report, verilog: str | None = None) -> Outcome:
-        made, own = text()
-        said = CONTRACTS[type(unit)](made)
-        bench = benches.contract(verilog or own, top_name(made), made, said)
-        cycles = 2 if said.registers else None
-        found = decided(bench, seconds, cycles)
+    def source() -> tuple[str, str]:
+        return translate(made()), top_name(made())
+
+    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
+        own, top = source()
+        said = CONTRACTS[type(unit)](made())
+
+        def decided(said: Contract) -> Outcome:
+            bench = benches.contract(changed or own, top, made(), said)
+            return decide(bench, seconds, 2 if said.registers else None)
+
+        found = decided(said)
         if found.verdict == PROVED and said.given:  # conditions that exclude each other would prove anything
-            false = benches.contract(verilog or own, top_name(made), made, replace(said, holds=("0",)))
-            if decided(false, seconds, cycles).verdict != REFUTED:
+            if decided(replace(said, holds=("0",))).verdict != REFUTED:
                 return replace(found, verdict=UNDECIDED, how="no inputs are known that meet what is assumed")
         if found.verdict == PROVED and said.instead:
             found = replace(found, how=f"{found.how}; of {', '.join(said.instead)} what its own check says")
@@ -163,8 +168,4 @@ def _contract_check(name: str, unit: Component) -> Check:
         ]
         return replace(found, counterexample=inputs)
 
-    def changed() -> Iterator[Planted]:
-        made, own = text()
-        return planted(own, top_name(made), lambda verilog: functools.partial(run, verilog=verilog))
-
-    return Check(name, UNITS, CONTRACTS[type(unit)](unit).says, run, changed)
+    return Check(name, UNITS, CONTRACTS[type(unit)](unit).says, run, source)

@@ -20,19 +20,15 @@ themselves, without a bound.
 from __future__ import annotations
 
 import functools
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from pymtl3 import Component
-
-from .....flow.prove import assertions, registers
+from .....flow.prove import registers
+from .....flow.prove.assertions import Outcome, decide
 from .....proc.isa.causes import FETCH_FAULT, ILLEGAL, LOAD_FAULT, STORE_FAULT
 from .....proc.isa.isa import BY_NAME
 from .....rtl.sim.translation.translate import top_name, translate
-from ..check import PROCESSOR, Check, Outcome, Planted, Report
-from ..mutants import planted
+from ..check import PROCESSOR, Check, Report
 from . import rvfi
 from .instructions import EFFECTS, JUMPS, OPERANDS, TAKEN, Effect, is_a
 from .units import UNITS, UnitCheck
@@ -59,78 +55,55 @@ class Bench:
 
     def decide(self, text: str, seconds: float) -> Outcome:
         """Decide the text of a processor."""
-        bench = rvfi.bench(text, self.lines, self.holds, self.given, self.prompt)
-        cycles = FROM_RESET if self.from_reset else self.cycles
-        with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-            initial = _after_reset(text) if self.from_reset else {}
-            answer = assertions.decide(
-                bench,
-                Path(directory),
-                seconds=seconds,
-                cycles=cycles,
-                initial=initial,
-                free=rvfi.FREE,
-                large=True,
-            )
+        found = decide(
+            rvfi.bench(text, self.lines, self.holds, self.given, self.prompt),
+            seconds,
+            FROM_RESET if self.from_reset else self.cycles,
+            initial=_after_reset(text) if self.from_reset else {},
+            free=rvfi.FREE,
+            large=True,
+        )
         if not self.from_reset:
-            return Outcome.of(answer)
-        return replace(Outcome.of(answer), how=answer.how.replace("any state", "reset, with any registers"))
+            return found
+        return replace(found, how=found.how.replace("any state", "reset, with any registers"))
 
 
 def processor_checks() -> Iterator[Check]:
     """All of them."""
     for name in EFFECTS:
-        yield _check(f"insn {name}", functools.partial(_instruction, name))
+        yield _check(f"insn {name}", _instruction(name))
     for name, made in BENCHES.items():
-        yield _check(name, made)
+        yield _check(name, made())
     for unit in UNITS:
         yield _unit_check(unit)
 
 
-def _check(name: str, made: Callable[[], Bench]) -> Check:
-    bench = made()
+def _check(name: str, bench: Bench) -> Check:
+    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
+        return bench.decide(changed or rvfi.whole(), seconds)
 
-    def run(seconds: float, _: Report, text: str = "") -> Outcome:
-        return bench.decide(text or rvfi.whole(), seconds)
-
-    def changed() -> Iterator[Planted]:
-        return planted(rvfi.whole(), rvfi.TOP, lambda text: functools.partial(run, text=text), bench.module)
-
-    return Check(name, PROCESSOR, bench.says, run, changed)
+    return Check(name, PROCESSOR, bench.says, run, lambda: (rvfi.whole(), rvfi.TOP), bench.module)
 
 
 def _unit_check(unit: UnitCheck) -> Check:
     @functools.cache
-    def whole() -> tuple[str, str]:
-        made: Component = unit.unit()
+    def source() -> tuple[str, str]:
+        made = unit.unit()
         made.elaborate()
         return translate(made), top_name(made)
 
-    def run(seconds: float, _: Report, text: str = "") -> Outcome:
-        own, top = whole()
-        with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-            answer = assertions.decide(
-                unit.bench(text or own, top),
-                Path(directory),
-                seconds=seconds,
-                cycles=unit.cycles,
-                free=rvfi.FREE,
-            )
-        return Outcome.of(answer)
+    def run(seconds: float, _: Report, changed: str = "") -> Outcome:
+        own, top = source()
+        return decide(unit.bench(changed or own, top), seconds, unit.cycles, free=rvfi.FREE)
 
-    def changed() -> Iterator[Planted]:
-        return planted(*whole(), lambda text: functools.partial(run, text=text))
-
-    return Check(unit.name, PROCESSOR, unit.says, run, changed)
+    return Check(unit.name, PROCESSOR, unit.says, run, source)
 
 
 @functools.cache
 def _after_reset(text: str) -> dict[str, int]:
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        found = registers.resets(rvfi.cut(text), rvfi.TOP, Path(directory))
     return {
         f"core.{name}": value
-        for name, (value, _) in found.items()
+        for name, (value, _) in registers.resets(rvfi.cut(text), rvfi.TOP).items()
         if not any(part in name for part in ANYTHING)
     }
 

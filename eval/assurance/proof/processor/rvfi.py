@@ -120,23 +120,21 @@ def bench(
             pins[name] = name
             declared += [f"input {kind} {name}"] if way == "input" else []
             body += [f"  {kind} {name};"] if way == "output" else []
-    body.append(benches.instance(TOP, "core", pins))
-    body += _fields("commit", mk_commit(), {"inst": "insn"})
-    asks, answers = (Message.of(item).nbits - 1 for item in (mk_mem_req(), mk_mem_resp()))
-    body.append(SIGNALS.format(result=RESULT, asks=asks, answers=answers, followed=FOLLOWED))
+    asks, answers, commit = (Message.of(made()) for made in (mk_mem_req, mk_mem_resp, mk_commit))
     body += [
-        *_fields("access", mk_mem_req(), prefix="access_"),
-        *_fields("answer", mk_mem_resp(), prefix="answer_"),
+        benches.instance(TOP, "core", pins),
+        *_fields("commit", commit),
+        SIGNALS.format(result=RESULT, asks=asks.nbits - 1, answers=answers.nbits - 1, followed=FOLLOWED),
+        *_fields("access", asks, prefix="access_"),
+        *_fields("answer", answers, prefix="answer_"),
     ]
-    return benches.module(text, declared, [*body, *lines, *benches.always(given, holds)])
+    return benches.module(text, declared, [*body, *lines], given, holds)
 
 
-def _fields(word: str, kind: type, names: dict[str, str] | None = None, prefix: str = "") -> list[str]:
-    """Each field of a message as a wire."""
-    message, found = Message.of(kind), []
-    low = message.nbits
-    for name, nbits in message.fields:
-        low -= nbits
-        named = prefix + (names or {}).get(name, name)
-        found.append(f"  wire [{nbits - 1}:0] {named} = {word}[{low + nbits - 1}:{low}];")
-    return found
+def _fields(word: str, message: Message, prefix: str = "") -> list[str]:
+    """The fields of a message as wires; of an instruction the usual name."""
+    nbits, place = dict(message.fields), benches.places(message)
+    return [
+        f"  wire [{nbits[name] - 1}:0] {prefix}{'insn' if name == 'inst' else name} = {word}{place[name]};"
+        for name in nbits
+    ]

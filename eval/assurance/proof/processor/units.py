@@ -97,21 +97,20 @@ def _mul(text: str, top: str) -> str:
         "!stays || taken || answers && operands == kept",
         "ready == (!answers | takes)",
     ]
-    return benches.module(text, INPUTS, [*body, *benches.always([], holds)])
+    return benches.module(text, INPUTS, body, [], holds)
 
 
 def _div(text: str, top: str) -> str:
     body = [STREAM, DIVISION, benches.instance(top, "unit", PINS)]
     holds = ["!(waits & answers) || result == wanted", "!waits || !ready"]
-    return benches.module(
-        benches.with_module(text, "DivRem", DIVIDER), INPUTS, [*body, *benches.always([], holds)]
-    )
+    return benches.module(benches.with_module(text, "DivRem", DIVIDER), INPUTS, body, [], holds)
 
 
 def _register_file(text: str, top: str) -> str:
     inputs = {"wen": 1, "waddr": 5, "wdata": 32}
     body = [
-        "  wire [1:0][31:0] rdata;\n  reg begun = 0;\n  always @(posedge clk) begun <= 1;",
+        "  wire [1:0][31:0] rdata;",
+        benches.BEGUN,
         *(
             f"  reg [{n - 1}:0] old_{name};\n  always @(posedge clk) old_{name} <= {name};"
             for name, n in inputs.items()
@@ -132,7 +131,7 @@ def _register_file(text: str, top: str) -> str:
         "input [1:0][4:0] raddr",
         *(f"input [{n - 1}:0] {name}" for name, n in inputs.items()),
     ]
-    return benches.module(text, declared, [*body, *benches.always([], holds)])
+    return benches.module(text, declared, body, [], holds)
 
 
 UNITS = (
