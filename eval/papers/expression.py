@@ -8,15 +8,16 @@ allowed: the text is parsed (ast) and walked, never executed. A name may have a 
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import operator
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
 
+Values = Mapping[str, Any]
+Compiled = Callable[[Values], Any]  # a part of an expression
 MOST_CHARACTERS = 500
 MOST_EXPONENT = 10_000  # 2 ** nbits is wanted, a number that fills the memory is not
 MOST_BITS = 100_000
@@ -63,29 +64,19 @@ ALLOWED = "numbers, words in quotes, names, + - * / // % **, comparisons, in, an
 )
 
 
-@dataclass(frozen=True)
 class Expression:
-    """An expression that has been checked: nothing in it but what may be."""
+    """An expression that has been checked: nothing in it but what may be. `names`: of the values in it."""
 
-    text: str
-
-    def __post_init__(self) -> None:
-        self._check(self._tree)
-
-    @cached_property
-    def _tree(self) -> ast.expr:
-        if len(self.text) > MOST_CHARACTERS:
-            raise BadInput(f"expression of {len(self.text)} characters; give at most {MOST_CHARACTERS}")
+    def __init__(self, text: str) -> None:
+        self.text, self.names = text, set[str]()
+        if len(text) > MOST_CHARACTERS:
+            raise BadInput(f"expression of {len(text)} characters; give at most {MOST_CHARACTERS}")
         try:
-            return ast.parse(self.text.strip(), mode="eval").body
+            tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             reason = error.msg if isinstance(error, SyntaxError) else str(error)
-            raise BadInput(f'expression "{self.text}": {reason}; write it as in "nbits <= 64"') from None
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The names of values in it."""
-        return frozenset(_names(self._tree))
+            raise BadInput(f'expression "{text}": {reason}; write it as in "nbits <= 64"') from None
+        self._value = self._compiled(tree)
 
     def require(self, known: Collection[str]) -> None:
         """BadInput, with the nearest one, for a name that is not known."""
@@ -93,98 +84,73 @@ class Expression:
             if name not in known:
                 raise unknown(f'name in the expression "{self.text}":', name, sorted(known))
 
-    def value(self, values: Mapping[str, Any]) -> Any:
+    def value(self, values: Values) -> Any:
         """The expression's value; all of its names must be there. BadInput where there is none (1 / 0)."""
         try:
-            return _value(self._tree, values)
+            return self._value(values)
         except (ArithmeticError, TypeError, ValueError) as error:
             given = ", ".join(f"{name} = {values[name]}" for name in sorted(self.names))
             raise BadInput(f'expression "{self.text}" has no value for {given}: {error}') from None
 
-    def _refuse(self, what: str) -> BadInput:
-        return BadInput(f'expression "{self.text}": {what} is not possible here; there are {ALLOWED}')
+    def _compiled(self, node: ast.expr) -> Compiled:
+        """Return the function that computes a node; BadInput for whatever is not listed above."""
+        match node:
+            case ast.Constant(value) if isinstance(value, (int, float, str)):
+                return lambda _: value
+            case ast.Name() | ast.Attribute(ast.Name()):
+                return self._named(ast.unparse(node))
+            case ast.BinOp(left, operation, right) if type(operation) in BINARY:
+                one, other = self._compiled(left), self._compiled(right)
+                return lambda values: _bounded(operation, one(values), other(values))
+            case ast.UnaryOp(sign, operand) if type(sign) in UNARY:
+                function, argument = UNARY[type(sign)], self._compiled(operand)
+                return lambda values: function(argument(values))
+            case ast.BoolOp(junction, operands):
+                return _junction(isinstance(junction, ast.Or), list(map(self._compiled, operands)))
+            case ast.Compare(first, comparisons, others) if COMPARE.keys() >= set(map(type, comparisons)):
+                tests = [COMPARE[type(comparison)] for comparison in comparisons]
+                return _comparison(tests, list(map(self._compiled, (first, *others))))
+            case ast.List(elements) | ast.Tuple(elements):
+                parts = list(map(self._compiled, elements))
+                return lambda values: [part(values) for part in parts]
+            case ast.Call(ast.Name(name), given, []):
+                if name not in FUNCTIONS:
+                    raise unknown(f'function in the expression "{self.text}":', name, FUNCTIONS)
+                arguments = list(map(self._compiled, given))
+                return lambda values: FUNCTIONS[name](*(argument(values) for argument in arguments))
+        raise BadInput(
+            f'expression "{self.text}": {ast.unparse(node)} is not possible here; there are {ALLOWED}'
+        )
 
-    def _check(self, node: ast.expr) -> None:
-        """Refuse whatever is not listed above."""
-        if isinstance(node, ast.Constant):
-            if not isinstance(node.value, (int, float, str)):
-                raise self._refuse(repr(node.value))
-        elif isinstance(node, (ast.Name, ast.Attribute)):
-            if _dotted(node) is None:
-                raise self._refuse(ast.unparse(node))
-        else:
-            for child in self._children(node):
-                self._check(child)
-
-    def _children(self, node: ast.expr) -> list[ast.expr]:
-        if isinstance(node, ast.BinOp) and type(node.op) in BINARY:
-            return [node.left, node.right]
-        if isinstance(node, ast.UnaryOp) and type(node.op) in UNARY:
-            return [node.operand]
-        if isinstance(node, ast.BoolOp):
-            return node.values
-        if isinstance(node, ast.Compare) and all(type(op) in COMPARE for op in node.ops):
-            return [node.left, *node.comparators]
-        if isinstance(node, (ast.List, ast.Tuple)):
-            return node.elts
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-            if node.func.id not in FUNCTIONS:
-                raise unknown(f'function in the expression "{self.text}":', node.func.id, FUNCTIONS)
-            return node.args
-        raise self._refuse(ast.unparse(node))
-
-
-def _dotted(node: ast.expr) -> str | None:
-    """A name, or one with a dot."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{node.value.id}.{node.attr}"
-    return None
+    def _named(self, name: str) -> Compiled:
+        if name in WORDS:
+            return lambda values: values.get(name, WORDS[name])
+        self.names.add(name)
+        return lambda values: values[name]
 
 
-def _names(node: ast.AST) -> set[str]:
-    if isinstance(node, (ast.Name, ast.Attribute)):
-        name = _dotted(node)
-        return set() if name is None or name in WORDS else {name}
-    children = ast.iter_child_nodes(node)
-    if isinstance(node, ast.Call):
-        children = iter(node.args)
-    return {name for child in children for name in _names(child)}
+def _junction(is_or: bool, parts: Sequence[Compiled]) -> Compiled:
+    """Return the first value that decides, or else the last."""
 
-
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, (ast.Name, ast.Attribute)):
-        name = _dotted(node)
-        assert name is not None
-        return values[name] if name in values else WORDS[name]
-    if isinstance(node, ast.BoolOp):
+    def value(values: Values) -> Any:
         last: Any = None
-        for value in node.values:
-            last = _value(value, values)
-            if bool(last) is isinstance(node.op, ast.Or):
+        for part in parts:
+            last = part(values)
+            if bool(last) is is_or:
                 break
         return last
-    if isinstance(node, ast.UnaryOp):
-        return UNARY[type(node.op)](_value(node.operand, values))
-    if isinstance(node, ast.BinOp):
-        left, right = _value(node.left, values), _value(node.right, values)
-        return _bounded(node.op, left, right)
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return [_value(elt, values) for elt in node.elts]
-    if isinstance(node, ast.Call):
-        assert isinstance(node.func, ast.Name)
-        return FUNCTIONS[node.func.id](*(_value(arg, values) for arg in node.args))
-    assert isinstance(node, ast.Compare)
-    left = _value(node.left, values)
-    for op, comparator in zip(node.ops, node.comparators, strict=True):
-        right = _value(comparator, values)
-        if not COMPARE[type(op)](left, right):
-            return False
-        left = right
-    return True
+
+    return value
+
+
+def _comparison(tests: Sequence[Callable[[Any, Any], bool]], parts: Sequence[Compiled]) -> Compiled:
+    """Compare neighbours as long as they pass."""
+
+    def holds(values: Values) -> bool:
+        neighbours = itertools.pairwise(part(values) for part in parts)
+        return all(test(*pair) for test, pair in zip(tests, neighbours, strict=False))
+
+    return holds
 
 
 def _bounded(op: ast.operator, left: Any, right: Any) -> Any:

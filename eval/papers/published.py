@@ -47,8 +47,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +110,7 @@ class Erratum:
     column: str = ""
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cell of a table; its meaning is described in the head of this file."""
 
     paper: str
@@ -128,7 +127,7 @@ class Published:
     twin: str = ""
     ours: tuple[str, ...] = ()
     nbits: int = 0
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: dict[str, str | int | float | bool] = {}
     alike: tuple[str, ...] = ()
     interface: str = ""
     window: str = ""
@@ -329,42 +328,11 @@ def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[s
 # ---- reading
 
 
-Unset = msgspec.UnsetType
+Meaning = dict[str, Any]  # attributes of cells (head of this file), checked when a figure has them all
 
 
 class _Part(msgspec.Struct, forbid_unknown_fields=True):
     """A table of the file: an unknown key is refused."""
-
-
-class Says(_Part):
-    """Attributes of cells (head of this file)."""
-
-    metric: str | Unset = msgspec.UNSET
-    unit: str | Unset = msgspec.UNSET
-    operation: str | Unset = msgspec.UNSET
-    window: str | Unset = msgspec.UNSET
-    against: str | Unset = msgspec.UNSET
-    twin: str | Unset = msgspec.UNSET
-    ours: list[str] | Unset = msgspec.UNSET
-    nbits: int | Unset = msgspec.UNSET
-    settings: dict[str, str | int | float | bool] | Unset = msgspec.UNSET
-    alike: list[str] | Unset = msgspec.UNSET
-    interface: str | Unset = msgspec.UNSET
-    design: str | Unset = msgspec.UNSET
-    technology: str | Unset = msgspec.UNSET
-    caveat: str | Unset = msgspec.UNSET
-
-
-class SaysPart(Says, kw_only=True):
-    """Attributes of one of several numbers in a cell."""
-
-    name: str
-
-
-class SaysColumn(Says):
-    """Attributes of a column, whose cells may have several numbers."""
-
-    parts: list[SaysPart] | Unset = msgspec.UNSET
 
 
 class SaysCells(_Part):
@@ -372,7 +340,7 @@ class SaysCells(_Part):
 
     rows: list[str]
     columns: list[str]
-    says: Says
+    says: Meaning
 
 
 class TableFile(_Part):
@@ -391,10 +359,10 @@ class TableFile(_Part):
     nkeys: int = 1
     decimal: str = "."
     footnotes: list[str] = []
-    says: Says = msgspec.field(default_factory=Says)
+    says: Meaning = {}
     keys: dict[str, str] = {}
-    rows: dict[str, Says] = {}
-    columns: dict[str, SaysColumn] = {}
+    rows: dict[str, Meaning] = {}
+    columns: dict[str, Meaning] = {}  # `parts`: the meanings of several numbers in a cell, each with a `name`
     cells: list[SaysCells] = []
 
 
@@ -426,7 +394,7 @@ def _load(path: Path) -> Paper:
         read.year,
         read.venue,
         read.technology,
-        tuple(_Reader(read.paper, read.technology, table_file).table(wrong) for table_file in read.table),
+        tuple(_Reader(read, table_file, wrong).table() for table_file in read.table),
         tuple(Formula(read.paper, **entry) for entry in read.formula),
         wrong,
     )
@@ -436,9 +404,9 @@ def _load(path: Path) -> Paper:
 class _Reader:
     """A [[table]] of a file to a Table."""
 
-    paper: str
-    technology: str
+    of: PaperFile
     read: TableFile
+    errata: tuple[Erratum, ...]  # of the paper
 
     @property
     def name(self) -> str:
@@ -450,13 +418,11 @@ class _Reader:
         if self.read.measured:
             return self.read.measured
         page = [f"page {self.read.page}"] if self.read.page else []
-        return ", ".join([f"paper {self.paper}", f"section {self.read.section}", self.name, *page])
+        return ", ".join([f"paper {self.of.paper}", f"section {self.read.section}", self.name, *page])
 
-    def table(self, errata: tuple[Erratum, ...]) -> Table:
+    def table(self) -> Table:
         lines = [[cell.strip() for cell in line.split("|")] for line in self.read.grid.strip().splitlines()]
         head, nkeys = lines[0], self.read.nkeys
-        columns = tuple(head[nkeys:])
-        wrong = tuple(erratum for erratum in errata if erratum.where == self.name)
         names: dict[str, tuple[str, ...]] = {}
         rows: dict[str, tuple[str, ...]] = {}
         for line in lines[1:]:
@@ -466,109 +432,101 @@ class _Reader:
             if row in rows:
                 raise ValueError(f"{self.source}: row {row} stands there twice")
             names[row], rows[row] = tuple(line[:nkeys]), tuple(line[nkeys:])
-        self._check(names, columns)
+        self._check(names, head[:nkeys], head[nkeys:])
         published = [
-            self._figure(row, label, text, means, wrong)
+            figure
             for row, cells in rows.items()
-            for column, cell in zip(columns, cells, strict=True)
-            for label, text, means in self._cell(row, head, names[row], column, cell)
+            for column, cell in zip(head[nkeys:], cells, strict=True)
+            for figure in self._figures(row, dict(zip(head, names[row], strict=False)), column, cell)
         ]
         return Table(
-            self.paper,
+            self.of.paper,
             self.read.number,
             self.read.kind,
             self.read.caption,
             self.source,
             self.read.line,
             tuple(head[:nkeys]),
-            columns,
+            tuple(head[nkeys:]),
             names,
             rows,
             tuple(self.read.footnotes),
             tuple(published),
-            wrong,
+            tuple(erratum for erratum in self.errata if erratum.where == self.name),
         )
 
-    def _check(self, names: Mapping[str, tuple[str, ...]], columns: tuple[str, ...]) -> None:
+    def _check(self, names: Mapping[str, tuple[str, ...]], keys: list[str], columns: list[str]) -> None:
         """Check that attributes refer to existing rows and columns."""
-        of_rows = {*names, *(key for keys in names.values() for key in keys)}
-        self._there(of_rows, self.read.rows)
-        self._there(columns, self.read.columns)
-        self._there(names, [row for cell in self.read.cells for row in cell.rows])
-        self._there(columns, [column for cell in self.read.cells for column in cell.columns])
-
-    def _there(self, known: Collection[str], said: Iterable[str]) -> None:
-        for name in said:
-            if name not in known:
-                raise ValueError(f"{self.source}: there is no {name!r} of which something is said")
-
-    def _cell(
-        self, row: str, head: list[str], keys: tuple[str, ...], column: str, cell: str
-    ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """Column, text and meaning of a cell, or of its parts."""
-        of_column = self.read.columns.get(column, SaysColumn())
-        said: list[Says] = [self.read.says, *self._row_says(row, head, keys), of_column]
-        special = [
-            says_cells.says
-            for says_cells in self.read.cells
-            if row in says_cells.rows and column in says_cells.columns
+        rows = {*names, *(key for of_row in names.values() for key in of_row)}
+        referred: list[tuple[Collection[str], Iterable[str]]] = [
+            *((rows, self.read.rows), (keys, self.read.keys), (columns, self.read.columns)),
+            *((names, cells.rows) for cells in self.read.cells),
+            *((columns, cells.columns) for cells in self.read.cells),
         ]
-        parts: Any = of_column.parts or []
-        for text, part in zip(cell.split(" / "), parts, strict=True) if parts else [(cell, None)]:
-            label = f"{column}: {part.name}" if part else column
-            general = self._union(row, label, [*said, *([part] if part else [])])
-            yield label, text, {"technology": self.technology} | general | self._union(row, label, special)
+        for known, said in referred:
+            for name in said:
+                if name not in known:
+                    raise ValueError(f"{self.source}: there is no {name!r} of which something is said")
 
-    def _row_says(self, row: str, head: list[str], keys: tuple[str, ...]) -> Iterator[Says]:
+    def _figures(self, row: str, keys: dict[str, str], column: str, cell: str) -> Iterator[Published]:
+        """The figure of a cell, or those of its parts. Attributes of single cells go before."""
+        of_column = dict(self.read.columns.get(column, {}))
+        parts = of_column.pop("parts", None)
+        said = [self.read.says, *self._row_says(row, keys), of_column]
+        special = [at.says for at in self.read.cells if row in at.rows and column in at.columns]
+        texts = cell.split(" / ") if parts else [cell]
+        for text, part in zip(texts, map(dict, parts or [{}]), strict=True):
+            label = f"{column}: {part.pop('name')}" if part else column
+            general = self._union(row, label, [*said, part])
+            means = {"technology": self.of.technology, **general, **self._union(row, label, special)}
+            yield self._figure(row, label, text, means)
+
+    def _row_says(self, row: str, keys: dict[str, str]) -> Iterator[Meaning]:
         """Return the attributes of a row: by its name, by its key cells, or (`keys`) of a key cell itself,
         such as a width.
         """
-        for name in dict.fromkeys([*keys, row]):
-            yield self.read.rows.get(name, Says())
+        for name in dict.fromkeys([*keys.values(), row]):
+            yield self.read.rows.get(name, {})
         for heading, what in self.read.keys.items():
-            text = keys[head.index(heading)]
-            yield msgspec.convert({what: int(text.replace(",", "")) if what == "nbits" else text}, Says)
+            text = keys[heading]
+            yield {what: int(text.replace(",", "")) if what == "nbits" else text}
 
-    def _union(self, row: str, column: str, said: Sequence[Says]) -> dict[str, Any]:
-        """Merge the attributes of a row and a column."""
-        means: dict[str, Any] = {}
-        for key, value in (item for says in said for item in msgspec.to_builtins(says).items()):
-            if key in ("name", "parts"):
-                continue
-            if means.get(key, value) != value:
+    def _union(self, row: str, column: str, said: list[Meaning]) -> Meaning:
+        """Merge attributes that do not contradict each other."""
+        means: Meaning = {}
+        for key, value in (item for attributes in said for item in attributes.items()):
+            if means.setdefault(key, value) != value:
                 raise ValueError(f"{self.source}, {row} / {column}: {key} is {means[key]!r} and {value!r}")
-            means[key] = value
         return means
 
-    def _figure(
-        self, row: str, column: str, text: str, means: dict[str, Any], errata: tuple[Erratum, ...]
-    ) -> Published:
+    def _figure(self, row: str, column: str, text: str, means: Meaning) -> Published:
         comma = self.read.decimal == ","
         value, unit, last_digit = _number(text, comma)
-        wrong = [erratum for erratum in errata if (erratum.row, erratum.column) == (row, column)]
-        for erratum in wrong:
-            if erratum.printed != text:
-                raise ValueError(
-                    f"{self.source}, {row} / {column}: {text} is printed, the erratum has {erratum.printed}"
-                )
-        said_unit = means.pop("unit", "")
-        means["ours"] = tuple(means.get("ours", ()))
-        means["alike"] = tuple(means.get("alike", ()))
-        return Published(
-            self.paper,
-            self.read.number,
-            row,
-            column,
-            text,
-            value,
-            unit or said_unit,
-            self.source,
-            note=" ".join(self.read.footnotes),
-            corrected=_number(wrong[0].corrected, comma)[0] if wrong else None,
-            erratum=wrong[0].reason if wrong else "",
-            last_digit=last_digit,
-            **means,
-        )
+        own = {
+            "paper": self.of.paper,
+            "table": self.read.number,
+            "row": row,
+            "column": column,
+            "printed": text,
+            "value": value,
+            "unit": unit or means.get("unit", ""),
+            "source": self.source,
+            "note": " ".join(self.read.footnotes),
+            "last_digit": last_digit,
+        }
+        for erratum in self.errata:
+            if (erratum.where, erratum.row, erratum.column) == (self.name, row, column):
+                if erratum.printed != text:
+                    raise ValueError(
+                        f"{self.source}, {row} / {column}: {text} is printed, the erratum has "
+                        f"{erratum.printed}"
+                    )
+                own |= {"corrected": _number(erratum.corrected, comma)[0], "erratum": erratum.reason}
+        try:
+            return msgspec.convert({**means, **own}, Published)
+        except msgspec.ValidationError as error:
+            place = f"{self.source}, {row} / {column}"
+            raise BadInput(f"{place}: {typed_toml.explained(str(error), Published)}") from None
 
 
 def _number(text: str, comma: bool) -> tuple[float | int | None, str, float]:

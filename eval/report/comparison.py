@@ -13,6 +13,7 @@ from ..lab.comparison.compare import (
     CELLS,
     CLOSE,
     CLOSE_TO_A_MEAN,
+    NOTES,
     RATIO,
     STALE,
     WORDS,
@@ -21,7 +22,6 @@ from ..lab.comparison.compare import (
     compare,
     label,
     missing,
-    notes,
 )
 from ..lab.ledger.ledger import Ledger, family_of
 from ..papers.published import Paper, papers
@@ -77,7 +77,7 @@ def _best(comparison: Comparison) -> Side | None:
 
 
 def _table(paper: Paper, lines: list[Line], count: int) -> Table:
-    said = notes(paper.number)
+    said = [NOTES[paper.number]]
     if count > len(lines):
         said = [
             *said,
@@ -99,7 +99,7 @@ def _line(comparison: Comparison, table: PaperTable, result: Compared) -> Line:
     if comparison.base:
         what = f"{what} / {comparison.base}"
     number = f"c{len(result.citations)}"
-    machine = label(figure, table)
+    machine = label(figure)
     result.citations.append(citation(number, f"Paper {figure.paper}: {machine}", [figure]))
     best = _best(comparison)
     if best is not None and _upper(comparison, best) != math.inf:

@@ -41,8 +41,7 @@ class Machine:
 
     @property
     def label(self) -> str:
-        paper = self.first.paper
-        return f"{paper} {label(self.first, published.paper(paper).table(self.first.table))}"
+        return f"{self.first.paper} {label(self.first)}"
 
     @property
     def subject(self) -> str:

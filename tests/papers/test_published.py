@@ -7,8 +7,9 @@ are made of: all are intervals.
 
 import itertools
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+import msgspec
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.system_catalogue import system_names
@@ -117,7 +118,7 @@ def check(figure, computed, cut=False):
         computed,
     )
     if figure.erratum:
-        assert not computed.meets(span(replace(figure, corrected=None), cut)), (
+        assert not computed.meets(span(msgspec.structs.replace(figure, corrected=None), cut)), (
             figure.source,
             figure.row,
             "is right",

@@ -244,7 +244,7 @@ def _measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> i
 
 def _text(compared: Compared, args: argparse.Namespace) -> str:
     """Papers with their tables, what was left out, and what is to be known of all."""
-    from ...lab.comparison.compare import notes
+    from ...lab.comparison.compare import NOTES
 
     markdown = args.markdown
     blocks: list[str] = []
@@ -252,7 +252,7 @@ def _text(compared: Compared, args: argparse.Namespace) -> str:
         blocks.append(_heading(f"Paper {one}: {paper(one).title}", 1, markdown))
         for name, of_table in _grouped(item, lambda entry: entry.figure.table).items():
             blocks += _block(paper(one).table(name), of_table, markdown)
-        blocks += _left_out_of(item, markdown) + [_wrapped(text, markdown) for text in notes(one)]
+        blocks += [*_left_out_of(item, markdown), _wrapped(NOTES[one], markdown)]
     blocks += [_wrapped(text, markdown) for text in _ending(compared)]
     return "\n\n".join(blocks)
 
@@ -279,7 +279,7 @@ def _block(of: Table, compared: Compared, markdown: bool) -> list[str]:
     found = [item for item in compared if isinstance(item, Comparison)]
     if not found:
         return []
-    rows = [HEAD, *(_cells(figure, of) for figure in found)]
+    rows = [HEAD, *map(_cells, found)]
     if not any(figure.twin for figure in found):
         rows = [[*row[:TWIN], *row[TWIN + 2 :]] for row in rows]
     title = f"{_name(of)}. {of.caption}"
@@ -322,14 +322,14 @@ def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
     return ["\n".join(["Left out, with the tables:", *([""] if markdown else []), *lines])]
 
 
-def _cells(comparison: Comparison, of: Table) -> list[str]:
+def _cells(comparison: Comparison) -> list[str]:
     from ...lab.comparison.compare import label
 
     figure = comparison.figure
     what = " ".join(filter(None, (figure.metric, figure.operation)))
     published = _short(comparison.value) if comparison.base else value_text(_whole(comparison.value))
     return [
-        label(figure, of),
+        label(figure),
         str(figure.nbits),
         f"{what} / {comparison.base}" if comparison.base else what,
         published + ("*" if figure.corrected is not None else ""),
@@ -407,7 +407,7 @@ def _published(figure: Published) -> dict[str, Any]:
     return {
         **attributes(figure, "paper", "table", "row", "column", "metric", "operation", "printed"),
         **attributes(figure, "erratum", "technology", "source"),
-        "machine": label(figure, paper(figure.paper).table(figure.table)),
+        "machine": label(figure),
         "nbits": figure.nbits or None,
         "published": figure.amount,
         "corrected": figure.corrected is not None,

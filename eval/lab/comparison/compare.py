@@ -32,11 +32,12 @@ from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM, UNIT
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT
-from ...papers.published import Published, Table, paper
+from ...papers.published import Published, paper
 from ..flow_settings import FLOW_DEFAULTS, optional_flow
-from ..ledger.ledger import Ledger, Row
+from ..ledger.ledger import Ledger
+from ..ledger_rows import Row
 from ..point import Point
-from ..stages import CL, FLOW, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, RTL, VERILOG
+from ..stages import CL, FLOW, FORMULA, FPGA, LAYOUT, NATIVE, NETLIST, PYTHON, RTL, VERILOG
 
 WORK, CELLS, FAMILY, RATIO = "work", "cells", "family", "ratio"
 WORDS = {
@@ -73,7 +74,8 @@ MOST_SIMULATED_NBITS = 256  # wider machines are asked for their formula
 MOST_FLOW_NBITS = MOST_FPGA_NBITS = 64
 
 _RESOURCES = {"lut": "lut", "ff": "ff", "dsp": "dsp", "alm": "alm", "le": "alm", "slice": "slice"}
-_NOTES = {
+# remarks on a paper as a whole
+NOTES = {
     "000": "Paper 000: its times follow from the delay of an operator and not from the clock that its "
     "systems reach, and its logic "
     "elements are a unit of its own: ALMs of ours stand beside them, each as a ratio to the paper's MM (M) "
@@ -130,7 +132,7 @@ class Side:
     @property
     def impossible(self) -> str:
         """Why there can be no such machine, if so."""
-        return next(filter(None, map(_impossible, self.missing)), "")
+        return next(filter(None, map(impossible, self.missing)), "")
 
     @property
     def missing(self) -> tuple[Point, ...]:
@@ -203,7 +205,8 @@ class LeftOut:
 
 
 @functools.cache
-def _impossible(point: Point) -> str:
+def impossible(point: Point) -> str:
+    """Return why there is no such machine; empty if there is."""
     try:
         point.check()
     except BadInput as error:
@@ -239,7 +242,7 @@ def _of_row(side: Side) -> Iterator[str]:
         yield NO_HARDWARE[stage]
     if stage == FLOW:
         yield "before layout"
-    for name in ("style", "density") if stage in (FLOW, LAYOUT) else ():
+    for name in ("style", "density") if stage in NETLIST else ():
         if name in flow and flow[name] != FLOW_DEFAULTS[stage][name]:
             yield f"{name} {flow[name]}"
 
@@ -251,24 +254,21 @@ def _order(published: float, ours: float) -> str:
     return "same order" if (published - 1) * (ours - 1) > 0 else "other order"
 
 
-def label(figure: Published, of: Table) -> str:
+def label(figure: Published) -> str:
     """The machine in the paper's words: of columns and rows those which stand for machines."""
     if figure.design:
         return figure.design
-    subjects = {item.subject for item in of.figures() if item.subject}
-    own = {item.subject for item in of.figures() if item.column == figure.column and item.subject}
+    table = paper(figure.paper).table(figure.table)
+    subjects = {item.subject for item in table.figures() if item.subject}
+    own = {item.subject for item in table.figures() if item.column == figure.column and item.subject}
     if len(subjects) > 1 and len(own) == 1:
         return figure.column
-    parts = []
-    for key, text in zip(of.keys, figure.row.split(", "), strict=False):
-        if text.replace(",", "") != str(figure.nbits):
-            parts.append(f"{key} {text}" if text.isdigit() else text)
+    parts = [
+        f"{key} {text}" if text.isdigit() else text
+        for key, text in zip(table.keys, figure.row.split(", "), strict=False)
+        if text.replace(",", "") != str(figure.nbits)
+    ]
     return ", ".join(parts) or figure.column
-
-
-def notes(number: str) -> list[str]:
-    """Return the remarks on a paper as a whole."""
-    return [_NOTES[number]] if number in _NOTES else []
 
 
 def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | LeftOut]:
@@ -319,20 +319,20 @@ class _Question:
     def side(self, name: str, found: LedgerRows) -> Side:
         point = self.point(name)
         row = found.best(point, self.metric, self.operation, self.fits)
-        if not self.base:
-            upper = found.beside(row, GLITCHES) if row is not None and self.metric == "energy_nj" else None
-            return Side(name, point, row, upper=upper, retry=_retry(point, row, found))
-        base_point = self.point(self.base)
-        base = found.best(base_point, self.metric, self.operation, self.fits)
-        return Side(name, point, row, base, base_point)
+        if self.base:
+            base_point = self.point(self.base)
+            base = found.best(base_point, self.metric, self.operation, self.fits)
+            return Side(name, point, row, base, base_point)
+        upper = found.beside(row, GLITCHES) if row is not None and self.metric == "energy_nj" else None
+        return Side(name, point, row, upper=upper, retry=self._retry(point, row, found))
 
-
-def _retry(point: Point, row: Row | None, found: LedgerRows) -> Point | None:
-    """The other style of synthesis, if the first missed the clock and this one has not been tried."""
-    if row is None or row.comparable or point.stage != FLOW:
-        return None
-    other = point.at(flow=(*point.flow, ("style", OTHER_STYLE)))
-    return None if found.has(other) else other
+    def _retry(self, point: Point, row: Row | None, found: LedgerRows) -> Point | None:
+        """The other style of synthesis, if the first missed the clock and this one has not been tried."""
+        if row is None or row.comparable or point.stage != FLOW:
+            return None
+        other = point.at(flow=(*point.flow, ("style", OTHER_STYLE)))
+        tried = found.best(other, self.metric, self.operation, lambda row: row.point == other.as_json())
+        return other if tried is None or tried.stale else None
 
 
 def _question(figure: Published) -> _Question | str:
@@ -372,37 +372,35 @@ def _not_compared(figure: Published) -> str:
     return ""
 
 
+def _point(figure: Published, name: str, **fields: Any) -> Point:
+    """A machine of ours with the paper's interface; its settings are those of its twin, and of designs of
+    ours that have the same parameters.
+    """
+    settings = tuple(figure.settings.items()) if name in (figure.twin, *figure.alike) else ()
+    system = name.startswith((SOFTWARE, HARDWARE))
+    interface = SYSTEM if system else figure.interface or DEFAULT.name
+    return Point(name, figure.nbits, settings, **{"interface": interface, **fields})
+
+
 def _by_cycles(figure: Published) -> _Question:
     workload, note = WORKLOADS[figure.operation]
 
     def point(name: str) -> Point:
-        whole = Point(name, figure.nbits, _settings(figure, name), _interface(figure, name), workload)
-        wide = figure.operation == PRODUCT or (
-            whole.nbits > MOST_SIMULATED_NBITS and whole.interface == DEFAULT.name
-        )
-        return whole.at(stage=FORMULA) if wide else whole
+        whole = _point(figure, name, workload=workload)
+        wide = whole.nbits > MOST_SIMULATED_NBITS and whole.interface == DEFAULT.name
+        return whole.at(stage=FORMULA) if wide or workload == PRODUCT else whole
 
-    return _Question(
-        figure,
-        WORK,
-        _amount(figure),
-        "cycles",
-        workload,
-        point,
-        lambda row: row.stage in STAGES_OF_CYCLES,
-        note=note,
-    )
+    def fits(row: Row) -> bool:
+        return row.stage in STAGES_OF_CYCLES
+
+    return _Question(figure, WORK, _amount(figure), "cycles", workload, point, fits, note=note)
 
 
 def _by_flow(figure: Published) -> _Question:
-    def point(name: str) -> Point:
-        flow = (("clock_period", CLOCK_NS),)
-        return Point(
-            name, figure.nbits, _settings(figure, name), _interface(figure, name), stage=FLOW, flow=flow
-        )
+    point = functools.partial(_point, figure, stage=FLOW, flow=(("clock_period", CLOCK_NS),))
 
     def fits(row: Row) -> bool:
-        return row.stage in (FLOW, LAYOUT) and row.flow["clock_period"] == CLOCK_NS and usual(row)
+        return row.stage in NETLIST and row.flow["clock_period"] == CLOCK_NS and usual(row)
 
     return _Question(figure, CELLS, _amount(figure), figure.metric, figure.operation, point, fits)
 
@@ -437,21 +435,16 @@ def _by_fpga(figure: Published) -> _Question | str:
             return "another technology, and the paper has no machine of its own to hold it against"
         value /= of_base
 
-    def point(name: str) -> Point:
-        interface = UNIT if figure.operation == PRODUCT else _interface(figure, name)
-        return Point(
-            name,
-            figure.nbits,
-            _settings(figure, name),
-            PROCESSOR_PORT.name if interface == SYSTEM else interface,
-            stage=FPGA,
-            flow=(("device", device), ("pnr", routed)),
-        )
+    fields: dict[str, Any] = {"stage": FPGA, "flow": (("device", device), ("pnr", routed))}
+    in_system = figure.interface == SYSTEM
+    if figure.operation == PRODUCT or in_system:
+        fields["interface"] = UNIT if figure.operation == PRODUCT else PROCESSOR_PORT.name
+    point = functools.partial(_point, figure, **fields)
 
     def fits(row: Row) -> bool:
         return row.stage == FPGA and row.flow.get("device") == device
 
-    without = "" if figure.interface != SYSTEM else "ours without a processor"
+    without = "ours without a processor" if in_system else ""
     metric = _RESOURCES.get(figure.metric, figure.metric)
     return _Question(
         figure, RATIO if ratio else FAMILY, value, metric, "", point, fits, base if ratio else "", without
@@ -472,19 +465,6 @@ def _amount(figure: Published) -> float:
     return figure.amount
 
 
-def _settings(figure: Published, name: str) -> tuple[tuple[str, Any], ...]:
-    """Return the settings of the paper's machine for its twin, and for designs of ours that have the same
-    parameters.
-    """
-    return tuple(figure.settings.items()) if name in (figure.twin, *figure.alike) else ()
-
-
-def _interface(figure: Published, name: str) -> str:
-    if name.startswith((SOFTWARE, HARDWARE)):
-        return SYSTEM
-    return figure.interface or DEFAULT.name
-
-
 # ---- what the ledger has
 
 
@@ -495,7 +475,6 @@ class LedgerRows:
 
     def __init__(self, ledger: Ledger) -> None:
         self._rows: dict[tuple[Any, ...], list[Row]] = {}
-        self._points: dict[str, dict[str, Row]] = {}  # and by key
         self._failures = {
             (*machine_of(failure.point), failure.point["stage"]): failure for failure in ledger.failures()
         }
@@ -503,11 +482,8 @@ class LedgerRows:
         newest = {row.key: row.measurement for row in found}
         self._newest = {_name(row.point): row.measurement for row in found}
         for row in found:
-            if row.measurement != newest[row.key]:
-                continue
-            machine = machine_of(row.point)
-            self._points.setdefault(_name(row.point), {})[row.key] = row
-            self._rows.setdefault((*machine, row.metric, row.operation), []).append(row)
+            if row.measurement == newest[row.key]:
+                self._rows.setdefault((*machine_of(row.point), row.metric, row.operation), []).append(row)
 
     def best(self, point: Point, metric: str, operation: str, fits: Callable[[Row], bool]) -> Row | None:
         """Return the best matching row of this machine: of the present sources, without marks, of the highest
@@ -519,10 +495,6 @@ class LedgerRows:
     def _counts(self, row: Row) -> bool:
         """Sources may have become what they were: then the last measurement is not the one of the present."""
         return self._newest[_name(row.point)] == row.measurement or not row.stale
-
-    def has(self, point: Point) -> bool:
-        """This very point has been measured, with the present sources."""
-        return any(not row.stale for row in self._points.get(_name(point.as_json()), {}).values())
 
     def failure(self, point: Point) -> str:
         """Why this machine could not be measured at this stage, the last time that it was tried."""
@@ -542,12 +514,7 @@ def _name(point: Mapping[str, Any]) -> str:
 
 def machine_of(point: Mapping[str, Any]) -> tuple[Any, ...]:
     """The design, width, interface and settings of a point as JSON."""
-    return (
-        point["subject"],
-        point["nbits"],
-        point["interface"],
-        _name(point["settings"]),
-    )
+    return point["subject"], point["nbits"], point["interface"], _name(point["settings"])
 
 
 _ORDER = (FORMULA, CL, PYTHON, VERILOG, NATIVE, FPGA, FLOW, LAYOUT)
@@ -593,4 +560,4 @@ def _long(point: Point) -> bool:
     """It takes more than a minute or two."""
     if point.stage == FPGA:
         return point.nbits > MOST_FPGA_NBITS or dict(point.flow).get("pnr", False)
-    return point.stage in (FLOW, LAYOUT) and point.nbits > MOST_FLOW_NBITS
+    return point.stage in NETLIST and point.nbits > MOST_FLOW_NBITS

@@ -1,8 +1,8 @@
 """Cores at one width: the cost of a product, the time of a private operation, and other published cores.
 
-    for each in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests,
+    for core in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests,
                                             published figures
-        print(each.design, each.product_ns, each.area_time, each.floor_ratio)
+        print(core.design, core.product_ns, core.area_time, core.floor_ratio)
 
 What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind:
 multipliers alone, whose operation is a product, and whole machines, at the highest clock that was found
@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 from ....fl.cost import counting_floor
 from ....fl.errors import BadInput
 from ....fl.moduli import has_known_factors
+from ....flow.kit import kit
+from ....flow.kit.bit_product import bit_product_um2
 from ....rtl.sim import SimulationTimeout, ToolError
 from ...designs import catalogue
 from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
@@ -36,24 +38,23 @@ from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT, cycles_of
 from ...json_values import attributes
 from ...papers import published
+from ...papers.published import Published
+from ..ledger.ledger import Ledger
 from ..ledger.reference import Reference
+from ..ledger_rows import Row
 from ..point import Point
 from ..space import Part, Space
 from ..stages import CL, FLOW, LAYOUT, NETLIST
 from . import published_data
-from .compare import CLOCK_NS, LedgerRows, label, machine_of, usual
+from .compare import CLOCK_NS, LedgerRows, impossible, label, machine_of, usual
 
 if TYPE_CHECKING:
     from ...designs.foreign.foreign import ForeignDesign
-    from ...papers.published import Published
-    from ..ledger.ledger import Ledger
-    from ..ledger_rows import Row
 
 SPACE = "cores"
 REFERENCE = Path(__file__).parents[2] / "results" / "baseline.jsonl"
 MULTIPLIER, MACHINE = "unit", "machine"  # what a row is of
 OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
-KINDS = (OURS, TWIN, FOREIGN, PUBLISHED)
 FMAX, CLOCK = "fmax", "clock_period"
 SEARCHED = ((FMAX, True),)
 MOST_SLACK = 0.12  # of a clock, which a search leaves for wires before layout
@@ -84,11 +85,11 @@ class Core:
     exponent_nbits: int | None = None  # of the private operation
     product_cycles: int | None = None
     period_ns: float | None = None
-    own_product_ns: float | None = None  # published; else of cycles and period
+    product_ns: float | None = None  # this and the other times: published, or else of cycles and period
     operation_cycles: int | None = None
-    own_operation_us: float | None = None
+    operation_us: float | None = None
     public_cycles: int | None = None
-    own_public_us: float | None = None
+    public_us: float | None = None
     area_um2: float | None = None
     of_product: bool = False  # the area is that of what makes one product at a time
     energy_nj: float | None = None  # of a product
@@ -110,6 +111,15 @@ class Core:
     point: Point | None = None
     turn: int = 0  # in which it is measured
 
+    def __post_init__(self) -> None:
+        for time, cycles, scale in (
+            ("product_ns", self.product_cycles, 1.0),
+            ("operation_us", self.operation_cycles, 1e-3),
+            ("public_us", self.public_cycles, 1e-3),
+        ):
+            if getattr(self, time) is None:
+                object.__setattr__(self, time, _times(cycles, self.period_ns, scale))
+
     @property
     def ours(self) -> bool:
         return self.kind == OURS
@@ -121,27 +131,9 @@ class Core:
     @property
     def name(self) -> str:
         """The design with its settings."""
-        return _named(self.design, self.settings)
+        return " ".join([self.design, *(f"{name}={value}" for name, value in self.settings.items())])
 
     # ---- what follows from the others
-
-    @property
-    def product_ns(self) -> float | None:
-        if self.own_product_ns is not None:
-            return self.own_product_ns
-        return _times(self.product_cycles, self.period_ns)
-
-    @property
-    def operation_us(self) -> float | None:
-        if self.own_operation_us is not None:
-            return self.own_operation_us
-        return _times(self.operation_cycles, self.period_ns, 1e-3)
-
-    @property
-    def public_us(self) -> float | None:
-        if self.own_public_us is not None:
-            return self.own_public_us
-        return _times(self.public_cycles, self.period_ns, 1e-3)
 
     @property
     def area_time(self) -> float | None:
@@ -215,14 +207,6 @@ def wanted(
     found.points = [_begun_near(item) for item in dict.fromkeys(found.points)]
     found.impossible = list(dict.fromkeys(found.impossible))
     return found
-
-
-def _named(design: str, settings: Mapping[str, Any]) -> str:
-    return " ".join([design, *(f"{name}={value}" for name, value in settings.items())])
-
-
-def _part(point: Point) -> str:
-    return MULTIPLIER if point.interface == UNIT else MACHINE
 
 
 @functools.cache
@@ -351,10 +335,9 @@ def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str]) -> Ite
         if row.flow.get(FMAX) and (not names or row.subject in names):
             try:
                 point = Point.from_json(row.point)
-                point.check()
             except BadInput:  # of a design that is no more
                 continue
-            if point.kind is None:
+            if not impossible(point) and point.kind is None:
                 yield point
 
 
@@ -368,12 +351,12 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
     bare = Core(
         design=point.label,
         kind=FOREIGN if not modelled else TWIN if design.paper else OURS,
-        part=_part(point),
+        part=MULTIPLIER if point.interface == UNIT else MACHINE,
         family=design.family,
         settings=dict(point.settings),
         command=shlex.join(point.command),
         point=point,
-        of_product=point.interface == UNIT or (modelled and not _apart(point)),
+        of_product=point.interface == UNIT or (modelled and bool(impossible(point.at(interface=UNIT)))),
         nbits=point.nbits,
         **(_by_formula(point) if modelled else {"source": "not measured"}),
     )
@@ -382,15 +365,10 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
         return _measured(bare, row, rows, ledger)
     if not modelled:
         bare = _simulated(bare, point)
-    failure = rows.failure(point)
-    at_once = at_known_clock(point) or point
-    why = (
-        f"not measured: it failed (--retry): {failure}"
-        if failure
-        else LONG
-        if long(at_once)
-        else NOT_MEASURED
-    )
+    if failure := rows.failure(point):
+        why = f"not measured: it failed (--retry): {failure}"
+    else:
+        why = LONG if long(at_known_clock(point) or point) else NOT_MEASURED
     return replace(bare, failure=failure, note="; ".join(filter(None, (bare.note, why))))
 
 
@@ -402,15 +380,6 @@ def _limits(point: Point) -> str:
     if machine.modulus:
         return "one modulus"
     return f"moduli of up to {machine.modulus_nbits} bits" if machine.modulus_nbits < point.nbits else ""
-
-
-def _apart(point: Point) -> bool:
-    """There is a multiplier apart from its machine."""
-    try:
-        point.at(interface=UNIT).check()
-    except BadInput:
-        return False
-    return True
 
 
 def _simulated(bare: Core, point: Point) -> Core:
@@ -499,16 +468,11 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
 @functools.cache
 def _cell_um2() -> float | None:
-    from ....flow.kit import kit
-    from ....flow.kit.bit_product import bit_product_um2
-
     return bit_product_um2(kit.find().library)
 
 
 @functools.cache
 def _technology() -> str:
-    from ....flow.kit import kit
-
     return kit.find().data.title
 
 
@@ -526,13 +490,10 @@ def _of_field() -> Iterator[Core]:
             design=figure.design,
             kind=PUBLISHED,
             part=MULTIPLIER if figure.product_cycles or figure.product_ns else MACHINE,
-            own_product_ns=figure.product_ns,
-            own_operation_us=figure.operation_us,
-            own_public_us=figure.public_us,
             source=f"published: {figure.source}{f' at {figure.commit}' if figure.commit else ''} "
             f"({figure.taken})",
-            **attributes(figure, "nbits", "product_cycles", "operation_cycles", "public_cycles"),
-            **attributes(figure, "technology", "note"),
+            **attributes(figure, "nbits", "technology", "note", "product_cycles", "product_ns"),
+            **attributes(figure, "operation_cycles", "operation_us", "public_cycles", "public_us"),
         )
 
 
@@ -542,8 +503,7 @@ def _of_papers() -> tuple[Core, ...]:
     found: dict[tuple[Any, ...], dict[tuple[str, str], Published]] = {}
     for figure in published.figures():
         if _is_of_a_core(figure):
-            of = published.paper(figure.paper).table(figure.table)
-            name = f"{figure.paper} {label(figure, of)}"
+            name = f"{figure.paper} {label(figure)}"
             settings = str(sorted(figure.settings.items()))
             known = found.setdefault((name, figure.nbits, settings), {})
             known.setdefault((figure.metric, figure.operation), figure)
@@ -555,20 +515,14 @@ def _multiplier_of_001() -> Core:
     """The one of whose area and cycles it says something; its accelerator has five."""
     tables = published.paper("001")
     area = tables.table("2a").at("Average Area of a MulRem/MontMulRem module", "RSAMontXcel")
-    told = {
-        name: tables.table("text").at(row, "printed").value
-        for name, row in (
-            ("cycles", "cycles of a product in a MontMulRem unit"),
-            ("clock", "clock period (ns)"),
-        )
-    }
+    text = tables.table("text")
     return Core(
         design="001 MontMulRem",
         kind=PUBLISHED,
         part=MULTIPLIER,
         nbits=area.nbits,
-        product_cycles=int(told["cycles"] or 0),
-        period_ns=told["clock"],
+        product_cycles=int(text.at("cycles of a product in a MontMulRem unit", "printed").value or 0),
+        period_ns=text.at("clock period (ns)", "printed").value,
         area_um2=area.amount,
         of_product=True,
         technology=area.technology,
@@ -609,12 +563,12 @@ def _of_paper(name: str, nbits: int, figures: Mapping[tuple[str, str], Published
         part=MULTIPLIER if product_cycles or ns[PRODUCT] else MACHINE,
         nbits=nbits,
         product_cycles=product_cycles,
-        own_product_ns=ns[PRODUCT],
+        product_ns=ns[PRODUCT],
         period_ns=CLOCK_NS if first.paper == "001" else 1000 / frequency if frequency else None,
         operation_cycles=amount("cycles", *PRIVATE),
-        own_operation_us=_times(ns[DECRYPT], 1e-3),
+        operation_us=_times(ns[DECRYPT], 1e-3),
         public_cycles=amount("cycles", ENCRYPT),
-        own_public_us=_times(ns[ENCRYPT], 1e-3),
+        public_us=_times(ns[ENCRYPT], 1e-3),
         area_um2=amount("area_um2", PRODUCT, ""),
         of_product=product_cycles is not None,
         technology=first.technology,

@@ -6,6 +6,8 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from .....fl.errors import BadInput
 from ....table import table
 from ...arguments import add_json, answer
@@ -71,7 +73,7 @@ def execute(args: argparse.Namespace) -> int:
 
 def _as_json(figure: Published) -> dict[str, Any]:
     return {
-        **asdict(figure),
+        **msgspec.structs.asdict(figure),
         "amount": figure.amount,
         "subject": figure.subject,
         "comparable": figure.comparable,
