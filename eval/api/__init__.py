@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modexlab.eval.designs.design import Design
     from modexlab.eval.designs.levels import Disagreement, Passed
+    from modexlab.eval.designs.machine import Design
     from modexlab.eval.designs.own import OwnDesign
     from modexlab.eval.designs.runnable import Runnable
     from modexlab.eval.designs.runnable import Runnable as Accelerator

@@ -24,7 +24,7 @@ from ..json_values import json_value as json_value
 
 if TYPE_CHECKING:
     from ...fl.param import Param
-    from ..designs.design import Design
+    from ..designs.machine import Design
     from ..designs.own import OwnDesign
     from ..lab.ledger.ledger import Ledger
     from ..lab.point import Point

@@ -33,16 +33,16 @@ from .control import (
     TWO_UNITS,
     one_modulus_control,
 )
-from .design import Design
 from .foreign.foreign import ForeignDesign
 from .foreign.function_core import design_of
 from .foreign.manifest import FILE, Manifest
+from .machine import Design
 from .multipliers import one_modulus, shift_sub
 from .multipliers.digit_serial import DIGIT_SERIAL, WORD_SERIAL
-from .multipliers.gating import GATED
 from .multipliers.heap_mont import HEAP_MONT
 from .multipliers.mont_mul_rem import mont_mul_rem
 from .multipliers.mul_rem import MUL_REM, MUL_REM_001
+from .multipliers.multiplier import GATED
 from .multipliers.row_fold import ROW_FOLD
 from .multipliers.scaled_mont import SCALED_MONT
 from .multipliers.serial_mont import MM_MUL, MM_RED

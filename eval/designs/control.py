@@ -1,16 +1,17 @@
 """Control: the schedule of a machine's products, the conversions into and out of its domain, and the machine
 that executes them.
 
-A Control is what a design has beside a multiplier and a domain. Each function below that returns one is a
+A Control is what a design has beside a multiplier and a domain. Each function below that returns a Build is a
 kind of machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+
+from pymtl3 import Component
 
 from ...cl.digit_serial import (
     SerialExpCL,
@@ -32,7 +33,6 @@ from ...cl.systolic import (
 )
 from ...cl.timing import (
     Dependence,
-    UnitTiming,
     fixed_mod_exp_cycles,
     given_cycles,
     mod_exp_cycles,
@@ -55,28 +55,22 @@ from ...rtl.machines.serial_exp import SerialExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
 from ...rtl.machines.systolic_exp import SystolicExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
-from .machine import Build, Given
+from .build import SCHEDULE, Build, Given, Spec
 from .multipliers import digit_serial, one_modulus, row_fold
-from .multipliers.gating import GATED
 from .multipliers.heap_mont import QUOTIENT_DELAY
-from .multipliers.multiplier import Unit
+from .multipliers.multiplier import GATED, Values
 from .multipliers.scaled_mont import DIGIT_NBITS
 from .multipliers.systolic import shape_of
+from .program_control import PROTECTIONS, program_exp
 from .promises import Timing, timing_of
-from .protection import PROTECTIONS, program_exp
 
-if TYPE_CHECKING:
-    from pymtl3 import Component
+PlanOf = Callable[[Spec], Plan]
 
-Values = Mapping[str, Any]  # of all parameters of a design
-
-HARDWARE = tuple(SCHEDULES.values())
 SINGLE_UNIT = tuple(
-    schedule.name for schedule in HARDWARE if schedule.multipliers == 1 and not schedule.windows
+    schedule.name for schedule in SCHEDULES.values() if schedule.multipliers == 1 and not schedule.windows
 )
-TWO_UNITS = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 2)
+TWO_UNITS = tuple(schedule.name for schedule in SCHEDULES.values() if schedule.multipliers == 2)
 
-SCHEDULE = "schedule"  # the parameter that each design has
 FORWARD = Param(
     "forward", True, BOOLS, "a product starts in the cycle its factors appear, past the registers"
 )
@@ -91,39 +85,19 @@ FULL_SCAN = replace(SCAN, standard="full")  # of designs that promise the same t
 DOUBLINGS_PER_CYCLE = "doublings_per_cycle"
 
 
-def schedule_param(default: str = "right-to-left-2", legal: tuple[str, ...] | None = None) -> Param:
-    """The schedules of a design, its own first; legal: those that it may have, else all that there are in
-    hardware.
-    """
-    names = BINARY if legal is None else legal
+def schedule_param(*names: str) -> Param:
+    """The schedules that a design may have, its own first."""
     return Param(
         SCHEDULE,
-        default,
-        (default, *(name for name in names if name != default)),
+        names[0],
+        tuple(dict.fromkeys(names)),
         "the order of the products; right-to-left-2 and ladder have two units",
     )
 
 
-ANY_SCHEDULE = schedule_param()
-ANY_PROGRAM = schedule_param(legal=tuple(schedule.name for schedule in HARDWARE))
-HIDING = schedule_param("ladder", tuple(schedule.name for schedule in HARDWARE if schedule.full_scan))
-
-
-def mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
-    """Products in the order of the plan, between paper 001's converters where operands are given."""
-    timing = unit.timing
-    if plan.conversion != "given":
-        made = partial(planned_exp, plan, unit.rtl, domain), partial(ModExpCL, plan, timing)
-        return Build(plan, unit, *made, partial(mod_exp_cycles, plan, timing))
-    return Build(
-        plan,
-        unit,
-        partial(MontModExp, plan, unit.rtl, gated=values.get(GATED.name, True)),
-        partial(MontModExpCL, plan, timing),
-        partial(mont_mod_exp_cycles, plan, timing),
-        time=timing_of(plan, timing, conversion=Dependence.LENGTH),  # its divider aligns the modulus
-        products=lambda exp: product_count(plan, exp) + 2,  # into the domain and out of it
-    )
+ANY_SCHEDULE = schedule_param("right-to-left-2", *BINARY)
+ANY_PROGRAM = schedule_param("right-to-left-2", *SCHEDULES)
+HIDING = schedule_param("ladder", *(name for name, schedule in SCHEDULES.items() if schedule.full_scan))
 
 
 @dataclass(frozen=True)
@@ -131,56 +105,88 @@ class Control:
     """The schedule and the conversions of a design, with their parameters."""
 
     schedule: Param
-    plan: Callable[
-        [int, str, UnitTiming, Values], Plan
-    ]  # of width, domain, multiplier, values of all parameters
+    build: Callable[[Spec], Build]
     first: tuple[Param, ...] = ()  # parameters named before the multiplier's
     last: tuple[Param, ...] = ()  # and behind them
-    machine: Callable[[int, str, Plan, Unit, Values], Build] = mod_exp
+
+
+def mod_exp(plan_of: PlanOf, spec: Spec) -> Build:
+    """Products in the order of the plan, between paper 001's converters where operands are given."""
+    plan, unit = plan_of(spec), spec.unit
+    timing = unit.timing
+    if plan.conversion != "given":
+        return Build(
+            plan,
+            unit,
+            partial(planned_exp, plan, unit.rtl, spec.domain),
+            partial(ModExpCL, plan, timing),
+            partial(mod_exp_cycles, plan, timing),
+        )
+    return Build(
+        plan,
+        unit,
+        partial(MontModExp, plan, unit.rtl, gated=spec.values.get(GATED.name, True)),
+        partial(MontModExpCL, plan, timing),
+        partial(mont_mod_exp_cycles, plan, timing),
+        time=timing_of(plan, timing, conversion=Dependence.LENGTH),  # its divider aligns the modulus
+        products=lambda exp: product_count(plan, exp) + 2,  # into the domain and out of it
+    )
+
+
+def programmed(plan_of: PlanOf, spec: Spec) -> Build:
+    """The same by a program."""
+    return program_exp(spec, plan_of(spec))
 
 
 # ---- machines whose operands are in the domain as they come
 
 
-def direct_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def direct_plan(spec: Spec) -> Plan:
     """The schedule alone; larger bases are refused where the domain has them below the modulus."""
     return Plan(
-        nbits,
-        values[SCHEDULE],
-        forward=values.get(FORWARD.name, False),
-        full_scan=values.get(SCAN.name) == "full",
-        reduced_only=DOMAINS[domain].reduced_only,
+        spec.nbits,
+        spec.schedule,
+        forward=spec.values.get(FORWARD.name, False),
+        full_scan=spec.values.get(SCAN.name) == "full",
+        reduced_only=DOMAINS[spec.domain].reduced_only,
     )
 
 
-BARE = Control(ANY_SCHEDULE, direct_plan)
-DIRECT = Control(ANY_PROGRAM, direct_plan, last=(FORWARD, *PROTECTIONS), machine=program_exp)
-DIRECT_CT = Control(HIDING, direct_plan, (FULL_SCAN,), (FORWARD, *PROTECTIONS), machine=program_exp)
+DIRECT_PROGRAM = partial(programmed, direct_plan)
+BARE = Control(ANY_SCHEDULE, partial(mod_exp, direct_plan))
+DIRECT = Control(ANY_PROGRAM, DIRECT_PROGRAM, last=(FORWARD, *PROTECTIONS))
+DIRECT_CT = Control(HIDING, DIRECT_PROGRAM, (FULL_SCAN,), (FORWARD, *PROTECTIONS))
 
 
 # ---- into Montgomery form
 
 
-def converted_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def converted_plan(spec: Spec) -> Plan:
     """Into Montgomery form by doublings; squarings as many as make it shortest."""
-    schedule, conversion, per_cycle = values[SCHEDULE], values["conversion"], values[DOUBLINGS_PER_CYCLE]
+    nbits, values, timing = spec.nbits, spec.values, spec.unit.timing
+    per_cycle, forward = values[DOUBLINGS_PER_CYCLE], values[FORWARD.name]
     must_divide(DOUBLINGS_PER_CYCLE, per_cycle, nbits, "the width")
     if timing.fits:
         per_cycle = largest_divisor(timing.block_nbits, per_cycle)  # a modulus has whole blocks
-    common = {
-        DOUBLINGS_PER_CYCLE: per_cycle,
-        "full_scan": values.get(SCAN.name) == "full",
-        "forward": values[FORWARD.name],
-    }
-    if conversion == "double":
-        return Plan(nbits, schedule, conversion, **common)
-    product_cycles = timing.product_cycles(timing.blocks_of((1 << nbits) - 1))
-    assert product_cycles is not None, timing
-    product = product_cycles + (0 if values[FORWARD.name] else 1)
-    # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: fewer doublings for each squaring more
-    counts = [s for s in range(nbits.bit_length()) if nbits % (1 << s) == 0 and (nbits >> s) % per_cycle == 0]
-    best = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
-    return Plan(nbits, schedule, conversion, squarings=best, **common)
+    squarings = 0
+    if values["conversion"] == "square":
+        product_cycles = timing.product_cycles(timing.blocks_of((1 << nbits) - 1))
+        assert product_cycles is not None, timing
+        product = product_cycles + (0 if forward else 1)
+        # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: fewer doublings for each squaring more
+        counts = (
+            s for s in range(nbits.bit_length()) if nbits % (1 << s) == 0 and (nbits >> s) % per_cycle == 0
+        )
+        squarings = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
+    return Plan(
+        nbits,
+        spec.schedule,
+        values["conversion"],
+        squarings,
+        per_cycle,
+        full_scan=values.get(SCAN.name) == "full",
+        forward=forward,
+    )
 
 
 def conversion_params(default: str) -> tuple[Param, ...]:
@@ -204,60 +210,58 @@ def conversion_params(default: str) -> tuple[Param, ...]:
     )
 
 
-CONVERTED = Control(
-    ANY_PROGRAM, converted_plan, last=(*conversion_params("double"), *PROTECTIONS), machine=program_exp
-)
-CONVERTED_CT = Control(
-    HIDING, converted_plan, (FULL_SCAN,), (*conversion_params("square"), *PROTECTIONS), machine=program_exp
-)
+CONVERTED_PROGRAM = partial(programmed, converted_plan)
+CONVERTED = Control(ANY_PROGRAM, CONVERTED_PROGRAM, last=(*conversion_params("double"), *PROTECTIONS))
+CONVERTED_CT = Control(HIDING, CONVERTED_PROGRAM, (FULL_SCAN,), (*conversion_params("square"), *PROTECTIONS))
 
 
 # ---- as published
 
 
-def plan_001(conversion: str, nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def plan_001(conversion: str, spec: Spec) -> Plan:
     """Paper 001: right to left, exponent 0 takes a step all the same."""
-    schedule = values[SCHEDULE]
-    return Plan(nbits, schedule, conversion, steps_once=schedule.startswith("right-to-left"))
+    schedule = spec.schedule
+    return Plan(spec.nbits, schedule, conversion, steps_once=schedule.startswith("right-to-left"))
 
 
-def plan_004(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def plan_004(spec: Spec) -> Plan:
     """Paper 004's Montgomery machines: R^2 mod n by shift-sub from R - n."""
-    return Plan(nbits, values[SCHEDULE], "shift-sub", plain_result=False)
+    return Plan(spec.nbits, spec.schedule, "shift-sub", plain_result=False)
 
 
-GIVEN_001 = Control(ANY_SCHEDULE, partial(plan_001, "given"))
-IDENTITY_001 = Control(ANY_SCHEDULE, partial(plan_001, "identity"))
-SHIFT_SUB_004 = Control(ANY_SCHEDULE, plan_004)
+GIVEN_001 = Control(ANY_SCHEDULE, partial(mod_exp, partial(plan_001, "given")))
+IDENTITY_001 = Control(ANY_SCHEDULE, partial(mod_exp, partial(plan_001, "identity")))
+SHIFT_SUB_004 = Control(ANY_SCHEDULE, partial(mod_exp, plan_004))
 
 
 # ---- machines for one modulus (paper 000)
 
 
-def screened_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def screened_plan(spec: Spec) -> Plan:
     """Operands are looked at in front."""
-    return Plan(nbits, values[SCHEDULE], "given", forward=True)
+    return Plan(spec.nbits, spec.schedule, "given", forward=True)
 
 
-def unsubtracted_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def unsubtracted_plan(spec: Spec) -> Plan:
     """One bit more than the modulus, for residues below twice of it; R = 2^(nbits + 2)."""
     return Plan(
-        nbits + 1,
-        values[SCHEDULE],
+        spec.nbits + 1,
+        spec.schedule,
         "double",
-        doublings_per_cycle=largest_divisor(nbits + 2, 4),
+        doublings_per_cycle=largest_divisor(spec.nbits + 2, 4),
         screened=True,
-        r_nbits=nbits + 2,
+        r_nbits=spec.nbits + 2,
         plain_result=False,
     )
 
 
-def fixed_mod_exp(finish: str, nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+def fixed_mod_exp(finish: str, plan_of: PlanOf, spec: Spec) -> Build:
     """A FixedModExp with this last correction."""
-    modulus = one_modulus.modulus(nbits, values)
-    working = one_modulus.working(nbits, domain, values) if modulus else 0
-    pseudo = domain == "pseudo"
-    kind = DOMAINS[domain]
+    nbits, unit, plan = spec.nbits, spec.unit, plan_of(spec)
+    modulus = one_modulus.modulus(nbits, spec.values)
+    working = one_modulus.working(nbits, spec.domain, spec.values) if modulus else 0
+    pseudo = spec.domain == "pseudo"
+    kind = DOMAINS[spec.domain]
     if finish == "reduce":
         one_modulus.check_reduction(modulus, plan.nbits)
 
@@ -269,7 +273,9 @@ def fixed_mod_exp(finish: str, nbits: int, domain: str, plan: Plan, unit: Unit, 
     return Build(
         plan,
         unit,
-        partial(FixedModExp, nbits, plan, unit.rtl, modulus, working, finish, **one_modulus.tree(values)),
+        partial(
+            FixedModExp, nbits, plan, unit.rtl, modulus, working, finish, **one_modulus.tree(spec.values)
+        ),
         partial(FixedModExpCL, nbits, plan, unit.timing, inspect, pseudo),
         lambda base, exp, mod: fixed_mod_exp_cycles(plan, unit.timing, pseudo, exp, inspect(base, mod)),
         modulus,
@@ -280,11 +286,8 @@ def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: b
     """Any of these schedules, then the last correction; a multiplier that does not subtract needs another
     plan.
     """
-    return Control(
-        schedule_param(schedules[0], schedules),
-        screened_plan if subtracts else unsubtracted_plan,
-        machine=partial(fixed_mod_exp, finish),
-    )
+    plan_of = screened_plan if subtracts else unsubtracted_plan
+    return Control(schedule_param(*schedules), partial(fixed_mod_exp, finish, plan_of))
 
 
 # ---- on a scaled modulus
@@ -300,37 +303,32 @@ def scaled_options(values: Values) -> dict[str, int]:
     return {name: values[name] for name in (DIGIT_NBITS.name, QUOTIENT_DELAY.name) if name in values}
 
 
-def scaled_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def scaled_plan(spec: Spec, shape: ScaledShape) -> Plan:
     """As wide as its digits make it."""
-    wide = scaled_shape(nbits, values).wide
-    return Plan(wide, values[SCHEDULE], "given", forward=values.get(FORWARD.name, False))
+    return Plan(shape.wide, spec.schedule, "given", forward=spec.values.get(FORWARD.name, False))
 
 
-def scaled_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+def scaled_mod_exp(spec: Spec) -> Build:
     """A ScaledModExp, whose converters do as much in a cycle as divides its width."""
-    shape, core = scaled_shape(nbits, values), partial(given_cycles, plan, unit.timing)
-    return _scaled(plan, unit, values, core, shape, 4, partial(ScaledModExp, plan, unit.rtl, shape))
+    shape = scaled_shape(spec.nbits, spec.values)
+    plan = scaled_plan(spec, shape)
+    core = partial(given_cycles, plan, spec.unit.timing)
+    return _scaled(spec, plan, core, shape, 4, partial(ScaledModExp, plan, spec.unit.rtl, shape))
 
 
-def scaled_core(
-    mk_core: Callable[[ScaledShape], Component],
-    mk_cycles: Callable[[ScaledShape], Callable[[int, int], int]],
-    nbits: int,
-    domain: str,
-    plan: Plan,
-    unit: Unit,
-    values: Values,
-) -> Build:
-    """A ScaledModExp with another machine in the middle, whose products are square and multiply always."""
-    shape = scaled_shape(nbits, values)
-    rtl = partial(ScaledModExp, plan, None, shape, mk_core=mk_core)
-    return _scaled(plan, unit, values, mk_cycles(shape), shape, values[DOUBLINGS_PER_CYCLE], rtl)
+def systolic_core(spec: Spec) -> Build:
+    """A ScaledModExp with an array in the middle, whose products are square and multiply always."""
+    shape = scaled_shape(spec.nbits, spec.values)
+    plan = scaled_plan(spec, shape)
+    rtl = partial(ScaledModExp, plan, None, shape, mk_core=SystolicExp)
+    return _scaled(
+        spec, plan, partial(systolic_exp_cycles, shape), shape, spec.values[DOUBLINGS_PER_CYCLE], rtl
+    )
 
 
 def _scaled(
+    spec: Spec,
     plan: Plan,
-    unit: Unit,
-    values: Values,
     core: Callable[[int, int], int],
     shape: ScaledShape,
     most_halvings: int,
@@ -338,31 +336,30 @@ def _scaled(
 ) -> Build:
     """Converters around a core, which chain as many doublings and halvings as divide their widths."""
     chains = {
-        DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, values[DOUBLINGS_PER_CYCLE]),
+        DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, spec.values[DOUBLINGS_PER_CYCLE]),
         "halvings_per_cycle": largest_divisor(shape.digit_nbits, most_halvings),
     }
     return Build(
         plan,
-        unit,
+        spec.unit,
         partial(rtl, **chains),
         partial(ScaledModExpCL, core, shape, **chains),
         partial(scaled_mod_exp_cycles, core, shape, **chains),
-        domain_options=scaled_options(values),
+        domain_options=scaled_options(spec.values),
     )
 
 
 SCALED = Control(
     ANY_SCHEDULE,
-    scaled_plan,
+    scaled_mod_exp,
     last=(
         Param(DOUBLINGS_PER_CYCLE, 4, Count(1), "modular doublings that are chained in a cycle, at most"),
         FORWARD,
     ),
-    machine=scaled_mod_exp,
 )
 
 
-ALWAYS = schedule_param("always", ("always",))
+ALWAYS = schedule_param("always")
 CHAINS = Param(
     DOUBLINGS_PER_CYCLE,
     1,
@@ -370,25 +367,20 @@ CHAINS = Param(
     "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and "
     "out of it",
 )
-SYSTOLIC_CORE = Control(
-    ALWAYS,
-    scaled_plan,
-    last=(CHAINS,),
-    machine=partial(scaled_core, SystolicExp, lambda shape: partial(systolic_exp_cycles, shape)),
-)
+SYSTOLIC_CORE = Control(ALWAYS, systolic_core, last=(CHAINS,))
 
 
-def given_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+def given_plan(spec: Spec) -> Plan:
     """Operands are brought into the domain by the machine itself, or by what is given."""
-    return Plan(nbits, values[SCHEDULE], "given")
+    return Plan(spec.nbits, spec.schedule, "given")
 
 
-def serial_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+def serial_exp(spec: Spec) -> Build:
     """A SerialExp."""
-    shape = digit_serial.words_of(nbits, values)
+    shape = digit_serial.words_of(spec.nbits, spec.values)
     return Build(
-        plan,
-        unit,
+        given_plan(spec),
+        spec.unit,
         partial(SerialExp, shape),
         partial(SerialExpCL, shape),
         partial(serial_exp_cycles, shape),
@@ -397,39 +389,36 @@ def serial_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) 
     )
 
 
-SERIAL = Control(ALWAYS, given_plan, machine=serial_exp)
+SERIAL = Control(ALWAYS, serial_exp)
 
 
 # ---- with numbers that are given, as published
 
 
-def r_mod_n(r_nbits: int, nbits: int) -> Given:
-    """The residue of 1."""
-    return Given("one", nbits, lambda mod: (1 << r_nbits) % mod if mod else 0, f"2^{r_nbits} mod n")
+def r_mod_n(name: str, r_nbits: int, nbits: int) -> Given:
+    """The residue of a power of 2."""
+    return Given(name, nbits, lambda mod: (1 << r_nbits) % mod if mod else 0, f"2^{r_nbits} mod n")
 
 
-def r2_mod_n(r_nbits: int, nbits: int) -> Given:
-    """Return the operands with which numbers become residues."""
-    return Given(
-        "square", nbits, lambda mod: (1 << 2 * r_nbits) % mod if mod else 0, f"2^{2 * r_nbits} mod n"
-    )
+def fields_of(given: Sequence[Given]) -> tuple[tuple[str, int], ...]:
+    """Names and bits, as the cycle level has them."""
+    return tuple((number.name, number.nbits) for number in given)
 
 
-def systolic_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+def systolic_mod_exp(spec: Spec) -> Build:
     """A SystolicModExp."""
-    shape = shape_of(nbits, values)
+    shape = shape_of(spec.nbits, spec.values)
     k = shape.digit_nbits
     given = (
-        r_mod_n(shape.wide, nbits),
-        r2_mod_n(shape.wide, nbits),
+        r_mod_n("one", shape.wide, spec.nbits),
+        r_mod_n("square", 2 * shape.wide, spec.nbits),
         Given("n_prime", k, shape.inverse, f"-n^-1 mod 2^{k}"),
     )
-    fields = tuple((item.name, item.nbits) for item in given)
     return Build(
-        plan,
-        unit,
+        given_plan(spec),
+        spec.unit,
         partial(SystolicModExp, shape),
-        partial(SystolicModExpCL, shape, fields),
+        partial(SystolicModExpCL, shape, fields_of(given)),
         partial(systolic_mod_exp_cycles, shape),
         modulus_nbits=shape.modulus_nbits,
         given=given,
@@ -439,52 +428,39 @@ def systolic_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Va
     )
 
 
-SYSTOLIC_002 = Control(ALWAYS, given_plan, machine=systolic_mod_exp)
+SYSTOLIC_002 = Control(ALWAYS, systolic_mod_exp)
 
 
-def serial_mod_exp(processors: int, nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+def serial_mod_exp(processors: int, spec: Spec) -> Build:
     """A SerialModExp of so many processors."""
-    shape = digit_serial.shape_of(nbits, values)
-    given = (r2_mod_n(nbits + 2, nbits),)
-    fields = tuple((item.name, item.nbits) for item in given)
+    shape = digit_serial.shape_of(spec.nbits, spec.values)
+    given = (r_mod_n("square", 2 * (spec.nbits + 2), spec.nbits),)
     return Build(
-        plan,
-        unit,
+        given_plan(spec),
+        spec.unit,
         partial(SerialModExp, shape, processors),
-        partial(SerialModExpCL, shape, processors, fields),
+        partial(SerialModExpCL, shape, processors, fields_of(given)),
         partial(serial_mod_exp_cycles, shape, processors),
         given=given,
         products=partial(serial_products, processors),
     )
 
 
-SERIAL_003 = Control(
-    schedule_param("right-to-left-2", ("right-to-left-2",)),
-    given_plan,
-    machine=partial(serial_mod_exp, 2),
-)
-SERIAL_003_ONE = Control(
-    schedule_param("right-to-left-1", ("right-to-left-1",)),
-    given_plan,
-    machine=partial(serial_mod_exp, 1),
-)
+RIGHT_TO_LEFT_1 = schedule_param("right-to-left-1")
+SERIAL_003 = Control(schedule_param("right-to-left-2"), partial(serial_mod_exp, 2))
+SERIAL_003_ONE = Control(RIGHT_TO_LEFT_1, partial(serial_mod_exp, 1))
 
 
 # ---- by rows of residues
 
 
-def fold_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
-    """Operands are in the domain as they come."""
-    return Plan(nbits, values[SCHEDULE])
-
-
-def fold_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
-    """A FoldExp."""
-    shape = row_fold.shape_of(nbits, values)
-    full = values[SCAN.name] == "full"
+def fold_exp(spec: Spec) -> Build:
+    """A FoldExp; operands are in its domain as they come."""
+    shape = row_fold.shape_of(spec.nbits, spec.values)
+    full = spec.values[SCAN.name] == "full"
     return Build(
-        plan,
-        unit,
+        Plan(spec.nbits, spec.schedule),
+        spec.unit,
         partial(FoldExp, shape, full),
         partial(FoldExpCL, shape, full),
         partial(fold_exp_cycles, shape, full),
@@ -495,10 +471,5 @@ def fold_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) ->
     )
 
 
-FOLD = Control(
-    schedule_param("right-to-left-1", ("right-to-left-1",)),
-    fold_plan,
-    (SCAN,),
-    machine=fold_exp,
-)
+FOLD = Control(RIGHT_TO_LEFT_1, fold_exp, (SCAN,))
 FOLD_CT = replace(FOLD, first=(FULL_SCAN,))

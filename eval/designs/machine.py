@@ -1,73 +1,159 @@
-"""Machine: a design at one width and one choice of parameters, that is, one point of the design space.
+"""Design: an entry of the catalogue; Machine: a design at one width, with its parameters.
 
-`design.at(nbits, **settings)` plans it once; whatever is made of it, at any level, behind any interface, is
-asked of this object.
+A design is a multiplier, a domain, and a control with its schedule; each leaves parameters open.
+`design.at(nbits, **settings)` plans a machine once; everything that is made of it, at any level, behind any
+interface, is asked of this object.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pymtl3 import Component
 
 from ...cl.timing import UnitTiming, product_count
 from ...fl.accelerator import Shape
 from ...fl.axi4lite import Traits
-from ...fl.domains import Domain, make_domain
-from ...fl.errors import BadInput, shown
+from ...fl.domains import DOMAINS, Domain, make_domain
+from ...fl.errors import BadInput, shown, unknown
 from ...fl.mod_exp import exponentiation, mod_exp, operand_status
+from ...fl.param import PAPER_NBITS, Param
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
+from ...fl.rsa_keys import RSAKey
 from ...fl.status import MEANING, Status
+from .build import Build, Given, Spec
+from .control import Control
 from .interfaces import Carried, GivenFields, Operands
-from .multipliers.multiplier import Unit
-from .promises import Promises, Timing, timing_of
+from .multipliers.multiplier import Multiplier
+from .programmed import Draw, Programmed
+from .promises import Promises, timing_of
 from .runnable import Runnable
-from .workloads import some_operands
+from .widths import check_width, full_length, width_for
 
-if TYPE_CHECKING:
-    from pymtl3 import Component
-
-    from ...fl.rsa_keys import RSAKey
-    from .design import Design
-    from .protection import Draw, Programmed
+MOST_PLANNED = 1024  # machines that are kept
 
 
-@dataclass(frozen=True)
-class Given:
-    """A number that software makes from the modulus, as papers 002 and 003 have it.
+@dataclass(frozen=True, eq=False)
+class Design:
+    """An accelerator: multiplier x domain x control, with their parameters."""
 
-    It follows the three operands in the request; for moduli that the machine refuses it is 0.
-    """
+    name: str
+    multiplier: Multiplier
+    domain: str
+    control: Control
+    summary: str
+    paper: str = ""  # the published work whose machine it is
 
-    name: str  # of the field in the request
-    nbits: int
-    of: Callable[[int], int]  # the modulus
-    meaning: str  # for readers
+    @property
+    def family(self) -> str:
+        """The family of its multiplier."""
+        return self.multiplier.family
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """Return its parameters, the schedule first."""
+        control = self.control
+        return (control.schedule, *control.first, *self.multiplier.params, *control.last)
+
+    def at(self, nbits: int, **settings: Any) -> Machine:
+        """The machine of this width, planned once; BadInput if a parameter is unknown, out of range, or they
+        make no machine.
+        """
+        check_width(nbits)
+        names = [param.name for param in self.params]
+        for name in settings:
+            if name not in names:
+                raise unknown(f"parameter of {self.name}", name, names)
+        values = (
+            param.checked(settings[param.name]) if param.name in settings else param.default_at(nbits)
+            for param in self.params
+        )
+        return _planned(self, nbits, *values)
+
+    def planned(self, nbits: int, values: tuple[tuple[str, Any], ...]) -> Machine:
+        """A machine with these values of all parameters."""
+        chosen = dict(values)
+        build = self.control.build(Spec(nbits, self.domain, self.multiplier.unit(nbits, chosen), chosen))
+        plan = build.plan
+        if not plan.screened and (plan.odd_only, plan.reduced_only) != (self.odd_only, self.reduced_only):
+            raise ValueError(
+                f"{self.name}: domain {self.domain} has odd_only, reduced_only = "
+                f"{self.odd_only}, {self.reduced_only}, "
+                f"but the hardware checks {plan.odd_only}, {plan.reduced_only}: see Plan.reduced_only"
+            )
+        return Machine(self, nbits, values, build)
+
+    @property
+    def usual_nbits(self) -> int:
+        """The width that it has where none is asked for."""
+        return PAPER_NBITS
+
+    def width_for(self, *numbers: int) -> int:
+        """The width of machine for these numbers."""
+        return width_for(*numbers)
+
+    @property
+    def reference(self) -> str:
+        """The name by which it is found again, in another process too (catalogue.find)."""
+        return self.name
+
+    @property
+    def identity(self) -> str:
+        """Return its name, which identifies it; sources have digests of their own."""
+        return self.name
+
+    @property
+    def schedule(self) -> str:
+        """The schedule that it has unless it is given another."""
+        return self.control.schedule.default
+
+    @property
+    def promises(self) -> Promises:
+        """The promises of its default machine."""
+        return self.at(self.usual_nbits).promises
+
+    def alternatives(self) -> Iterator[tuple[Param, Any, Promises]]:
+        """The default machine with one parameter changed: each listed value of each parameter."""
+        for param in self.params:
+            for value in param.legal if isinstance(param.legal, tuple) else ():
+                with contextlib.suppress(BadInput):  # some want another schedule as well
+                    yield param, value, self.at(self.usual_nbits, **{param.name: value}).promises
+
+    @property
+    def odd_only(self) -> bool:
+        """Even moduli are refused."""
+        return DOMAINS[self.domain].odd_only
+
+    @property
+    def reduced_only(self) -> bool:
+        """Bases at or above the modulus are refused."""
+        return DOMAINS[self.domain].reduced_only
+
+    @property
+    def programmed(self) -> bool:
+        """Its machines execute programs, which settings choose (protection.py)."""
+        return "crt" in {param.name for param in self.params}
+
+    @property
+    def plain_unit(self) -> bool:
+        """The multiplier alone takes any modulus on its port, and factors and products of the machine's
+        width.
+        """
+        return DOMAINS[self.domain].plain_unit
 
 
-@dataclass(frozen=True)
-class Build:
-    """The parts of a machine: the plan of its products, their unit, and itself at two levels."""
-
-    plan: Plan
-    unit: Unit
-    rtl: Callable[[], Component]  # the machine
-    cl: Callable[[], Component]
-    cycles: Callable[[int, int, int], int]  # of base, exp, mod; a core by a manifest returns None
-    modulus: int = 0  # the only one that the machine takes; 0: any
-    modulus_nbits: int = 0  # of the longest that it takes; 0: those of its width
-    given: tuple[Given, ...] = ()
-    time: Timing | None = None  # where it is not that of plan and unit
-    regular: bool = False  # the same products for a 0 of the exponent as for a 1, whatever the schedule
-    product_cycles: int | None = None  # from product to product, where that is not the unit's latency
-    products: Callable[[int], int | None] | None = (
-        None  # of an exponent, where that is not what the plan says
+@functools.lru_cache(MOST_PLANNED, typed=True)
+def _planned(design: Design, nbits: int, *values: Any) -> Machine:
+    """The machine with these values of the parameters, made once."""
+    return design.planned(
+        nbits, tuple((param.name, value) for param, value in zip(design.params, values, strict=True))
     )
-    domain_options: Mapping[str, Any] = field(default_factory=dict)
-    programmed: Programmed | None = None  # of a machine that executes a program
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +250,7 @@ class Machine(Runnable):
         """The key that it holds: one that was made for the width once, unless it was given another."""
         if self.held is not None:
             return self.held
+        # not at the top: digests of formulas follow names to code of this package alone (lab/content.py)
         from ...proc.software.seeded_keys import seeded_key
 
         return seeded_key(self.nbits, e_nbits=self.programmed.e_nbits)
@@ -185,8 +272,12 @@ class Machine(Runnable):
         if self.keyed:
             key = self.key
             return self.programmed.operands(key, generator.randrange(2, key.n - 1), generator.randrange)
-        _, exp, mod = some_operands(self)
+        _, exp, mod = self.some_operands()
         return self.carried(generator.randrange(2, mod - 1), exp, mod)
+
+    def some_operands(self, mod: int | None = None) -> Operands:
+        """Pseudo-random base, exponent and modulus of full length, or with this modulus."""
+        return full_length(self.nbits, self.modulus_nbits, mod or self.modulus)
 
     # ---- promises and preconditions
 

@@ -31,12 +31,10 @@ from .soc_system import Xcel
 from .system_catalogue import BY_XCEL, DUMMY, HARDWARE, NBITS_001, SOFTWARE, check_key_width, scanned_nbits
 from .widths import check_width
 from .workload_names import has_key, operations, parts_of
-from .workloads import some_operands
 
 if TYPE_CHECKING:
-    from .design import Design
-    from .machine import Machine
-    from .workloads import Workload
+    from .machine import Design, Machine
+    from .workload_names import Workload
 
 # exponents of the rows are no longer than this, so that wide machines take seconds
 ROW_EXP_NBITS = 64
@@ -221,7 +219,7 @@ class Chip(AcceleratorChip):
     def _whole_cycles(self) -> int:
         """The cycles of an operation where all take as many."""
         if not self.machine.keyed:
-            return self.machine.counted(*some_operands(self.machine))
+            return self.machine.counted(*self.machine.some_operands())
         from .protection import costs
 
         return costs(self.machine).cycles

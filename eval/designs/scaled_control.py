@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...cl.timing import UnitTiming
 from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput
 from ...fl.multipliers.scaled import ScaledShape
@@ -14,19 +13,10 @@ from ...fl.multipliers.scaled_entry import ScaledEntry
 from ...fl.param import Count, Param
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
-from .control import (
-    DOUBLINGS_PER_CYCLE,
-    FORWARD,
-    SCAN,
-    SCHEDULE,
-    Control,
-    Values,
-    scaled_options,
-    schedule_param,
-)
-from .machine import Build
-from .multipliers.multiplier import Multiplier, Unit
-from .protection import BLIND, CRT, VERIFY, WINDOW, program_exp
+from .build import Build, Spec
+from .control import DOUBLINGS_PER_CYCLE, FORWARD, SCAN, Control, scaled_options, schedule_param
+from .multipliers.multiplier import Multiplier, Unit, Values
+from .program_control import BLIND, CRT, VERIFY, WINDOW, program_exp
 
 HALVINGS_PER_CYCLE = "halvings_per_cycle"
 MOST_DOUBLINGS = 16  # a chain of more is no clock's
@@ -52,17 +42,15 @@ def of_core(multiplier: Multiplier) -> Multiplier:
     return replace(multiplier, unit=unit)
 
 
-def entry_of(nbits: int, timing: UnitTiming, values: Values) -> ScaledEntry:
+def entry_of(spec: Spec) -> ScaledEntry:
     """With the doublings in a cycle by which R^2 is there first, at most those that are asked for; of equal
     ones the fewest.
     """
-    cycles = timing.product_cycles(1)
-    assert cycles is not None, timing
-    best = _entry(nbits, cycles, 1, values)
+    best = _entry(spec, 1)
     longest = (1 << best.shape.nbits) - 1
-    for per_cycle in range(2, values[DOUBLINGS_PER_CYCLE] + 1):
+    for per_cycle in range(2, spec.values[DOUBLINGS_PER_CYCLE] + 1):
         try:
-            entry = _entry(nbits, cycles, per_cycle, values)
+            entry = _entry(spec, per_cycle)
         except BadInput:  # these doublings do not make it
             continue
         if entry.constant_cycles(longest) < best.constant_cycles(longest):
@@ -70,37 +58,36 @@ def entry_of(nbits: int, timing: UnitTiming, values: Values) -> ScaledEntry:
     return best
 
 
-def _entry(nbits: int, cycles: int, per_cycle: int, values: Values) -> ScaledEntry:
+def _entry(spec: Spec, doublings: int) -> ScaledEntry:
+    values, cycles = spec.values, spec.unit.timing.product_cycles(1)
+    assert cycles is not None, spec
     follows = cycles + (0 if values[FORWARD.name] else 1)
-    return ScaledEntry(shape_of(nbits, values), follows, per_cycle, values[HALVINGS_PER_CYCLE])
+    return ScaledEntry(shape_of(spec.nbits, values), follows, doublings, values[HALVINGS_PER_CYCLE])
 
 
-def scaled_program_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
-    """The schedule, and how many doublings are chained."""
-    if values[SCAN.name] == "full" and not SCHEDULES[values[SCHEDULE]].full_scan:
+def scaled_program_exp(spec: Spec) -> Build:
+    """A ProgramExp on a scaled modulus."""
+    full_scan = spec.values[SCAN.name] == "full"
+    if full_scan and not SCHEDULES[spec.schedule].full_scan:
         raise BadInput(
-            f"scan = full with schedule = {values[SCHEDULE]}, which shows the exponent all the same; "
+            f"scan = full with schedule = {spec.schedule}, which shows the exponent all the same; "
             "give schedule=always, ladder or fixed-window"
         )
-    return Plan(
-        nbits,
-        values[SCHEDULE],
+    form = entry_of(spec)
+    plan = Plan(
+        spec.nbits,
+        spec.schedule,
         "scaled",
-        doublings_per_cycle=entry_of(nbits, timing, values).doublings_per_cycle,
-        full_scan=values[SCAN.name] == "full",
-        forward=values[FORWARD.name],
+        doublings_per_cycle=form.doublings_per_cycle,
+        full_scan=full_scan,
+        forward=spec.values[FORWARD.name],
     )
-
-
-def scaled_program_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
-    """A ProgramExp on a scaled modulus."""
-    form = entry_of(nbits, unit.timing, values)
-    return program_exp(nbits, domain, plan, unit, values, form, domain_options=scaled_options(values))
+    return program_exp(spec, plan, form, domain_options=scaled_options(spec.values))
 
 
 SCALED_PROGRAM = Control(
-    schedule_param("fixed-window", tuple(schedule.name for schedule in SCHEDULES.values())),
-    scaled_program_plan,
+    schedule_param("fixed-window", *SCHEDULES),
+    scaled_program_exp,
     (SCAN,),
     (
         Param(
@@ -122,5 +109,4 @@ SCALED_PROGRAM = Control(
         BLIND,
         VERIFY,
     ),
-    machine=scaled_program_exp,
 )

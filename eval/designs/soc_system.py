@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...proc.iss.outcome import Outcome
     from ...proc.sim import MemoryTiming
     from ...proc.software.elf import Program
-    from .design import Design
+    from .machine import Design
     from .own import OwnDesign
     from .runnable import Runnable
 

@@ -10,9 +10,7 @@ the dummy, which returns the expected answer.
 
 from __future__ import annotations
 
-import functools
 import itertools
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -24,16 +22,11 @@ from ..papers.published import by_name
 from .interfaces import AXI4LITE, PROCESSOR_PORT
 from .soc_system import System, Xcel
 from .widths import MAX_NBITS
-from .workloads import MODULUS_001, Workload
+from .workload_names import NBITS_001, OPERATIONS, Workload, private_operation, workloads
 
 if TYPE_CHECKING:
-    from ...fl.rsa_keys import RSAKey
     from ...proc.iss.outcome import Outcome
-    from .design import Design
-
-NBITS_001 = 32
-MESSAGE_001 = 5745
-OPERATIONS = ("encrypt", "decrypt")
+    from .machine import Design
 
 # Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
 PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
@@ -155,36 +148,6 @@ def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemK
     if settings:
         raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
     return SystemKind(name, name.removeprefix(SOFTWARE), None)
-
-
-@functools.cache
-def workloads(nbits: int) -> tuple[Workload, Workload]:
-    """Encryption of a message and decryption of its ciphertext.
-
-    32 bits: with the numbers of the paper. (Its d is of another key: the decryption does not give the message
-    back. It has the right length, and the result is checked all the same.) Else: with a key of this width,
-    and a message, that are the same in every call.
-    """
-    from ...proc.software.seeded_keys import seeded_key
-
-    if nbits == NBITS_001:
-        return _there_and_back(MESSAGE_001, 65537, 0x3A48D459, MODULUS_001)
-    return key_operations(nbits, seeded_key(nbits))
-
-
-def key_operations(nbits: int, key: RSAKey) -> tuple[Workload, Workload]:
-    """Encryption of a message and decryption of its ciphertext with a key."""
-    assert key.d is not None
-    return _there_and_back(random.Random(nbits).randrange(key.n), key.e, key.d, key.n)
-
-
-def private_operation(nbits: int, key: RSAKey) -> Workload:
-    """The decryption of a message's ciphertext with a key."""
-    return key_operations(nbits, key)[1]
-
-
-def _there_and_back(message: int, e: int, d: int, n: int) -> tuple[Workload, Workload]:
-    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
 
 
 def _workload(nbits: int, operation: str) -> Workload:

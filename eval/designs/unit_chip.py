@@ -22,13 +22,12 @@ from .machine_chip import DRAWN, RANDOM_ROWS, Chip
 from .own import OwnDesign
 from .verilog.machine import unit_top
 from .widths import check_width
-from .workload_names import PRODUCT
-from .workloads import Workload
+from .workload_names import PRODUCT, Workload
 
 if TYPE_CHECKING:
     from ...fl.accelerator import Message
     from ...rtl.sim.ports import Ports
-    from .design import Design
+    from .machine import Design
 
 MODULUS = "modulus"  # the static port that all units have
 Product = tuple[str, int, int, int]  # name, factors, modulus

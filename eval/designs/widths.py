@@ -1,7 +1,8 @@
-"""Widths of machines: the allowed range, the width that operands need, and range checks."""
+"""Widths of machines: the allowed range, the width that operands need, range checks; full-length operands."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 from ...fl.errors import BadInput, bits, shown
@@ -20,6 +21,15 @@ def check_width(nbits: int) -> int:
     if not MIN_NBITS <= nbits <= MAX_NBITS:
         raise BadInput(f"a width of {bits(nbits)} is out of range; give {MIN_NBITS} to {MAX_NBITS}")
     return nbits
+
+
+def full_length(nbits: int, modulus_nbits: int, modulus: int) -> Operands:
+    """Pseudo-random operands of these lengths, the same in every call; modulus 0: a pseudo-random odd one."""
+    generator = random.Random(nbits)
+    odd = generator.getrandbits(modulus_nbits) | 1 << (modulus_nbits - 1) | 1
+    mod = modulus or odd
+    base = generator.randrange(mod)
+    return base, generator.getrandbits(nbits) | 1 << (nbits - 1), mod
 
 
 def check_fit(nbits: int, parts: Sequence[Operands]) -> None:

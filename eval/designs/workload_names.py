@@ -14,31 +14,33 @@
                    the cycles of a machine tell the exponent
     product        one modular product in a row of them: the cycles from product to product, by formula alone
 
-Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the
-machine's width with a message (eval/designs/system_catalogue.py). Machines of other widths (odd, or below 16
-bits) have no RSA key, and some take no modulus as long as their width: they get pseudo-random operands, the
-modulus as long as may be. A machine that takes a private key, with CRT, blinding or a check, does decrypt by
-the key that it holds, and nothing else.
+Keys and messages are the same in every call: at 32 bits the operands of paper 001, section 5.1, else a key of
+the machine's width with a message. Machines of other widths (odd, or below 16 bits) have no RSA key, and some
+take no modulus as long as their width: they get pseudo-random operands, the modulus as long as may be. A
+machine that takes a private key, with CRT, blinding or a check, does decrypt by the key that it holds, and
+nothing else.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...fl.accelerator import Accelerator, Message
 from ...fl.errors import BadInput, shown, unknown
-from ...fl.rsa_keys import SMALLEST_NBITS
-from .system_catalogue import NBITS_001, OPERATIONS, private_operation, workloads
-from .workloads import WORKLOADS, Workload, some_operands
+from ...fl.rsa_keys import SMALLEST_NBITS, RSAKey
+from ...fl.status import Status
+from ...proc.software.seeded_keys import seeded_key
 
-if TYPE_CHECKING:
-    from ...fl.accelerator import Accelerator, Message
+if TYPE_CHECKING:  # not at run time: operands depend on no source of a machine (lab/keys.py)
     from .machine import Machine
 
 ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
 MIX = re.compile(r"sign\+([1-9]\d{0,5})verify")
+OPERATIONS = (ENCRYPT, DECRYPT)  # that are measured
 EXPONENTS, EXPONENT_COUNT = "exponents", 48
 PRODUCT = "product"
 NAMES = (
@@ -50,6 +52,51 @@ NAMES = (
     PRODUCT,
 )  # any other number of verifications will do
 MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to make
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One exponentiation with a name; papers have cycles under the same names."""
+
+    name: str
+    base: int
+    exp: int
+    mod: int
+
+    def on(self, modulus: int) -> Workload:
+        """The same base and exponent for a machine that takes this modulus alone; 0: it takes any."""
+        return Workload(self.name, self.base % modulus, self.exp, modulus) if modulus else self
+
+    @property
+    def operands(self) -> tuple[int, int, int]:
+        return self.base, self.exp, self.mod
+
+    @property
+    def requests(self) -> tuple[tuple[int, int, int]]:
+        """Its only request."""
+        return (self.operands,)
+
+    @property
+    def golden(self) -> int:
+        return pow(self.base, self.exp, self.mod)
+
+    @property
+    def responses(self) -> tuple[tuple[Status, int]]:
+        """The only response."""
+        return ((Status.OK, self.golden),)
+
+    def as_json(self) -> dict[str, str]:
+        """The operands in hexadecimal, as they are longer than JSON's numbers."""
+        return {name: hex(getattr(self, name)) for name in ("base", "exp", "mod")}
+
+
+NBITS_001 = 32
+MESSAGE_001 = 5745
+MODULUS_001 = 2603398711
+WORKLOADS = (
+    Workload("encrypt", 1119317562, 65537, MODULUS_001),
+    Workload("decrypt", 1460365373, 977851481, MODULUS_001),
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +131,34 @@ def own_part(accelerator: Accelerator, workload: str) -> Part:
     """The operation of this workload, of an accelerator of another kind."""
     requests = tuple(accelerator.workloads()[workload])
     return Part(OwnWork(own_operation(accelerator, workload), requests, tuple(accelerator.answers(requests))))
+
+
+@functools.cache
+def workloads(nbits: int) -> tuple[Workload, Workload]:
+    """Encryption of a message and decryption of its ciphertext.
+
+    32 bits: with the numbers of the paper. (Its d is of another key: the decryption does not give the message
+    back. It has the right length, and the result is checked all the same.) Else: with a key of this width,
+    and a message, that are the same in every call.
+    """
+    if nbits == NBITS_001:
+        return _there_and_back(MESSAGE_001, 65537, 0x3A48D459, MODULUS_001)
+    return key_operations(nbits, seeded_key(nbits))
+
+
+def key_operations(nbits: int, key: RSAKey) -> tuple[Workload, Workload]:
+    """Encryption of a message and decryption of its ciphertext with a key."""
+    assert key.d is not None
+    return _there_and_back(random.Random(nbits).randrange(key.n), key.e, key.d, key.n)
+
+
+def private_operation(nbits: int, key: RSAKey) -> Workload:
+    """The decryption of a message's ciphertext with a key."""
+    return key_operations(nbits, key)[1]
+
+
+def _there_and_back(message: int, e: int, d: int, n: int) -> tuple[Workload, Workload]:
+    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
 
 
 def check_name(name: str) -> str:
@@ -176,7 +251,7 @@ def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, 
         modulus = machine.modulus if machine is not None else 0
         encrypt, decrypt = WORKLOADS if nbits == NBITS_001 and not system else workloads(nbits)
         return encrypt.on(modulus), decrypt.on(modulus)
-    base, exp, mod = some_operands(machine)
+    base, exp, mod = machine.some_operands()
     return Workload(ENCRYPT, base, 65537 if nbits > 17 else 17, mod), Workload(DECRYPT, base, exp, mod)
 
 
@@ -193,8 +268,6 @@ def _of_one_length(work: Workload, nbits: int) -> list[Workload]:
 
 def _halves(nbits: int) -> tuple[Workload, Workload]:
     """The two exponentiations of a decryption by a key of twice this width."""
-    from ...proc.software.seeded_keys import seeded_key
-
     key = seeded_key(2 * nbits)
     cipher = random.Random(nbits).randrange(key.n)
     p, q, dp, dq, _ = key.crt()

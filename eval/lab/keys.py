@@ -17,12 +17,11 @@ _MACHINES = (
     "eval.designs.catalogue",
     "eval.designs.session",
     "eval.designs.workload_names",
-    "eval.designs.workloads",
 )
 _SIMULATORS = ("rtl.sim", "eval.designs.session")
 _SYSTEMS = ("rtl.sim", "eval.designs.system_catalogue")
 _FLOW = ("eval.lab.asic_run", "flow.graph.step")
-_OPERANDS = ("eval.designs.workload_names",)
+_OPERANDS = ("eval.designs.workload_names", "eval.designs.widths")
 _PROOFS = "eval.assurance.proof.registry"
 _PROCESSOR_PROOFS = "eval.assurance.proof.processor.processor_checks"
 # modules that count alone: they import all designs

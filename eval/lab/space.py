@@ -56,7 +56,7 @@ from .stages import DEFAULT as DEFAULT_STAGE
 from .stages import IMPLEMENTED, NETLIST, STAGES
 
 if TYPE_CHECKING:
-    from ..designs.design import Design
+    from ..designs.machine import Design
     from ..designs.own import OwnDesign
     from .metrics import Figure
 

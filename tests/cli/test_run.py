@@ -7,7 +7,7 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.designs.widths import width_for
-from modexlab.eval.designs.workloads import WORKLOADS
+from modexlab.eval.designs.workload_names import WORKLOADS
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status

@@ -9,8 +9,8 @@ import pytest
 from modexlab.eval import progress
 from modexlab.eval.cli.commands import verilog as command
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.protection import MEANINGS, costs
-from modexlab.eval.designs.workloads import some_operands
+from modexlab.eval.designs.programmed import MEANINGS
+from modexlab.eval.designs.protection import costs
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
@@ -75,7 +75,7 @@ def test_header_says_what_concerns_this_machine(cli):
     """Figures of this machine; nothing about the files it was made from."""
     text = cli("verilog mont-ct").out
     header = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
-    base, _, mod = some_operands(catalogue.find("mont-ct").at(32))
+    base, _, mod = catalogue.find("mont-ct").at(32).some_operands()
     for exp, name in ((65537, "exp = 65537"), (2**32 - 1, "exp = 2^32 - 1, all ones")):
         operands = ("--base", base, "--exp", exp, "--mod", mod)
         assert f"{cli('cycles mont-ct', *operands, '--json').json()['cycles']} for {name}" in header

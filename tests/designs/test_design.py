@@ -18,11 +18,11 @@ def count_plans(monkeypatch):
     """The values with which a copy of `mont`, in its place in the catalogue, was planned."""
     plans = []
 
-    def plan(nbits, domain, timing, values):
-        plans.append({"nbits": nbits, **values})
-        return MONT.control.plan(nbits, domain, timing, values)
+    def build(spec):
+        plans.append({"nbits": spec.nbits, **spec.values})
+        return MONT.control.build(spec)
 
-    counted = dataclasses.replace(MONT, control=dataclasses.replace(MONT.control, plan=plan))
+    counted = dataclasses.replace(MONT, control=dataclasses.replace(MONT.control, build=build))
     monkeypatch.setitem(catalogue._BY_NAME, "mont", counted)
     return plans
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from modexlab.cl.serial import ShiftSubCL
 from modexlab.cl.timing import ShiftSubTiming
-from modexlab.eval.designs.control import BARE, DIRECT, direct_plan
-from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.control import BARE, DIRECT
+from modexlab.eval.designs.machine import Design
 from modexlab.eval.designs.multipliers.multiplier import Multiplier, Unit
 from modexlab.rtl.units.shift_sub import ShiftSub
 
@@ -37,6 +37,6 @@ def test_recipe():
 @pytest.mark.parametrize(("domain", "checked"), [("residue", "identity"), ("identity", "residue")])
 def test_hardware_that_checks_other_operands_than_the_domain(domain, checked):
     """The mistake that would let a base above the modulus through is refused when the machine is made."""
-    wrong = replace(BARE, plan=lambda nbits, _, timing, values: direct_plan(nbits, checked, timing, values))
+    wrong = replace(BARE, build=lambda spec: BARE.build(replace(spec, domain=checked)))
     with pytest.raises(ValueError, match=r"blakley: domain .* but the hardware checks"):
         Design("blakley", BLAKLEY, domain, wrong, "one's own").at(8)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from modexlab.eval.cli import main as cli
 from modexlab.eval.designs import workload_names
+from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.workload_names import parts_of
 from modexlab.eval.lab import keys
 from modexlab.eval.lab.point import Point
@@ -107,7 +108,8 @@ def test_key_changes_with_the_operands(constant, point, monkeypatch):
     def other(work):
         return replace(work, base=work.base ^ 1)
 
-    real = getattr(workload_names, constant)
+    owner = Machine if constant == "some_operands" else workload_names
+    real = getattr(owner, constant)
     if constant == "WORKLOADS":
         changed = tuple(map(other, real))
     elif constant == "workloads":
@@ -120,7 +122,7 @@ def test_key_changes_with_the_operands(constant, point, monkeypatch):
             return (3, *real(*of)[1:])
 
     before = point.key
-    monkeypatch.setattr(workload_names, constant, changed)
+    monkeypatch.setattr(owner, constant, changed)
     assert point.at().key != before
     monkeypatch.undo()
     assert point.at().key == before

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.machine import Design
 from modexlab.eval.papers.published import by_name
 from modexlab.fl.errors import BadInput
 from modexlab.fl.program.schedules import SCHEDULES

@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ....fl.errors import BadInput
 from ....fl.program.phases import Part, parts
 from ....rtl.sim.campaigns.leak import IGNORED, MEASURES, Moments, Watched
-from ...designs.workloads import some_operands
 from ...errors import NoMeasurement
 from ...progress import after
 from .secrets import drawn_key
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from ....fl.accelerator import Message
     from ....fl.rsa_keys import RSAKey
     from ...designs.machine import Machine
-    from ...designs.protection import Programmed
+    from ...designs.programmed import Programmed
     from ...designs.runnable import Runnable
 
 TOGGLES = "toggles"  # of all nets of the netlist
@@ -310,7 +309,7 @@ class Compared(Comparison):
     def _plain(self, draw: random.Random) -> Making:
         """Exponents of the machine's full length: how long an exponent is, many machines show by design."""
         machine = self.machine
-        fixed_base, fixed_exp, mod = some_operands(machine)
+        fixed_base, fixed_exp, mod = machine.some_operands()
         top = 1 << (machine.nbits - 1)
 
         def made(which: int, message: int | None) -> Operation:

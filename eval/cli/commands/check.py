@@ -36,7 +36,7 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ...designs.design import Design
+    from ...designs.machine import Design
 
 SHOWN_FAILURES = 20
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ....fl.errors import BadInput
 from ....fl.param import PAPER_NBITS
 from ...designs.widths import check_fit, check_width
-from ...designs.workloads import some_operands
 from .. import own
 from ..arguments import (
     add_design,
@@ -26,10 +25,9 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ...designs.design import Design
-    from ...designs.machine import Machine
+    from ...designs.machine import Design, Machine
     from ...designs.own import OwnDesign
-    from ...designs.workloads import Workload
+    from ...designs.workload_names import Workload
 
 Counted = tuple[dict[str, Any], list[str]]  # for scripts, and in words
 
@@ -100,7 +98,7 @@ def _of(args: argparse.Namespace, design: Design) -> Counted:
     machine = design.at(nbits, **settings)
     if machine.keyed:
         return _private(args, machine)
-    some = some_operands(machine, args.mod)
+    some = machine.some_operands(args.mod)
     given = (args.base, args.exp, args.mod)
     base, exp, mod = (default if value is None else value for value, default in zip(given, some, strict=True))
     check_fit(nbits, [(base, exp, mod)])
@@ -126,7 +124,7 @@ def _private(args: argparse.Namespace, machine: Machine) -> Counted:
                 f"and {name} is of that; "
                 "drop it, or give --workload decrypt"
             )
-    from ...designs.system_catalogue import private_operation
+    from ...designs.workload_names import private_operation
 
     work = private_operation(machine.nbits, machine.key)
     about: dict[str, Any] = {**_private_products(machine, work), "mod": json_number(work.mod)}

@@ -19,10 +19,10 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ...designs.design import Design
     from ...designs.foreign.core import Core
     from ...designs.foreign.corners import Corner
     from ...designs.foreign.foreign import ForeignMachine
+    from ...designs.machine import Design
     from ...designs.own import OwnDesign
 
 SHOWN = 20  # rows that failed, in the text; --json has all

@@ -37,8 +37,8 @@ from ..operations import Operation, Report, labelled
 
 if TYPE_CHECKING:
     from ....fl.rsa_keys import RSAKey
-    from ...designs.design import Design
     from ...designs.interfaces import Operands
+    from ...designs.machine import Design
     from ...designs.own import OwnDesign
     from ...designs.session import Operated
 

@@ -27,7 +27,7 @@ from ..arguments import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...designs.design import Design
+    from ...designs.machine import Design
     from ...designs.runnable import Runnable
     from ...exchange.soc.chip import Chip, RoundTrip, TableCalls
     from ...exchange.soc.program import Software

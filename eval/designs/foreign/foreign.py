@@ -15,10 +15,10 @@ from ....fl.errors import BadInput, shown
 from ....fl.param import Param
 from ....fl.status import MEANING, Status
 from ....rtl.sim import cache
+from ..build import Build
 from ..control import Control
-from ..design import Design
 from ..interfaces import GivenFields, Interface
-from ..machine import Build, Machine
+from ..machine import Design, Machine
 from ..multipliers.multiplier import Multiplier
 from ..promises import NO_PROMISE, Promises
 from ..widths import width_for

@@ -24,7 +24,7 @@ from .foreign import ForeignMachine
 from .ports import WRAPPER
 
 if TYPE_CHECKING:
-    from ..workloads import Workload
+    from ..workload_names import Workload
 
 
 class CoreChip(AcceleratorChip):

@@ -4,14 +4,11 @@ by digit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ....cl.timing import FixedTiming
 from ....fl.multipliers.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
 from ....fl.multipliers.scaled_serial import ScaledSerialShape
 from ....fl.param import Count, Param
-from .multiplier import Multiplier, Unit, within_machine
+from .multiplier import Multiplier, Unit, Values, within_machine
 
 IN_MEMORIES = "its operands are in the machine's memories; take the whole machine"
 DIGIT_003 = 32  # the narrowest of the paper, and the one of the least area
@@ -31,12 +28,12 @@ DIGIT_NBITS = Param(
 )
 
 
-def shape_of(nbits: int, values: Mapping[str, Any]) -> SerialShape:
+def shape_of(nbits: int, values: Values) -> SerialShape:
     """The digits of a machine."""
     return SerialShape(nbits, values[DIGIT_NBITS.name])
 
 
-def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(nbits: int, values: Values) -> Unit:
     """The cycles of a product."""
     return within_machine(IN_MEMORIES, FixedTiming(shape_of(nbits, values).product_cycles))
 
@@ -66,12 +63,12 @@ STEP_NBITS = Param(
 )
 
 
-def words_of(nbits: int, values: Mapping[str, Any]) -> ScaledSerialShape:
+def words_of(nbits: int, values: Values) -> ScaledSerialShape:
     """The words of a machine."""
     return ScaledSerialShape(nbits, values[WORD_NBITS.name], values[STEP_NBITS.name])
 
 
-def word_unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def word_unit(nbits: int, values: Values) -> Unit:
     """The cycles of a product."""
     return within_machine(IN_MEMORIES, FixedTiming(words_of(nbits, values).product_cycles))
 

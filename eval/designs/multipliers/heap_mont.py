@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 from ....cl.heap_mont import HeapMontCL, HeapMontTiming
 from ....fl.multipliers.scaled import DELAYS
 from ....fl.multipliers.scaled import DIGIT_NBITS as LEGAL
 from ....fl.multipliers.scaled_heap import ROWS as KINDS
 from ....fl.param import Param
 from ....rtl.units.heap.heap_mont import HeapMont
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, Values
 from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
-
-if TYPE_CHECKING:
-    from pymtl3 import Component
 
 MOST = 70  # bits: wider digits are worth their area only where time alone counts
 
@@ -48,18 +42,15 @@ ADDS = Param("adds", 1, (1, 2), "cycles in which the pair of a product is added 
 PARAMS = (DIGIT_NBITS, ROWS, QUOTIENT_DELAY, STREAMS, LOADS, ADDS)
 
 
-def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(nbits: int, values: Values) -> Unit:
     """A unit for moduli of nbits bits; it is wider itself."""
     shape = {param.name: values[param.name] for param in PARAMS}
     timing = {name: value for name, value in shape.items() if name != ROWS.name}
-
-    def rtl(_: int) -> Component:
-        return HeapMont(nbits, **shape)
-
-    def cl(_: int) -> Component:
-        return HeapMontCL(nbits, **shape)
-
-    return Unit(rtl, cl, HeapMontTiming(nbits, **timing))
+    return Unit(
+        lambda _: HeapMont(nbits, **shape),
+        lambda _: HeapMontCL(nbits, **shape),
+        HeapMontTiming(nbits, **timing),
+    )
 
 
 HEAP_MONT = Multiplier("HeapMont", PARAMS, unit)

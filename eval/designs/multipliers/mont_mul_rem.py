@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from ....cl.mont_mul_rem import MontMulRemCL
 from ....cl.timing import MontMulRemTiming
@@ -12,11 +10,10 @@ from ....fl.errors import BadInput
 from ....fl.param import BOOLS, Count, Param, largest_divisor
 from ....rtl.units.add_red import ADD_REDS
 from ....rtl.units.mont_mul_rem import MontMulRem
-from .gating import GATED
-from .multiplier import Multiplier, Unit, fits_modulus
+from .multiplier import GATED, Multiplier, Unit, Values, fits_modulus
 
 
-def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(nbits: int, values: Values) -> Unit:
     """nstages stages of steps_per_stage AddReds."""
     steps, nstages = values["steps_per_stage"], values["nstages"]
     if nbits % (steps * nstages):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from ....cl.mul_rem import MulRemCL
 from ....cl.timing import MulRemTiming
 from ....fl.param import Count, Param, must_divide
 from ....rtl.units.mul_rem import MulRem
-from .gating import GATED
-from .multiplier import Multiplier, Unit, fits_modulus
+from .multiplier import GATED, Multiplier, Unit, Values, fits_modulus
 
 QUOTIENT_BITS = Param(
     "quotient_bits_per_cycle", 2, Count(1), "quotient bits that the divider makes in a cycle"
@@ -24,7 +21,7 @@ MULTIPLIER_BITS = Param(
 )
 
 
-def unit(divider: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(divider: str, nbits: int, values: Values) -> Unit:
     """A multiplier and a divider: `restoring`, or paper 001's, which is `aligned` and ends early."""
     quotient_bits = values.get(QUOTIENT_BITS.name, 1)
     multiplier_bits = values[MULTIPLIER_BITS.name]

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pymtl3 import Component
 
 from ....cl.timing import UnitTiming
 from ....fl.domains import Domain
 from ....fl.errors import BadInput
-from ....fl.param import Param
+from ....fl.param import BOOLS, Param
 
-if TYPE_CHECKING:
-    from pymtl3 import Component
+Values = Mapping[str, Any]  # of all parameters of a design
+GATED = Param(  # of paper 001's machines
+    "gated",
+    False,
+    BOOLS,
+    "registers have an enable alone, so that synthesis gates their clock; not so in the paper's RTL, where "
+    "a reset goes before it",
+)
 
 
 @dataclass(frozen=True)
@@ -44,11 +52,9 @@ class Multiplier:
 
     family: str
     params: tuple[Param, ...]
-    unit: Callable[
-        [int, Mapping[str, Any]], Unit
-    ]  # of the machine's width and the values of all its parameters
+    unit: Callable[[int, Values], Unit]  # of the machine's width
 
 
-def fits_modulus(values: Mapping[str, Any]) -> bool:
+def fits_modulus(values: Values) -> bool:
     """The machine wants products whose cycles follow the length of the modulus."""
     return values.get("fit") == "modulus"

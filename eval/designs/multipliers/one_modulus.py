@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from ....cl.fixed_mod_exp import DirectMulCL, UnsubtractedCL
 from ....cl.pseudo_mul import PseudoMulCL, PseudoMulTiming
@@ -19,7 +17,7 @@ from ....rtl.units.direct_mul import MAX_NBITS as MOST_DIVIDED_NBITS
 from ....rtl.units.direct_mul import DirectMul
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.pseudo_mul import PseudoMul, modulus_of
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, Values
 
 MODULUS = Param(
     "modulus",
@@ -40,7 +38,7 @@ TREE_PARAMS = (
 )
 
 
-def modulus(nbits: int, values: Mapping[str, Any]) -> int:
+def modulus(nbits: int, values: Values) -> int:
     """The modulus of the machine; 0: any."""
     number = values.get(MODULUS.name, 0)
     if number.bit_length() > nbits:
@@ -50,7 +48,7 @@ def modulus(nbits: int, values: Mapping[str, Any]) -> int:
     return number
 
 
-def working(nbits: int, domain: str, values: Mapping[str, Any]) -> int:
+def working(nbits: int, domain: str, values: Values) -> int:
     """The modulus by which the products are reduced; 0: any."""
     number = modulus(nbits, values)
     if domain == "pseudo":
@@ -59,7 +57,7 @@ def working(nbits: int, domain: str, values: Mapping[str, Any]) -> int:
     return number
 
 
-def tree(values: Mapping[str, Any]) -> dict[str, str]:
+def tree(values: Values) -> dict[str, str]:
     """The choices for a compression tree, where there are any."""
     return {param.name: values[param.name] for param in TREE_PARAMS if param.name in values}
 
@@ -80,7 +78,7 @@ def check_reduction(number: int, nbits: int) -> None:
     modulus_of(number, None, nbits)
 
 
-def compressed(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+def compressed(domain: str, nbits: int, values: Values) -> Unit:
     """A unit of CM."""
     number = working(nbits, domain, values)
     check_tree("cm", nbits, MAX_OPERAND_NBITS["multiply"])
@@ -89,7 +87,7 @@ def compressed(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
     return Unit(partial(PseudoMul, **shape), partial(PseudoMulCL, **shape), PseudoMulTiming())
 
 
-def direct(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+def direct(domain: str, nbits: int, values: Values) -> Unit:
     """A unit of DM."""
     number = working(nbits, domain, values)
     if nbits > MOST_DIVIDED_NBITS:
@@ -101,7 +99,7 @@ def direct(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
     return Unit(partial(DirectMul, modulus=number), partial(DirectMulCL, modulus=number), PseudoMulTiming())
 
 
-def unsubtracted(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+def unsubtracted(domain: str, nbits: int, values: Values) -> Unit:
     """A unit of MM, one bit wider than the modulus."""
     number = working(nbits, domain, values)
     space = (lambda _: Redundant(number, nbits)) if domain == "pseudo" else None

@@ -4,14 +4,11 @@ pipeline.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ....cl.fold_exp import FOLD_TIMING
 from ....fl.errors import BadInput
 from ....fl.multipliers.row_fold import FoldShape
 from ....fl.param import Param
-from .multiplier import Multiplier, Unit, within_machine
+from .multiplier import Multiplier, Unit, Values, within_machine
 
 MOST_NBITS = 128  # there are n / 2 residues and more in registers, and n^2 full adders for them
 STEPS = Param(
@@ -22,7 +19,7 @@ STEPS = Param(
 )
 
 
-def shape_of(nbits: int, values: Mapping[str, Any]) -> FoldShape:
+def shape_of(nbits: int, values: Values) -> FoldShape:
     """The words of a machine."""
     if nbits > MOST_NBITS:
         raise BadInput(
@@ -32,7 +29,7 @@ def shape_of(nbits: int, values: Mapping[str, Any]) -> FoldShape:
     return FoldShape(nbits, values[STEPS.name])
 
 
-def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(nbits: int, values: Values) -> Unit:
     """The cycles of a product."""
     shape_of(nbits, values)
     return within_machine("r and b are in its stages alone; take the whole machine", FOLD_TIMING)

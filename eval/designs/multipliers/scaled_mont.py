@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ....cl.scaled_mont import ScaledMontCL, ScaledMontTiming
 from ....fl.param import Param
 from ....rtl.units.scaled.scaled_mont import ScaledMont
 from ....rtl.units.scaled.scaled_step import SCALED_STEPS
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, Values
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -25,7 +24,7 @@ STATE = Param(
 )
 
 
-def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(nbits: int, values: Values) -> Unit:
     """A unit for moduli of nbits bits; it is wider itself."""
     shape = {param.name: values[param.name] for param in (DIGIT_NBITS, STATE)}
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from ....cl.serial import SerialMontCL
 from ....cl.timing import SerialMontTiming
 from ....fl.param import Count, Param, must_divide
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.mm_red import MMRed
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, Values
 
 BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")
 
 
-def unit(component: type, nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(component: type, nbits: int, values: Values) -> Unit:
     """Both take as long."""
     bits = values[BITS_PER_CYCLE.name]
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -12,13 +11,13 @@ from ....fl.errors import BadInput
 from ....fl.param import BOOLS, Param, must_divide
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
-from .multiplier import Multiplier, Unit, fits_modulus
+from .multiplier import Multiplier, Unit, Values, fits_modulus
 from .serial_mont import BITS_PER_CYCLE
 
 CARRY_SAVE = Param("carry_save", False, BOOLS, "keep sums in carry-save form: no carry runs across the word")
 
 
-def unit(until: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(until: str, nbits: int, values: Values) -> Unit:
     """`until`: a product ends when ones are `noticed` to be gone a cycle late, are `spent`, or after a
     `count`.
     """

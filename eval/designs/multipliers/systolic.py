@@ -4,20 +4,14 @@ ours, which never idles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 from ....cl.systolic import SystolicMontCL, scaled_array_timing, systolic_timing
 from ....fl.multipliers.scaled import ScaledShape
 from ....fl.multipliers.systolic import DIGIT_NBITS as LEGAL
 from ....fl.multipliers.systolic import LEAST_WORDS, SystolicShape
 from ....fl.param import Count, Param
 from ....rtl.units.systolic.systolic_mont import SystolicMont
-from .multiplier import Multiplier, Unit, within_machine
+from .multiplier import Multiplier, Unit, Values, within_machine
 from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
-
-if TYPE_CHECKING:
-    from pymtl3 import Component
 
 DIGIT_002 = 16
 PUBLISHED_NBITS = (512, 1024, 2048, 4096)  # as many words as the paper: moduli two bits shorter
@@ -45,7 +39,7 @@ WORDS = Param(
 )
 
 
-def shape_of(nbits: int, values: Mapping[str, Any]) -> SystolicShape:
+def shape_of(nbits: int, values: Values) -> SystolicShape:
     """The words of a machine; with another k as many as they need, unless their number is given."""
     k, words = values[DIGIT_NBITS.name], values[WORDS.name]
     if k != digit_at(nbits) and words == words_002(nbits):
@@ -53,17 +47,10 @@ def shape_of(nbits: int, values: Mapping[str, Any]) -> SystolicShape:
     return SystolicShape(nbits, k, words)
 
 
-def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def unit(nbits: int, values: Values) -> Unit:
     """A unit of whole words."""
     shape = shape_of(nbits, values)
-
-    def rtl(_: int) -> Component:
-        return SystolicMont(shape)
-
-    def cl(_: int) -> Component:
-        return SystolicMontCL(shape)
-
-    return Unit(rtl, cl, systolic_timing(shape))
+    return Unit(lambda _: SystolicMont(shape), lambda _: SystolicMontCL(shape), systolic_timing(shape))
 
 
 SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
@@ -72,7 +59,7 @@ SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
 # ---- on a scaled modulus
 
 
-def scaled_unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+def scaled_unit(nbits: int, values: Values) -> Unit:
     """The cycles of a product."""
     why = (
         "words come and go in the order in which the machine has them; take the whole machine, or design "

@@ -12,7 +12,6 @@ from ....fl.program.ir import Check
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..interfaces import find as find_interface
 from ..verilog_header import PROTOCOL, folded, messages, paragraphs, parameters, verilog_file, wrapped
-from ..workloads import some_operands
 from . import accelerator
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def _cycles(machine: Machine, interface: Interface) -> str:
     if machine.keyed:
         return _private_cycles(machine, interface)
     nbits = machine.nbits
-    base, _, mod = some_operands(machine)
+    base, _, mod = machine.some_operands()
     exponents = {"exp = 65537": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
     figures = "; ".join(
         f"{machine.cycles(base, exp, mod)} for {name}"
@@ -186,7 +185,7 @@ def statuses(machine: Machine, interface: Interface) -> list[Status]:
     more = interface.more_statuses(machine.shape)
     if machine.keyed:
         return sorted({*_of_program(machine), *more})
-    _, _, mod = some_operands(machine)
+    _, _, mod = machine.some_operands()
     longest = (1 << machine.nbits) - 1 if machine.modulus == 0 else mod
     samples = ((0, 1, mod), (0, 1, 0), (0, 1, 2), (mod, 1, mod), (0, 1, longest))
     answers = {machine.check(*operands) for operands in samples}

@@ -18,7 +18,6 @@ from ...designs.catalogue import find
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000
 from ...designs.machine_chip import Chip
 from ...designs.verilog.machine import codes, computes
-from ...designs.workloads import some_operands
 from ...table import markdown_table
 from .subject import SPARE_CYCLES, Reuse, Subject, short
 
@@ -173,7 +172,7 @@ class Exponentiation(Subject):
         if machine.keyed:
             yield from self._private_cycles()
             return
-        base, exp, mod = some_operands(machine)
+        base, exp, mod = machine.some_operands()
         ones = (1 << machine.nbits) - 1
         exponents = {
             "65537": 65537,

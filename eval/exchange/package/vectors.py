@@ -18,7 +18,6 @@ from ....fl.random_bytes import LFSR_SEED, lfsr_not_random
 from ....proc.software.seeded_keys import seeded_key
 from ....rtl.units.padding.random_health import STARTUP
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, answers
-from ...designs.workloads import some_operands
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -227,7 +226,7 @@ def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
     machine = subject.machine
     nbits, nbytes = machine.nbits, machine.nbits // 8
     padded = is_padded(nbits)
-    base, _, mod = some_operands(machine)
+    base, _, mod = machine.some_operands()
     public, private, back = 0x11, 0x1D3, 0  # short: what is tested here is what is around the machine
     if padded and not machine.modulus and machine.modulus_nbits == nbits:
         pair = seeded_key(nbits)

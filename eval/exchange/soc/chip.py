@@ -30,9 +30,8 @@ from ....proc.software.seeded_keys import seeded_key
 from ....rtl.sim import build
 from ...designs.interfaces import AXI4LITE
 from ...designs.levels import check_rows
-from ...designs.system_catalogue import key_operations
 from ...designs.verilog.machine import verilog
-from ...designs.workloads import Workload
+from ...designs.workload_names import Workload, key_operations
 from .program import Software, calls_header, operands_header, software
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from ...lab.schedulers import Here, Local, Report
 
 if TYPE_CHECKING:
     from ....fl.rsa_keys import RSAKey
-    from ...designs.design import Design
     from ...designs.interfaces import Operands
+    from ...designs.machine import Design
     from ...lab.ledger.ledger import Ledger
     from .private import Protection
 

@@ -17,7 +17,7 @@ from .numbers import Key
 
 if TYPE_CHECKING:
     from ....fl.rsa_keys import RSAKey
-    from ...designs.design import Design
+    from ...designs.machine import Design
 
 MOST_KEYS = 4096  # that are kept with their primes
 

@@ -12,7 +12,7 @@ from ...arguments import add_json, answer, find_design, json_number, json_value
 
 if TYPE_CHECKING:
     from .....fl.param import Param
-    from ....designs.design import Design
+    from ....designs.machine import Design
 
 SUMMARY = "list the accelerators of the catalogue"
 EXAMPLES = """\

@@ -20,7 +20,7 @@ from ...arguments import (
 )
 
 if TYPE_CHECKING:
-    from ....designs.design import Design
+    from ....designs.machine import Design
 
 SUMMARY = "print the program that a machine executes"
 TEXT = """\

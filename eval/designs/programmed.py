@@ -1,0 +1,207 @@
+"""The program of a machine that executes one: its answers, cycles, and requests for private operations."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ...cl.program import ProgramTiming
+from ...cl.program_formula import Formula
+from ...cl.scaled_formula import ScaledFormula
+from ...cl.timing import Dependence, UnitTiming, mod_exp_cycles, product_count
+from ...fl.errors import BadInput
+from ...fl.mod_exp import operand_status
+from ...fl.program.builder import program_of
+from ...fl.program.interpreter import Arithmetic, Executed, Outcome, run
+from ...fl.program.ir import Program
+from ...fl.program.plan import Plan
+from ...fl.program.recipe import Recipe
+from ...fl.program.schedules import BINARY
+from ...fl.rsa_keys import RSAKey
+from ...fl.status import Status
+
+Draw = Callable[[int], int]  # a random number below another
+
+MEANINGS = {
+    "p": "a prime factor of the modulus",
+    "q": "the other prime factor",
+    "dp": "d mod p - 1",
+    "dq": "d mod q - 1",
+    "qinv": "q^-1 mod p",
+    "e": "the public exponent",
+    "phi": "a multiple of the orders of all residues, such as (p - 1)(q - 1)",
+    "x": "a random number that has no factor in common with the modulus",
+    "k": "a random factor",
+    "kp": "a random factor",
+    "kq": "a random factor, another",
+}
+
+
+@dataclass(frozen=True)
+class Programmed:
+    """Answers of a machine's program to an operation, and its cycles by microinstructions and by formula."""
+
+    recipe: Recipe
+    plan: Plan
+    unit: UnitTiming
+
+    @functools.cached_property
+    def program(self) -> Program:
+        return program_of(self.recipe)
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        recipe = self.recipe
+        return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits, recipe.scaled)
+
+    @property
+    def timing(self) -> ProgramTiming:
+        recipe = self.recipe
+        return ProgramTiming(
+            self.program,
+            self.unit,
+            recipe.nunits,
+            recipe.nbits,
+            self.plan.forward,
+            recipe.doublings_per_cycle,
+            recipe.scaled,
+        )
+
+    @property
+    def closed(self) -> Formula:
+        """The closed formulas of its cycles."""
+        kind = Formula if self.recipe.scaled is None else ScaledFormula
+        return kind(self.recipe, self.unit, self.plan.forward)
+
+    @property
+    def scanned(self) -> dict[str, Dependence]:
+        """How the scan depends on the exponent, where a key or skipped digits overrule the plan."""
+        recipe = self.recipe
+        if recipe.keyed and not recipe.shape.right:
+            return {"exponent": Dependence.NONE}
+        return {"exponent": Dependence.LENGTH} if recipe.skips else {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields of the request."""
+        return ("base", "exp", "mod", *(name for name, _ in self.program.fields))
+
+    def named(self, operands: tuple[int, ...]) -> dict[str, int]:
+        """The fields with their values."""
+        if len(operands) != len(self.names):
+            raise BadInput(
+                f"{len(operands)} operands for a machine that takes {', '.join(self.names)}: "
+                "`operands` of its program makes them of a key"
+            )
+        return dict(zip(self.names, operands, strict=True))
+
+    def inspect(self, fields: Mapping[str, int]) -> Status:
+        """The status with which a request is refused."""
+        status = operand_status(
+            fields["base"],
+            fields["mod"],
+            odd_only=self.recipe.odd_only,
+            reduced_only=self.recipe.domain != "identity",
+        )
+        even = "p" in fields and not fields["p"] & fields["q"] & 1
+        return Status.BAD_KEY if status is Status.OK and even else status
+
+    def fl(self, operands: tuple[int, ...]) -> Outcome:
+        """Status and result, by the program."""
+        fields = self.named(operands)
+        return run(self.program, fields, self.arithmetic, self.inspect(fields))
+
+    def trace(self, operands: tuple[int, ...]) -> list[Executed]:
+        """The words that are executed."""
+        fields = self.named(operands)
+        return self.executed(fields, self.arithmetic, self.inspect(fields))
+
+    def executed(
+        self, fields: Mapping[str, int], arithmetic: Arithmetic | None, status: Status = Status.OK
+    ) -> list[Executed]:
+        """The words that are executed for these fields; without arithmetic, none of the numbers decides."""
+        trace: list[Executed] = []
+        run(self.program, fields, arithmetic, status, trace)
+        return trace
+
+    def cycles(self, *operands: int) -> int:
+        """By a closed formula, if the multiplier's cycles are the same for all operands; else word by
+        word.
+        """
+        fields = self.named(operands)
+        recipe, status = self.recipe, self.inspect(fields)
+        by_formula = self.unit.product_cycles(1) is not None
+        if isinstance(self.closed, ScaledFormula) and not recipe.keyed and not recipe.shape.sliding:
+            return self.closed.plain(fields["mod"], fields["exp"], self.plan) if status is Status.OK else 1
+        if recipe.schedule in BINARY and not recipe.keyed and not recipe.fits:
+            return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
+        if by_formula and not recipe.keyed and recipe.shape.digit and status is Status.OK:
+            return self.closed.plain(fields["mod"], fields["exp"])
+        return self.timing.cycles(fields, self.arithmetic, status)
+
+    def products(self, exp: int) -> int:
+        """Products that follow one another, of an operation without a key."""
+        if self.recipe.schedule in BINARY:
+            return product_count(self.plan, exp)
+        fields = {"base": 1, "exp": exp, "mod": (1 << self.recipe.nbits) - 1}
+        return sum(len(word.made) for word in self.executed(fields, None))
+
+    # ---- keys
+
+    @property
+    def fields(self) -> tuple[tuple[str, int, str], ...]:
+        return tuple((name, nbits, MEANINGS[name]) for name, nbits in self.program.fields)
+
+    @property
+    def e_nbits(self) -> int:
+        """Bits that a key's public exponent may have."""
+        return self.recipe.half_nbits if self.recipe.joins else self.recipe.nbits
+
+    def operands(self, key: RSAKey, message: int, draw: Draw) -> tuple[int, ...]:
+        """The request for message^d with this key; draw(n) is a random number below n."""
+        if key.d is None:
+            raise BadInput(f"the key with n = {key.n} is public; give a private key to decrypt")
+        recipe, most = self.recipe, self.e_nbits
+        numbers: dict[str, int] = {"e": key.e}
+        if key.e.bit_length() > most:
+            least = key.e.bit_length() * (2 if recipe.joins else 1)
+            raise BadInput(
+                f"e of the key has {key.e.bit_length()} bits: this machine takes {most}; give --nbits "
+                f"{least} or more"
+            )
+        if recipe.crt:
+            numbers |= key.crt()._asdict()
+        if recipe.blind_exponent and not recipe.crt:
+            p, q, *_ = key.crt()
+            numbers["phi"] = (p - 1) * (q - 1)
+        values = []
+        for name, nbits in self.program.fields:
+            if name == "x":
+                values.append(_coprime(key.n, draw, 1 << nbits))
+            elif name in ("k", "kp", "kq"):
+                values.append(draw(1 << nbits))
+            else:
+                value = numbers[name]
+                if value.bit_length() > nbits:
+                    raise BadInput(
+                        f"{name} of the key has {value.bit_length()} bits: this machine of {recipe.nbits} "
+                        f"bits takes {nbits}; "
+                        f"give --nbits {2 * value.bit_length() if recipe.crt else value.bit_length()} or more"
+                    )
+                values.append(value)
+        return (message, key.e if recipe.crt else key.d, key.n, *values)
+
+    def formula(self, key: RSAKey) -> int:
+        """The cycles of a private operation with this key, in closed form."""
+        assert key.d is not None
+        return self.closed.keyed(key.n, key.d, key.e, key.p or 0, key.q or 0)
+
+
+def _coprime(n: int, draw: Draw, above: int) -> int:
+    """A random number from 2 on, below n and the other, without a common factor with n."""
+    while True:
+        number = 2 + draw(min(n, above) - 2)
+        if math.gcd(number, n) == 1:
+            return number
