@@ -36,7 +36,7 @@ from ..netlist.netlist import Netlist
 from ..power.cell_energy import KindEnergy, Members
 from ..power.estimator import FJ_PER_NS_TO_MW, NW_TO_MW, Estimator
 from ..timing import opensta
-from ..timing.spef import spef as star_spef
+from ..timing.spef import stars
 from ..timing.wire_table import WireTable
 from .report import Compared
 
@@ -159,7 +159,7 @@ class Powered:
             (work / "constraints.sdc").write_text(self.asked.sdc)
             (work / "activity.tcl").write_text("\n".join(self._told()) + "\n")
             if self.wires:
-                (work / "wires.spef").write_text(star_spef(self.netlist, self.wires))
+                (work / "wires.spef").write_text(stars(self.netlist, self.wires))
             script = SCRIPT.format(
                 lib=self.kit.lib,
                 netlist=self.netlist_v.absolute(),

@@ -17,7 +17,7 @@ from ..kit.constraints import Constraints
 from ..kit.kit import Kit
 from ..netlist.netlist import Netlist
 from ..timing import nldm, opensta
-from ..timing.spef import spef as star_spef
+from ..timing.spef import stars
 from ..timing.timing import FAR_NS as NEVER_NS
 from ..timing.wire_table import NetWire, WireTable
 from .report import Compared
@@ -73,7 +73,7 @@ class Timed:
             spef = self.spef
             if spef is None and self.wires:
                 spef = Path(directory) / "star.spef"
-                spef.write_text(star_spef(self.netlist, self.wires))
+                spef.write_text(stars(self.netlist, self.wires))
             found = opensta.run(self.netlist_v, self.top, self.kit.lib, self.asked, spef, None, 1, False)
         return Slacks(found.setup, found.hold_inside)
 

@@ -15,18 +15,20 @@ import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...rtl.sim.toolchain import ToolError
 from ..kit.def_ import Wire
-from ..kit.lef import DBU, Lef, Macro, dbu
-from ..netlist.netlist import PORT, Netlist, Terminal
+from ..kit.lef import DBU, Box, Lef, Macro, Polygon, dbu
+from ..netlist.netlist import PORT
 from . import subprocess_engine
 from .global_routing import Ways
+from .placed import Placed
 from .placement import Placement, PortPin
-from .routing import Segment
+from .routing import InDetail, Segment
+from .wires import terminal_positions
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
@@ -35,6 +37,7 @@ ROUNDS, SECONDS = 250, 1800  # of the processor, which a busy machine does not c
 
 Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
 Piece = tuple[int, int, int, int]  # columns and rows of its ends
+Access = tuple[int, int, str]  # where a via may stand, from the corner of the upright cell, and which
 
 
 class Grid:
@@ -47,14 +50,11 @@ class Grid:
         self.x0, self.dx = dbu(vertical.offset), dbu(vertical.pitch)
         self.y0, self.dy = dbu(horizontal.offset), dbu(horizontal.pitch)
         width, height = (dbu(length) for length in placement.die_um)
-        own = [
-            self._tracks(self.x0, self.dx * track.every, width)
-            if index % 2 == 0
-            else self._tracks(self.y0, self.dy * track.every, height)
-            for index, track in enumerate(self.routing.layers)
+        ways = ((self.x0, self.dx, width), (self.y0, self.dy, height))
+        self.tracks = own = [
+            self._tracks(*ways[index % 2], track.every) for index, track in enumerate(self.routing.layers)
         ]
         self.xs, self.ys = (sorted(set().union(*own[way::2])) for way in (0, 1))
-        self.tracks = own
         # where those above and below have tracks
         self.stops = [
             set().union(*(own[other] for other in (index - 1, index + 1) if 0 <= other < len(own)))
@@ -62,10 +62,10 @@ class Grid:
         ]
 
     @staticmethod
-    def _tracks(first: int, pitch: float, length: int) -> set[int]:
+    def _tracks(first: int, pitch: int, length: int, every: float) -> set[int]:
         """Their places up to as far from the other end of the die as the first is from this one."""
-        count = int((length - 2 * first) / pitch) + 1
-        return {first + round(pitch * number) for number in range(count)}
+        count = int((length - 2 * first) / (pitch * every)) + 1
+        return {first + round(pitch * every * number) for number in range(count)}
 
     def at(self, column: int, row: int) -> tuple[int, int]:
         """Database units of a crossing."""
@@ -106,90 +106,81 @@ def _nearest(places: list[int], wanted: float) -> int:
     return min(around, key=lambda index: abs(places[index] - wanted))
 
 
-def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, int, str]]]:
-    """Of each pin of an upright cell: where a via may stand (dbu from the cell's corner) and which; the best
-    kind there is.
-    """
+def pin_access(macro: Macro, grid: Grid) -> dict[str, list[Access]]:
+    """The spots for a via on each signal pin, with the best kind of via that there is."""
     import klayout.db as db
 
-    routing = grid.routing
+    rules, lef = grid.routing, grid.lef
 
-    def region(shapes: Iterable[tuple[str, Any]]) -> Any:
-        found = db.Region()
-        for layer, corners in shapes:
-            if layer == routing.pin_layer:
-                found.insert(db.Polygon([db.Point(dbu(x), dbu(y)) for x, y in corners]))
-        return found.merged()
+    def region(shapes: Iterable[tuple[str, Polygon]]) -> Any:
+        polygons = [
+            db.Polygon([db.Point(dbu(x), dbu(y)) for x, y in corners])
+            for layer, corners in shapes
+            if layer == rules.pin_layer
+        ]
+        return db.Region(polygons).merged()
+
+    def moved(box: Box, x: int, y: int) -> Any:
+        return db.Region(db.Box(*map(dbu, box)).moved(x, y))
 
     width, height = dbu(macro.width), dbu(macro.height)
-    spacing = dbu(lef.layers[routing.pin_layer].spacing)
+    spacing = dbu(lef.layers[rules.pin_layer].spacing)
     # half the spacing is the neighbour's
     inside = db.Region(db.Box(spacing // 2, 0, width - spacing // 2, height))
-    shapes = {name: region(pin.shapes) for name, pin in macro.pins.items()}
-    blocked = region(macro.obstructions)
-    access: dict[str, list[tuple[int, int, str]]] = {}
+    access: dict[str, list[Access]] = {}
     for name, pin in macro.pins.items():
         if pin.use != "signal":
             continue
-        others = blocked.dup()
-        for other, shape in shapes.items():
-            if other != name:
-                others += shape
-        near = others.sized(spacing - 1)
-        choices: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+        own = region(pin.shapes)
+        others = [shape for other in macro.pins.values() if other is not pin for shape in other.shapes]
+        near = region([*macro.obstructions, *others]).sized(spacing - 1)
+        choices: dict[int, list[Access]] = defaultdict(list)
+
+        def rank(x: int, y: int, via: str, own: Any = own, near: Any = near) -> int | None:
+            """0: the via's metal is within the pin; 1: its cut is; 2: its cut touches the pin."""
+            pad, cut = (moved(lef.vias[via][layer], x, y) for layer in (rules.pin_layer, rules.pin_cut))
+            if (pad - own).is_empty():
+                return 0
+            notched = not (pad + own).merged().notch_check(spacing).is_empty()
+            if notched or not (pad & near).is_empty() or not (pad - inside).is_empty():
+                return None
+            if (cut - own).is_empty():
+                return 1
+            return None if (cut & own).is_empty() else 2
+
         for x in range(grid.x0, width, grid.dx):
             for y in range(grid.y0, height, grid.dy):
-                for via in routing.pin_vias:
-                    shapes_of = lef.vias[via]
-                    pad, cut = (
-                        _region(db, shapes_of[layer], x, y) for layer in (routing.pin_layer, routing.pin_cut)
-                    )
-                    if (pad - shapes[name]).is_empty():
-                        choices[0].append((x, y, via))
+                for via in rules.pin_vias:
+                    if (found := rank(x, y, via)) is not None:
+                        choices[found].append((x, y, via))
                         break
-                    grown = (pad + shapes[name]).merged()
-                    notched = not grown.notch_check(spacing).is_empty()
-                    if notched or not (pad & near).is_empty() or not (pad - inside).is_empty():
-                        continue
-                    if (cut - shapes[name]).is_empty():
-                        choices[1].append((x, y, via))
-                        break
-                    if not (cut & shapes[name]).is_empty():
-                        choices[2].append((x, y, via))
-                        break
-        good = choices[0] + choices[1]
-        access[name] = good or choices[2]
+        access[name] = choices[0] + choices[1] or choices[2]
     return access
 
 
-def _region(db: Any, box: tuple[float, float, float, float], x: int, y: int) -> Any:
-    return db.Region(db.Box(*(dbu(value) for value in box)).moved(x, y))
-
-
 @dataclass
-class Detailed:
-    """Whether every wire was made, and if so which."""
+class Net:
+    """A net to be routed: the nodes at which each of its pins, driver first, can be met."""
 
-    done: bool
-    why_not: str
-    seconds: float
-    rounds: int
-    wires: dict[str, list[Wire]]  # by the name of the net
+    pins: list[list[Node]]
+    guide: list[Piece] = field(default_factory=list)  # its global routing
+    vias: dict[Node, str] = field(default_factory=dict)  # on nodes at pins of cells
+    number: int = -1
 
 
-def not_detailed(why: str) -> Detailed:
-    """What there is where it is not tried."""
-    return Detailed(False, why, 0.0, 0, {})
+def not_detailed(why: str) -> tuple[InDetail, dict[str, list[Wire]]]:
+    """The result where it is not tried."""
+    return InDetail(False, why, 0.0, 0), {}
 
 
 def route_detailed(
-    placement: Placement, netlist: Netlist, lef: Lef, ways: Ways, most_cells: int = MOST_CELLS
-) -> Detailed:
-    """All wires of a placed netlist, near their global routing; says why not where the design is too large or
-    too dense.
+    placed: Placed, ways: Ways, most_cells: int = MOST_CELLS
+) -> tuple[InDetail, dict[str, list[Wire]]]:
+    """All wires of a placed netlist by the names of their nets, near their global routing; says why not where
+    the design is too large or too dense.
     """
     start = time.monotonic()
-    cells = len(placement.instances)
+    cells = len(placed.placement.instances)
     if cells > most_cells:
         return not_detailed(
             f"{cells:,} cells are more than {most_cells:,} (detailed_cells): global routing has their lengths"
@@ -198,82 +189,56 @@ def route_detailed(
         return not_detailed(
             f"{ways.full:,} borders of the global routing are too full: a lower density gives more room"
         )
-    grid = Grid(placement, lef)
-    nets, meets = _terminals(placement, netlist, lef, grid)
-    guides = [_guide(ways.segments[net], grid) for net, _ in nets]
-    alone = _alone(placement, grid, nets)
-    trees, left, rounds = _search(
-        grid, [*(pins for _, pins in nets), *alone], [*guides, *([] for _ in alone)]
-    )
+    grid = Grid(placed.placement, placed.lef)
+    nets = list(_nets(placed, grid, ways))
+    trees, left, rounds = search(grid, [*nets, *_alone(placed.placement, grid, nets)])
     seconds = round(time.monotonic() - start, 2)
     if left:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
-        return Detailed(False, why, seconds, rounds, {})
+        return InDetail(False, why, seconds, rounds), {}
     wires = {
-        netlist.nets[net]: joined(list(_wires(grid, pins, found, meets[net])), grid)
-        for (net, pins), found in zip(nets, trees[: len(nets)], strict=True)
+        placed.netlist.nets[net.number]: joined(list(_wires(grid, net, tree)), grid)
+        for net, tree in zip(nets, trees, strict=False)
     }
-    return Detailed(True, "", seconds, rounds, wires)
+    return InDetail(True, "", seconds, rounds), wires
 
 
-def _terminals(
-    placement: Placement, netlist: Netlist, lef: Lef, grid: Grid
-) -> tuple[list[tuple[int, list[list[Node]]]], dict[int, dict[Node, str]]]:
-    """For every net the nodes at which each of its pins can be met, driver first; and the via of each such
-    node.
-    """
+def _nets(placed: Placed, grid: Grid, ways: Ways) -> Iterator[Net]:
+    """All nets that have wires."""
+    instances, lef = placed.placement.instances, placed.lef
     access = {
-        kind: pin_access(lef.macro(kind), lef, grid)
-        for kind in {instance.kind for instance in placement.instances.values()}
+        kind: pin_access(lef.macro(kind), grid) for kind in {place.kind for place in instances.values()}
     }
-    nets: list[tuple[int, list[list[Node]]]] = []
-    vias: dict[int, dict[Node, str]] = {}
-    for net, driver in enumerate(netlist.driver):
-        if net in netlist.constants or driver is None or not netlist.sinks[net]:
-            continue
-        pins = []
-        own = vias[net] = {}
-        for terminal in [driver, *netlist.sinks[net]]:
-            nodes = []
-            for node, via in _nodes(placement, lef, grid, access, terminal):
-                nodes.append(node)
-                if via:
-                    own[node] = via
+    for number, terminals, _ in terminal_positions(placed):
+        net = Net([], _guide(ways.segments[number], grid), number=number)
+        for owner, pin in terminals:
+            if owner == PORT:
+                net.pins.append([_node_of(placed.placement.pins[pin], grid)])
+                continue
+            place = instances[owner]
+            nodes: list[Node] = []
+            for dx, dy, via in access[place.kind][pin]:
+                x, y = lef.macro(place.kind).placed(place.orient, dx / DBU, dy / DBU)
+                nodes.append((0, *grid.nearest(dbu(place.x_um + x), dbu(place.y_um + y))))
+                net.vias[nodes[-1]] = via
             if not nodes:
-                raise ToolError(
-                    f"no via can stand on {'/'.join(terminal)}, a pin of {netlist.cells[terminal[0]].kind}"
-                )
-            pins.append(nodes)
-        nets.append((net, _in_order(pins, grid)))
-    return nets, vias
+                raise ToolError(f"no via can stand on {owner}/{pin}, a pin of {place.kind}")
+            net.pins.append(nodes)
+        net.pins = _in_order(net.pins, grid)
+        yield net
 
 
-def _alone(
-    placement: Placement, grid: Grid, nets: list[tuple[int, list[list[Node]]]]
-) -> list[list[list[Node]]]:
+def _alone(placement: Placement, grid: Grid, nets: list[Net]) -> list[Net]:
     """Ports that are on no net with wires, each as a net of its own: their metal is there, and other nets
     keep away from it.
     """
+    taken = {node for net in nets for nodes in net.pins for node in nodes}
     ports = (_node_of(port, grid) for port in placement.pins.values())
-    taken = {node for _, pins in nets for nodes in pins for node in nodes}
-    return [[[node]] for node in ports if node not in taken]
+    return [Net([[node]]) for node in ports if node not in taken]
 
 
 def _node_of(port: PortPin, grid: Grid) -> Node:
     return grid.layers.index(port.layer), *grid.nearest(port.x_um * DBU, port.y_um * DBU)
-
-
-def _nodes(
-    placement: Placement, lef: Lef, grid: Grid, access: dict[str, Any], terminal: Terminal
-) -> Iterator[tuple[Node, str]]:
-    owner, pin = terminal
-    if owner == PORT:
-        yield _node_of(placement.pins[pin], grid), ""
-        return
-    instance = placement.instances[owner]
-    for dx, dy, via in access[instance.kind][pin]:
-        x, y = lef.macro(instance.kind).placed(instance.orient, dx / DBU, dy / DBU)
-        yield (0, *grid.nearest(dbu(instance.x_um + x), dbu(instance.y_um + y))), via
 
 
 def _in_order(pins: list[list[Node]], grid: Grid) -> list[list[Node]]:
@@ -299,61 +264,62 @@ def _guide(segments: list[Segment], grid: Grid) -> list[Piece]:
 
 
 @dataclass
-class Found:
+class Routed:
     """A net's tree: of each pin which of its nodes is met, and straight wires and vias by their ends."""
 
     met: list[int]
     pieces: list[tuple[Node, Node]]
 
 
-def _search(
-    grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]
-) -> tuple[list[Found], int, int]:
+def search(grid: Grid, nets: list[Net]) -> tuple[list[Routed], int, int]:
     """Each net's tree; how many nets are still in conflict; rounds taken."""
-    numbers = subprocess_engine.run(SOURCE, "detailed routing", _task(grid, nets, guides))
+    numbers = subprocess_engine.run(SOURCE, "detailed routing", _task(grid, nets))
     left, rounds = next(numbers), next(numbers)
 
     def node() -> Node:
         return next(numbers), next(numbers), next(numbers)
 
     found = []
-    for pins in nets:
-        met = [next(numbers) for _ in pins]
-        found.append(Found(met, [(node(), node()) for _ in range(next(numbers))]))
+    for net in nets:
+        met = [next(numbers) for _ in net.pins]
+        found.append(Routed(met, [(node(), node()) for _ in range(next(numbers))]))
     return found, left, rounds
 
 
-def _task(grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]) -> Iterator[str]:
+def _task(grid: Grid, nets: list[Net]) -> Iterator[str]:
     for places in (grid.xs, grid.ys):
-        yield f"{len(places)} " + " ".join(map(str, places))
+        yield _row(len(places), *places)
     yield str(len(grid.layers))
-    for index in range(len(grid.layers)):
-        tracks, stops = grid.tracks[index], grid.stops[index]
-        columns, rows = (tracks, stops) if index % 2 == 0 else (stops, tracks)
-        yield f"{int(index % 2 == 0)} {grid.clear(index)}"
-        yield " ".join(str(int(x in columns)) for x in grid.xs)
-        yield " ".join(str(int(y in rows)) for y in grid.ys)
-    yield " ".join(str(grid.apart(index)) for index in range(len(grid.layers) - 1))
-    yield f"{ROUNDS} {SECONDS}"
+    for index, ways in enumerate(zip(grid.tracks, grid.stops, strict=True)):
+        vertical = index % 2 == 0
+        columns, rows = ways if vertical else ways[::-1]
+        yield _row(int(vertical), grid.clear(index))
+        yield _row(*(int(x in columns) for x in grid.xs))
+        yield _row(*(int(y in rows) for y in grid.ys))
+    yield _row(*(grid.apart(index) for index in range(len(grid.layers) - 1)))
+    yield _row(ROUNDS, SECONDS)
     yield str(len(nets))
-    for pins, guide in zip(nets, guides, strict=True):
-        yield str(len(pins))
-        for nodes in pins:
-            yield f"{len(nodes)} " + " ".join(f"{a} {b} {c}" for a, b, c in nodes)
-        yield f"{len(guide)} " + " ".join(f"{a} {b} {c} {d}" for a, b, c, d in guide)
+    for net in nets:
+        yield str(len(net.pins))
+        for nodes in net.pins:
+            yield _row(len(nodes), *(value for node in nodes for value in node))
+        yield _row(len(net.guide), *(value for piece in net.guide for value in piece))
 
 
-def _wires(grid: Grid, pins: list[list[Node]], found: Found, vias: dict[Node, str]) -> Iterator[Wire]:
+def _row(*numbers: int) -> str:
+    return " ".join(map(str, numbers))
+
+
+def _wires(grid: Grid, net: Net, tree: Routed) -> Iterator[Wire]:
     """A net's tree as straight wires and vias, with a via on one node of every pin."""
-    for (layer, i0, j0), (other, i1, j1) in found.pieces:
+    for (layer, i0, j0), (other, i1, j1) in tree.pieces:
         low = min(layer, other)
         via = grid.routing.layers[low].via if layer != other else ""
         yield Wire(grid.layers[low], *grid.at(i0, j0), *grid.at(i1, j1), via)
-    for nodes, met in zip(pins, found.met, strict=True):
-        node = nodes[met]
-        if node in vias:
-            x, y = grid.at(node[1], node[2])
-            yield Wire(grid.routing.pin_layer, x, y, x, y, vias[node])
+    for nodes, met in zip(net.pins, tree.met, strict=True):
+        _, column, row = node = nodes[met]
+        if node in net.vias:
+            yield Wire(grid.routing.pin_layer, *grid.at(column, row) * 2, net.vias[node])
 
 
 def joined(wires: list[Wire], grid: Grid) -> list[Wire]:

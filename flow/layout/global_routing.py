@@ -16,9 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..kit.lef import DBU, Lef, dbu
-from ..netlist.netlist import Netlist
 from . import subprocess_engine
-from .placement import Placement
+from .placed import Placed
 from .routing import Segment
 from .wires import Tree, steiner_tree, terminal_positions
 
@@ -53,14 +52,13 @@ def tracks(lef: Lef, side: float) -> tuple[float, float]:
     return across, along
 
 
-def route_globally(placement: Placement, netlist: Netlist, lef: Lef) -> Ways:
+def route_globally(placed: Placed) -> Ways:
     """A way for every net that has a wire."""
     start = _processor_seconds()
-    trees = {net: steiner_tree(points) for net, _, points in terminal_positions(placement, netlist, lef)}
-    side = SQUARE_ROWS * lef.row_height
-    answer = subprocess_engine.run(SOURCE, "global routing", _task(trees, placement, lef, side))
+    trees = {net: steiner_tree(points) for net, _, points in terminal_positions(placed)}
+    answer = subprocess_engine.run(SOURCE, "global routing", _task(trees, placed))
     full, wires_over, rounds = (next(answer) for _ in range(3))
-    layers = lef.kit.layers.horizontal, lef.kit.layers.vertical
+    layers = placed.lef.kit.layers.horizontal, placed.lef.kit.layers.vertical
     segments = {
         net: [piece for _ in tree.edges for piece in _segments(answer, layers)] for net, tree in trees.items()
     }
@@ -72,9 +70,10 @@ def _processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def _task(trees: dict[int, Tree], placement: Placement, lef: Lef, side: float) -> Iterator[str]:
-    columns, rows = (math.ceil(length / side) for length in placement.die_um)
-    across, along = (math.floor(track) for track in tracks(lef, side))
+def _task(trees: dict[int, Tree], placed: Placed) -> Iterator[str]:
+    side = SQUARE_ROWS * placed.lef.row_height
+    columns, rows = (math.ceil(length / side) for length in placed.placement.die_um)
+    across, along = (math.floor(track) for track in tracks(placed.lef, side))
     yield f"{columns} {rows} {dbu(side)} {across} {along} {SHARE} {ROUNDS} {SECONDS}"
     yield str(sum(len(tree.edges) for tree in trees.values()))
     for tree in trees.values():

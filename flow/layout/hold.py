@@ -12,77 +12,68 @@ import math
 from dataclasses import replace
 
 from ..kit.constraints import Constraints
-from ..kit.liberty import Library
-from ..netlist.netlist import Instance, Netlist, connected
+from ..netlist.netlist import Instance, connected
 from ..timing import nldm
 from . import wires
+from .placed import Placed
 from .placement import HOLD, HoldSummary
-from .row_legalizer import Rows
 
 SETUP_NS = 0.06  # that one may take of the setup slack
 MARGIN_NS = 0.015  # beyond the requirement: routing makes other wires than placement
 ROUNDS = 4
 
 
-def repair(netlist: Netlist, rows: Rows, library: Library, asked: Constraints) -> tuple[Netlist, HoldSummary]:
-    """Put delays into the netlist and its placement where needed; return the netlist and what was done."""
-    first: float | None = None
-    worst: float | None = None
+def repair(placed: Placed, asked: Constraints) -> HoldSummary:
+    """Put delays into the netlist and its placement where needed."""
+    delay_ns = placed.library.roles.delay_ns
+    worst: list[float] = []  # before each round
     count, left = 0, 0
-    for _ in range(ROUNDS):
-        timing = _timing(netlist, rows, library, asked)
-        worst = _worst(timing)
-        first = worst if first is None else first
+    for turn in range(ROUNDS + 1):
+        timing = _timing(placed, asked)
+        worst += [end.slack_ns for end in timing.hold[:1]]
+        if turn == ROUNDS:
+            break
         setup = {end.name: end.slack_ns for end in timing.setup}
         wanted: dict[str, int] = {}
         left = 0
         for end in timing.hold:
             if end.slack_ns >= MARGIN_NS:
                 break
-            many = math.ceil((MARGIN_NS - end.slack_ns) / library.roles.delay_ns)
+            many = math.ceil((MARGIN_NS - end.slack_ns) / delay_ns)
             many = min(many, math.floor(setup[end.name] / SETUP_NS)) if end.name in setup else many
-            if many > 0 and end.name.rpartition("/")[0] in netlist.cells:
+            if many > 0 and end.name.rpartition("/")[0] in placed.netlist.cells:
                 wanted[end.name] = many
             elif end.slack_ns < 0:
                 left += 1
         if not wanted:
             break
-        netlist = _delayed(netlist, rows, library, wanted, count)
+        _delay(placed, wanted, count)
         count += sum(wanted.values())
-    else:
-        worst = _worst(_timing(netlist, rows, library, asked))
-    return netlist, HoldSummary(count, _rounded(first), _rounded(worst), left)
+    first, last = (round(worst[0], 6), round(worst[-1], 6)) if worst else (None, None)
+    return HoldSummary(count, first, last, left)
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
-
-
-def _worst(timing: nldm.Timing) -> float | None:
-    return timing.hold[0].slack_ns if timing.hold else None
-
-
-def _timing(netlist: Netlist, rows: Rows, library: Library, asked: Constraints) -> nldm.Timing:
-    found = wires.wires_of(netlist, rows.placement, rows.lef)
+def _timing(placed: Placed, asked: Constraints) -> nldm.Timing:
+    found = wires.wires_of(placed)
     # the registers around the design hang on a tree like this one
-    latency = wires.clock_tree(found, netlist, library, rows.placement).mean_latency_ps / 1000
+    latency = wires.clock_tree(found, placed).mean_latency_ps / 1000
     asked = replace(asked, latency_ns=latency)
-    return nldm.analyze(netlist, library, asked, wires=wires.table(found, netlist))
+    return nldm.analyze(placed.netlist, placed.library, asked, wires=wires.table(found, placed.netlist))
 
 
-def _delayed(netlist: Netlist, rows: Rows, library: Library, wanted: dict[str, int], taken: int) -> Netlist:
-    """The netlist with so many delays before each of these pins."""
-    cells, nets = dict(netlist.cells), list(netlist.nets)
-    delay = library.cells[library.roles.delay]
+def _delay(placed: Placed, wanted: dict[str, int], taken: int) -> None:
+    """Put so many delays before each of these pins."""
+    cells, nets = dict(placed.netlist.cells), list(placed.netlist.nets)
+    delay = placed.library.cells[placed.library.roles.delay]
     for name, many in wanted.items():
         owner, _, pin = name.rpartition("/")
-        x, y = wires.position(rows.placement, rows.lef, (owner, pin))
+        at = placed.position((owner, pin))
         source = cells[owner].pins[pin]
         for _ in range(many):
             buffer, fresh = f"{HOLD}.{taken}", len(nets)
             nets.append(f"{buffer}.out")
             cells[buffer] = Instance(buffer, delay.name, {delay.inputs[0]: source, delay.outputs[0]: fresh})
-            rows.insert(buffer, delay.name, x, y)
+            placed.rows.insert(buffer, delay.name, *at)
             source, taken = fresh, taken + 1
         cells[owner] = replace(cells[owner], pins={**cells[owner].pins, pin: source})
-    return connected(netlist, cells, nets, library)
+    placed.netlist = connected(placed.netlist, cells, nets, placed.library)

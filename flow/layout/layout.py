@@ -10,9 +10,9 @@ The GDS has the kit's own cells in it, each once, and the layers the numbers tha
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 from ...fl.errors import BadInput
@@ -21,7 +21,8 @@ from ..files import replacing
 from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, read_def, write_def
 from ..kit.kit import Kit
 from ..kit.lef import DBU, Lef, dbu
-from ..netlist.netlist import PORT, Netlist
+from ..netlist.netlist import PORT
+from .placed import Placed
 from .placement import Placement
 from .routing import Routing
 
@@ -29,17 +30,18 @@ SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 
 
-def fillers(placement: Placement, lef: Lef, kinds: Iterable[str]) -> list[Component]:
-    """Filler cells of these kinds for every gap of every row, the widest first."""
+def fillers(placed: Placed) -> list[Component]:
+    """Filler cells for every gap of every row, the widest first."""
+    lef = placed.lef
     rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for instance in placement.instances.values():
-        start = dbu(instance.x_um)
-        rows[dbu(instance.y_um)].append((start, start + dbu(lef.macro(instance.kind).width)))
-    site = dbu(lef.site_width)
-    sizes = {dbu(lef.macro(kind).width): kind for kind in kinds}
+    for name in placed.placement.instances:
+        left, bottom, right, _ = map(dbu, placed.box(name))
+        rows[bottom].append((left, right))
+    sizes = {dbu(lef.macro(kind).width): kind for kind in placed.library.roles.fillers}
     found: list[Component] = []
-    for row in placement.rows:
-        y, free, end = dbu(row.y_um), dbu(row.x_um), dbu(row.x_um) + row.sites * site
+    for row in placed.placement.rows:
+        y, free = dbu(row.y_um), dbu(row.x_um)
+        end = free + row.sites * dbu(lef.site_width)
         for start, stop in [*sorted(rows[y]), (end, end)]:
             for width in sorted(sizes, reverse=True):
                 while start - free >= width:
@@ -67,40 +69,35 @@ def rails(placement: Placement, lef: Lef) -> dict[str, Net]:
     return nets
 
 
-def layout_of(
-    placement: Placement,
-    netlist: Netlist,
-    lef: Lef,
-    filling: Iterable[str],
-    wires: Mapping[str, list[Wire]],
-) -> Def:
-    """The whole layout, its gaps filled with cells of the kinds `filling`."""
+def layout_of(placed: Placed, wires: Mapping[str, list[Wire]]) -> Def:
+    """The whole layout with these wires, its gaps filled."""
+    placement, netlist, lef = placed.placement, placed.netlist, placed.lef
     site = dbu(lef.site_width)
-    die = dbu(placement.die_um[0]), dbu(placement.die_um[1])
+    width, height = die = dbu(placement.die_um[0]), dbu(placement.die_um[1])
     layout = Def(placement.design, (0, 0, *die))
-    for index, row in enumerate(placement.rows):
-        layout.rows.append(
-            Row(f"row_{index}", lef.site, dbu(row.x_um), dbu(row.y_um), row.orient, row.sites, site)
-        )
+    layout.rows = [
+        Row(f"row_{index}", lef.site, dbu(row.x_um), dbu(row.y_um), row.orient, row.sites, site)
+        for index, row in enumerate(placement.rows)
+    ]
     for layer in lef.routing:
         pitch, offset = dbu(layer.pitch), dbu(layer.offset)
-        axis, length = ("Y", die[1]) if layer.direction == "HORIZONTAL" else ("X", die[0])
+        axis, length = ("Y", height) if layer.direction == "HORIZONTAL" else ("X", width)
         layout.tracks.append((axis, layer.name, offset, (length - offset) // pitch + 1, pitch))
     layout.components = [
         Component(name, instance.kind, dbu(instance.x_um), dbu(instance.y_um), instance.orient)
         for name, instance in placement.instances.items()
-    ] + fillers(placement, lef, filling)
-    widths = {layer.name: dbu(layer.width) for layer in lef.routing}
+    ] + fillers(placed)
     for name, pin in placement.pins.items():
-        x, y, half = dbu(pin.x_um), dbu(pin.y_um), widths[pin.layer] // 2
-        box = (-half, -half, half, half)
-        out = {"W": (-x, -half, half, half), "E": (-half, -half, die[0] - x, half)}
-        out |= {"S": (-half, -y, half, half), "N": (-half, -half, half, die[1] - y)}
-        box = out[pin.side]  # to the edge of the die
+        x, y, half = dbu(pin.x_um), dbu(pin.y_um), dbu(lef.layers[pin.layer].width) // 2
+        box = {  # to the edge of the die
+            "W": (-x, -half, half, half),
+            "E": (-half, -half, width - x, half),
+            "S": (-half, -y, half, half),
+            "N": (-half, -half, half, height - y),
+        }[pin.side]
         layout.pins.append(Pin(name, pin.net, pin.direction.upper(), pin.layer, x, y, box))
     for net, name in enumerate(netlist.nets):
-        driver = netlist.driver[net]
-        ends = [driver, *netlist.sinks[net]] if driver else list(netlist.sinks[net])
+        ends = list(filter(None, [netlist.driver[net], *netlist.sinks[net]]))
         if ends and net not in netlist.constants:
             pins = [("PIN" if owner == PORT else owner, pin) for owner, pin in ends]
             layout.nets[name] = Net(pins, wires.get(name, []))
@@ -108,9 +105,9 @@ def layout_of(
     return layout
 
 
-def write_layout(placement: Placement, netlist: Netlist, routing: Routing, files: Kit, out_dir: Path) -> Def:
+def write_layout(placed: Placed, routing: Routing, files: Kit, out_dir: Path) -> Def:
     """Write layout.def and layout.gds, with the wires of the routing if it is detailed."""
-    layout = layout_of(placement, netlist, files.geometry, files.library.roles.fillers, routing.wires())
+    layout = layout_of(placed, routing.wires())
     write_def(out_dir / "layout.def", layout)
     again = write_gds(out_dir / "layout.def", out_dir / "layout.gds", files)
     wrong = check(out_dir / "layout.gds", layout, files.geometry)
@@ -122,47 +119,43 @@ def write_layout(placement: Placement, netlist: Netlist, routing: Routing, files
 
 
 def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
-    """What a GDS, read again by KLayout, has in another way than the layout: nothing, if all cells are where
-    they were placed.
+    """How a GDS, read again by KLayout, differs from the layout: not at all, if all cells are where they were
+    placed.
 
     One top cell with the outline of the die, every cell once in its place and orientation, none on another,
     the rows full.
     """
     import klayout.db as db
 
-    wrong: list[str] = []
     content = db.Layout()
     content.read(str(gds_path))
     tops = content.top_cells()
     if [top.name for top in tops] != [layout.design]:
-        return [*wrong, f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
-    top = tops[0]
-    outline = top.dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
-    corners = [dbu(value) for value in (outline.left, outline.bottom, outline.right, outline.top)]
-    if corners != list(layout.die):
+        return [f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
+    wrong: list[str] = []
+    outline = tops[0].dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
+    if [dbu(x) for x in (outline.left, outline.bottom, outline.right, outline.top)] != list(layout.die):
         wrong.append(f"the outline of the GDS is {outline}")
     turns = {turn: name for name, turn in TURNS.items()}
     found: Counter[tuple[str, str, int, int]] = Counter()
-    for instance in top.each_inst():
-        move = instance.dtrans
-        kind, orient = instance.cell.name, turns.get(move.rot, "?")
+    rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for instance in tops[0].each_inst():
+        kind, move = instance.cell.name, instance.dtrans
+        orient = turns.get(move.rot, "?")
         if kind not in lef.macros:
             wrong.append(f"the GDS has the cell {kind}, which the LEF has not")
             continue
         dx, dy = _corner(lef, kind, orient)
-        found[kind, orient, dbu(move.disp.x) - dx, dbu(move.disp.y) - dy] += 1
-    wanted = Counter(
-        (component.macro, component.orient, component.x, component.y) for component in layout.components
-    )
+        x, y = dbu(move.disp.x) - dx, dbu(move.disp.y) - dy
+        found[kind, orient, x, y] += 1
+        rows[y].append((x, x + dbu(lef.macro(kind).width)))
+    wanted = Counter((item.macro, item.orient, item.x, item.y) for item in layout.components)
     for kind, orient, x, y in [*(wanted - found), *(found - wanted)]:
         wrong.append(f"a {kind} {orient} at {x / DBU}, {y / DBU} um is in one of layout and GDS only")
-    rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for kind, _, x, y in found.elements():
-        rows[y].append((x, x + dbu(lef.macro(kind).width)))
     for row in layout.rows:
-        spans = sorted(rows.pop(row.y, []))
-        ends = [(row.x, row.x), *spans, (row.x + row.sites * row.step,) * 2]
-        if any(before[1] != after[0] for before, after in itertools.pairwise(ends)):
+        end = row.x + row.sites * row.step
+        spans = [(row.x, row.x), *sorted(rows.pop(row.y, [])), (end, end)]
+        if any(before[1] != after[0] for before, after in pairwise(spans)):
             wrong.append(f"{row.name} has cells on one another or gaps")
     if rows:
         wrong.append(f"cells at y = {min(rows) / DBU} um are in no row")
@@ -194,29 +187,28 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit) -> Def:
     gds.read(str(files.gds))  # whatever its unit is: all that follows is in um
     cells = {cell.name: cell.cell_index() for cell in gds.each_cell()}
     top = gds.create_cell(layout.design)
-    numbers = {layer.name: lef.kit.layers.gds[layer.name] for layer in (*lef.routing, *lef.cuts)}
-    index = {name: gds.layer(number, 0) for name, number in numbers.items()}
-    labels = {name: gds.layer(number, LABEL_TYPE) for name, number in numbers.items()}
+    names = [layer.name for layer in (*lef.routing, *lef.cuts)]
+    index, labels = (
+        {name: gds.layer(lef.kit.layers.gds[name], datatype) for name in names}
+        for datatype in (0, LABEL_TYPE)
+    )
 
     def um(*values: int) -> list[float]:
         return [value / DBU for value in values]
 
-    for component in layout.components:
-        if component.macro not in cells:
-            raise BadInput(
-                f"the kit's GDS has no cell {component.macro}: take the GDS that belongs to its LEF"
-            )
-        dx, dy = _corner(lef, component.macro, component.orient)
-        turn = TURNS[component.orient]
-        move = db.DTrans(turn % 4, turn > 3, *um(component.x + dx, component.y + dy))
-        top.insert(db.DCellInstArray(cells[component.macro], move))
+    for item in layout.components:
+        if item.macro not in cells:
+            raise BadInput(f"the kit's GDS has no cell {item.macro}: take the GDS that belongs to its LEF")
+        dx, dy = _corner(lef, item.macro, item.orient)
+        turn = TURNS[item.orient]
+        move = db.DTrans(turn % 4, turn > 3, *um(item.x + dx, item.y + dy))
+        top.insert(db.DCellInstArray(cells[item.macro], move))
     top.shapes(gds.layer(lef.kit.outline_gds, 0)).insert(db.DBox(*um(*layout.die)))
     for pin in layout.pins:
         x0, y0, x1, y1 = pin.box
         box = db.DBox(*um(pin.x + x0, pin.y + y0, pin.x + x1, pin.y + y1))
         top.shapes(index[pin.layer]).insert(box)
         top.shapes(labels[pin.layer]).insert(db.DText(pin.name, *um(pin.x, pin.y)))
-    widths = {layer.name: dbu(layer.width) for layer in lef.routing}
     for net in [*layout.special.values(), *layout.nets.values()]:
         for wire in net.wires:
             if wire.via:
@@ -224,14 +216,13 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit) -> Def:
                 for layer, corners in lef.vias[wire.via].items():
                     top.shapes(index[layer]).insert(db.DBox(*corners).moved(x, y))
                 continue
-            width = wire.width or widths[wire.layer]
+            width = wire.width or dbu(lef.layers[wire.layer].width)
             beyond = 0 if wire.width else width // 2  # a regular wire goes on beyond its points
             ends = [db.DPoint(*um(wire.x0, wire.y0)), db.DPoint(*um(wire.x1, wire.y1))]
             path = db.DPath(ends, *um(width, beyond, beyond))
             top.shapes(index[wire.layer]).insert(path.polygon())
-    used = {top.cell_index(), *top.called_cells()}
-    for cell in [item for item in gds.each_cell() if item.cell_index() not in used]:
-        gds.delete_cell(cell.cell_index())
+    for unused in set(cells.values()) - set(top.called_cells()):
+        gds.delete_cell(unused)
     options = db.SaveLayoutOptions()
     options.format = "GDS2"
     options.gds2_write_timestamps = False  # the same layout is the same file

@@ -13,23 +13,27 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib import patheffects
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 
 from ...fl.errors import BadInput
 from ..files import replacing
 from ..kit.kit_file import Drawn
 from ..kit.lef import Lef, Point
 from ..netlist.hierarchy import Hierarchy
-from ..timing.report import TimingReport
+from ..timing.report import TimedPath, TimingReport
+from .placed import Placed
 from .placement import HOLD, TREE, Placement
 from .routing import Routing
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
 
 GROUPS = 11  # modules in the legend; more of them no eye tells apart
 SPLIT_SHARE = 0.06  # a module smaller than this is not divided further
@@ -46,6 +50,7 @@ LEGEND_X = 0.725  # its left edge, in widths of the figure
 FONT_SIZES = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 CORNER = 0.05  # of a side without port names: those of the next side begin there
 TILE_UM = 5.0  # of the density maps
+WIRE_UM = 1e-3  # width of a wire on them
 ENLARGED_UM = 12.0  # side of the part of the layout that is enlarged
 PIXELS = 1100
 
@@ -59,59 +64,55 @@ class Group:
     area_um2: float
 
 
-def groups(placement: Placement, hierarchy: Hierarchy, lef: Lef) -> list[Group]:
+def groups(placed: Placed, hierarchy: Hierarchy) -> list[Group]:
     """The cells by module, the largest first: the module of most area is divided into its parts while there
     are colours left.
     """
-    owner, modules = hierarchy.cells, hierarchy.modules
-    added = {name: kind for kind in ADDED for name in placement.instances if name.startswith(f"{kind}.")}
-    path = {name: "" if name in added else owner.get(name, "") for name in placement.instances}
+    added = {
+        name: kind for kind in ADDED for name in placed.placement.instances if name.startswith(f"{kind}.")
+    }
+    path = {
+        name: "" if name in added else hierarchy.cells.get(name, "") for name in placed.placement.instances
+    }
+    size = {}
     area: dict[str, float] = defaultdict(float)  # of a module with all that is in it
-    for name, instance in placement.instances.items():
-        size = lef.macro(instance.kind).width * lef.row_height
-        levels = path[name].split(".")
-        for depth in range(len(levels) + 1):
-            area[".".join(levels[:depth])] += size
-    tops = {""}
-
-    def children(module: str) -> set[str]:
-        start = f"{module}." if module else ""
-        depth = start.count(".") + 1
-        return {
-            ".".join(item.split(".")[:depth])
-            for item in area
-            if item and item.startswith(start) and item != module
-        }
-
-    total = _area(placement, lef)
-    refused: set[str] = set()
-    while candidates := [item for item in tops - refused if area[item] > SPLIT_SHARE * total]:
-        module = max(candidates, key=lambda candidate: (area[candidate], candidate))
-        parts = children(module)
-        if not parts or len(tops) + len(parts) > GROUPS:
-            refused.add(module)
-        else:
-            tops |= parts
-            refused.add(module)
+    for name, module in path.items():
+        x0, y0, x1, y1 = placed.box(name)
+        size[name] = (x1 - x0) * (y1 - y0)
+        for place in (module, *_above(module)):
+            area[place] += size[name]
+    parts: dict[str, list[str]] = defaultdict(list)
+    for module in filter(None, area):
+        parts[module.rpartition(".")[0]].append(module)
+    tops, undivided = {""}, {""}
+    while large := [item for item in undivided if area[item] > SPLIT_SHARE * area[""]]:
+        module = max(large, key=lambda item: (area[item], item))
+        undivided.remove(module)
+        if len(tops) + len(parts[module]) <= GROUPS:
+            tops |= set(parts[module])
+            undivided |= set(parts[module])
     cells: dict[str, list[str]] = defaultdict(list)
-    sizes: dict[str, float] = defaultdict(float)
-    for name, instance in placement.instances.items():
-        module = added.get(name) or max((top for top in tops if _inside(path[name], top)), key=len)
-        cells[module].append(name)
-        sizes[module] += lef.macro(instance.kind).width * lef.row_height
+    for name, module in path.items():
+        top = next(place for place in (module, *_above(module)) if place in tops)
+        cells[added.get(name, top)].append(name)
     found = [
         Group(
-            _title(module, modules, placement.design, divided=bool(children(module) & tops)),
-            cells[module],
-            sizes[module],
+            _title(module, hierarchy.modules, placed.placement.design, divided=bool({*parts[module]} & tops)),
+            members,
+            sum(size[name] for name in members),
         )
-        for module in cells
+        for module, members in cells.items()
     ]
     return sorted(found, key=lambda group: (group.name in ADDED.values(), -group.area_um2, group.name))
 
 
-def _inside(path: str, module: str) -> bool:
-    return not module or path == module or path.startswith(f"{module}.")
+def _above(module: str) -> list[str]:
+    """The modules that a module is in, the nearest first."""
+    found = []
+    while module:
+        module = module.rpartition(".")[0]
+        found.append(module)
+    return found
 
 
 def _title(module: str, modules: dict[str, str], design: str, *, divided: bool) -> str:
@@ -139,30 +140,26 @@ def _plain(module: str) -> str:
     )
 
 
-def amoeba(placement: Placement, lef: Lef, hierarchy: Hierarchy, timing: TimingReport, out: Path) -> None:
+def amoeba(placed: Placed, hierarchy: Hierarchy, timing: TimingReport, out: Path) -> None:
     """Draw the cells by module, with the worst path."""
-    from matplotlib.collections import PolyCollection
-    from matplotlib.patches import Patch
-
-    found = groups(placement, hierarchy, lef)
+    found = groups(placed, hierarchy)
     total = sum(group.area_um2 for group in found)
-    figure = _figure(11, 8.2, dpi=130)
+    figure = Figure((11, 8.2), dpi=130)
     axes = figure.add_axes((0.07, 0.07, 0.64, 0.83))
-    _frame(axes, placement)
+    _frame(axes, placed.placement)
     handles: list[Any] = []
-    path = _worst_path(timing, placement, lef)
     for index, group in enumerate(found):
         colour = ADDED_COLOURS.get(group.name) or COLOURS[index % len(COLOURS)]
-        corners = [_corners(placement, lef, name) for name in group.cells]
+        boxes = map(placed.box, group.cells)
+        corners = [[(x0, y0), (x1, y0), (x1, y1), (x0, y1)] for x0, y0, x1, y1 in boxes]
         axes.add_collection(
             PolyCollection(corners, facecolors=colour, edgecolors="white", linewidths=0.1, alpha=0.9)
         )
         share = 100 * group.area_um2 / total
         handles.append(Patch(color=colour, label=f"{group.name}\n{group.area_um2:,.0f} µm², {share:.1f} %"))
-    if path:
-        handles.append(_draw_path(axes, *path))
-    _draw_ports(axes, placement)
-    axes.set_title(_heading(placement, lef), loc="left", fontsize=11)
+    handles += _draw_path(axes, timing, placed)
+    _draw_ports(axes, placed.placement)
+    axes.set_title(_heading(placed), loc="left", fontsize=11)
     _legend(figure, handles)
     _save(figure, out)
 
@@ -189,89 +186,44 @@ def _legend(figure: Figure, handles: list[Any]) -> Legend:
     return legend
 
 
-def _figure(width: float, height: float, dpi: int) -> Figure:
-    """A figure of so many inches that needs no display."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=dpi)
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def _frame(axes: Axes, placement: Placement) -> None:
-    from matplotlib.patches import Rectangle
-
     width, height = placement.die_um
-    axes.set_xlim(-0.02 * width, 1.02 * width)
-    axes.set_ylim(-0.02 * height, 1.02 * height)
     axes.set_aspect("equal")
+    axes.set(xlim=(-0.02 * width, 1.02 * width), ylim=(-0.02 * height, 1.02 * height))
     axes.add_patch(Rectangle((0, 0), width, height, fill=False, edgecolor="black", linewidth=1.2))
-    axes.set_xlabel("x (µm)")
-    axes.set_ylabel("y (µm)")
+    axes.set(xlabel="x (µm)", ylabel="y (µm)")
 
 
-def _area(placement: Placement, lef: Lef) -> float:
-    """All cells, in um^2."""
-    return sum(lef.macro(cell.kind).width for cell in placement.instances.values()) * lef.row_height
-
-
-def _heading(placement: Placement, lef: Lef) -> str:
+def _heading(placed: Placed) -> str:
+    placement = placed.placement
     width, height = placement.die_um
-    area = _area(placement, lef)
     return (
-        f"{placement.design}: {len(placement.instances):,} cells, {area:,.0f} µm² of NanGate 45 nm cells\n"
-        f"die {width:.0f} µm x {height:.0f} µm, rows {100 * placement.density:.0f} % full"
+        f"{placement.design}: {len(placement.instances):,} cells, {placed.area_um2:,.0f} µm² of NanGate 45 nm "
+        f"cells\ndie {width:.0f} µm x {height:.0f} µm, rows {100 * placement.density:.0f} % full"
     )
 
 
-def _corners(placement: Placement, lef: Lef, name: str) -> list[Point]:
-    instance = placement.instances[name]
-    x, y, width = instance.x_um, instance.y_um, lef.macro(instance.kind).width
-    return [(x, y), (x + width, y), (x + width, y + lef.row_height), (x, y + lef.row_height)]
+def _way(path: TimedPath, placed: Placed) -> list[Point]:
+    """The middles of the cells that a path goes through."""
+    names = dict.fromkeys(point.cell for point in path.points if point.cell in placed.placement.instances)
+    return [((x0 + x1) / 2, (y0 + y1) / 2) for x0, y0, x1, y1 in map(placed.box, names)]
 
 
-def _worst_path(
-    timing: TimingReport, placement: Placement, lef: Lef
-) -> tuple[list[Point], float, str, str] | None:
-    """The middles of the cells of the first path that has any: (points, slack, start, end)."""
-    for path in sorted(timing.paths, key=lambda path: path.slack_ns):
-        points: list[Point] = []
-        for point in path.points:
-            name = point.cell
-            if name not in placement.instances:
-                if name in placement.pins:
-                    points.append((placement.pins[name].x_um, placement.pins[name].y_um))
-                continue
-            instance = placement.instances[name]
-            middle = (instance.x_um + lef.macro(instance.kind).width / 2, instance.y_um + lef.row_height / 2)
-            if not points or points[-1] != middle:
-                points.append(middle)
-        if len(points) > 1:
-            return points, path.slack_ns, path.start, path.end
-    return None
-
-
-def _draw_path(axes: Axes, points: list[Point], slack: float, start: str, end: str) -> Any:
-    from matplotlib import patheffects
-    from matplotlib.lines import Line2D
-
+def _draw_path(axes: Axes, timing: TimingReport, placed: Placed) -> list[Line2D]:
+    """Draw the first path that has cells, the worst one first; its entry of the legend, if there is one."""
+    ways = ((path, _way(path, placed)) for path in sorted(timing.paths, key=lambda path: path.slack_ns))
+    path, points = next(((path, points) for path, points in ways if len(points) > 1), (None, []))
+    if path is None:
+        return []
     xs, ys = zip(*points, strict=True)
     outline = [patheffects.Stroke(linewidth=4.0, foreground="black"), patheffects.Normal()]
-    axes.plot(xs, ys, color=PATH_COLOUR, linewidth=2.0, path_effects=outline, zorder=5)
-    axes.plot(
-        xs[1:-1],
-        ys[1:-1],
-        "o",
-        color=PATH_COLOUR,
-        markersize=3.5,
-        markeredgecolor="black",
-        markeredgewidth=0.6,
-        zorder=6,
-    )
+    halo = [patheffects.withStroke(linewidth=3, foreground="white")]
+    line: dict[str, Any] = {"color": PATH_COLOUR, "linewidth": 2.0, "path_effects": outline}
+    mark: dict[str, Any] = {"color": PATH_COLOUR, "markeredgecolor": "black"}
+    axes.plot(xs, ys, zorder=5, **line)
+    axes.plot(xs[1:-1], ys[1:-1], "o", markersize=3.5, markeredgewidth=0.6, zorder=6, **mark)
     for at, text, marker in ((0, "start", "s"), (-1, "end", "D")):
-        axes.plot(xs[at], ys[at], marker, color=PATH_COLOUR, markersize=8, markeredgecolor="black", zorder=7)
-        halo = [patheffects.withStroke(linewidth=3, foreground="white")]
+        axes.plot(xs[at], ys[at], marker, markersize=8, zorder=7, **mark)
         left = xs[at] > sum(axes.get_xlim()) * 0.85
         axes.annotate(
             text,
@@ -284,8 +236,9 @@ def _draw_path(axes: Axes, points: list[Point], slack: float, start: str, end: s
             path_effects=halo,
             zorder=10,
         )
-    label = f"worst path, {len(points)} cells, slack {slack:+.3f} ns\nfrom {_short(start)}\nto {_short(end)}"
-    return Line2D([], [], color=PATH_COLOUR, linewidth=2.0, path_effects=outline, label=label)
+    ends = f"from {_short(path.start)}\nto {_short(path.end)}"
+    label = f"worst path, {len(points)} cells, slack {path.slack_ns:+.3f} ns\n{ends}"
+    return [Line2D([], [], label=label, **line)]
 
 
 def _short(name: str, length: int = 34) -> str:
@@ -294,23 +247,22 @@ def _short(name: str, length: int = 34) -> str:
 
 def _draw_ports(axes: Axes, placement: Placement) -> None:
     """Ports as ticks at the edge of the die, each bus named once, about the middle of its bits."""
-    xs = [pin.x_um for pin in placement.pins.values()]
-    ys = [pin.y_um for pin in placement.pins.values()]
-    axes.plot(xs, ys, "s", color="black", markersize=2.5, zorder=4, clip_on=False)
+    pins = placement.pins.values()
+    at_edge: dict[str, Any] = {"color": "black", "markersize": 2.5, "zorder": 4, "clip_on": False}
+    axes.plot([pin.x_um for pin in pins], [pin.y_um for pin in pins], "s", **at_edge)
     buses: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for name, pin in placement.pins.items():
-        along = pin.y_um if pin.side in "WE" else pin.x_um
-        buses[pin.side][name.split("[")[0]].append(along)
+        buses[pin.side][name.split("[")[0]].append(pin.y_um if pin.side in "WE" else pin.x_um)
     width, height = placement.die_um
     inset = 0.013 * max(width, height)
+    box = {"facecolor": "white", "alpha": 0.8, "pad": 0.6, "edgecolor": "none"}
+    style: dict[str, Any] = {"fontsize": 6, "ha": "center", "va": "center", "zorder": 9, "bbox": box}
     for side, names in buses.items():
-        length = height if side in "WE" else width
-        for text, at in _labels(names, length):
+        upright = side in "WE"
+        for text, at in _labels(names, height if upright else width):
             x = {"W": inset, "E": width - inset}.get(side, at)
             y = {"S": inset, "N": height - inset}.get(side, at)
-            box = {"facecolor": "white", "alpha": 0.8, "pad": 0.6, "edgecolor": "none"}
-            turn = 90 if side in "WE" else 0
-            axes.text(x, y, text, fontsize=6, ha="center", va="center", rotation=turn, zorder=9, bbox=box)
+            axes.text(x, y, text, rotation=90 if upright else 0, **style)
 
 
 def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, float]]:
@@ -336,66 +288,56 @@ def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, flo
     return found
 
 
-def density(placement: Placement, lef: Lef, routing: Routing, out: Path) -> None:
+def density(placed: Placed, routing: Routing, out: Path) -> None:
     """Draw how full the rows are and how much wire crosses each spot."""
-    wires = wire_density(placement, routing)
+    wires = wire_density(placed.placement, routing)
     maps = [
-        ("Cells: share of the rows that is filled", "%", 100 * cell_density(placement, lef), (0.0, 100.0)),
-        ("Wires of the global routing", "µm per µm²", wires, (0.0, float(wires.max()) or 1.0)),
+        ("Cells: share of the rows that is filled", "%", 100 * cell_density(placed), 100.0),
+        ("Wires of the global routing", "µm per µm²", wires, float(wires.max()) or 1.0),
     ]
-    figure = _figure(6.6 * len(maps), 6.4, dpi=110)
-    for index, (title, unit, values, (low, high)) in enumerate(maps):
-        axes = figure.add_subplot(1, len(maps), index + 1)
-        width, height = placement.die_um
+    figure = Figure((13.2, 6.4), dpi=110)
+    width, height = placed.placement.die_um
+    for index, (title, unit, values, most) in enumerate(maps, 1):
+        axes = figure.add_subplot(1, len(maps), index)
         image = axes.imshow(
             values,
             origin="lower",
             extent=(0, width, 0, height),
-            vmin=low,
-            vmax=high,
+            vmin=0.0,
+            vmax=most,
             cmap="viridis",
             interpolation="nearest",
         )
-        _frame(axes, placement)
+        _frame(axes, placed.placement)
         axes.set_title(title, fontsize=10)
-        bar = figure.colorbar(image, ax=axes, fraction=0.046, pad=0.03)
-        bar.set_label(unit)
-    figure.suptitle(_heading(placement, lef), fontsize=11, x=0.06, ha="left")
+        figure.colorbar(image, ax=axes, fraction=0.046, pad=0.03).set_label(unit)
+    figure.suptitle(_heading(placed), fontsize=11, x=0.06, ha="left")
     figure.subplots_adjust(left=0.06, right=0.94, bottom=0.09, top=0.86, wspace=0.3)
     _save(figure, out)
 
 
-def _tiles(placement: Placement) -> tuple[int, int, float, float]:
-    """Columns, rows and the size of the tiles of a map."""
-    width, height = placement.die_um
-    columns, rows = max(round(width / TILE_UM), 4), max(round(height / TILE_UM), 4)
-    return columns, rows, width / columns, height / rows
+class Tiles:
+    """A die in tiles: a map of areas."""
+
+    def __init__(self, placement: Placement) -> None:
+        self.columns, self.rows = (max(round(length / TILE_UM), 4) for length in placement.die_um)
+        self.dx, self.dy = placement.die_um[0] / self.columns, placement.die_um[1] / self.rows
+
+    def covered(self, boxes: np.ndarray) -> np.ndarray:
+        """The area of each tile that boxes (x0, y0, x1, y1) cover, in um^2."""
+        tiles = np.zeros((self.rows, self.columns))
+        box, column, width = _cut(boxes[:, 0], boxes[:, 2], self.dx, self.columns)
+        part, row, height = _cut(boxes[box, 1], boxes[box, 3], self.dy, self.rows)
+        np.add.at(tiles, (row, column[part]), width[part] * height)
+        return tiles
 
 
-def cell_density(placement: Placement, lef: Lef) -> np.ndarray:
+def cell_density(placed: Placed) -> np.ndarray:
     """Filled share of the core in each tile; 0 outside of the core."""
-    columns, rows, dx, dy = _tiles(placement)
-    filled, room = np.zeros((rows, columns)), np.zeros((rows, columns))
-    cells = [
-        (
-            instance.x_um,
-            instance.y_um,
-            instance.x_um + lef.macro(instance.kind).width,
-            instance.y_um + lef.row_height,
-        )
-        for instance in placement.instances.values()
-    ]
-    _spread(filled, np.array(cells), dx, dy)
-    _spread(room, np.array([placement.core_um]), dx, dy)
-    return np.divide(filled, room, out=np.zeros_like(room), where=room > 0.02 * dx * dy)
-
-
-def _spread(tiles: np.ndarray, boxes: np.ndarray, dx: float, dy: float) -> None:
-    """Add the area of each box (x0, y0, x1, y1) to the tiles that it covers."""
-    rows, columns = tiles.shape
-    box, column, width = _cut(boxes[:, 0], boxes[:, 2], dx, columns)
-    part, row, height = _cut(boxes[box, 1], boxes[box, 3], dy, rows)
-    np.add.at(tiles, (row, column[part]), width[part] * height)
+    tiles = Tiles(placed.placement)
+    filled = tiles.covered(np.array([placed.box(name) for name in placed.placement.instances]))
+    room = tiles.covered(np.array([placed.placement.core_um]))
+    return np.divide(filled, room, out=np.zeros_like(room), where=room > 0.02 * tiles.dx * tiles.dy)
 
 
 def _cut(
@@ -415,16 +357,12 @@ def _cut(
 
 def wire_density(placement: Placement, routing: Routing) -> np.ndarray:
     """Length of wire an area in each tile."""
-    columns, rows, dx, dy = _tiles(placement)
-    tiles = np.zeros((rows, columns))
+    tiles = Tiles(placement)
     found = [ends[1:] for net in routing.nets.values() for ends in net.segments]
-    segments = np.array(found).reshape(-1, 4)
-    low, high = np.minimum(segments[:, :2], segments[:, 2:]), np.maximum(segments[:, :2], segments[:, 2:])
-    for axis, (along, across) in enumerate((((dx, columns), (dy, rows)), ((dy, rows), (dx, columns)))):
-        wire, number, length = _cut(low[:, axis], high[:, axis], *along)
-        line = np.clip(np.floor(low[wire, 1 - axis] / across[0]).astype(int), 0, across[1] - 1)
-        np.add.at(tiles, (line, number) if axis == 0 else (number, line), length)
-    return tiles / (dx * dy)
+    segments = np.array(found).reshape(-1, 2, 2)
+    low, high = segments.min(axis=1), segments.max(axis=1)
+    high += WIRE_UM * (low == high)  # a wire covers area if it has a width
+    return tiles.covered(np.hstack([low, high])) / (WIRE_UM * tiles.dx * tiles.dy)
 
 
 def unrouted(routing: Routing) -> str:
@@ -434,7 +372,7 @@ def unrouted(routing: Routing) -> str:
     return f"\ncells, rails and ports only, without detailed routing: {routing.detailed.why_not}"
 
 
-def layout(gds: Path, placement: Placement, lef: Lef, routing: Routing, out: Path) -> None:
+def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     """The GDS as KLayout draws it, without a display: the whole, and the middle of it enlarged."""
     try:
         import klayout.db as db
@@ -444,45 +382,35 @@ def layout(gds: Path, placement: Placement, lef: Lef, routing: Routing, out: Pat
             "KLayout is missing, so there is no picture of the layout: run `pip install --no-deps "
             "klayout==0.30.12`"
         ) from None
-    from matplotlib.image import imread
-
     view = lay.LayoutView()
-    view.set_config("background-color", "#ffffff")
-    view.set_config("grid-visible", "false")
-    view.set_config("text-visible", "false")
+    for key, value in (("background-color", "#ffffff"), ("grid-visible", "false"), ("text-visible", "false")):
+        view.set_config(key, value)
     view.load_layout(str(gds), True)
     box = view.cellview(0).layout().top_cell().dbbox()
-    names = _colour_layers(view, lay, lef.kit.picture)
+    names = _colour_layers(view, lay, placed.lef.kit.picture)
     view.max_hier()
-    side = ENLARGED_UM / 2
-    middle = box.center()
-    part = db.DBox(middle.x - side, middle.y - side, middle.x + side, middle.y + side)
-    figure = _figure(14, 7.6, dpi=110)
+    middle, half = box.center(), ENLARGED_UM / 2
+    part = db.DBox(middle.x - half, middle.y - half, middle.x + half, middle.y + half)
+    enlarged = f"{ENLARGED_UM:.0f} µm x {ENLARGED_UM:.0f} µm in its middle"
+    figure = Figure((14, 7.6), dpi=110)
     with tempfile.TemporaryDirectory(prefix="layout-") as directory:
-        for index, (where, title) in enumerate(
-            ((box, "whole die"), (part, f"{ENLARGED_UM:.0f} µm x {ENLARGED_UM:.0f} µm in its middle"))
-        ):
+        for index, (where, title) in enumerate(((box, "whole die"), (part, enlarged))):
             png = Path(directory) / f"{index}.png"
             view.zoom_box(where)
             view.save_image(str(png), PIXELS, round(PIXELS * where.height() / where.width()))
             shown = view.box()  # KLayout keeps the aspect of its canvas
             axes = figure.add_axes((0.05 + 0.46 * index, 0.08, 0.39, 0.78))
             axes.imshow(imread(png), extent=(shown.left, shown.right, shown.bottom, shown.top))
-            axes.set_xlim(where.left, where.right)
-            axes.set_ylim(where.bottom, where.top)
-            axes.set_xlabel("x (µm)")
-            axes.set_ylabel("y (µm)")
+            axes.set(xlim=(where.left, where.right), ylim=(where.bottom, where.top))
+            axes.set(xlabel="x (µm)", ylabel="y (µm)")
             axes.set_title(title, fontsize=10)
-    from matplotlib.patches import Patch
-
     handles = [
         Patch(facecolor=colour, edgecolor="black", linewidth=0.4, label=name) for name, colour in names
     ]
     figure.legend(
         handles=handles, loc="upper right", bbox_to_anchor=(0.995, 0.88), fontsize=8.5, frameon=False
     )
-    heading = _heading(placement, lef) + unrouted(routing)
-    figure.suptitle(heading, fontsize=11, x=0.05, ha="left")
+    figure.suptitle(_heading(placed) + unrouted(routing), fontsize=11, x=0.05, ha="left")
     _save(figure, out)
 
 
@@ -491,22 +419,19 @@ def _colour_layers(view: Any, lay: Any, layers: Iterable[Drawn]) -> list[tuple[s
     view.clear_layers()
     content = view.cellview(0).layout()
     present = {
-        info.layer
-        for info, index in ((content.get_info(i), i) for i in content.layer_indexes())
-        if info.datatype == 0 and not content.top_cell().bbox_per_layer(index).empty()
+        content.get_info(index).layer
+        for index in content.layer_indexes()
+        if content.get_info(index).datatype == 0 and not content.top_cell().bbox_per_layer(index).empty()
     }
-    shown = []
-    for layer in layers:
-        if layer.gds not in present or not layer.drawn:
-            continue
+    shown = [layer for layer in layers if layer.gds in present and layer.drawn]
+    for layer in shown:
         properties = lay.LayerProperties()
         properties.source = f"{layer.gds}/0@1"
         properties.fill_color = properties.frame_color = _opaque(layer.colour)
         properties.dither_pattern = 0  # solid
         properties.transparent = False
         view.insert_layer(view.end_layers(), properties)
-        shown.append((layer.name, layer.colour))
-    return shown
+    return [(layer.name, layer.colour) for layer in shown]
 
 
 def _opaque(colour: str) -> int:

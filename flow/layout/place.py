@@ -18,7 +18,6 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...fl.errors import BadInput
@@ -33,9 +32,9 @@ from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import PORT, Netlist, read, write_back
 from ..prove.placed import prove_same
 from . import clock_tree, hold, placer, post_place_sizing
+from .placed import Placed
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
 from .placer import Floorplan, Port
-from .row_legalizer import Rows
 
 LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
 MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
@@ -56,10 +55,8 @@ def place(
     """Place the netlist and write the products to `out_dir`; `clock_port` None: a netlist without registers."""
     if not 0.1 <= density <= 0.95:
         raise BadInput(f"cells cannot be placed at the density {density}: give 0.1 to 0.95, usually 0.7")
-    netlist_json, out_dir = Path(netlist_json), Path(out_dir)
     files = kit.find(adk)
-    lef = files.geometry
-    library = files.library
+    lef, library = files.geometry, files.library
     netlist = read(netlist_json, library)
     refuse_large(netlist, "place")
     for name in netlist.cells:
@@ -70,93 +67,67 @@ def place(
             )
     clock = _clock_net(netlist, library, clock_port)
     placement = _placement(netlist, lef, _floorplan(netlist, lef, library, density, clock))
+    placed = Placed(netlist, placement, library, lef)
     known = hierarchy_file.load(hierarchy) if hierarchy is not None else Hierarchy()
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
-    finished = _finished(netlist, Rows(placement, lef), library, clock, asked, known.cells)
-    after = finished.netlist
-    wrong = [*violations(placement, after, lef, library, clock_port), *prove_same(netlist, after, library)]
+    owners = _finish(placed, clock, asked, known.cells)
+    wrong = [*violations(placed, clock_port), *prove_same(netlist, placed.netlist, library)]
     if wrong:
-        raise ToolError(f"the placement of {netlist.name} fails {_shown(wrong)}")
+        more = f" and {len(wrong) - SHOWN:,} more" if len(wrong) > SHOWN else ""
+        raise ToolError(
+            f"the placement of {netlist.name} fails {len(wrong):,} checks: {'; '.join(wrong[:SHOWN])}{more}"
+        )
     document = json.loads(netlist_json.read_text())
-    write_back(document["modules"][netlist.name], netlist, after, library)
+    write_back(document["modules"][netlist.name], netlist, placed.netlist, library)
     with replacing(out_dir / "netlist_placed.json") as part:
         part.write_text(json.dumps(document, separators=(",", ":")))
-    replace_text(out_dir / "netlist_placed.v", verilog(after))
+    replace_text(out_dir / "netlist_placed.v", verilog(placed.netlist))
     if hierarchy is not None:
-        _hierarchy(known, finished.owners, placement).write(out_dir, hierarchy_file.PLACED)
+        _hierarchy(known, owners, placement).write(out_dir, hierarchy_file.PLACED)
     placement.write(out_dir)
     return placement
 
 
-@dataclass
-class Finished:
-    """The placed netlist, and the modules of the buffers in it that belong to the design's own modules."""
+def _finish(placed: Placed, clock: int | None, asked: Constraints, modules: dict[str, str]) -> dict[str, str]:
+    """Setup, clock tree and hold, all in the rows of the placement; returns the modules of new buffers."""
+    placement = placed.placement
+    started = time.monotonic()
 
-    netlist: Netlist
-    owners: dict[str, str]
+    def done(step: str) -> None:
+        nonlocal started
+        ended = time.monotonic()
+        placement.seconds[step] = round(ended - started, 2)
+        started = ended
 
-
-def _finished(
-    netlist: Netlist,
-    rows: Rows,
-    library: Library,
-    clock: int | None,
-    asked: Constraints,
-    modules: dict[str, str],
-) -> Finished:
-    """Setup, clock tree and hold, all in the rows of the placement."""
-    placement, lef = rows.placement, rows.lef
-
-    def timed(name: str, start: float) -> None:
-        placement.seconds[name] = round(time.monotonic() - start, 2)
-
-    start = time.monotonic()
-    improved = post_place_sizing.improve(netlist, rows, library, asked, modules)
-    netlist = improved.netlist
-    placement.sizing = improved.rounds
-    timed("sizing", start)
+    improved = post_place_sizing.improve(placed, asked, modules)
+    placement.sizing, owners = improved.rounds, improved.owners
+    done("sizing")
     if clock is not None:
-        start = time.monotonic()
-        tree = clock_tree.Builder(netlist, rows, library, clock)
-        netlist = tree.build()
-        placement.clock_tree = tree.summary()
-        timed("clock_tree", start)
+        placement.clock_tree = clock_tree.build(placed, clock)
+        done("clock_tree")
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
-        start = time.monotonic()
-        again = post_place_sizing.improve(netlist, rows, library, asked, {**modules, **improved.owners})
-        netlist = again.netlist
-        improved.owners |= again.owners
+        again = post_place_sizing.improve(placed, asked, {**modules, **owners})
         placement.sizing += again.rounds
-        timed("sizing_after_tree", start)
-        start = time.monotonic()
-        netlist, placement.hold = hold.repair(netlist, rows, library, asked)
-        timed("hold", start)
+        owners |= again.owners
+        done("sizing_after_tree")
+        placement.hold = hold.repair(placed, asked)
+        done("hold")
     x0, y0, x1, y1 = placement.core_um
-    used = sum(lef.macro(instance.kind).width for instance in placement.instances.values()) * lef.row_height
-    placement.density = round(used / ((x1 - x0) * (y1 - y0)), 4)
-    return Finished(netlist, improved.owners)
-
-
-def _shown(wrong: list[str]) -> str:
-    more = f" and {len(wrong) - SHOWN:,} more" if len(wrong) > SHOWN else ""
-    return f"{len(wrong):,} checks: " + "; ".join(wrong[:SHOWN]) + more
+    placement.density = round(placed.area_um2 / ((x1 - x0) * (y1 - y0)), 4)
+    return owners
 
 
 def _clock_net(netlist: Netlist, library: Library, clock_port: str | None) -> int | None:
     """The net of the clock port, or None where no pin needs it."""
     if clock_port is None:
         return None
-    clocked = any(cell.pins and _is_clocked(library, cell.kind) for cell in netlist.cells.values())
-    ports = {name: nets for name, (way, nets) in netlist.ports.items() if way == "input"}
-    if clock_port not in ports:
-        if clocked:
-            raise BadInput(f"{netlist.name} has no input {clock_port} for its clock: name it (--clock-port)")
-        return None
-    return ports[clock_port][0]
-
-
-def _is_clocked(library: Library, kind: str) -> bool:
-    return any(pin.clock for pin in library.cells[kind].pins.values())
+    way, nets = netlist.ports.get(clock_port, ("", []))
+    if way == "input":
+        return nets[0]
+    used = (library.cells[cell.kind] for cell in netlist.cells.values() if cell.pins)
+    if any(pin.clock for cell in used for pin in cell.pins.values()):
+        raise BadInput(f"{netlist.name} has no input {clock_port} for its clock: name it (--clock-port)")
+    return None
 
 
 def _floorplan(netlist: Netlist, lef: Lef, library: Library, density: float, clock: int | None) -> Floorplan:
@@ -169,8 +140,7 @@ def _floorplan(netlist: Netlist, lef: Lef, library: Library, density: float, clo
         terminals.append([(number[owner], pin) for owner, pin in filter(None, ends) if owner != PORT])
     width = sum(lef.macro(cell.kind).width for cell in netlist.cells.values())
     if clock is not None:
-        domains = clock_tree.domains(netlist, library, clock)
-        width += clock_tree.planned_width(domains, lef, library.roles, lambda name: netlist.cells[name].kind)
+        width += clock_tree.planned_width(netlist, library, lef, clock)
     area = width * lef.row_height
     bits = [(name, net) for way in ("input", "output") for name, net in netlist.port_bits(way)]
     # ports at every second track at least
@@ -198,29 +168,22 @@ def _ports(
     """The ports' bits around the die, evenly, in the order of the netlist: up on the left, clockwise."""
     width, height = die
     step = 2 * (width + height) / max(len(bits), 1)
-    layers, wiring = {layer.name: layer for layer in lef.routing}, lef.kit.layers
+    across, along = (lef.layers[name] for name in (lef.kit.layers.horizontal, lef.kit.layers.vertical))
     ports: dict[str, Port] = {}
     for order, (name, net) in enumerate(bits):
         at = (order + 0.5) * step
+        # x and y on tracks: at the edge the outermost, where a wire of the layer above can come to it
         if at < height:
-            side, along, length = "W", at, height
+            side, x, y = "W", 0.0, at
         elif at < height + width:
-            side, along, length = "N", at - height, width
+            side, x, y = "N", at - height, height
         elif at < 2 * height + width:
-            side, along, length = "E", 2 * height + width - at, height
+            side, x, y = "E", width, 2 * height + width - at
         else:
-            side, along, length = "S", 2 * (height + width) - at, width
-        layer = layers[wiring.horizontal if side in "WE" else wiring.vertical]
-        track = _track(layer, along, length)
-        x = {"W": 0, "E": width}.get(side, track)
-        y = {"S": 0, "N": height}.get(side, track)
-        # its middle on the outermost crossing of tracks, where a wire of the layer above can come to it
-        crossing = layers[wiring.vertical if side in "WE" else wiring.horizontal]
-        if side in "WE":
-            x = _track(crossing, x, width)
-        else:
-            y = _track(crossing, y, height)
-        ports[name] = Port(index.get(net), net, layer.name, x, y, side)
+            side, x, y = "S", 2 * (height + width) - at, 0.0
+        layer = across if side in "WE" else along
+        place = _track(along, x, width), _track(across, y, height)
+        ports[name] = Port(index.get(net), net, layer.name, *place, side)
     return ports
 
 
@@ -233,7 +196,7 @@ def _track(layer: Layer, at: float, length: int) -> int:
 
 def _placement(netlist: Netlist, lef: Lef, floor: Floorplan) -> Placement:
     """Place the cells of the floorplan."""
-    placed = placer.run(floor, lef)
+    cells, seconds = placer.run(floor, lef)
     x0, y0, x1, y1 = floor.core
     row = dbu(lef.row_height)
     rows = [
@@ -242,14 +205,13 @@ def _placement(netlist: Netlist, lef: Lef, floor: Floorplan) -> Placement:
     ]
     instances = {
         name: Place(cell.kind, x / DBU, y / DBU, orient)
-        for (name, cell), (x, y, orient) in zip(netlist.cells.items(), placed.cells, strict=True)
+        for (name, cell), (x, y, orient) in zip(netlist.cells.items(), cells, strict=True)
     }
-    directions = {name: way for way in ("input", "output") for name, _ in netlist.port_bits(way)}
     pins = {
-        name: PortPin(
-            netlist.nets[port.net], directions[name], port.layer, port.x / DBU, port.y / DBU, port.side
-        )
-        for name, port in floor.ports.items()
+        name: PortPin(netlist.nets[port.net], way, port.layer, port.x / DBU, port.y / DBU, port.side)
+        for way in ("input", "output")
+        for name, _ in netlist.port_bits(way)
+        for port in [floor.ports[name]]
     }
     return Placement(
         design=netlist.name,
@@ -259,7 +221,7 @@ def _placement(netlist: Netlist, lef: Lef, floor: Floorplan) -> Placement:
         instances=instances,
         pins=pins,
         density=floor.density,
-        seconds={name: round(value, 2) for name, value in placed.seconds.items()},
+        seconds={name: round(value, 2) for name, value in seconds.items()},
     )
 
 
@@ -274,94 +236,80 @@ def _hierarchy(known: Hierarchy, owners: dict[str, str], placement: Placement) -
     return Hierarchy(cells=cells, modules=modules)
 
 
-def violations(
-    placement: Placement, netlist: Netlist, lef: Lef, library: Library, clock_port: str | None = "clk"
-) -> list[str]:
+def violations(placed: Placed, clock_port: str | None = "clk") -> list[str]:
     """What is wrong with a placement: nothing, if it may be routed."""
-    return [
-        *_misplaced(placement, netlist, lef),
-        *_overlaps(placement, lef),
-        *_unconnected(placement, netlist, lef),
-        *_unclocked(netlist, library, clock_port),
-    ]
+    checks = (_misplaced(placed), _overlaps(placed), _unconnected(placed), _unclocked(placed, clock_port))
+    return [wrong for found in checks for wrong in found]
 
 
-def _misplaced(placement: Placement, netlist: Netlist, lef: Lef) -> Iterator[str]:
+def _misplaced(placed: Placed) -> Iterator[str]:
     """Cells that are not in the rows, on a site, as the row stands."""
-    rows = {dbu(row.y_um): row for row in placement.rows}
-    site = dbu(lef.site_width)
-    for name in netlist.cells.keys() ^ placement.instances.keys():
-        yield f"{name} is {'not placed' if name in netlist.cells else 'not in the netlist'}"
-    for name, instance in placement.instances.items():
-        if name in netlist.cells and netlist.cells[name].kind != instance.kind:
-            yield f"{name} is placed as {instance.kind} and is a {netlist.cells[name].kind}"
+    cells, instances = placed.netlist.cells, placed.placement.instances
+    rows = {dbu(row.y_um): row for row in placed.placement.rows}
+    site = dbu(placed.lef.site_width)
+    for name in cells.keys() ^ instances.keys():
+        yield f"{name} is {'not placed' if name in cells else 'not in the netlist'}"
+    for name, instance in instances.items():
+        if name in cells and cells[name].kind != instance.kind:
+            yield f"{name} is placed as {instance.kind} and is a {cells[name].kind}"
         row = rows.get(dbu(instance.y_um))
         if row is None:
             yield f"{name} at y = {instance.y_um} um is in no row"
             continue
-        start, width = dbu(instance.x_um) - dbu(row.x_um), dbu(lef.macro(instance.kind).width)
-        if start % site:
+        left, _, right, _ = (dbu(value) - dbu(row.x_um) for value in placed.box(name))
+        if left % site:
             yield f"{name} at x = {instance.x_um} um is on no site"
-        if start < 0 or start + width > row.sites * site:
+        if left < 0 or right > row.sites * site:
             yield f"{name} at x = {instance.x_um} um leaves its row"
         if instance.orient not in {"N": ("N", "FN"), "FS": ("FS", "S")}[row.orient]:
             yield f"{name} stands {instance.orient} in a row that stands {row.orient}"
 
 
-def _overlaps(placement: Placement, lef: Lef) -> Iterator[str]:
+def _overlaps(placed: Placed) -> Iterator[str]:
     """Cells that lie on one another."""
-    rows: dict[int, list[tuple[int, int, str]]] = {}
-    for name, instance in placement.instances.items():
-        start = dbu(instance.x_um)
-        rows.setdefault(dbu(instance.y_um), []).append(
-            (start, start + dbu(lef.macro(instance.kind).width), name)
-        )
+    rows: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+    for name in placed.placement.instances:
+        left, bottom, right, _ = map(dbu, placed.box(name))
+        rows[bottom].append((left, right, name))
     for row in rows.values():
-        row.sort()
         reach, owner = -1, ""
-        for start, end, name in row:
+        for start, end, name in sorted(row):
             if start < reach:
                 yield f"{owner} and {name} overlap by {(reach - start) / DBU} um"
-            if end > reach:
-                reach, owner = end, name
+            reach, owner = max((reach, owner), (end, name))
 
 
-def _unconnected(placement: Placement, netlist: Netlist, lef: Lef) -> Iterator[str]:
+def _unconnected(placed: Placed) -> Iterator[str]:
     """Ports without a pin at the edge of the die, inputs of cells and nets without a driver."""
-    width, height = placement.die_um
+    netlist, (width, height) = placed.netlist, placed.placement.die_um
     for way in ("input", "output"):
         for name, net in netlist.port_bits(way):
-            pin = placement.pins.get(name)
+            pin = placed.placement.pins.get(name)
             if pin is None or pin.net != netlist.nets[net]:
                 yield f"the port {name} has no pin on its net {netlist.nets[net]}"
-            elif min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um) > lef.coarsest_pitch:
+            elif min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um) > placed.lef.coarsest_pitch:
                 yield f"the pin of port {name} is not at the edge of the die"
     for net, name in enumerate(netlist.nets):
         if netlist.sinks[net] and netlist.driver[net] is None and net not in netlist.constants:
             yield f"the net {name} has no driver"
 
 
-def _unclocked(netlist: Netlist, library: Library, clock_port: str | None) -> Iterator[str]:
+def _unclocked(placed: Placed, clock_port: str | None) -> Iterator[str]:
     """Registers whose clock does not come from the clock port, through buffers and clock gates."""
-    reached: set[int] = set()
+    netlist = placed.netlist
     front = list(netlist.ports[clock_port][1]) if clock_port in netlist.ports else []
+    reached: set[int] = set()
     while front:
         net = front.pop()
         if net in reached:
             continue
         reached.add(net)
         for owner, _ in netlist.sinks[net]:
-            if owner == PORT:
-                continue
-            cell = netlist.cells[owner]
-            passes = library.cells[cell.kind].ff is None and library.cells[cell.kind].latch is None
-            front += [
-                cell.pins[pin]
-                for pin, item in library.cells[cell.kind].pins.items()
-                if passes and item.direction == "output" and pin in cell.pins
-            ]
+            if owner != PORT and not (placed.cell(owner).ff or placed.cell(owner).latch):
+                pins = netlist.cells[owner].pins
+                front += [pins[pin] for pin in placed.cell(owner).outputs if pin in pins]
     for name, cell in netlist.cells.items():
-        for pin, item in library.cells[cell.kind].pins.items():
+        for pin, item in placed.cell(name).pins.items():
             if item.clock and cell.pins.get(pin) not in reached:
                 yield f"the clock does not reach {name}/{pin}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -47,21 +46,14 @@ class Floorplan:
     ports: dict[str, Port]
 
 
-class Placed(NamedTuple):
-    """The cells in the order of the floorplan, and the seconds that spreading and rows took."""
-
-    cells: list[Spot]
-    seconds: dict[str, float]
-
-
-def run(floor: Floorplan, lef: Lef) -> Placed:
-    """Place the cells of a floorplan."""
+def run(floor: Floorplan, lef: Lef) -> tuple[list[Spot], dict[str, float]]:
+    """Place the cells of a floorplan; returns them in its order, and the seconds of both stages."""
     start = time.monotonic()
     task = _Task(floor, lef)
-    spots = spread(task)
+    spots = _spread(task)
     spread_s = time.monotonic() - start
-    cells = into_rows(task, spots)
-    return Placed(cells, {"spread": spread_s, "rows": time.monotonic() - start - spread_s})
+    cells = _into_rows(task, spots)
+    return cells, {"spread": spread_s, "rows": time.monotonic() - start - spread_s}
 
 
 class _Task:
@@ -74,56 +66,37 @@ class _Task:
         self.full = min(floor.density + FULLER, max(FULLEST, floor.density))
         macros = {kind: lef.macro(kind) for kind in set(floor.cells)}
         self.widths = [dbu(macros[kind].width) for kind in floor.cells]
-        pins = {
-            kind: {name: (dbu(pin.centre[0]), dbu(pin.centre[1])) for name, pin in macro.pins.items()}
-            for kind, macro in macros.items()
-        }
-        self._pins = [pins[kind] for kind in floor.cells]
-        self.ports: list[list[Point]] = [[] for _ in floor.nets]
+        nets: list[list[tuple[int, int, int]]] = []  # cell, or -1 for a port, and a pin from its corner
+        for terminals in floor.nets:
+            pins = ((cell, macros[floor.cells[cell]].pins[pin].centre) for cell, pin in terminals)
+            nets.append([(cell, dbu(x), dbu(y)) for cell, (x, y) in pins])
         for port in floor.ports.values():
             if port.wire is not None:
-                self.ports[port.wire].append((port.x - self.x, port.y - self.y))
-        self._terminals = floor.nets
-
-    def nets(self) -> Iterator[str]:
-        """A line for each net: its pins, from the corners of their cells, and its ports."""
-        yield str(len(self.ports))
-        for terminals, ports in zip(self._terminals, self.ports, strict=True):
-            pins = [(cell, *self._pins[cell][pin]) for cell, pin in terminals]
-            pins += [(-1, x, y) for x, y in ports]
-            yield f"{len(pins)} " + " ".join(f"{cell} {x} {y}" for cell, x, y in pins)
+                nets[port.wire].append((-1, port.x - self.x, port.y - self.y))
+        self.nets = [str(len(nets))]
+        for ends in nets:
+            self.nets.append(f"{len(ends)} " + " ".join(f"{cell} {x} {y}" for cell, x, y in ends))
 
 
-def spread(task: _Task) -> list[Point]:
+def _spread(task: _Task) -> list[Point]:
     """The lower left corner of each cell in the core, for short wires and no spot that is too full; in no
     rows yet.
     """
-
-    def lines() -> Iterator[str]:
-        yield f"{task.width} {task.height} {task.row} {round(1000 * task.full)} {STEPS}"
-        yield str(len(task.widths))
-        yield from map(str, task.widths)
-        yield from task.nets()
-
-    answer = subprocess_engine.run(GLOBAL, "spreading cells", lines())
+    size = f"{task.width} {task.height} {task.row} {round(1000 * task.full)} {STEPS}"
+    lines = [size, str(len(task.widths)), *map(str, task.widths), *task.nets]
+    answer = subprocess_engine.run(GLOBAL, "spreading cells", lines)
     next(answer)
     return [(next(answer), next(answer)) for _ in task.widths]
 
 
-def into_rows(task: _Task, spots: list[Point]) -> list[Spot]:
+def _into_rows(task: _Task, spots: list[Point]) -> list[Spot]:
     """Put each cell in a row, near its global position or where its wires are shorter."""
     rows, sites = task.height // task.row, task.width // task.site
     first = task.y // task.row % 2  # whether the lowest row is upside down
-
-    def lines() -> Iterator[str]:
-        fullest = round(1000 * min(1.0, task.full + IN_ROWS))
-        yield f"{rows} {sites} {task.site} {task.row} {first} {fullest} {ROUNDS}"
-        yield str(len(spots))
-        for width, (x, y) in zip(task.widths, spots, strict=True):
-            yield f"{width // task.site} {x} {y}"
-        yield from task.nets()
-
-    answer = subprocess_engine.run(DETAILED, "cells in rows", lines())
+    fullest = round(1000 * min(1.0, task.full + IN_ROWS))
+    lines = [f"{rows} {sites} {task.site} {task.row} {first} {fullest} {ROUNDS}", str(len(spots))]
+    lines += [f"{width // task.site} {x} {y}" for width, (x, y) in zip(task.widths, spots, strict=True)]
+    answer = subprocess_engine.run(DETAILED, "cells in rows", [*lines, *task.nets])
     if homeless := next(answer):
         raise BadInput(
             f"{homeless:,} of {len(spots):,} cells find no row with room for them: give a lower density "

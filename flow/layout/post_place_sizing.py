@@ -15,14 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..kit.constraints import Constraints
-from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
 from ..synth.sizing import sizing
 from ..synth.sizing.circuit import wired
 from ..synth.sizing.report import Round
 from . import wires
-from .repeaters import with_repeaters
-from .row_legalizer import Rows
+from .placed import Placed
+from .repeaters import insert_repeaters
 
 SLACK_NS = 0.06  # to be left for the skew of the clock tree and the wires' detours
 ROUNDS = 2
@@ -33,53 +32,46 @@ LARGE = 20_000  # cells
 
 @dataclass
 class Improved:
-    """The netlist, the modules of the buffers in it that were added, and what was done."""
+    """The modules of the buffers that were added, and what was done."""
 
-    netlist: Netlist
-    owners: dict[str, str] = field(default_factory=dict)
+    owners: dict[str, str]
     rounds: list[Round] = field(default_factory=list)
 
 
-def improve(
-    netlist: Netlist, rows: Rows, library: Library, asked: Constraints, modules: Mapping[str, str]
-) -> Improved:
-    """Resize and buffer towards the clock, using the placement's wires; update the placement."""
-    done = Improved(*with_repeaters(netlist, rows, library, asked, modules))
+def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> Improved:
+    """Resize and buffer towards the clock, using the placement's wires."""
+    done = Improved(insert_repeaters(placed, asked, modules))
     ideal = replace(asked, propagated=False)
     for _ in range(ROUNDS):
-        found = wires.wires_of(done.netlist, rows.placement, rows.lef)
-        circuit = wired(done.netlist, 0.0, wires.table(found, done.netlist))
+        circuit = wired(placed.netlist, 0.0, wires.table(wires.wires_of(placed), placed.netlist))
         circuit.owners = done.owners
-        effort = EFFORT if len(done.netlist.cells) < LARGE else LARGE_EFFORT
-        result = sizing.optimise(circuit, library, ideal, {**modules, **done.owners}, effort)
+        effort = EFFORT if len(placed.netlist.cells) < LARGE else LARGE_EFFORT
+        result = sizing.optimise(circuit, placed.library, ideal, {**modules, **done.owners}, effort)
         if not any(result.sizing.moves.values()):
             break
         done.rounds.append(result.sizing)
-        _move(done.netlist, result.circuit.netlist, rows, library)
-        done.netlist, done.owners = result.circuit.netlist, dict(result.circuit.owners)
+        _move(placed, result.circuit.netlist)
+        done.owners = dict(result.circuit.owners)
     return done
 
 
-def _move(before: Netlist, after: Netlist, rows: Rows, library: Library) -> None:
-    """Bring the placement from one netlist to the other."""
-    placement, lef = rows.placement, rows.lef
+def _move(placed: Placed, after: Netlist) -> None:
+    """Bring the placement to another netlist, which becomes its own."""
+    before, placed.netlist = placed.netlist, after
     for name, cell in before.cells.items():
         if after.cells[name].kind != cell.kind:
-            rows.resize(name, after.cells[name].kind)
-    waiting = {name: cell for name, cell in after.cells.items() if name not in before.cells}
+            placed.rows.resize(name, after.cells[name].kind)
+    waiting = after.cells.keys() - before.cells.keys()
     while waiting:
         # a buffer behind another one waits for it
-        for name, cell in list(waiting.items()):
-            ends = library.cells[cell.kind]
+        for name in [name for name in after.cells if name in waiting]:
+            cell, ends = after.cells[name], placed.cell(name)
             driver = after.driver[cell.pins[ends.inputs[0]]]
             if driver is None or driver[0] in waiting:
                 continue
-            points = [
-                wires.position(placement, lef, sink)
-                for sink in after.sinks[cell.pins[ends.outputs[0]]]
-                if sink[0] not in waiting
-            ] or [wires.position(placement, lef, driver)]
-            x0, y0 = wires.position(placement, lef, driver)
+            sinks = after.sinks[cell.pins[ends.outputs[0]]]
+            x0, y0 = placed.position(driver)
+            points = [placed.position(sink) for sink in sinks if sink[0] not in waiting] or [(x0, y0)]
             x1, y1 = (sum(values) / len(points) for values in zip(*points, strict=True))
-            rows.insert(name, cell.kind, (x0 + x1) / 2, (y0 + y1) / 2)
-            del waiting[name]
+            placed.rows.insert(name, cell.kind, (x0 + x1) / 2, (y0 + y1) / 2)
+            waiting.remove(name)

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..kit.constraints import Constraints
 from ..kit.lef import Point
 from ..kit.liberty import Cell, Library
 from ..netlist.buffers import Buffers
-from ..netlist.netlist import PORT, Netlist, Terminal
+from ..netlist.netlist import PORT, Terminal
 from ..synth.sizing.fanout import SLEW_NS, through
 from ..timing.graph import TimingGraph
-from .row_legalizer import Rows
-from .wires import Wire, distance, pin_cap, wires_of
+from .placed import Placed
+from .wires import Wire, distance, wires_of
 
 LONGEST_PS = 100.0  # from a driver to a reader, by the wire alone (Elmore)
 MOST_FF = 40.0  # of a piece: wire and pins
@@ -33,43 +33,35 @@ class Piece:
     """What a repeater drives: readers, and the pieces behind it."""
 
     at: Point
-    readers: list[Terminal]
-    behind: list[Piece]
+    readers: list[Terminal] = field(default_factory=list)
+    behind: list[Piece] = field(default_factory=list)
 
 
-def with_repeaters(
-    netlist: Netlist, rows: Rows, library: Library, asked: Constraints, modules: Mapping[str, str]
-) -> tuple[Netlist, dict[str, str]]:
-    """Put repeaters into the netlist and its placement; return the netlist and the repeaters' modules."""
+def insert_repeaters(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> dict[str, str]:
+    """Put repeaters into the netlist and its placement; return their modules."""
     slow = [
         wire
-        for wire in wires_of(netlist, rows.placement, rows.lef)
-        if _slowest(wire, netlist, library) > LONGEST_PS
+        for wire in wires_of(placed)
+        if wire.cap_ff > MOST_FF and max(wire.delays_ps()) > LONGEST_PS  # most have too little to be slow
     ]
     if not slow:
-        return netlist, {}
-    clock_nets = TimingGraph(netlist, library, asked).clock_nets
-    buffer = _repeater(library)
-    buffers = Buffers(netlist, library, "repeat", {}, modules)
+        return {}
+    clock_nets = TimingGraph(placed.netlist, placed.library, asked).clock_nets
+    buffer = _repeater(placed.library)
+    buffers = Buffers(placed.netlist, placed.library, "repeat", {}, modules)
     for wire in slow:
         if wire.net in clock_nets:
             continue
         module = buffers.module(wire.net, wire.terminals[1:])
-        uncut = [(piece, wire.net) for piece in _pieces(wire, netlist, library, buffer)]
+        uncut = [(piece, wire.net) for piece in _pieces(wire, buffer)]
         while uncut:
             piece, net = uncut.pop()
             (name, _), output = buffers.insert(buffer.name, net, module)
-            rows.insert(name, buffer.name, *piece.at)
+            placed.rows.insert(name, buffer.name, *piece.at)
             buffers.hang(piece.readers, output)
             uncut += [(item, output) for item in piece.behind]
-    return buffers.connected(), buffers.owners
-
-
-def _slowest(wire: Wire, netlist: Netlist, library: Library) -> float:
-    if wire.cap_ff <= MOST_FF:  # which is not slow, and most are so
-        return 0.0
-    _, *readers = wire.terminals
-    return max(wire.delays_ps([0.0, *(pin_cap(netlist, library, reader) for reader in readers)]))
+    placed.netlist = buffers.connected()
+    return buffers.owners
 
 
 def _repeater(library: Library) -> Cell:
@@ -81,65 +73,47 @@ def _repeater(library: Library) -> Cell:
 
 
 @dataclass
-class _Node:
-    """A place on a net's tree, and the wire from the one before it."""
+class _Node(Piece):
+    """A place on a net's tree, the wire from the node before it, and what hangs below."""
 
-    at: Point
-    up: int
-    wire_ff: float
-    terminal: int | None = None
+    up: int = 0
+    wire_ff: float = 0.0
+    below_ff: float = 0.0
+    to_a_port: bool = False
 
 
-def _pieces(wire: Wire, netlist: Netlist, library: Library, buffer: Cell) -> list[Piece]:
+def _pieces(wire: Wire, buffer: Cell) -> list[Piece]:
     """What is cut off a net, as trees of pieces; the rest stays with its driver."""
     nodes = _from_driver(wire)
-    own = buffer.pins[buffer.inputs[0]].cap_ff
-    below = [0.0] * len(nodes)
-    readers: list[list[Terminal]] = [[] for _ in nodes]
-    behind: list[list[Piece]] = [[] for _ in nodes]
-    to_a_port = [False] * len(nodes)
-    for number in reversed(range(1, len(nodes))):
-        node = nodes[number]
-        if node.terminal is not None:
-            terminal = wire.terminals[node.terminal]
-            below[number] += pin_cap(netlist, library, terminal)
-            if terminal[0] == PORT:
-                to_a_port[number] = True
-            else:
-                readers[number].append(terminal)
-        load = below[number] + node.wire_ff
-        if load > MOST_FF and not to_a_port[number]:
-            behind[node.up].append(Piece(node.at, readers[number], behind[number]))
-            load = own + node.wire_ff
+    for node in reversed(nodes[1:]):
+        up, load = nodes[node.up], node.below_ff + node.wire_ff
+        if load > MOST_FF and not node.to_a_port:
+            up.behind.append(node)
+            load = buffer.pins[buffer.inputs[0]].cap_ff + node.wire_ff
         else:
-            readers[node.up] += readers[number]
-            behind[node.up] += behind[number]
-            to_a_port[node.up] |= to_a_port[number]
-        below[node.up] += load
-    return behind[0]
+            up.readers += node.readers
+            up.behind += node.behind
+            up.to_a_port |= node.to_a_port
+        up.below_ff += load
+    return nodes[0].behind
 
 
 def _from_driver(wire: Wire) -> list[_Node]:
     """The tree with long edges in steps, each node behind the one that leads to it."""
-    tree = wire.tree
-    around: list[list[tuple[int, float]]] = [[] for _ in tree.points]
-    for (a, b), wire_ff in zip(tree.edges, wire.capacitances, strict=True):
-        around[a].append((b, wire_ff))
-        around[b].append((a, wire_ff))
-    nodes = [_Node(tree.points[0], -1, 0.0)]
-    todo = [(0, -1, 0)]  # a point, the one before it, and the node of the point
-    for point, before, number in todo:  # grows
-        x0, y0 = tree.points[point]
-        for other, wire_ff in around[point]:
-            if other == before:
-                continue
-            x1, y1 = tree.points[other]
-            steps = math.ceil(distance(tree.points[point], tree.points[other]) / STEP_UM) or 1
-            last = number
-            for step in range(1, steps + 1):
-                at = x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps
-                nodes.append(_Node(at, last, wire_ff / steps))
-                last = len(nodes) - 1
-            nodes[last].terminal = other if other < len(wire.terminals) else None
-            todo.append((other, point, last))
+    points = wire.tree.points
+    nodes = [_Node(points[0])]
+    number = {0: 0}  # the node of each point
+    for point, before, edge in wire.branches:
+        (x0, y0), (x1, y1) = points[before], points[point]
+        steps = math.ceil(distance(points[before], points[point]) / STEP_UM) or 1
+        up = number[before]
+        for step in range(1, steps + 1):
+            at = x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps
+            nodes.append(_Node(at, up=up, wire_ff=wire.capacitances[edge] / steps))
+            up = len(nodes) - 1
+        number[point] = up
+        if point < len(wire.terminals):
+            nodes[up].below_ff = wire.loads_ff[point]
+            nodes[up].to_a_port = wire.terminals[point][0] == PORT
+            nodes[up].readers = [] if nodes[up].to_a_port else [wire.terminals[point]]
     return nodes

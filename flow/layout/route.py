@@ -15,51 +15,43 @@ from pathlib import Path
 import numpy as np
 
 from ..kit.lef import DBU, Lef
-from ..netlist.netlist import Netlist
 from .detailed import MOST_CELLS, not_detailed, route_detailed
 from .global_routing import route_globally, tracks
+from .placed import Placed
 from .placement import Placement, refuse_large
-from .routing import Congestion, InDetail, Overflow, RoutedNet, Routing, Segment, Use
+from .routing import Congestion, Overflow, RoutedNet, Routing, Segment, Use
 
 SQUARE_ROWS = 4  # side of the squares of which congestion is told
 
 
-def route(
-    placement: Placement,
-    netlist: Netlist,
-    lef: Lef,
-    out_dir: Path,
-    *,
-    in_detail: bool = True,
-    most_cells: int = MOST_CELLS,
-) -> Routing:
+def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: int = MOST_CELLS) -> Routing:
     """Route globally, and if asked and there is room for it in detail; writes routing.json."""
-    refuse_large(netlist, "route")
-    ways = route_globally(placement, netlist, lef)
+    refuse_large(placed.netlist, "route")
+    ways = route_globally(placed)
     table = {
-        netlist.nets[net]: RoutedNet(_length(segments), segments) for net, segments in ways.segments.items()
+        placed.netlist.nets[net]: RoutedNet(_length(segments), segments)
+        for net, segments in ways.segments.items()
     }
-    overflow = Overflow(ways.full, ways.wires_over, ways.rounds)
-    found = (
-        route_detailed(placement, netlist, lef, ways, most_cells)
+    done, found = (
+        route_detailed(placed, ways, most_cells)
         if in_detail
         else not_detailed("the setting detailed=false leaves it out")
     )
-    for name, wires in found.wires.items():
+    for name, wires in found.items():
         net = table[name]
-        net.wires = [
-            (wire.layer, wire.x0 / DBU, wire.y0 / DBU, wire.x1 / DBU, wire.y1 / DBU)
-            for wire in wires
-            if not wire.via
-        ]
-        net.vias = [(wire.via, wire.layer, wire.x0 / DBU, wire.y0 / DBU) for wire in wires if wire.via]
+        for wire in wires:
+            at = wire.x0 / DBU, wire.y0 / DBU
+            if wire.via:
+                net.vias.append((wire.via, wire.layer, *at))
+            else:
+                net.wires.append((wire.layer, *at, wire.x1 / DBU, wire.y1 / DBU))
         net.length_um = _length(net.wires)
     routing = Routing(
-        success=not overflow.borders,
-        overflow=overflow,
-        congestion=congestion(table, placement, lef),
-        seconds={"global": ways.seconds, "detailed": found.seconds},
-        detailed=InDetail(found.done, found.why_not, found.seconds, found.rounds),
+        success=not ways.full,
+        overflow=Overflow(ways.full, ways.wires_over, ways.rounds),
+        congestion=congestion(table, placed.placement, placed.lef),
+        seconds={"global": ways.seconds, "detailed": done.seconds},
+        detailed=done,
         nets=table,
     )
     routing.write(out_dir)

@@ -20,9 +20,11 @@ own delay.
 
 from __future__ import annotations
 
+import functools
 import heapq
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import ClassVar
 
@@ -30,14 +32,14 @@ import msgspec
 
 from .. import product
 from ..files import replace_text
-from ..kit.kit import Kit
 from ..kit.lef import Lef, Point
-from ..kit.liberty import Arc, Cell, Library
+from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Netlist, Terminal
 from ..product import Product
 from ..timing import spef, wire_table
 from ..timing.wire_table import NetWire, Source
-from .placement import TREE, Placement
+from .placed import Placed
+from .placement import TREE
 from .routing import Routing
 
 EPSILON_0 = 8.854e-3  # fF/um
@@ -71,51 +73,48 @@ class Tree:
 
     @property
     def length(self) -> float:
-        """In um."""
+        """The length in um."""
         return sum(distance(self.points[a], self.points[b]) for a, b in self.edges)
 
 
 def distance(a: Point, b: Point) -> float:
-    """Of a wire between two points."""
+    """The length of a wire between two points."""
     return abs(a[0] - b[0]) + abs(a[1] - b[1])
 
 
 def half_perimeter(points: list[Point]) -> float:
-    """Of the box around the points (HPWL), the placers' own measure."""
+    """Half the perimeter of the box around the points (HPWL), the placers' own measure."""
     xs, ys = zip(*points, strict=True)
     return max(xs) - min(xs) + max(ys) - min(ys)
 
 
 def steiner_tree(points: list[Point]) -> Tree:
     """A short rectilinear tree over the points."""
-    edges = spanning_edges(points)
-    points = list(points)
     neighbours: list[set[int]] = [set() for _ in points]
-    for a, b in edges:
+    for a, b in spanning_edges(points):
         neighbours[a].add(b)
         neighbours[b].add(a)
+    points = list(points)
     heap: list[tuple[float, int, int, int]] = []
 
     def offer(v: int) -> None:
-        around = sorted(neighbours[v])
-        for index, a in enumerate(around):
-            for b in around[index + 1 :]:
-                gain = distance(points[v], _median(points[v], points[a], points[b]))
-                if gain > 1e-9:
-                    heapq.heappush(heap, (-gain, v, a, b))
+        for a, b in combinations(sorted(neighbours[v]), 2):
+            gain = distance(points[v], _median(points[v], points[a], points[b]))
+            if gain > 1e-9:
+                heapq.heappush(heap, (-gain, v, a, b))
 
     for v in range(len(points)):
         offer(v)
     while heap:
         _, v, a, b = heapq.heappop(heap)
-        if a not in neighbours[v] or b not in neighbours[v]:
+        if not {a, b} <= neighbours[v]:
             continue
         s = len(points)
         points.append(_median(points[v], points[a], points[b]))
         neighbours.append({v, a, b})
         for end in (a, b):
-            neighbours[v].discard(end)
-            neighbours[end].discard(v)
+            neighbours[v].remove(end)
+            neighbours[end].remove(v)
             neighbours[end].add(s)
         neighbours[v].add(s)
         for changed in (v, a, b, s):
@@ -134,37 +133,22 @@ def spanning_edges(points: list[Point]) -> list[tuple[int, int]]:
     while rest:
         nearest = min(rest, key=rest.__getitem__)
         edges.append((rest.pop(nearest)[1], nearest))
-        x, y = points[nearest]
         for index, (known, _) in rest.items():
-            ox, oy = points[index]
-            far = abs(ox - x) + abs(oy - y)
-            if far < known:
+            if (far := distance(points[index], points[nearest])) < known:
                 rest[index] = (far, nearest)
     return edges
 
 
 def terminal_positions(
-    placement: Placement, netlist: Netlist, lef: Lef, nets: Collection[int] | None = None
+    placed: Placed, nets: Collection[int] | None = None
 ) -> Iterator[tuple[int, list[Terminal], list[Point]]]:
     """For every net (of these) that has a wire: its terminals, the driver first, and where they are (um)."""
+    netlist = placed.netlist
     for net in range(len(netlist.nets)) if nets is None else sorted(nets):
-        driver = netlist.driver[net]
-        if net in netlist.constants or driver is None or not netlist.sinks[net]:
-            continue
-        terminals = [driver, *netlist.sinks[net]]
-        yield net, terminals, [position(placement, lef, terminal) for terminal in terminals]
-
-
-def position(placement: Placement, lef: Lef, terminal: Terminal) -> Point:
-    """Where a pin of a placed cell, or of a port, is."""
-    owner, pin = terminal
-    if owner == PORT:
-        port = placement.pins[pin]
-        return port.x_um, port.y_um
-    instance = placement.instances[owner]
-    macro = lef.macro(instance.kind)
-    x, y = macro.placed(instance.orient, *macro.pins[pin].centre)
-    return instance.x_um + x, instance.y_um + y
+        driver, sinks = netlist.driver[net], netlist.sinks[net]
+        if driver is not None and sinks and net not in netlist.constants:
+            terminals = [driver, *sinks]
+            yield net, terminals, [placed.position(terminal) for terminal in terminals]
 
 
 @dataclass
@@ -173,69 +157,71 @@ class Wire:
 
     net: int
     terminals: list[Terminal]
+    loads_ff: list[float]  # of the pins at the terminals
     tree: Tree
-    stretch: float  # length taken / length of the tree
+    length_um: float
     resistances: list[float] = field(default_factory=list)  # ohm, of the tree's edges
     capacitances: list[float] = field(default_factory=list)  # fF, likewise
-    length_um: float = 0.0
 
     @property
     def cap_ff(self) -> float:
-        """Of the wire, without pins."""
+        """The capacitance of the wire, without pins."""
         return sum(self.capacitances)
 
-    def delays_ps(self, loads: list[float]) -> list[float]:
-        """Elmore's delay of the wire from the driver to each terminal; `loads` are the terminals'
-        capacitances in fF.
-        """
-        count = len(self.tree.points)
-        around: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-        below = [*loads, *[0.0] * (count - len(loads))]
-        for index, (a, b) in enumerate(self.tree.edges):
-            around[a].append((b, index))
-            around[b].append((a, index))
-            below[a] += self.capacitances[index] / 2
-            below[b] += self.capacitances[index] / 2
-        order, parent = [0], {0: (-1, -1)}
-        for node in order:
-            for other, edge in around[node]:
-                if other not in parent:
-                    parent[other] = (node, edge)
-                    order.append(other)
-        for node in reversed(order[1:]):
-            below[parent[node][0]] += below[node]
-        delay = [0.0] * count
-        for node in order[1:]:
-            up, edge = parent[node]
-            delay[node] = delay[up] + self.resistances[edge] * below[node] * 1e-3  # ohm fF = 1e-3 ps
-        return delay[: len(loads)]
+    @property
+    def load_ff(self) -> float:
+        """The load of the driver: the wire and the pins that read it."""
+        return self.cap_ff + sum(self.loads_ff[1:])
+
+    @functools.cached_property
+    def branches(self) -> list[tuple[int, int, int]]:
+        """(point, the point before it, the edge between them) of the tree, from the driver on."""
+        around: list[list[tuple[int, int]]] = [[] for _ in self.tree.points]
+        for edge, (a, b) in enumerate(self.tree.edges):
+            around[a].append((b, edge))
+            around[b].append((a, edge))
+        found = [(0, -1, -1)]
+        for point, before, _ in found:  # grows
+            found += [(other, point, edge) for other, edge in around[point] if other != before]
+        return found[1:]
+
+    def at_points(self, loads_ff: Sequence[float] = ()) -> list[float]:
+        """The capacitance at each point of the tree, half of an edge's at each end, and these at terminals."""
+        found = [*loads_ff, *[0.0] * (len(self.tree.points) - len(loads_ff))]
+        for (a, b), cap in zip(self.tree.edges, self.capacitances, strict=True):
+            found[a] += cap / 2
+            found[b] += cap / 2
+        return found
+
+    def delays_ps(self) -> list[float]:
+        """Elmore's delay of the wire from the driver to each terminal."""
+        below = self.at_points(self.loads_ff)
+        for point, before, _ in reversed(self.branches):
+            below[before] += below[point]
+        delay = [0.0] * len(below)
+        for point, before, edge in self.branches:
+            delay[point] = delay[before] + self.resistances[edge] * below[point] * 1e-3  # ohm fF = 1e-3 ps
+        return delay[: len(self.terminals)]
 
 
 def wires_of(
-    netlist: Netlist,
-    placement: Placement,
-    lef: Lef,
-    *,
-    lengths_um: dict[str, float] | None = None,
-    nets: Collection[int] | None = None,
+    placed: Placed, *, routing: Routing | None = None, nets: Collection[int] | None = None
 ) -> list[Wire]:
-    """Every net (of these) as a tree of wires; with the lengths that a router took, where it took more than
-    the tree.
-    """
-    units = layer_units(lef)
-    across, along = units[lef.kit.layers.horizontal], units[lef.kit.layers.vertical]
+    """Every net (of these) as a tree of wires; stretched to the routing's length where that is more."""
+    units, layers = layer_units(placed.lef), placed.lef.kit.layers
+    across, along = units[layers.horizontal], units[layers.vertical]
     wires = []
-    for net, terminals, points in terminal_positions(placement, netlist, lef, nets):
+    for net, terminals, points in terminal_positions(placed, nets):
         tree = steiner_tree(points)
-        length = tree.length
-        taken = max(length, (lengths_um or {}).get(netlist.nets[net], 0.0))
-        wire = Wire(net, terminals, tree, taken / length if length else 1.0)
+        length = taken = tree.length
+        if routing is not None:
+            taken = max(length, routing.nets[placed.netlist.nets[net]].length_um)
+        stretch = taken / length if length else 1.0
+        wire = Wire(net, terminals, list(map(placed.pin_cap, terminals)), tree, taken)
         for a, b in tree.edges:
-            dx = abs(tree.points[a][0] - tree.points[b][0]) * wire.stretch
-            dy = abs(tree.points[a][1] - tree.points[b][1]) * wire.stretch
+            dx, dy = (abs(p - q) * stretch for p, q in zip(tree.points[a], tree.points[b], strict=True))
             wire.capacitances.append(dx * across.cap_ff + dy * along.cap_ff)
             wire.resistances.append(dx * across.res_ohm + dy * along.res_ohm)
-        wire.length_um = taken
         wires.append(wire)
     return wires
 
@@ -282,32 +268,25 @@ class WiresSummary(Product):
     clock_tree: ClockWires
 
 
-def table(wires: list[Wire], netlist: Netlist, source: Source = "placement") -> dict[str, NetWire]:
-    """As the analyses take them."""
+def table(wires: list[Wire], netlist: Netlist) -> dict[str, NetWire]:
+    """The wires of a placement as the analyses read them."""
     return {
-        netlist.nets[wire.net]: NetWire(wire.cap_ff, sum(wire.resistances), wire.length_um, source)
+        netlist.nets[wire.net]: NetWire(wire.cap_ff, sum(wire.resistances), wire.length_um, "placement")
         for wire in wires
     }
 
 
-def extract(
-    placement: Placement, netlist: Netlist, files: Kit, out_dir: Path, routing: Routing | None = None
-) -> WiresSummary:
-    """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist; returns the
-    summary.
-    """
-    library = files.library
+def extract(placed: Placed, out_dir: Path, routing: Routing | None = None) -> WiresSummary:
+    """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist."""
     source: Source = "placement" if routing is None else "routing"
-    lengths = {name: net.length_um for name, net in routing.nets.items()} if routing else None
-    wires = wires_of(netlist, placement, files.geometry, lengths_um=lengths)
+    wires = wires_of(placed, routing=routing)
     rounded = {
         name: NetWire(round(wire.cap_ff, 4), round(wire.res_ohm, 3), round(wire.length_um, 3), source)
-        for name, wire in table(wires, netlist).items()
+        for name, wire in table(wires, placed.netlist).items()
     }
-    tree = clock_tree(wires, netlist, library, placement)
-    summary = summarize(wires, library, source, tree)
+    summary = summarize(wires, placed.library, source, clock_tree(wires, placed))
     product.write(out_dir / wire_table.FILE, rounded)
-    replace_text(out_dir / "wires.spef", spef_trees(wires, netlist))
+    replace_text(out_dir / "wires.spef", spef_trees(wires, placed.netlist))
     summary.write(out_dir)
     return summary
 
@@ -326,9 +305,7 @@ def summarize(wires: list[Wire], library: Library, source: Source, tree: ClockWi
         cap_ff=round(total, 1),
         mean_cap_ff=round(total / max(len(wires), 1), 3),
         wire_load_model=BesideModel(
-            name=model.name,
-            cap_ff=round(guessed, 1),
-            of_model=round(total / guessed, 3) if guessed else None,
+            model.name, round(guessed, 1), round(total / guessed, 3) if guessed else None
         ),
         clock_tree=tree,
     )
@@ -352,66 +329,61 @@ def clock_output(cell: Cell, pin: str) -> str | None:
     return None if cell.sequential or len(cell.inputs) != 1 else cell.outputs[0]
 
 
-def clock_arc(cell: Cell, pin: str, output: str) -> Arc | None:
-    """How a rising clock passes a cell."""
-    arcs = (arc for arc in cell.pins[output].timing if arc.related == pin)
-    return next((arc for arc in arcs if arc.cell_rise and arc.rise_transition), None)
+def clock_through(
+    cell: Cell, pin: str, output: str, slew_ns: float, load_ff: float
+) -> tuple[float, float] | None:
+    """A rising clock through a cell: its delay in ps and its slew in ns; None without a table for it."""
+    for arc in cell.pins[output].timing:
+        if arc.related == pin and arc.cell_rise and arc.rise_transition:
+            return 1000 * arc.cell_rise.at(slew_ns, load_ff), arc.rise_transition.at(slew_ns, load_ff)
+    return None
 
 
-def clock_arrivals(
-    by_net: Mapping[int, Wire], netlist: Netlist, library: Library, root: int
-) -> dict[Terminal, Arrival]:
-    """The clock at all pins that it reaches from the net `root`, through whatever cells have a wire behind
-    them.
-    """
+def clock_arrivals(wires: list[Wire], placed: Placed, root: int) -> dict[Terminal, Arrival]:
+    """The clock at all pins that it reaches from the net `root`, through cells with a wire behind them."""
+    by_net = {wire.net: wire for wire in wires}
     found: dict[Terminal, Arrival] = {}
-    front = [(root, Arrival(0.0, library.surroundings.clock_slew_ns, False))]
+    front = [(root, Arrival(0.0, placed.library.surroundings.clock_slew_ns, False))]
     while front:
         net, before = front.pop()
-        wire = by_net.get(net)
-        if wire is None:
+        if (wire := by_net.get(net)) is None:
             continue
-        delays = wire.delays_ps([pin_cap(netlist, library, terminal) for terminal in wire.terminals])
-        for index, terminal in enumerate(wire.terminals[1:], 1):
-            arrival = Arrival(before.at_ps + delays[index], before.slew_ns, before.gated)
-            found[terminal] = arrival
-            instance = netlist.cells.get(terminal[0])
-            if instance is None:
+        for terminal, delay in zip(wire.terminals[1:], wire.delays_ps()[1:], strict=True):
+            at_ps = before.at_ps + delay
+            found[terminal] = Arrival(at_ps, before.slew_ns, before.gated)
+            name, pin = terminal
+            if name == PORT:
                 continue
-            cell = library.cells[instance.kind]
-            output = clock_output(cell, terminal[1])
-            below = by_net.get(instance.pins.get(output, -1)) if output else None
-            arc = clock_arc(cell, terminal[1], output) if output else None
-            if arc is None or below is None or arc.cell_rise is None or arc.rise_transition is None:
+            cell = placed.cell(name)
+            output = clock_output(cell, pin)
+            below = by_net.get(placed.netlist.cells[name].pins.get(output, -1)) if output else None
+            if not output or below is None:
                 continue
-            load = below.cap_ff + sum(pin_cap(netlist, library, end) for end in below.terminals[1:])
-            at = arrival.at_ps + 1000 * arc.cell_rise.at(arrival.slew_ns, load)
-            slew = arc.rise_transition.at(arrival.slew_ns, load)
-            gated = arrival.gated or cell.clock_gate is not None
-            front.append((below.net, Arrival(at, slew, gated)))
+            if passed := clock_through(cell, pin, output, before.slew_ns, below.load_ff):
+                gated = before.gated or cell.clock_gate is not None
+                front.append((below.net, Arrival(at_ps + passed[0], passed[1], gated)))
     return found
 
 
-def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement: Placement) -> ClockWires:
+def clock_tree(wires: list[Wire], placed: Placed) -> ClockWires:
     """When the clock comes to the registers, gated or not."""
-    tree = placement.clock_tree
+    tree, netlist = placed.placement.clock_tree, placed.netlist
     if tree.root is None:
         return ClockWires(0)
-    by_net = {wire.net: wire for wire in wires}
-    arrivals = {
-        (name, pin): clock_arrival
-        for (name, pin), clock_arrival in clock_arrivals(
-            by_net, netlist, library, netlist.net(tree.root)
-        ).items()
-        if name != PORT
-        and library.cells[netlist.cells[name].kind].pins[pin].clock
-        and not library.cells[netlist.cells[name].kind].clock_gate
-    }
+    arrivals = [
+        arrival
+        for (name, pin), arrival in clock_arrivals(wires, placed, netlist.net(tree.root)).items()
+        if name != PORT and placed.cell(name).pins[pin].clock and not placed.cell(name).clock_gate
+    ]
     if not arrivals:
         return ClockWires(0)
-    times = [arrival.at_ps for arrival in arrivals.values()]
-    gated = [arrival.at_ps for arrival in arrivals.values() if arrival.gated]
-    clock_nets = [net for net in by_net if _is_clock(netlist, net, tree.root)]
+    times = [arrival.at_ps for arrival in arrivals]
+    gated = [arrival.at_ps for arrival in arrivals if arrival.gated]
+    driven = (
+        wire.length_um
+        for wire in wires
+        if netlist.nets[wire.net] == tree.root or wire.terminals[0][0].startswith(f"{TREE}.")
+    )
     return ClockWires(
         sinks=len(arrivals),
         gated_sinks=len(gated),
@@ -421,51 +393,23 @@ def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement:
         latency_ps=round(max(times), 2),
         mean_latency_ps=round(sum(times) / len(times), 2),
         skew_ps=round(max(times) - min(times), 2),
-        slew_ps=round(1000 * max(arrival.slew_ns for arrival in arrivals.values()), 2),
+        slew_ps=round(1000 * max(arrival.slew_ns for arrival in arrivals), 2),
         gated_latency_ps=round(max(gated), 2) if gated else None,
-        wire_um=round(sum(by_net[net].length_um for net in clock_nets), 1),
+        wire_um=round(sum(driven), 1),
     )
-
-
-def _is_clock(netlist: Netlist, net: int, root: str) -> bool:
-    driver = netlist.driver[net]
-    return netlist.nets[net] == root or (driver is not None and driver[0].startswith(f"{TREE}."))
-
-
-def pin_cap(netlist: Netlist, library: Library, terminal: Terminal) -> float:
-    """Of a pin of a cell in fF; a port has none of its own."""
-    owner, pin = terminal
-    if owner == PORT:
-        return 0.0
-    return library.cells[netlist.cells[owner].kind].pins[pin].cap_ff or 0.0
 
 
 def spef_trees(wires: list[Wire], netlist: Netlist) -> str:
     """The wires in the Standard Parasitic Exchange Format, a tree of resistors each."""
-    parts = [spef.HEADER.format(name=netlist.name)]
-    for wire in wires:
-        name = netlist.nets[wire.net]
-        spelled = spef.escaped(name, name in netlist.bus_bits)
-        nodes, connections = [], []
-        for terminal in wire.terminals:
-            nodes.append(spef.terminal_name(netlist, terminal))
-            drives = terminal == netlist.driver[wire.net]
-            # a port is seen from inside: an input drives
-            kind, way = ("*P", "IO"[not drives]) if terminal[0] == PORT else ("*I", "IO"[drives])
-            connections.append(f"{kind} {nodes[-1]} {way}")
-        nodes += [f"{spelled}:{index}" for index in range(1, len(wire.tree.points) - len(nodes) + 1)]
-        caps = [0.0] * len(nodes)
-        for (a, b), cap in zip(wire.tree.edges, wire.capacitances, strict=True):
-            caps[a] += cap / 2
-            caps[b] += cap / 2
-        parts += [f"*D_NET {spelled} {wire.cap_ff:.4f}", "*CONN", *connections, "*CAP"]
-        parts += [
-            f"{index} {node} {cap:.5f}" for index, (node, cap) in enumerate(zip(nodes, caps, strict=True), 1)
-        ]
-        parts.append("*RES")
-        parts += [
-            f"{index} {nodes[a]} {nodes[b]} {max(ohm, spef.LEAST_OHM):.4g}"
-            for index, ((a, b), ohm) in enumerate(zip(wire.tree.edges, wire.resistances, strict=True), 1)
-        ]
-        parts += ["*END", ""]
-    return "\n".join(parts) + "\n"
+    return spef.document(
+        netlist,
+        (
+            spef.section(
+                netlist,
+                wire.net,
+                wire.at_points(),
+                ((a, b, ohm) for (a, b), ohm in zip(wire.tree.edges, wire.resistances, strict=True)),
+            )
+            for wire in wires
+        ),
+    )

@@ -1,17 +1,20 @@
-"""Wires for OpenSTA: a SPEF file (IEEE 1481) from capacitance and resistance per net.
+"""Wires for OpenSTA: a SPEF file (IEEE 1481), each net a tree of resistors.
 
-Each wire is a star of equal branches from the driver, one for each sink, with its share of the capacitance at
-the sink: the "balanced tree" of the library's operating conditions, as flow/timing/nldm.py has it too. What
-is known better, from a placement, is written by flow/layout/wires.py.
+`stars` makes it from capacitance and resistance per net: equal branches from the driver, one for each sink,
+with its share of the capacitance at the sink. That is the "balanced tree" of the library's operating
+conditions, as flow/timing/nldm.py has it too. The trees of a placement come from flow/layout/wires.py.
 
 OpenSTA of 2019 asks for two things that other readers do not mind: a bit of a bus keeps its brackets as they
 are while all brackets and signs within plain names are escaped, and a net without resistors is ignored, so
 that a wire of no resistance gets a tiny one.
 """
 
-import re
+from __future__ import annotations
 
-from ..netlist.netlist import PORT, Netlist, Terminal
+import re
+from collections.abc import Iterable, Sequence
+
+from ..netlist.netlist import PORT, Netlist
 from .wire_table import NetWire, WireTable, by_net
 
 HEADER = """*SPEF "IEEE 1481-1998"
@@ -43,37 +46,45 @@ def escaped(name: str, bus_bit: bool = False) -> str:
     return SIGN.sub(r"\\\1", name)
 
 
-def spef(netlist: Netlist, wires: WireTable) -> str:
-    """The SPEF text of wires (cap_ff and, or not, res_ohm, by the net's name); nets that are not listed have
-    no wire.
+def document(netlist: Netlist, nets: Iterable[str]) -> str:
+    """A SPEF file of these sections, one for each net."""
+    return HEADER.format(name=netlist.name) + "".join(nets)
+
+
+def section(
+    netlist: Netlist, net: int, caps_ff: Sequence[float], branches: Iterable[tuple[int, int, float]]
+) -> str:
+    """The section of a net: capacitances at its nodes, and resistors between nodes in ohm.
+
+    The nodes are the driver, the sinks in their order, and then any branching points.
     """
-    parts = [HEADER.format(name=netlist.name)]
-    for net, wire in by_net(wires, netlist):
-        driver, sinks = netlist.driver[net], netlist.sinks[net]
-        if driver is not None and sinks:
-            parts.append(_net(netlist, netlist.nets[net], [driver, *sinks], wire))
-    return "".join(parts)
-
-
-def _net(netlist: Netlist, name: str, terminals: list[Terminal], wire: NetWire) -> str:
-    """The section of a net, whose driver is the first terminal."""
-    start, *ends = names = [terminal_name(netlist, terminal) for terminal in terminals]
-    share = len(ends)
-    lines = [f"*D_NET {escaped(name, name in netlist.bus_bits)} {wire.cap_ff:.6g}", "*CONN"]
-    for place, ((instance, _), end) in enumerate(zip(terminals, names, strict=True)):
-        inward = (instance == PORT) == (place == 0)
-        lines.append(f"{'*P' if instance == PORT else '*I'} {end} {'I' if inward else 'O'}")
-    lines.append("*CAP")
-    lines += [f"{number} {end} {wire.cap_ff / share:.6g}" for number, end in enumerate(ends, 1)]
-    lines.append("*RES")
-    res = max(wire.res_ohm / share, LEAST_OHM)
-    lines += [f"{number} {start} {end} {res:.6g}" for number, end in enumerate(ends, 1)]
+    name = netlist.nets[net]
+    spelled = escaped(name, name in netlist.bus_bits)
+    nodes: list[str] = []
+    connections = []
+    for instance, pin in filter(None, (netlist.driver[net], *netlist.sinks[net])):
+        port = instance == PORT
+        node = escaped(pin, pin in netlist.bus_bits) if port else f"{escaped(instance)}:{pin}"
+        # a port is seen from inside: an input drives
+        connections.append(f"{'*P' if port else '*I'} {node} {'O' if port == bool(nodes) else 'I'}")
+        nodes.append(node)
+    nodes += [f"{spelled}:{index}" for index in range(1, len(caps_ff) - len(nodes) + 1)]
+    caps = [f"{n} {node} {cap:.5f}" for n, (node, cap) in enumerate(zip(nodes, caps_ff, strict=True), 1)]
+    resistors = [
+        f"{n} {nodes[a]} {nodes[b]} {max(ohm, LEAST_OHM):.4g}" for n, (a, b, ohm) in enumerate(branches, 1)
+    ]
+    lines = [f"*D_NET {spelled} {sum(caps_ff):.4f}", "*CONN", *connections, "*CAP", *caps, "*RES", *resistors]
     return "\n".join([*lines, "*END", "", ""])
 
 
-def terminal_name(netlist: Netlist, terminal: Terminal) -> str:
-    """A pin of an instance or a bit of a port, as SPEF writes it."""
-    instance, pin = terminal
-    if instance == PORT:
-        return escaped(pin, pin in netlist.bus_bits)
-    return f"{escaped(instance)}:{pin}"
+def stars(netlist: Netlist, wires: WireTable) -> str:
+    """Each net with a driver and sinks as a star of equal branches, without a wire where none is listed."""
+    return document(netlist, (_star(netlist, net, wire) for net, wire in by_net(wires, netlist)))
+
+
+def _star(netlist: Netlist, net: int, wire: NetWire) -> str:
+    count = len(netlist.sinks[net])
+    if not count or netlist.driver[net] is None:
+        return ""
+    caps = [0.0, *[wire.cap_ff / count] * count]
+    return section(netlist, net, caps, [(0, end, wire.res_ohm / count) for end in range(1, count + 1)])

@@ -41,9 +41,9 @@ from ..kit.liberty import Library
 from ..netlist import hierarchy as hierarchy_file
 from ..netlist.netlist import Netlist, read
 from . import nldm, opensta, wire_table
+from . import spef as spef_file
 from .opensta import MARGIN_NS, NO_WIRES, SHOWN, Endpoints, Result
 from .report import DIGITS, HighestClock, PathPoint, TimingReport, histogram, rounded, verdict
-from .spef import spef as spef_text
 from .wire_table import Source, WireTable
 
 OPENSTA, NLDM = ENGINES = ("opensta", "nldm")
@@ -268,7 +268,7 @@ def _by_opensta(subject: Subject, out: Path) -> tuple[Constraints, Result]:
         asked = subject.with_latency(netlist)
     if netlist is not None and subject.table is not None and spef is None:
         spef = out / "wires_star.spef"
-        replace_text(spef, spef_text(netlist, subject.table))
+        replace_text(spef, spef_file.stars(netlist, subject.table))
     result = opensta.run(
         subject.netlist_v,
         subject.top,

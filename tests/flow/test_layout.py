@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import itertools
 import json
 import random
@@ -31,7 +32,7 @@ from modexlab.flow.layout import (
     wires,
 )
 from modexlab.flow.layout import routing as routing_file
-from modexlab.flow.layout.row_legalizer import Rows
+from modexlab.flow.layout.placed import Placed
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import load as load_hierarchy
 from modexlab.flow.prove.placed import prove_same
@@ -100,42 +101,52 @@ def pipeline():
 
 
 @dataclasses.dataclass
-class Placed:
-    directory: Path
+class Run(Placed):
+    """The pipeline after placement, with its mapped netlist and its files."""
+
     before: netlist.Netlist
-    after: netlist.Netlist
-    placement: placement.Placement
+    directory: Path
+
+    def changed(self):
+        """A copy to break or to improve."""
+        return dataclasses.replace(
+            self, netlist=copy.deepcopy(self.netlist), placement=copy.deepcopy(self.placement)
+        )
+
+    def differences(self):
+        return prove_same(self.before, self.netlist, self.library)
 
 
 @pytest.fixture(scope="module")
-def placed(tmp_path_factory, library):
+def placed(tmp_path_factory, library, lef):
     directory = tmp_path_factory.mktemp("placed")
     document = pipeline()
-    (directory / "netlist.json").write_text(json.dumps(document))
+    source, owners = directory / "netlist.json", directory / "hierarchy.json"
+    source.write_text(json.dumps(document))
     owner = {name: name.rpartition(".")[0] for name in document["modules"]["pipe"]["cells"]}
-    (directory / "hierarchy.json").write_text(json.dumps({"cells": owner, "modules": {"": "pipe"}}))
-    source = directory / "netlist.json"
-    found = place.place(source, directory / "hierarchy.json", directory)
+    owners.write_text(json.dumps({"cells": owner, "modules": {"": "pipe"}}))
+    found = place.place(source, owners, directory)
     after = netlist.read(directory / "netlist_placed.json", library)
-    return Placed(directory, netlist.read(source, library), after, found)
+    return Run(after, found, library, lef, netlist.read(source, library), directory)
 
 
 @pytest.fixture(scope="module")
 def routing(placed):
-    return route.route(placed.placement, placed.after, FILES.geometry, placed.directory)
+    return route.route(placed, placed.directory)
 
 
 @pytest.fixture(scope="module")
 def whole(placed, routing):
-    return layout.write_layout(placed.placement, placed.after, routing, FILES, placed.directory)
+    return layout.write_layout(placed, routing, FILES, placed.directory)
+
+
+@pytest.fixture(scope="module")
+def gds(placed, whole):
+    return placed.directory / "layout.gds"
 
 
 def nets_with_wires(placed):
-    return [placed.after.nets[net] for net, sinks in enumerate(placed.after.sinks) if sinks]
-
-
-def violations(item, found, lef, library):
-    return place.violations(found, item.after, lef, library)
+    return {name for name, sinks in zip(placed.netlist.nets, placed.netlist.sinks, strict=True) if sinks}
 
 
 def faults(gds, subject):
@@ -145,17 +156,59 @@ def faults(gds, subject):
     return [f"{row.what}: {row.note}" for row in rows if row.wrong]
 
 
+def first_of(subject, prefix):
+    """The first cell whose kind begins so."""
+    return next(name for name, cell in subject.netlist.cells.items() if cell.kind.startswith(prefix))
+
+
+def move(subject, dx=0.0, dy=0.0, turn=False):
+    """Move the first cell; the name of it."""
+    instances = subject.placement.instances
+    name, at = next(iter(instances.items()))
+    turned = {"N": "FS", "FN": "S", "FS": "N", "S": "FN"}[at.orient] if turn else at.orient
+    instances[name] = placement.Place(at.kind, at.x_um + dx, at.y_um + dy, turned)
+    return name
+
+
+def put_on_another(subject):
+    instances = subject.placement.instances
+    (first, at), (second, other) = list(instances.items())[:2]
+    instances[second] = msgspec.structs.replace(at, kind=other.kind)
+    return first
+
+
+def take_off_the_clock(subject):
+    name = first_of(subject, "DFF_X1")
+    pins = subject.netlist.cells[name].pins
+    pins["CK"] = pins["D"]
+    return name
+
+
+def lose_port(subject):
+    del subject.placement.pins["in[3]"]
+    return "in[3]"
+
+
+def exchange(subject):
+    name = first_of(subject, "N")
+    subject.netlist.cells[name] = dataclasses.replace(subject.netlist.cells[name], kind="AND2_X1")
+    return name
+
+
+def gate_by_another(subject):
+    cells = subject.netlist.cells
+    copied = next(name for name, cell in cells.items() if "clock_tree" in name and "GCK" in cell.pins)
+    cells[copied].pins["E"] = subject.netlist.net("in[5]")
+    return copied
+
+
 class TestLef:
     def test_what_the_kit_says(self, lef):
         assert (lef.site_width, lef.row_height) == (0.19, 1.4)
         assert [layer.name for layer in lef.routing] == [f"metal{index}" for index in range(1, 11)]
         metal3 = lef.layers["metal3"]
-        assert (metal3.direction, metal3.width, metal3.pitch, metal3.res_ohm) == (
-            "HORIZONTAL",
-            0.07,
-            0.14,
-            0.25,
-        )
+        assert (metal3.direction, metal3.width) == ("HORIZONTAL", 0.07)
+        assert (metal3.pitch, metal3.res_ohm) == (0.14, 0.25)
         assert lef.macros["DFF_X1"].width == 3.23
         assert lef.macros["BUF_X4"].pins["A"].centre == pytest.approx((0.115, 0.6125))
 
@@ -170,9 +223,8 @@ class TestLef:
 
 
 class TestPlace:
-    def test_legal(self, placed, lef, library):
-        assert violations(placed, placed.placement, lef, library) == []
-        assert prove_same(placed.before, placed.after, library) == []
+    def test_legal(self, placed):
+        assert place.violations(placed) == placed.differences() == []
         assert 0.5 < placed.placement.density < 0.75
 
     def test_tree_divides_the_clock(self, placed):
@@ -180,35 +232,26 @@ class TestPlace:
         assert tree.sinks == BITS * STAGES
         assert tree.levels == 2
         assert tree.gates_copied == 1  # of the gate with 40 registers
-        roots = placed.after.sinks[placed.after.net("clk")]
+        roots = placed.netlist.sinks[placed.netlist.net("clk")]
         assert [owner for owner, _ in roots] == ["clock_tree.0_0"]
 
     def test_all_registers_are_as_deep(self, placed, library):
         depths = set()
-        for cell in placed.after.cells.values():
+        for cell in placed.netlist.cells.values():
             if cell.kind == "DFF_X1":
                 net, depth = cell.pins["CK"], 0
-                while (driver := placed.after.driver[net]) != ("", "clk"):
-                    pins = placed.after.cells[driver[0]].pins
+                while (driver := placed.netlist.driver[net]) != ("", "clk"):
+                    pins = placed.netlist.cells[driver[0]].pins
                     net, depth = pins.get("CK", pins.get("A")), depth + 1
                 depths.add(depth)
         assert depths == {2}
 
-    def test_clock_comes_to_all_at_once(self, placed, lef, library):
-        found = wires.wires_of(placed.after, placed.placement, lef)
-        told = wires.clock_tree(found, placed.after, library, placed.placement)
+    def test_clock_comes_to_all_at_once(self, placed):
+        told = wires.clock_tree(wires.wires_of(placed), placed)
         assert told.sinks == BITS * STAGES
         assert told.gated_sinks == BITS * (STAGES - GATED)
         assert told.skew_ps < 15
         assert told.slew_ps < 80
-
-    def test_a_gate_that_gates_by_another_is_found(self, placed, library):
-        broken = copy.deepcopy(placed.after)
-        copied = next(
-            name for name, cell in broken.cells.items() if "clock_tree" in name and "GCK" in cell.pins
-        )
-        broken.cells[copied].pins["E"] = broken.net("in[5]")
-        assert f"{copied} is no copy of a clock gate" in prove_same(placed.before, broken, library)
 
     def test_same_input_same_placement(self, placed, tmp_path):
         again = place.place(placed.directory / "netlist.json", None, tmp_path)
@@ -217,68 +260,42 @@ class TestPlace:
 
     def test_buffers_are_in_the_hierarchy(self, placed):
         cells = json.loads((placed.directory / "hierarchy_placed.json").read_text())["cells"]
-        assert cells.keys() == placed.after.cells.keys()
+        assert cells.keys() == placed.netlist.cells.keys()
         assert cells["clock_tree.0_0"] == "clock_tree"
 
     def test_json_is_the_placement(self, placed):
         assert placement.load(placed.directory / "placement.json") == placed.placement
 
     @pytest.mark.parametrize(
-        ("dx", "dy", "orient", "message"),
+        ("change", "message"),
         [
-            (0.1, 0.0, None, "on no site"),
-            (0.0, 0.7, None, "in no row"),
-            (-500 * 0.19, 0.0, None, "leaves its row"),
-            (0.0, 0.0, "other", "in a row that stands"),
+            (functools.partial(move, dx=0.1), "on no site"),
+            (functools.partial(move, dy=0.7), "in no row"),
+            (functools.partial(move, dx=-500 * 0.19), "leaves its row"),
+            (functools.partial(move, turn=True), "in a row that stands"),
+            (put_on_another, "overlap"),
+            (lambda subject: subject.placement.instances.popitem()[0], "is not placed"),
+            (lose_port, "has no pin"),
+            (take_off_the_clock, "the clock does not reach"),
         ],
     )
-    def test_a_cell_moved_is_found(
-        self,
-        placed,
-        lef,
-        library,
-        dx,
-        dy,
-        orient,
-        message,
-    ):
-        moved = copy.deepcopy(placed.placement)
-        name, instance = next(iter(moved.instances.items()))
-        turned = {"N": "FS", "FN": "S", "FS": "N", "S": "FN"}[instance.orient] if orient else instance.orient
-        moved.instances[name] = placement.Place(instance.kind, instance.x_um + dx, instance.y_um + dy, turned)
-        assert any(name in wrong and message in wrong for wrong in violations(placed, moved, lef, library))
+    def test_a_placement_that_is_wrong_is_found(self, placed, change, message):
+        subject = placed.changed()
+        name = change(subject)
+        assert any(name in wrong and message in wrong for wrong in place.violations(subject))
 
-    def test_two_cells_on_one_another_are_found(self, placed, lef, library):
-        moved = copy.deepcopy(placed.placement)
-        (first, at), (second, _) = list(moved.instances.items())[:2]
-        moved.instances[second] = msgspec.structs.replace(at, kind=moved.instances[second].kind)
-        assert any("overlap" in wrong for wrong in violations(placed, moved, lef, library))
-        assert first != second
-
-    def test_a_cell_left_out_is_found(self, placed, lef, library):
-        fewer = copy.deepcopy(placed.placement)
-        name, _ = fewer.instances.popitem()
-        assert f"{name} is not placed" in violations(placed, fewer, lef, library)
-
-    def test_a_port_without_pin_is_found(self, placed, lef, library):
-        fewer = copy.deepcopy(placed.placement)
-        del fewer.pins["in[3]"]
-        assert any("in[3]" in wrong for wrong in violations(placed, fewer, lef, library))
-
-    def test_a_register_off_the_clock_is_found(self, placed, lef, library):
-        broken = copy.deepcopy(placed.after)
-        name = next(name for name, cell in broken.cells.items() if cell.kind == "DFF_X1")
-        pins = broken.cells[name].pins
-        pins["CK"] = pins["D"]
-        wrong = place.violations(placed.placement, broken, lef, library)
-        assert wrong == [f"the clock does not reach {name}/CK"]
-        assert any(name in item for item in prove_same(placed.before, broken, library))
-
-    def test_a_gate_exchanged_is_found(self, placed, library):
-        other = copy.deepcopy(placed.after)
-        name = next(name for name, cell in other.cells.items() if cell.kind.startswith("N"))
-        other.cells[name] = dataclasses.replace(other.cells[name], kind="AND2_X1")
-        assert f"{name} is not what it was" in prove_same(placed.before, other, library)
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (gate_by_another, "is no copy of a clock gate"),
+            (take_off_the_clock, ""),
+            (exchange, "is not what it was"),
+        ],
+    )
+    def test_a_netlist_that_does_something_else_is_found(self, placed, change, message):
+        subject = placed.changed()
+        name = change(subject)
+        assert any(name in wrong and message in wrong for wrong in subject.differences())
 
     def test_too_large(self, placed, tmp_path, monkeypatch):
         monkeypatch.setattr(placement, "MAX_CELLS", 100)
@@ -290,7 +307,7 @@ class TestPlace:
         ):
             place.place(placed.directory / "netlist.json", None, tmp_path)
         with pytest.raises(BadInput, match="the step route would take about"):
-            route.route(placed.placement, placed.after, FILES.geometry, tmp_path)
+            route.route(placed, tmp_path)
 
     def test_an_instance_of_its_own_name(self, tmp_path):
         document = pipeline()
@@ -325,24 +342,20 @@ class TestPlace:
 
 
 class TestInPlace:
-    def test_a_clock_that_is_too_fast_becomes_nearer(self, placed, lef, library):
-        found = copy.deepcopy(placed.placement)
-        asked = library.constraints(0.1)
-        done = post_place_sizing.improve(placed.after, Rows(found, lef), library, asked, {})
+    def test_a_clock_that_is_too_fast_becomes_nearer(self, placed, library):
+        subject = placed.changed()
+        done = post_place_sizing.improve(subject, library.constraints(0.1), {})
         assert 1 <= len(done.rounds) <= post_place_sizing.ROUNDS
         first, last = done.rounds[0].before, done.rounds[-1].after
         assert last.wns_ns > first.wns_ns
         assert last.tns_ns > first.tns_ns + 0.05
-        assert place.violations(found, done.netlist, lef, library) == []
-        assert prove_same(placed.before, done.netlist, library) == []
-        assert done.owners.keys() == done.netlist.cells.keys() - placed.after.cells.keys()
+        assert place.violations(subject) == subject.differences() == []
+        assert done.owners.keys() == subject.netlist.cells.keys() - placed.netlist.cells.keys()
 
-    def test_a_clock_that_is_met_is_left_alone(self, placed, lef, library):
-        found = copy.deepcopy(placed.placement)
-        rows = Rows(found, lef)
-        done = post_place_sizing.improve(placed.after, rows, library, library.constraints(3.0), {})
-        assert done.netlist is placed.after
-        assert found == placed.placement
+    def test_a_clock_that_is_met_is_left_alone(self, placed, library):
+        subject = placed.changed()
+        post_place_sizing.improve(subject, library.constraints(3.0), {})
+        assert subject == placed
 
     def test_it_comes_again_when_the_clock_tree_is_there(self, placed, library, tmp_path, monkeypatch):
         """Copies of clock gates are more readers, further away, of what enables them; here of ports, which
@@ -350,100 +363,85 @@ class TestInPlace:
         """
         places = [placed.placement.instances[name] for name in placed.before.cells]
         cells = [(round(cell.x_um * DBU), round(cell.y_um * DBU), cell.orient) for cell in places]
-        monkeypatch.setattr(placer, "run", lambda *_: placer.Placed(cells, {}))
+        monkeypatch.setattr(placer, "run", lambda *_: (cells, {}))
         passes = []
 
         def improve(subject, *more):
-            passes.append((subject, real(subject, *more)))
-            return passes[-1][1]
+            before = subject.netlist
+            done = real(subject, *more)
+            passes.append((before, done, subject.netlist))
+            return done
 
         real = post_place_sizing.improve
         monkeypatch.setattr(post_place_sizing, "improve", improve)
         found = place.place(placed.directory / "netlist.json", None, tmp_path, clock_ns=0.1)
-        (first, once), (second, again) = passes
-        assert [any(name.startswith(placement.TREE) for name in item.cells) for item in (first, second)] == [
-            False,
-            True,
-        ]
+        (first, once, _), (second, again, improved) = passes
+        trees = [any(name.startswith(placement.TREE) for name in item.cells) for item in (first, second)]
+        assert trees == [False, True]
         assert found.sizing == [*once.rounds, *again.rounds]
         after = netlist.read(tmp_path / "netlist_placed.json", library)
-        assert {name: after.cells[name].kind for name in again.netlist.cells} == {
-            name: cell.kind for name, cell in again.netlist.cells.items()
-        }
+        assert all(after.cells[name].kind == cell.kind for name, cell in improved.cells.items())
 
-    def test_inputs_may_change_places_if_they_commute(self, placed, library):
-        other = copy.deepcopy(placed.after)
-        pins = next(cell.pins for cell in other.cells.values() if cell.kind == "NAND2_X1")
+    def test_inputs_may_change_places_if_they_commute(self, placed):
+        other = placed.changed()
+        pins = next(cell.pins for cell in other.netlist.cells.values() if cell.kind == "NAND2_X1")
         pins["A1"], pins["A2"] = pins["A2"], pins["A1"]
-        assert prove_same(placed.before, other, library) == []
+        assert other.differences() == []
         pins["A1"] = pins["A2"]
-        assert any("is on another net" in wrong for wrong in prove_same(placed.before, other, library))
+        assert any("is on another net" in wrong for wrong in other.differences())
 
 
 class TestHold:
-    def test_delays_where_data_is_early(self, placed, lef, library, monkeypatch):
+    @pytest.fixture(autouse=True)
+    def margin(self, monkeypatch):
         monkeypatch.setattr(hold, "MARGIN_NS", 0.09)  # more than a register and a gate take
-        found = copy.deepcopy(placed.placement)
-        rows = Rows(found, lef)
-        asked = library.constraints(3.0, propagated=True)
-        after, done = hold.repair(placed.after, rows, library, asked)
+
+    def test_delays_where_data_is_early(self, placed, library):
+        subject = placed.changed()
+        done = hold.repair(subject, library.constraints(3.0, propagated=True))
         assert done.worst_before_ns < 0.09 <= done.worst_after_ns
         assert done.left == 0
-        assert done.buffers == sum(name.startswith("hold_delays.") for name in after.cells) > 10
-        assert place.violations(found, after, lef, library) == []
-        assert prove_same(placed.before, after, library) == []
+        assert done.buffers == sum(name.startswith("hold_delays.") for name in subject.netlist.cells) > 10
+        assert place.violations(subject) == subject.differences() == []
 
-    def test_not_where_setup_has_no_slack(self, placed, lef, library, monkeypatch):
-        monkeypatch.setattr(hold, "MARGIN_NS", 0.09)
-        found = copy.deepcopy(placed.placement)
-        asked = library.constraints(0.1, propagated=True)
-        after, done = hold.repair(placed.after, Rows(found, lef), library, asked)
+    def test_not_where_setup_has_no_slack(self, placed, library):
+        subject = placed.changed()
+        done = hold.repair(subject, library.constraints(0.1, propagated=True))
         assert done.buffers == 0
         assert done.worst_before_ns == done.worst_after_ns
-        assert after is placed.after
+        assert subject == placed
 
 
 class TestRows:
     def test_neighbours_make_way(self, lef, library):
         draw = random.Random(4)
         ground = [placement.Row(0.19 * 15, 2.8 + 1.4 * row, 200, "N") for row in range(4)]
-        instances, core = {}, (2.85, 2.8, 2.85 + 200 * 0.19, 2.8 + 4 * 1.4)
+        instances = {}
         for row in ground:
             start = 0
             while (start := start + draw.randrange(6)) < 190:
-                name = f"c{len(instances)}"
-                instances[name] = placement.Place(
-                    "NAND2_X1", round(row.x_um + start * 0.19, 4), row.y_um, row.orient
-                )
+                x = round(row.x_um + start * 0.19, 4)
+                instances[f"c{len(instances)}"] = placement.Place("NAND2_X1", x, row.y_um, row.orient)
                 start += 3
         found = placement.Placement(
-            design="d",
-            die_um=(50.0, 50.0),
-            core_um=core,
-            rows=ground,
-            instances=instances,
-            pins={},
-            density=0.6,
-            seconds={},
-        )
+            design="d", die_um=(50.0, 50.0), core_um=(2.85, 2.8, 2.85 + 200 * 0.19, 2.8 + 4 * 1.4),
+            density=0.6, seconds={}, rows=ground, pins={}, instances=instances,
+        )  # fmt: skip
         before = dict(instances)
-        rows = Rows(found, lef)
+        subject = Placed(netlist.Netlist("d", {}, [], {}, [], [], {}), found, library, lef)
         for index in range(12):
-            rows.insert(f"new{index}", "BUF_X8", 20.0, 6.0)
-        rows.resize("new3", "BUF_X16")
-        rows.remove("new4")
-        assert not list(place._overlaps(found, lef))
-        empty = netlist.Netlist(
-            "d", {n: netlist.Instance(n, p.kind, {}) for n, p in instances.items()}, [], {}, [], [], {}
-        )
-        assert not list(place._misplaced(found, empty, lef))
-        assert all(abs(found.instances[name].x_um - instance.x_um) < 12 for name, instance in before.items())
-        assert all(found.instances[name].y_um == instance.y_um for name, instance in before.items())
-        assert found.instances["new3"].kind == "BUF_X16"
-        assert "new4" not in found.instances
+            subject.rows.insert(f"new{index}", "BUF_X8", 20.0, 6.0)
+        subject.rows.resize("new3", "BUF_X16")
+        subject.rows.remove("new4")
+        subject.netlist.cells |= {name: netlist.Instance(name, at.kind, {}) for name, at in instances.items()}
+        assert not [*place._overlaps(subject), *place._misplaced(subject)]
+        assert all(abs(instances[name].x_um - at.x_um) < 12 for name, at in before.items())
+        assert all(instances[name].y_um == at.y_um for name, at in before.items())
+        assert instances["new3"].kind == "BUF_X16"
+        assert "new4" not in instances
         with pytest.raises(BadInput, match="no row has room for more"):
             for index in range(100):
-                rows.insert(f"more{index}", "BUF_X16", 20.0, 6.0)
+                subject.rows.insert(f"more{index}", "BUF_X16", 20.0, 6.0)
 
     def test_clusters(self):
         draw = random.Random(5)
@@ -479,8 +477,8 @@ class TestTrees:
 
     def test_elmore_of_a_line(self):
         tree = wires.Tree([(0.0, 0.0), (10.0, 0.0)], [(0, 1)])
-        wire = wires.Wire(0, [("", "a"), ("u", "A")], tree, 1.0, [100.0], [4.0])
-        assert wire.delays_ps([0.0, 1.0]) == pytest.approx([0.0, 100.0 * (4.0 / 2 + 1.0) * 1e-3])
+        wire = wires.Wire(0, [("", "a"), ("u", "A")], [0.0, 1.0], tree, 10.0, [100.0], [4.0])
+        assert wire.delays_ps() == pytest.approx([0.0, 100.0 * (4.0 / 2 + 1.0) * 1e-3])
 
     def test_units_of_wires(self, lef):
         units = wires.layer_units(lef)
@@ -500,18 +498,18 @@ class TestRouted:
         assert pictures.unrouted(routing) == ""
         assert routing_file.load_routing(placed.directory / "routing.json") == routing
         assert all(name in routing.wires() for name in nets_with_wires(placed))
-        table = wires.extract(placed.placement, placed.after, FILES, placed.directory)
+        table = wires.extract(placed, placed.directory)
         assert routing.length_um == pytest.approx(table.length_um, rel=0.15)
 
     def test_global_routing_only(self, placed, tmp_path):
-        routing = route.route(placed.placement, placed.after, FILES.geometry, tmp_path, most_cells=100)
+        routing = route.route(placed, tmp_path, most_cells=100)
         assert not routing.detailed.done
         assert "more than 100" in routing.detailed.why_not
         assert "more than 100 (detailed_cells)" in pictures.unrouted(routing)
-        routing = route.route(placed.placement, placed.after, FILES.geometry, tmp_path, in_detail=False)
+        routing = route.route(placed, tmp_path, in_detail=False)
         assert "the setting detailed=false leaves it out" in pictures.unrouted(routing)
         assert not routing.wires()
-        table = wires.extract(placed.placement, placed.after, FILES, tmp_path)
+        table = wires.extract(placed, tmp_path)
         assert routing.length_um == pytest.approx(table.length_um, rel=0.25)
 
     def test_too_dense_to_route(self, placed, lef, monkeypatch):
@@ -519,8 +517,8 @@ class TestRouted:
         two = msgspec.structs.replace(rules.routing, layers=rules.routing.layers[:2])
         lef = dataclasses.replace(lef, rules=msgspec.structs.replace(rules, routing=two))
         monkeypatch.setattr(detailed, "ROUNDS", 1)
-        ways = global_routing.route_globally(placed.placement, placed.after, lef)
-        found = detailed.route_detailed(placed.placement, placed.after, lef, ways)
+        subject = dataclasses.replace(placed, lef=lef)
+        found, _ = detailed.route_detailed(subject, global_routing.route_globally(subject))
         assert not found.done
         assert "no way of their own in" in found.why_not
 
@@ -543,16 +541,16 @@ class TestRouted:
             routing_file.load_routing(tmp_path / "routing.json")
 
     def test_wires_of_placement_and_routing(self, placed, routing, tmp_path):
-        flat = wires.extract(placed.placement, placed.after, FILES, tmp_path)
-        routed = wires.extract(placed.placement, placed.after, FILES, tmp_path, routing)
+        flat = wires.extract(placed, tmp_path)
+        routed = wires.extract(placed, tmp_path, routing)
         assert flat.half_perimeter_um <= flat.length_um <= routed.length_um
         table = wire_table.load(tmp_path / "wires.json")
-        assert table.keys() == set(nets_with_wires(placed))
+        assert table.keys() == nets_with_wires(placed)
         assert sum(wire.cap_ff for wire in table.values()) == pytest.approx(routed.cap_ff, rel=1e-3)
         assert 0 <= flat.clock_tree.skew_ps < 20 < flat.clock_tree.latency_ps
 
     def test_spef_sums_to_the_table(self, placed, tmp_path):
-        wires.extract(placed.placement, placed.after, FILES, tmp_path)
+        wires.extract(placed, tmp_path)
         table = wire_table.load(tmp_path / "wires.json")
         nets = (tmp_path / "wires.spef").read_text().split("*D_NET ")[1:]
         assert len(nets) == len(table)
@@ -561,6 +559,14 @@ class TestRouted:
             caps = lines[lines.index("*CAP") + 1 : lines.index("*RES")]
             assert sum(float(line.split()[2]) for line in caps) == pytest.approx(row.cap_ff, abs=1e-3)
         assert any(text.startswith("stage\\[3\\]\\.q[2] ") for text in nets)
+
+
+def drawn(gds, lef):
+    """KLayout, what it reads from a GDS, and its number of the lowest metal."""
+    db = pytest.importorskip("klayout.db")
+    content = db.Layout()
+    content.read(str(gds))
+    return db, content, content.layer(lef.kit.layers.gds["metal1"], 0)
 
 
 class TestLayout:
@@ -576,51 +582,42 @@ class TestLayout:
         with pytest.raises(BadInput, match="cut off"):
             read_def(tmp_path / "cut.def")
 
-    def test_geometry_is_the_netlist(self, placed, whole):
-        gds = placed.directory / "layout.gds"
-        assert faults(gds, placed.after) == []
+    def test_geometry_is_the_netlist(self, placed, gds):
+        assert faults(gds, placed.netlist) == []
 
     def test_geometry_that_is_not_is_found(self, placed, whole, tmp_path):
         broken = copy.deepcopy(whole)
         cut, other = (name for name in list(broken.nets) if name in ("in[0]", "in[1]"))
         broken.nets[cut].wires = [wire for wire in broken.nets[cut].wires if not wire.via]
-        pin = next(pin for pin in broken.pins if pin.name == "clk")
-        far = next(pin for pin in broken.pins if pin.name == other)
+        pin, far = (next(pin for pin in broken.pins if pin.name == name) for name in ("clk", other))
         broken.nets["clk"].wires.append(Wire("metal3", pin.x, pin.y, pin.x, far.y))
         write_def(tmp_path / "broken.def", broken)
         layout.write_gds(tmp_path / "broken.def", tmp_path / "broken.gds", FILES)
-        wrong = faults(tmp_path / "broken.gds", placed.after)
+        wrong = faults(tmp_path / "broken.gds", placed.netlist)
         assert any(f"{cut} is in " in fault for fault in wrong), wrong
         assert any(fault.startswith("shorted nets") and other in fault for fault in wrong), wrong
 
-    def test_rows_are_full(self, placed, whole, lef):
+    def test_rows_are_full(self, whole, lef):
         for row in whole.rows:
-            spans = sorted(
-                (component.x, component.x + round(lef.macro(component.macro).width * DBU))
-                for component in whole.components
-                if component.y == row.y
-            )
+            cells = [item for item in whole.components if item.y == row.y]
+            spans = sorted((item.x, item.x + round(lef.macro(item.macro).width * DBU)) for item in cells)
             assert spans[0][0] == row.x
             assert spans[-1][1] == row.x + row.sites * row.step
             assert all(left[1] == right[0] for left, right in itertools.pairwise(spans))
 
-    def test_gds_of_another_layout_is_found(self, whole, lef, placed):
-        gds = placed.directory / "layout.gds"
+    def test_gds_of_another_layout_is_found(self, whole, lef, gds):
         assert layout.check(gds, whole, lef) == []
         moved = copy.deepcopy(whole)
         moved.components[0].x += 380
-        assert any("in one of layout and GDS only" in wrong for wrong in layout.check(gds, moved, lef))
-        assert any(
-            "outline" in wrong
-            for wrong in layout.check(gds, dataclasses.replace(whole, die=(0, 0, 9, 9)), lef)
-        )
-        fewer = dataclasses.replace(whole, rows=whole.rows[1:])
-        assert any("are in no row" in wrong for wrong in layout.check(gds, fewer, lef))
+        for other, message in (
+            (moved, "in one of layout and GDS only"),
+            (dataclasses.replace(whole, die=(0, 0, 9, 9)), "outline"),
+            (dataclasses.replace(whole, rows=whole.rows[1:]), "are in no row"),
+        ):
+            assert any(message in wrong for wrong in layout.check(gds, other, lef))
 
-    def test_gds(self, placed, whole, lef):
-        db = pytest.importorskip("klayout.db")
-        content = db.Layout()
-        content.read(str(placed.directory / "layout.gds"))
+    def test_gds(self, placed, whole, lef, gds):
+        db, content, metal1 = drawn(gds, lef)
         top = content.top_cell()
         assert top.name == "pipe"
         assert sum(1 for _ in top.each_inst()) == len(whole.components)
@@ -628,35 +625,33 @@ class TestLayout:
         assert (outline.width(), outline.height()) == pytest.approx(placed.placement.die_um)
         # the geometry of a cell lies where the placement says, upside down or not: its pins are under their
         # places
-        metal1 = content.layer(lef.kit.layers.gds["metal1"], 0)
         for name in list(placed.placement.instances)[:40]:
             kind = placed.placement.instances[name].kind
             for pin in lef.macros[kind].pins.values():
                 if pin.use != "signal" or len(pin.shapes[0][1]) != 4:
                     continue
-                x, y = wires.position(placed.placement, lef, (name, pin.name))
+                x, y = placed.position((name, pin.name))
                 spot = db.DBox(x - 0.005, y - 0.005, x + 0.005, y + 0.005).to_itype(content.dbu)
                 there = db.Region(top.begin_shapes_rec_touching(metal1, spot))
                 assert (db.Region(spot) - there).is_empty(), (name, pin.name)
 
-    def test_power_rails_are_two_nets(self, placed, whole, lef):
-        db = pytest.importorskip("klayout.db")
-        content = db.Layout()
-        content.read(str(placed.directory / "layout.gds"))
-        metal1 = db.Region(
-            content.top_cell().begin_shapes_rec(content.layer(lef.kit.layers.gds["metal1"], 0))
-        ).merged()
+    def test_power_rails_are_two_nets(self, whole, lef, gds):
+        db, content, metal1 = drawn(gds, lef)
+        metal = db.Region(content.top_cell().begin_shapes_rec(metal1)).merged()
+
+        def spot(rail, x1):
+            corners = (rail.x0, rail.y0 - 20, x1, rail.y0 + 20)
+            return db.Region(db.DBox(*(value / DBU for value in corners)).to_itype(content.dbu))
+
         for supply, other in (("VDD", "VSS"), ("VSS", "VDD")):
             rail = whole.special[supply].wires[0]
-            at = db.DBox(*(value / DBU for value in (rail.x0, rail.y0 - 20, rail.x0 + 400, rail.y0 + 20)))
-            joined = metal1.interacting(db.Region(at.to_itype(content.dbu)))
+            joined = metal.interacting(spot(rail, rail.x0 + 400))
             for wrong in whole.special[other].wires:
-                spot = db.DBox(*(value / DBU for value in (wrong.x0, wrong.y0 - 20, wrong.x1, wrong.y0 + 20)))
-                assert joined.interacting(db.Region(spot.to_itype(content.dbu))).is_empty()
+                assert joined.interacting(spot(wrong, wrong.x1)).is_empty()
 
-    def test_same_layout_same_bytes(self, placed, whole, tmp_path):
-        layout.write_gds(placed.directory / "layout.def", tmp_path / "again.gds", FILES)
-        assert (tmp_path / "again.gds").read_bytes() == (placed.directory / "layout.gds").read_bytes()
+    def test_same_layout_same_bytes(self, gds, tmp_path):
+        layout.write_gds(gds.with_suffix(".def"), tmp_path / "again.gds", FILES)
+        assert (tmp_path / "again.gds").read_bytes() == gds.read_bytes()
 
 
 def size_of(png):
@@ -684,7 +679,7 @@ def timing_of(path):
 
 
 class TestPictures:
-    def test_all_three(self, placed, whole, routing, lef, tmp_path):
+    def test_all_three(self, placed, gds, routing, lef, tmp_path):
         pytest.importorskip("klayout.lay")
         names = [f"stage[{stage}].q_reg[0]" for stage in range(3)]
         points = [
@@ -692,11 +687,10 @@ class TestPictures:
             for name in names
         ]
         path = TimedPath(start=f"{names[0]}/CK", end=f"{names[2]}/D", slack_ns=0.5, points=points)
-        gds = placed.directory / "layout.gds"
         modules = load_hierarchy(placed.directory / "hierarchy_placed.json")
-        pictures.amoeba(placed.placement, lef, modules, timing_of(path), tmp_path / "amoeba.png")
-        pictures.density(placed.placement, lef, routing, tmp_path / "density.png")
-        pictures.layout(gds, placed.placement, lef, routing, tmp_path / "layout.png")
+        pictures.amoeba(placed, modules, timing_of(path), tmp_path / "amoeba.png")
+        pictures.density(placed, routing, tmp_path / "density.png")
+        pictures.layout(gds, placed, routing, tmp_path / "layout.png")
         for name in ("amoeba", "density", "layout"):
             width, height = size_of(tmp_path / f"{name}.png")
             assert width >= 1000
@@ -708,40 +702,31 @@ class TestPictures:
             assert f"<name>{name}</name>" in text
 
     @pytest.mark.parametrize(("names", "length"), [(4, 20), (13, pictures.LONGEST)])
-    def test_legend_is_inside(self, names, length, placed):
-        from matplotlib.patches import Patch
-
-        figure = pictures._figure(11, 8.2, dpi=130)
-        handles = [Patch(label=f"{'n' * length}\n(Unit)\n1 um") for _ in range(names)]
+    def test_legend_is_inside(self, names, length):
+        figure = pictures.Figure((11, 8.2), dpi=130)
+        handles = [pictures.Patch(label=f"{'n' * length}\n(Unit)\n1 um") for _ in range(names)]
         box = pictures._legend(figure, handles).get_window_extent()
         assert figure.bbox.x0 < box.x0 < box.x1 <= figure.bbox.x1
         assert box.y0 >= figure.bbox.y0
 
-    def test_groups_are_all_cells(self, placed, lef):
-        hierarchy = load_hierarchy(placed.directory / "hierarchy_placed.json")
-        found = pictures.groups(placed.placement, hierarchy, lef)
+    def test_groups_are_all_cells(self, placed):
+        found = pictures.groups(placed, load_hierarchy(placed.directory / "hierarchy_placed.json"))
         assert sorted(name for group in found for name in group.cells) == sorted(placed.placement.instances)
         assert len(found) <= pictures.GROUPS + 1
         assert [group.name for group in found][-1] == "clock tree"
-        area = (
-            sum(lef.macro(instance.kind).width for instance in placed.placement.instances.values())
-            * lef.row_height
-        )
-        assert sum(group.area_um2 for group in found) == pytest.approx(area)
+        assert sum(group.area_um2 for group in found) == pytest.approx(placed.area_um2)
 
     def test_maps_by_hand(self, placed, routing):
-        tiles = np.zeros((2, 3))
-        pictures._spread(tiles, np.array([(0.5, 0.5, 2.5, 1.5), (2.0, 0.0, 3.0, 1.0)]), 1.0, 1.0)
-        assert tiles.tolist() == [[0.25, 0.5, 1.25], [0.25, 0.5, 0.25]]
-        wires_map = pictures.wire_density(placed.placement, routing)
-        *_, dx, dy = pictures._tiles(placed.placement)
-        lengths = [
-            abs(x1 - x0) + abs(y1 - y0) for net in routing.nets.values() for _, x0, y0, x1, y1 in net.segments
-        ]
-        assert wires_map.sum() * dx * dy == pytest.approx(sum(lengths))
+        tiles = pictures.Tiles(msgspec.structs.replace(placed.placement, die_um=(20.0, 20.0)))
+        covered = tiles.covered(5 * np.array([(0.5, 0.5, 2.5, 1.5), (2.0, 0.0, 3.0, 1.0)])) / 25
+        assert covered[:2, :3] == pytest.approx(np.array([[0.25, 0.5, 1.25], [0.25, 0.5, 0.25]]))
+        tiles = pictures.Tiles(placed.placement)
+        length = pictures.wire_density(placed.placement, routing).sum() * tiles.dx * tiles.dy
+        segments = [ends for net in routing.nets.values() for _, *ends in net.segments]
+        assert length == pytest.approx(sum(abs(x1 - x0) + abs(y1 - y0) for x0, y0, x1, y1 in segments))
 
-    def test_density_counts_all_cells(self, placed, lef):
-        filled = pictures.cell_density(placed.placement, lef)
+    def test_density_counts_all_cells(self, placed):
+        filled = pictures.cell_density(placed)
         assert 0 < filled.max() <= 1.0001
         assert filled.mean() < placed.placement.density + 0.05
 
@@ -755,13 +740,14 @@ def test_machine_from_verilog_to_wires(nbits, cells, capsys, tmp_path, library):
     assert len(found.instances) > cells
     assert found.hold.worst_after_ns > 0
     after = netlist.read(tmp_path / "netlist_placed.json", library)
-    routing = route.route(found, after, FILES.geometry, tmp_path)
+    subject = Placed(after, found, library, FILES.geometry)
+    routing = route.route(subject, tmp_path)
     assert routing.success
     assert routing.detailed.done, routing.detailed
-    summary = wires.extract(found, after, FILES, tmp_path, routing)
+    summary = wires.extract(subject, tmp_path, routing)
     assert 0.5 < summary.wire_load_model.of_model < 2
     assert summary.clock_tree.gated_sinks > 0
     assert summary.clock_tree.skew_ps < 30
     assert routing.congestion.overflowing == 0
-    layout.write_layout(found, after, routing, FILES, tmp_path)
+    layout.write_layout(subject, routing, FILES, tmp_path)
     assert faults(tmp_path / "layout.gds", after) == []

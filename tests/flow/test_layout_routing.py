@@ -9,6 +9,7 @@ from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Wire
 from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import detailed, global_routing, route, subprocess_engine
+from modexlab.flow.layout.placed import Placed
 from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
 from modexlab.flow.netlist.netlist import Instance, Netlist, connected
 from modexlab.rtl.sim.toolchain import ToolError
@@ -128,17 +129,17 @@ def star(readers):
         design="star", die_um=(46.0, 12.6), core_um=(2.85, 2.8, 42.75, 7.0), density=0.3, seconds={},
         rows=rows, pins=pins, instances=placed,
     )  # fmt: skip
-    return ground, netlist
+    return Placed(netlist, ground, kit.find().library, kit.find().geometry)
 
 
 def test_a_net_is_one_piece_with_all_its_pins():
-    lef = kit.find().geometry
-    placement, netlist = star(24)
-    found = global_routing.route_globally(placement, netlist, lef)
+    placed = star(24)
+    layers = placed.lef.kit.layers
+    found = global_routing.route_globally(placed)
     assert found.full == 0
     around = defaultdict(set)
     for layer, x0, y0, x1, y1 in found.segments[1]:
-        assert layer == (lef.kit.layers.vertical if x0 == x1 else lef.kit.layers.horizontal)
+        assert layer == (layers.vertical if x0 == x1 else layers.horizontal)
         around[x0, y0].add((x1, y1))
         around[x1, y1].add((x0, y0))
     reached = [next(iter(around))]
@@ -148,45 +149,43 @@ def test_a_net_is_one_piece_with_all_its_pins():
     assert len(around) >= 25
     wire = sum(abs(x1 - x0) + abs(y1 - y0) for _, x0, y0, x1, y1 in found.segments[1])
     table = {"n1": route.RoutedNet(wire, found.segments[1])}
-    assert route.congestion(table, placement, lef).overflowing == 0
+    assert route.congestion(table, placed.placement, placed.lef).overflowing == 0
 
 
 def test_what_has_no_room_is_not_routed_in_detail(monkeypatch):
-    placement, netlist = star(24)
-    lef = kit.find().geometry
-    found = global_routing.route_globally(placement, netlist, lef)
+    placed = star(24)
+    found = global_routing.route_globally(placed)
     monkeypatch.setattr(detailed, "FEW_CELLS", 10)
-    assert detailed.route_detailed(placement, netlist, lef, found).done
+    assert detailed.route_detailed(placed, found)[0].done
     found.full = 3
-    why = detailed.route_detailed(placement, netlist, lef, found).why_not
+    why = detailed.route_detailed(placed, found)[0].why_not
     assert why == "3 borders of the global routing are too full: a lower density gives more room"
 
 
 def test_wires_keep_away_from_a_port_that_nobody_reads():
     """Put where the longest of them is."""
-    lef = kit.find().geometry
-    placement, netlist = star(24)
-    ground = detailed.Grid(placement, lef)
+    placed = star(24)
+    ground = detailed.Grid(placed.placement, placed.lef)
     clear = ground.clear(ground.layers.index("metal3"))
 
     def wires():
-        found = detailed.route_detailed(
-            placement, netlist, lef, global_routing.route_globally(placement, netlist, lef)
-        )
-        assert found.done
-        return [wire for row in found.wires.values() for wire in row if wire.layer == "metal3"]
+        done, found = detailed.route_detailed(placed, global_routing.route_globally(placed))
+        assert done.done
+        return [wire for row in found.values() for wire in row if wire.layer == "metal3"]
+
+    def near():
+        return [wire for wire in wires() if wire.y0 == y and wire.x0 - clear < x < wire.x1 + clear]
 
     longest = max(wires(), key=lambda wire: wire.x1 - wire.x0)
     x, y = ground.at(*ground.nearest((longest.x0 + longest.x1) // 2, longest.y0))
-    near = [wire for wire in wires() if wire.y0 == y and wire.x0 - clear < x < wire.x1 + clear]
-    assert near
-    placement.pins["spare"] = PortPin("spare", "input", "metal3", x / DBU, y / DBU, "W")
-    assert not [wire for wire in wires() if wire.y0 == y and wire.x0 - clear < x < wire.x1 + clear]
+    assert near()
+    placed.placement.pins["spare"] = PortPin("spare", "input", "metal3", x / DBU, y / DBU, "W")
+    assert not near()
 
 
 @pytest.fixture(scope="module")
 def grid():
-    return detailed.Grid(star(24)[0], kit.find().geometry)
+    return detailed.Grid(star(24).placement, kit.find().geometry)
 
 
 def test_distances_of_the_grid_are_those_of_the_lef(grid):
@@ -241,13 +240,15 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid):
         for turn in range(10)
         for row in rows
     ]
-    guides = [[(pins[0][0][1], pins[0][0][2], pins[2][0][1], pins[2][0][2])] for pins in nets]
-    trees, left, _ = detailed._search(grid, nets, guides)
+    guides = [[(*pins[0][0][1:], *pins[2][0][1:])] for pins in nets]
+    tasks = [detailed.Net(pins, guide) for pins, guide in zip(nets, guides, strict=True)]
+    trees, left, _ = detailed.search(grid, tasks)
     assert left == 0
     own = [occupied(grid, tree) for tree in trees]
     for pins, tree, nodes in zip(nets, trees, own, strict=True):
-        assert all(pin[met] in nodes for pin, met in zip(pins, tree.met, strict=True))
-        assert in_one_piece({pin[met] for pin, met in zip(pins, tree.met, strict=True)}, tree)
+        met = {pin[place] for pin, place in zip(pins, tree.met, strict=True)}
+        assert met <= nodes
+        assert in_one_piece(met, tree)
     on_track = defaultdict(list)
     for net, nodes in enumerate(own):
         for layer, column, row in nodes:

@@ -10,7 +10,7 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import progress
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.lef import DBU
+from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import placer, wires
 from modexlab.flow.layout.placer import Floorplan, Port
 
@@ -23,10 +23,6 @@ SPOT = 8  # rows: side of the squares that are not to be too full
 @pytest.fixture(scope="module")
 def lef():
     return kit.find().geometry
-
-
-def dbu(um):
-    return round(um * DBU)
 
 
 def mesh(lef, density=0.6):
@@ -66,7 +62,7 @@ def floor(lef):
 
 @pytest.fixture(scope="module")
 def cells(floor, lef):
-    return placer.run(floor, lef).cells
+    return placer.run(floor, lef)[0]
 
 
 def length(floor, cells, lef):
@@ -148,14 +144,14 @@ def test_cells_lie_where_their_ports_are(floor, cells):
 
 def test_the_same_each_time(floor, cells, lef):
     before = copy.deepcopy(floor)
-    assert placer.run(floor, lef).cells == cells
+    assert placer.run(floor, lef)[0] == cells
     assert floor == before  # ports and all
 
 
 @pytest.mark.parametrize("density", [0.3, 0.9])
 def test_no_spot_is_too_full(lef, density):
     floor = mesh(lef, density)
-    cells = placer.run(floor, lef).cells
+    cells = placer.run(floor, lef)[0]
     assert wrong(floor, cells, lef) == []
     x0, y0, *_ = floor.core
     side = SPOT * dbu(lef.row_height)

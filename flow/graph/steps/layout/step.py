@@ -17,6 +17,7 @@ def version() -> str:
 def run(job: Job) -> None:
     """Make the outputs of the step."""
     from ....layout import layout, pictures
+    from ....layout.placed import Placed
     from ....layout.placement import load
     from ....layout.routing import load_routing
     from ....netlist import hierarchy
@@ -24,13 +25,13 @@ def run(job: Job) -> None:
     from ....timing.report import TimingReport
 
     files, out = kit.find(job.adk), job.out
-    lef, gds = files.geometry, out / "layout.gds"
-    placement, routing = load(job.inputs["placement.json"]), load_routing(job.inputs["routing.json"])
     netlist = read(job.inputs["netlist_placed.json"], files.library)
+    placed = Placed(netlist, load(job.inputs["placement.json"]), files.library, files.geometry)
+    routing, gds = load_routing(job.inputs["routing.json"]), out / "layout.gds"
     modules = hierarchy.load(job.inputs["hierarchy_placed.json"])
     timing = product.read(job.inputs["timing_post.json"], TimingReport)
-    layout.write_layout(placement, netlist, routing, files, out)
-    pictures.amoeba(placement, lef, modules, timing, out / "amoeba.png")
-    pictures.density(placement, lef, routing, out / "density.png")
-    pictures.layout(gds, placement, lef, routing, out / "layout.png")
-    pictures.layer_properties(gds, lef, out / "layout.lyp")
+    layout.write_layout(placed, routing, files, out)
+    pictures.amoeba(placed, modules, timing, out / "amoeba.png")
+    pictures.density(placed, routing, out / "density.png")
+    pictures.layout(gds, placed, routing, out / "layout.png")
+    pictures.layer_properties(gds, files.geometry, out / "layout.lyp")

@@ -11,6 +11,7 @@ version = tools.compiled
 
 def run(job: Job) -> None:
     """Make the outputs of the step."""
+    from ....layout.placed import Placed
     from ....layout.placement import load
     from ....layout.route import route
     from ....layout.wires import extract
@@ -19,12 +20,8 @@ def run(job: Job) -> None:
     files = kit.find(job.adk)
     placement = load(job.inputs["placement.json"])
     netlist = read(job.inputs["netlist_placed.json"], files.library)
+    placed = Placed(netlist, placement, files.library, files.geometry)
     routing = route(
-        placement,
-        netlist,
-        files.geometry,
-        job.out,
-        in_detail=job.parameters["detailed"],
-        most_cells=job.parameters["detailed_cells"],
+        placed, job.out, in_detail=job.parameters["detailed"], most_cells=job.parameters["detailed_cells"]
     )
-    extract(placement, netlist, files, job.out, routing)
+    extract(placed, job.out, routing)
