@@ -20,25 +20,15 @@ def compare(netlist_v: Path, top: str, ours: Area, kit: Kit, where: str) -> list
     """Area and number of cells."""
     area, cells = counted(netlist_v, top, kit)
     tool = f"Yosys {yosys.version()}"
+    near = abs(ours.area_um2 - area) <= EQUAL * area
     return [
         Compared(
-            check=CHECK,
-            what=f"area {where}",
-            ours=ours.area_um2,
-            theirs=round(area, 6),
-            unit="um2",
-            tool=tool,
-            agrees=abs(ours.area_um2 - area) <= EQUAL * area,
-        ),
-        Compared(
-            check=CHECK,
-            what=f"cells {where}",
-            ours=ours.cells,
-            theirs=cells,
-            unit="",
-            tool=tool,
-            agrees=ours.cells == cells,
-        ),
+            check=CHECK, what=f"{what} {where}", ours=own, theirs=other, unit=unit, tool=tool, agrees=agrees
+        )
+        for what, own, other, unit, agrees in (
+            ("area", ours.area_um2, round(area, 6), "um2", near),
+            ("cells", ours.cells, cells, "", ours.cells == cells),
+        )
     ]
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from .. import description, product
-from ..files import replace_text
 from ..gates import activity_file
 from ..gates.activity_file import INERTIAL, SUFFIXES, ZERO_DELAY
 from ..kit import kit
@@ -26,6 +25,7 @@ from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing import opensta, wire_table
 from ..timing.report import TimingReport
+from ..timing.subject import Subject
 from . import area, connections, power, shapes, timing
 from .report import Compared, FiguresReport
 
@@ -52,17 +52,10 @@ class _Run:
     def report(self) -> FiguresReport:
         """All of them."""
         compared = [*self._before(), *self._after()]
-        library = self.kit.lib.parent
-        notes = [ONE_CORNER] if len(list(library.glob("*.lib"))) == 1 else []
+        notes = [ONE_CORNER] if len(list(self.kit.lib.parent.glob("*.lib"))) == 1 else []
         lef = self.kit.tech_lef.read_text()
         notes += [NO_RULES] if "ANTENNA" not in lef and "DENSITY" not in lef else []
-        return FiguresReport(
-            design=self.design.name,
-            nbits=self.design.nbits,
-            compared=compared,
-            left_out=self.left_out,
-            notes=notes,
-        )
+        return FiguresReport(self.design.name, self.design.nbits, compared, self.left_out, notes)
 
     def _before(self) -> list[Compared]:
         netlist = read(self.files["netlist.json"], self.kit.library)
@@ -71,22 +64,21 @@ class _Run:
         if asked is None:
             return found
         self.say("timing")
-        timed = timing.Timed(self.files["netlist.v"], netlist, self.design.top, self.kit, asked)
-        found += timing.compare(timed, BEFORE)
+        subject = Subject(self.files["netlist.v"], netlist, self.design.top, self.kit, asked)
+        found += timing.compare(subject, BEFORE)
         sizing = product.read(self.files[Sizing.FILE], Sizing)
         if sizing.wire_ff is not None:
-            found += self._supposed(timed, sizing.wire_ff)
-        library = self.kit.library
-        model = library.default_wire_load or None
-        return found + self._power("activity", "netlist.v", netlist, asked, BEFORE, wire_load=model)
+            found += self._supposed(subject, sizing.wire_ff)
+        subject = replace(subject, wire_load=self.kit.library.default_wire_load or None)
+        return found + self._power("activity", subject, BEFORE)
 
-    def _supposed(self, timed: timing.Timed, wire_ff: float) -> list[Compared]:
+    def _supposed(self, subject: Subject, wire_ff: float) -> list[Compared]:
         """By a netlist with our names of nets: Yosys' Verilog has others for those without one."""
-        wires = timing.supposed(timed.netlist, wire_ff)
+        wires = timing.supposed(subject.netlist, wire_ff)
         with tempfile.TemporaryDirectory(prefix="check-") as directory:
             path = Path(directory) / "netlist.v"
-            replace_text(path, verilog(timed.netlist))
-            return timing.compare(replace(timed, netlist_v=path, wires=wires), SUPPOSED)
+            path.write_text(verilog(subject.netlist))
+            return timing.compare(replace(subject, netlist_v=path, table=wires), SUPPOSED)
 
     def _after(self) -> list[Compared]:
         if "netlist_placed.json" not in self.files:
@@ -97,13 +89,11 @@ class _Run:
         asked = self._asked("timing_post.json")
         if asked is not None:
             self.say("timing after layout")
-            wires = wire_table.load(self.files["wires.json"])
+            table, spef = wire_table.load(self.files["wires.json"]), self.files["wires.spef"]
             place = self.files["netlist_placed.v"]
-            timed = timing.Timed(
-                place, netlist, self.design.top, self.kit, asked, wires, self.files["wires.spef"]
-            )
-            found += timing.compare(timed, AFTER)
-            found += self._power("activity_post", "netlist_placed.v", netlist, asked, AFTER, wires=wires)
+            subject = Subject(place, netlist, self.design.top, self.kit, asked, table, spef)
+            found += timing.compare(subject, AFTER)
+            found += self._power("activity_post", subject, AFTER)
         return found + self._drawn(netlist)
 
     def _drawn(self, netlist: Netlist) -> list[Compared]:
@@ -133,15 +123,7 @@ class _Run:
         ours = product.read(self.files[report], Area)
         return area.compare(self.files[netlist_v], self.design.top, ours, self.kit, where)
 
-    def _power(
-        self,
-        folder: str,
-        netlist_v: str,
-        netlist: Netlist,
-        asked: Constraints,
-        where: str,
-        **wires: Any,
-    ) -> list[Compared]:
+    def _power(self, folder: str, subject: Subject, where: str) -> list[Compared]:
         """The longest operation, with its glitches where they are known."""
         recorded = sorted(self.files[folder].glob("*.json")) if folder in self.files else []
         activities = [activity_file.load(path) for path in recorded if ".drawn" not in path.name]
@@ -153,10 +135,7 @@ class _Run:
             return []
         longest = max(chosen, key=lambda item: item.cycles)
         self.say(f"power of {longest.workload}{SUFFIXES[mode]}")
-        powered = power.Powered(
-            self.files[netlist_v], netlist, self.design.top, self.kit, asked, longest, **wires
-        )
-        return power.compare(powered, where)
+        return power.compare(power.Powered(subject, longest), where)
 
 
 def require() -> None:

@@ -20,24 +20,19 @@ from __future__ import annotations
 import functools
 import re
 import subprocess
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
 from ...rtl.sim.toolchain import ToolError
 from ..gates.activity_file import Activity
-from ..kit.constraints import Constraints
-from ..kit.kit import Kit
-from ..netlist.netlist import Netlist
 from ..power.cell_energy import KindEnergy, Members
 from ..power.estimator import FJ_PER_NS_TO_MW, NW_TO_MW, Estimator
 from ..timing import opensta
 from ..timing.spef import stars
-from ..timing.wire_table import WireTable
+from ..timing.subject import NO_WIRES, Subject
 from .report import Compared
 
 CHECK = "power"
@@ -116,60 +111,38 @@ class Unaware(KindEnergy):
 
 @dataclass(frozen=True)
 class Powered:
-    """A netlist and what its nets do; wires of a table, by a model of the library, or none."""
+    """A netlist and what its nets do."""
 
-    netlist_v: Path
-    netlist: Netlist
-    top: str
-    kit: Kit
-    asked: Constraints
+    subject: Subject
     activity: Activity
-    wires: WireTable | None = None
-    wire_load: str | None = None
     unaware: bool = False  # of what registers hold
 
     def ours(self) -> dict[str, float]:
         """In mW by part, without the nets that ports drive."""
-        estimator, (toggles, ones) = self.estimator, self.moved
-        estimator.prepare()
         found: dict[str, float] = defaultdict(float)
-        cycles = self.activity.cycles
-        to_mw = FJ_PER_NS_TO_MW / (cycles * self.asked.clock_ns)
-        half_v2 = 0.5 * self.kit.library.voltage**2
-        for kind, model in estimator.models.items():
-            for places, members in estimator.in_use(kind, toggles, ones, cycles):
-                for term in model.terms(members):
-                    paid = term.counts * estimator.energies(kind, term, places)
-                    found[self._part(kind, term.pin)] += float(paid.sum()) * to_mw
-                for pin in self.kit.library.cells[kind].outputs:
-                    if pin in members.toggles:
-                        nets = estimator.nets[kind][pin][places]
-                        found[SWITCHING] += (
-                            float((estimator.loads[nets] * toggles[nets]).sum()) * half_v2 * to_mw
-                        )
-                found[LEAKAGE] += float(model.leakage_nw(members).sum()) * NW_TO_MW
+        to_mw = FJ_PER_NS_TO_MW * self._per_ns
+        for cells in self.estimator.paid(*self.moved, self.activity.cycles):
+            for term, paid in cells.internal:
+                found[self._part(cells.kind, term.pin)] += float(paid.sum()) * to_mw
+            found[SWITCHING] += float(cells.switching.sum()) * to_mw
+            found[LEAKAGE] += float(cells.leakage.sum()) * NW_TO_MW
         return found
 
     def theirs(self) -> Theirs:
         """By OpenSTA; BadInput if it is missing."""
-        library = self.kit.library.name
-        with tempfile.TemporaryDirectory(prefix="check-") as directory:
-            work = Path(directory)
-            (work / "no_wires.lib").write_text(opensta.NO_WIRES_LIBRARY)
-            (work / "constraints.sdc").write_text(self.asked.sdc)
+        subject = self.subject
+        script = SCRIPT.format(
+            lib=subject.kit.lib,
+            netlist=subject.netlist_v.absolute(),
+            top=subject.top,
+            model=subject.wire_load or NO_WIRES,
+            library=subject.library.name if subject.wire_load else NO_WIRES,
+            spef="read_spef {wires.spef}" if subject.table else "",
+        )
+        with opensta.prepared(script, subject.asked) as (work, command):
             (work / "activity.tcl").write_text("\n".join(self._told()) + "\n")
-            if self.wires:
-                (work / "wires.spef").write_text(stars(self.netlist, self.wires))
-            script = SCRIPT.format(
-                lib=self.kit.lib,
-                netlist=self.netlist_v.absolute(),
-                top=self.top,
-                model=self.wire_load or opensta.NO_WIRES,
-                library=library if self.wire_load else opensta.NO_WIRES,
-                spef="read_spef {wires.spef}" if self.wires else "",
-            )
-            (work / "run.tcl").write_text(script)
-            command: list[str | Path] = [opensta.program(), "-no_init", "-no_splash", "-exit", "run.tcl"]
+            if subject.table:
+                (work / "wires.spef").write_text(stars(subject.netlist, subject.table))
             with (work / "trace").open("w") as trace:
                 done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=trace, text=True)
             total = TOTAL.search(done.stdout)
@@ -181,14 +154,15 @@ class Powered:
     @functools.cached_property
     def estimator(self) -> Estimator:
         """Ours, with the same wires."""
+        subject, asked = self.subject, self.subject.asked
         made = Estimator(
-            self.netlist,
-            self.kit.library,
-            self.asked.clock_ns,
-            clock_port=self.asked.clock_port,
-            wires=self.wires,
-            wire_load=self.wire_load,
-            propagated=self.asked.propagated,
+            subject.netlist,
+            subject.library,
+            asked.clock_ns,
+            clock_port=asked.clock_port,
+            wires=subject.table,
+            wire_load=subject.wire_load,
+            propagated=asked.propagated,
         )
         if self.unaware:
             made.models = {kind: Unaware(model.cell) for kind, model in made.models.items()}
@@ -197,44 +171,47 @@ class Powered:
     @functools.cached_property
     def moved(self) -> tuple[np.ndarray, np.ndarray]:
         """Toggles and time at 1 of every net."""
-        toggles, ones, _ = self.estimator.activity(self.activity)
-        return toggles, ones
+        return self.estimator.activity(self.activity)[:2]
 
     def _told(self) -> Iterator[str]:
         """Transitions of a clock period, and the share of the time at 1, of every input port and every
         pin.
         """
-        toggles, ones = self.moved
+        netlist, (toggles, ones) = self.subject.netlist, self.moved
         rates = toggles / self.activity.cycles
-        for bit, net in self.netlist.port_bits("input"):
-            if bit != self.asked.clock_port:
+        for bit, net in netlist.port_bits("input"):
+            if bit != self.subject.asked.clock_port:
                 yield (
                     f"::sta::set_power_input_port_activity [get_ports {{{bit}}}] {rates[net]:.8g} "
                     f"{ones[net]:.6g}"
                 )
         # or it forgets the pins when it spreads what it has of the ports
         yield "report_power -instances [lindex [get_cells *] 0]"
-        for name, instance in self.netlist.cells.items():
+        for name, instance in netlist.cells.items():
             for pin, net in instance.pins.items():
                 yield f"at {{{name}/{pin}}} {rates[net]:.8g} {ones[net]:.6g}"
 
     def _part(self, kind: str, pin: str) -> str:
-        cell = self.kit.library.cells[kind]
+        cell = self.subject.library.cells[kind]
         if not cell.sequential:
             return COMBINATIONAL
         if pin in cell.outputs:
             return REGISTERS
         return CLOCKS if cell.pins[pin].clock else INPUTS
 
+    @property
+    def _per_ns(self) -> float:
+        """The reciprocal of the window in ns."""
+        return 1 / (self.activity.cycles * self.subject.asked.clock_ns)
+
     def _rate(self, name: str, pin: str) -> float:
         """Transitions in a ns."""
-        net = self.netlist.cells[name].pins.get(pin)
-        moved = 0.0 if net is None else float(self.moved[0][net])
-        return moved / (self.activity.cycles * self.asked.clock_ns)
+        net = self.subject.netlist.cells[name].pins.get(pin)
+        return 0.0 if net is None else float(self.moved[0][net]) * self._per_ns
 
     def _traced(self, trace: Iterable[str], printed: float) -> Theirs:
         """Return the sums over the trace, corrected."""
-        found = Theirs(printed)
+        found, cells = Theirs(printed), self.subject.netlist.cells
         parts, causes = found.parts, found.causes
         name, pin, switched = "", "", (0.0, 0.0)
         rows: list[tuple[float, float, float]] = []  # weight, energy in J, power in W
@@ -245,7 +222,7 @@ class Powered:
             if not rows:
                 return
             weight, energy, charged = (sum(column) for column in zip(*rows, strict=True))
-            if pin not in self.netlist.cells[name].pins:
+            if pin not in cells[name].pins:
                 causes[UNREAD] += W_TO_MW * charged
                 return
             told = W_TO_MW * 1e9 * self._rate(name, pin) * energy
@@ -253,7 +230,7 @@ class Powered:
             right = told / 2 / weight if weight else told / 2
             causes[BOTH_EDGES] += told / 2
             causes[WEIGHTS] += told / 2 - right
-            parts[self._part(self.netlist.cells[name].kind, pin)] += right
+            parts[self._part(cells[name].kind, pin)] += right
 
         for line in trace:
             if match := AT_PIN.search(line):
@@ -261,7 +238,7 @@ class Powered:
                 rows.clear()
                 name, pin = match[1].replace("\\", ""), match[2]
                 activity, charged = switched  # of an output it stands before the pin
-                if activity and pin in self.netlist.cells[name].pins:
+                if activity and pin in cells[name].pins:
                     told = charged / activity * 1e9 * self._rate(name, pin)
                     parts[SWITCHING] += W_TO_MW * told
                     causes[OWN] += W_TO_MW * (charged - told)
@@ -285,9 +262,9 @@ def compare(powered: Powered, where: str) -> list[Compared]:
     ours, theirs = powered.ours(), powered.theirs()
     whole, right = sum(ours.values()), sum(theirs.parts.values())
     # a clock before its tree: with the slews that gates make, which OpenSTA takes
-    slower = replace(powered, asked=replace(powered.asked, propagated=True))
+    asked = replace(powered.subject.asked, propagated=True)
+    slower = replace(powered, subject=replace(powered.subject, asked=asked))
     gated, unaware = slower.ours(), replace(slower, unaware=True).ours()
-    tool = f"OpenSTA {opensta.version()}"
 
     def near(mine: float, other: float, most: float = MOST) -> bool:
         # what is small may be off by more, as long as the whole is not
@@ -301,7 +278,7 @@ def compare(powered: Powered, where: str) -> list[Compared]:
             ours=mine,
             theirs=other,
             unit="mW",
-            tool=tool,
+            tool=opensta.tool(),
             agrees=agrees,
             cause="" if agrees else cause,
         )

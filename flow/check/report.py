@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+from collections.abc import Sequence
+
 import msgspec
 
 
@@ -14,7 +17,7 @@ class Compared(msgspec.Struct, kw_only=True):
     what: str
     ours: float
     theirs: float
-    unit: str
+    unit: str = ""
     tool: str
     agrees: bool
     cause: str = ""  # why it differs, where that was found by experiment
@@ -29,6 +32,24 @@ class Compared(msgspec.Struct, kw_only=True):
     def wrong(self) -> bool:
         """Different, and nobody knows why."""
         return not self.agrees and not self.cause
+
+
+SHOWN = 3  # faults in a note
+
+
+def faults(check: str, what: str, found: Sequence[str], cause: str = "") -> Compared:
+    """Faults that KLayout has found, where there should be none."""
+    return Compared(
+        check=check,
+        what=what,
+        ours=0,
+        theirs=len(found),
+        unit="faults",
+        tool=f"KLayout {importlib.metadata.version('klayout')}",
+        agrees=not found,
+        cause=cause if found else "",
+        note="; ".join(found[:SHOWN]),
+    )
 
 
 class FiguresReport(msgspec.Struct):

@@ -9,19 +9,14 @@ densities are not checked, as the kit has no rules for them.
 
 from __future__ import annotations
 
-import importlib.metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..kit.kit import Kit
-from ..kit.lef import Layer
+from . import report
 from .report import Compared
 
-if TYPE_CHECKING:
-    import klayout.db as db
-
 CHECK = "shapes"
-SHOWN = 3
 
 
 def compare(gds: Path, kit: Kit) -> list[Compared]:
@@ -30,43 +25,43 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
 
     content = db.Layout()
     content.read(str(gds))
-    top = content.top_cell()
+    dbu, top, lef = content.dbu, content.top_cell(), kit.geometry
+
+    def on_layer(cell: Any, index: int) -> Any:
+        return db.Region(cell.begin_shapes_rec(index)).merged()
+
+    def own(index: int, rule: str, distance: int) -> set[Any]:
+        """Where the cells of the kit have faults by themselves."""
+        alone: dict[int, list[Any]] = {}
+        found = set()
+        for instance in top.each_inst():
+            kind = instance.cell_index
+            if kind not in alone:
+                alone[kind] = _faults(on_layer(instance.cell, index), rule, distance)
+            found |= {pair.transformed(instance.cplx_trans).bbox() for pair in alone[kind]}
+        return found
+
     found = []
-    for layer in (*kit.geometry.routing, *kit.geometry.cuts):
-        if not layer.width or layer.name not in kit.geometry.kit.layers.gds:
+    for layer in (*lef.routing, *lef.cuts):
+        if not layer.width or layer.name not in lef.kit.layers.gds:
             continue
-        index = content.layer(kit.geometry.kit.layers.gds[layer.name], 0)
-        shapes = db.Region(top.begin_shapes_rec(index)).merged()
+        index = content.layer(lef.kit.layers.gds[layer.name], 0)
+        shapes = on_layer(top, index)
         for rule, least in (("width", layer.width), ("spacing", layer.spacing)):
             if not least or shapes.is_empty():
                 continue
-            faults = _faults(shapes, rule, least, content.dbu)
-            own = _own(top, index, rule, least, content.dbu) if faults else set()
-            found.append(_compared(layer, rule, least, faults, own, content.dbu))
+            distance = round(least / dbu)
+            boxes = [pair.bbox() for pair in _faults(shapes, rule, distance)]
+            places = [f"{box.center().x * dbu:.3f} {box.center().y * dbu:.3f} um" for box in boxes]
+            inside = bool(boxes) and set(boxes) <= own(index, rule, distance)
+            cause = "all within the kit's own cells" if inside else ""
+            what = f"{rule} of {layer.name} below {least:g} um"
+            found.append(report.faults(CHECK, what, places, cause))
     return found
 
 
-def _own(top: db.Cell, index: int, rule: str, least: float, dbu: float) -> set[db.Box]:
-    """Where the cells of the kit have faults by themselves."""
-    alone: dict[int, list[db.EdgePair]] = {}
-    found = set()
-    for instance in top.each_inst():
-        kind = instance.cell_index
-        if kind not in alone:
-            alone[kind] = _faults(_alone(instance.cell, index), rule, least, dbu)
-        found |= {edge_pair.transformed(instance.cplx_trans).bbox() for edge_pair in alone[kind]}
-    return found
-
-
-def _alone(cell: db.Cell, index: int) -> db.Region:
-    import klayout.db as db
-
-    return db.Region(cell.begin_shapes_rec(index)).merged()
-
-
-def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.EdgePair]:
+def _faults(shapes: Any, rule: str, distance: int) -> list[Any]:
     """By the metrics of edges that face each other."""
-    distance = round(least / dbu)
     if rule == "width":
         return list(shapes.width_check(distance).each())
     # a rail with the pins on it is a polygon as long as the die, which KLayout holds against each of its
@@ -77,28 +72,3 @@ def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.E
         return []
     places = suspects.extents(distance)
     return list((shapes & places.sized(2 * distance)).space_check(distance).interacting(places).each())
-
-
-def _compared(
-    layer: Layer, rule: str, least: float, faults: list[db.EdgePair], own: set[db.Box], dbu: float
-) -> Compared:
-    places = [fault.bbox().center() for fault in faults[:SHOWN]]
-    where = ", ".join(f"{place.x * dbu:.3f} {place.y * dbu:.3f}" for place in places)
-    return Compared(
-        check=CHECK,
-        what=f"{rule} of {layer.name} below {least:g} um",
-        ours=0,
-        theirs=len(faults),
-        unit="faults",
-        tool=tool(),
-        agrees=not faults,
-        cause="all within the kit's own cells"
-        if faults and all(fault.bbox() in own for fault in faults)
-        else "",
-        note=f"at {where} um" if faults else "",
-    )
-
-
-def tool() -> str:
-    """KLayout, with its version."""
-    return f"KLayout {importlib.metadata.version('klayout')}"

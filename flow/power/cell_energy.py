@@ -31,6 +31,10 @@ from ..timing.cells import FALL, RISE
 STATE = ""  # the variable that stands for what a cell stores: no pin has this name
 
 
+ByPin = Mapping[str, np.ndarray]
+Context = Callable[[str, int], np.ndarray]  # of a pin and its edge
+
+
 @dataclass(frozen=True)
 class Members:
     """The instances of a kind; arrays by instance. Pins that are nowhere connected are in none of the
@@ -39,11 +43,9 @@ class Members:
 
     size: int
     cycles: float
-    toggles: Mapping[str, np.ndarray]  # of the pin's net
-    ones: Mapping[str, np.ndarray]  # fraction of the time
-    settled: Mapping[
-        str, np.ndarray
-    ]  # fraction of the changes that come before the falling edge of the clock
+    toggles: ByPin  # of the pin's net
+    ones: ByPin  # fraction of the time
+    settled: ByPin  # fraction of the changes that come before the falling edge of the clock
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,7 @@ class KindEnergy:
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell
-        self.clock = next(
-            (name for name, pin in cell.pins.items() if pin.clock and pin.direction == "input"), ""
-        )
+        self.clock = next((name for name in cell.inputs if cell.pins[name].clock), "")
         self.data = _data(cell)
         # the data and what is stored go last: they are the pair whose values depend on each other
         others = [name for name in cell.inputs if name != self.data]
@@ -191,7 +191,7 @@ class KindEnergy:
                 return ones, members.toggles[pin]
         return np.zeros(members.size), np.zeros(members.size)
 
-    def _contexts(self, members: Members) -> Callable[[str, int], np.ndarray]:
+    def _contexts(self, members: Members) -> Context:
         """The probabilities of all points before an edge of a pin; of the pin "" at any time."""
         cell, none = self.cell, np.zeros(members.size)
         data = members.ones.get(self.data, none)
@@ -246,33 +246,26 @@ class KindEnergy:
         """All tables that some transition pays."""
         context = self._contexts(members)
         for name, pin in self.cell.pins.items():
-            if name not in members.toggles or not pin.power:
+            if name not in members.toggles:
                 continue
             half = members.toggles[name] / 2  # as many rising edges as falling ones
             for edge in (RISE, FALL):
-                if pin.direction == "input":
-                    yield from self._input(name, edge, half, context(name, edge))
-                else:
-                    yield from self._output(name, edge, half, context(name, edge), members)
-
-    def _input(self, name: str, edge: int, half: np.ndarray, states: np.ndarray) -> Iterator[Term]:
-        for arc in self.cell.pins[name].power:
-            table = arc.rise if edge == RISE else arc.fall
-            if table is not None:
-                counts = half * (states @ self._mask(arc.when))
-                yield Term(name, name, edge, False, table, counts)
+                if pin.direction != "input":
+                    yield from self._output(name, edge, half, context, members)
+                    continue
+                for arc in pin.power:
+                    if (table := arc.rise if edge == RISE else arc.fall) is not None:
+                        counts = half * (context(name, edge) @ self._mask(arc.when))
+                        yield Term(name, name, edge, False, table, counts)
 
     def _output(
-        self, name: str, edge: int, half: np.ndarray, states: np.ndarray, members: Members
+        self, name: str, edge: int, half: np.ndarray, context: Context, members: Members
     ) -> Iterator[Term]:
-        rows = [
-            (row, table)
-            for row in self._outputs[name]
-            if (table := row.arc.rise if edge == RISE else row.arc.fall) is not None
-        ]
+        tables = [(row, row.arc.rise if edge == RISE else row.arc.fall) for row in self._outputs[name]]
+        rows = [(row, table) for row, table in tables if table is not None]
         if not rows:
             return
-        none = np.zeros(members.size)
+        states, none = context(name, edge), np.zeros(members.size)
         weights = np.array(
             [members.toggles.get(row.arc.related, none) * (states @ row.mask) for row, _ in rows]
         )
@@ -281,12 +274,12 @@ class KindEnergy:
         shares = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1 / len(rows))
         for (row, table), share in zip(rows, shares, strict=True):
             related = row.arc.related if row.arc.related in self.cell.inputs else name
-            if not self.cell.sequential:
-                slew_edge = edge if row.positive else 1 - edge
-            elif self.cell.clock_gate and related == self.clock:
+            if self.cell.clock_gate and related == self.clock:
                 slew_edge = edge
-            else:
+            elif self.cell.sequential:
                 slew_edge = RISE if row.positive else FALL
+            else:
+                slew_edge = edge if row.positive else 1 - edge
             yield Term(name, related, slew_edge, True, table, half * share)
 
     def leakage_nw(self, members: Members) -> np.ndarray:
@@ -307,9 +300,5 @@ def _data(cell: Cell) -> str:
     if cell.clock_gate:
         return cell.clock_gate.enable
     text = cell.ff.next_state if cell.ff else cell.latch.data_in if cell.latch else ""
-    function = parse(text) if text else None
-    return (
-        function.inputs[0]
-        if function and len(function.inputs) == 1 and function.tree == function.inputs[0]
-        else ""
-    )
+    tree = parse(text).tree if text else ""
+    return tree if isinstance(tree, str) and tree in cell.inputs else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from ...fl.errors import BadInput
-from ..gates.activity_file import Activity
+from ..gates.activity_file import Activity, Moved
 from ..kit.liberty import Library
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import Netlist
@@ -47,24 +47,13 @@ class Parts(msgspec.Struct, kw_only=True):
             total_mw=internal_mw + switching_mw + leakage_mw,
         )
 
-    def times(self: P, factor: float) -> P:
-        """Scaled."""
-        return self._with({name: value * factor for name, value in self._amounts().items()})
-
-    def plus(self: P, other: Parts) -> P:
-        """Added up."""
-        more = other._amounts()
-        return self._with({name: value + more[name] for name, value in self._amounts().items()})
-
-    def _amounts(self) -> dict[str, float]:
-        return {
-            name: value
-            for name, value in msgspec.structs.asdict(self).items()
-            if name.endswith("_mw") and isinstance(value, float)
-        }
-
-    def _with(self: P, amounts: Mapping[str, float]) -> P:
-        return msgspec.structs.replace(self, **amounts)
+    @staticmethod
+    def weighted(parts: Sequence[tuple[P, float]]) -> P:
+        """The sum of parts times their weights; what is no power is that of the first."""
+        first = parts[0][0]
+        powers = [name for name in first.__struct_fields__ if name.endswith("_mw")]
+        sums = {name: sum(getattr(part, name) * weight for part, weight in parts) for name in powers}
+        return msgspec.structs.replace(first, **sums)
 
 
 class ModulePower(Parts, kw_only=True):
@@ -123,45 +112,50 @@ class Estimate:
 
     def by_module(self, hierarchy: Hierarchy | None) -> list[ModulePower]:
         """Every module with all that is below it, and `own_mw` without: the sum of these is the total."""
-        modules = dict(hierarchy.modules if hierarchy is not None else {}) or {"": ""}
+        modules = (hierarchy.modules if hierarchy is not None else {}) or {"": ""}
         cells = hierarchy.cells if hierarchy is not None else {}
-        sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4))
-        parts = np.stack([self.internal_mw, self.switching_mw, self.leakage_mw], axis=1)
         own: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3))
+        parts = np.stack([self.internal_mw, self.switching_mw, self.leakage_mw], axis=1)
         for name, row in zip(self.names, parts, strict=True):
-            own[_known(cells.get(name, name.rpartition(SEPARATOR)[0]), modules)] += row
+            own[next(_around(cells.get(name, name.rpartition(SEPARATOR)[0]), modules))] += row
         own[""][1] += self.clock_port_mw
+        sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3))
         for path, row in own.items():
-            sums[path][3] += row.sum()
-            at = path
-            while True:
-                sums[at][:3] += row
-                if not at:
-                    break
-                at = _known(at.rpartition(SEPARATOR)[0], modules)
-        total = self.total_mw
+            for around in _around(path, modules):
+                sums[around] += row
         found = []
-        for path in modules:
-            if path in sums:
-                parts_of = Parts.of(*map(float, sums[path][:3]))
-                share = round(parts_of.total_mw / total, 4) if total else 0.0
-                found.append(
-                    ModulePower(
-                        path=path,
-                        module=modules[path],
-                        **msgspec.structs.asdict(parts_of),
-                        own_mw=float(sums[path][3]),
-                        share=share,
-                    )
+        for path in filter(sums.__contains__, modules):
+            whole = Parts.of(*map(float, sums[path]))
+            found.append(
+                ModulePower(
+                    path=path,
+                    module=modules[path],
+                    **msgspec.structs.asdict(whole),
+                    own_mw=float(own[path].sum()),
+                    share=round(whole.total_mw / self.total_mw, 4) if self.total_mw else 0.0,
                 )
+            )
         return found
 
 
-def _known(path: str, modules: Mapping[str, str]) -> str:
-    """The nearest module above, or this one."""
-    while path and path not in modules:
+def _around(path: str, modules: Mapping[str, str]) -> Iterator[str]:
+    """The module of this path if there is one, then those that it is in, up to the top."""
+    while path:
+        if path in modules:
+            yield path
         path = path.rpartition(SEPARATOR)[0]
-    return path
+    yield ""
+
+
+@dataclass(frozen=True)
+class Paid:
+    """Instances of a kind that have the same pins connected, and the energy of their transitions."""
+
+    kind: str
+    places: np.ndarray  # among the instances of the kind
+    internal: list[tuple[Term, np.ndarray]]  # fJ
+    switching: np.ndarray  # fJ
+    leakage: np.ndarray  # nW
 
 
 class Estimator:
@@ -182,16 +176,18 @@ class Estimator:
         self.clock_port = clock_port
         constraints = library.constraints(clock_ns, clock_port, propagated=propagated)
         timing = nldm.analyze(netlist, library, constraints, wires=wires, wire_load=wire_load)
-        self.slews = timing.slews_ns
+        self.slews, self.members = timing.slews_ns, timing.members
         self.clock_nets = timing.clock_nets
         self._settled = _settled(timing, clock_ns, propagated)
-        self.members: dict[str, list[str]] = defaultdict(list)
-        for name, instance in netlist.cells.items():
-            self.members[instance.kind].append(name)
         self.models = {kind: KindEnergy(library.cells[kind]) for kind in self.members}
         self.nets = {kind: self._pins(kind) for kind in self.members}
         self.loads = self._loads(timing)
         self._tables = Tables()
+        # all at once, so that they are stacked once
+        for kind in self.members:
+            arcs = (arc for pin in library.cells[kind].pins.values() for arc in pin.power)
+            for table in (table for arc in arcs for table in (arc.rise, arc.fall) if table is not None):
+                self._tables.add(table)
 
     def _pins(self, kind: str) -> dict[str, np.ndarray]:
         """The net at each pin of all instances of a kind, -1 for none."""
@@ -217,75 +213,61 @@ class Estimator:
     def activity(self, activity: Activity) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Toggles and time at 1 of every net, and the names of those that were not recorded."""
         activity.check()
-        netlist, size = self.netlist, len(self.netlist.nets)
-        toggles, ones = np.full(size, np.nan), np.full(size, np.nan)
-        named = False
-        for name, (count, high) in activity.nets.items():
-            net = netlist.aliases.get(name)
-            if net is not None:
-                named = True
-                toggles[net], ones[net] = count, high
-        if not named:
+        netlist = self.netlist
+        moved = {netlist.aliases[name]: row for name, row in activity.nets.items() if name in netlist.aliases}
+        if not moved:
             raise BadInput(
                 f"the activity of {activity.workload} names no net of {netlist.name}: record it on this "
                 "netlist"
             )
-        for net, bit in netlist.constants.items():
-            toggles[net], ones[net] = 0.0, float(bit == "1")
+        moved |= {net: (0.0, float(bit == "1")) for net, bit in netlist.constants.items()}
         direction, clocks = netlist.ports.get(self.clock_port or "", ("", []))
-        if direction == "input":
-            for net in clocks:
-                if not toggles[net] > 0:
-                    toggles[net], ones[net] = 2 * activity.cycles, 0.5
-        derived = [netlist.nets[net] for net in self._derive(toggles, ones)]
-        lost = [
-            netlist.nets[net] for net in np.nonzero(np.isnan(toggles))[0] if netlist.driver[net] is not None
-        ]
-        if lost:
+        for net in clocks if direction == "input" else ():
+            if not moved.get(net, (0.0, 0.0))[0] > 0:
+                moved[net] = 2 * activity.cycles, 0.5
+        derived = self._derive(moved)
+        drivers = enumerate(netlist.driver)
+        if lost := [net for net, driver in drivers if driver is not None and net not in moved]:
             raise BadInput(
-                f"the activity of {activity.workload} has no net {lost[0]} ({len(lost)} of {size} are "
-                "missing): "
-                f"record it on this netlist"
+                f"the activity of {activity.workload} has no net {netlist.nets[lost[0]]} ({len(lost)} of "
+                f"{len(netlist.nets)} are missing): record it on this netlist"
             )
-        toggles[np.isnan(toggles)] = ones[np.isnan(ones)] = 0.0  # nothing drives them
-        return toggles, ones, derived
+        # what nothing drives does not move
+        rows = [moved.get(net, (0.0, 0.0)) for net in range(len(netlist.nets))]
+        toggles, ones = np.array(rows, float).reshape(-1, 2).T.copy()
+        return toggles, ones, [netlist.nets[net] for net in derived]
 
-    def _derive(self, toggles: np.ndarray, ones: np.ndarray) -> list[int]:
+    def _derive(self, moved: dict[int, Moved]) -> list[int]:
         """Fill in, through buffers, inverters and constants, what was not recorded; the nets."""
-        netlist = self.netlist
         steps: dict[int, list[tuple[int, bool]]] = defaultdict(list)
         found: list[int] = []
-        for instance in netlist.cells.values():
+        for instance in self.netlist.cells.values():
             cell = self.library.cells[instance.kind]
             if cell.sequential or len(cell.inputs) > 1:
                 continue
-            for pin in cell.outputs:
-                net = instance.pins.get(pin)
-                if net is None:
-                    continue
-                if not cell.inputs:
-                    if np.isnan(toggles[net]):
-                        toggles[net], ones[net] = 0.0, float(cell.pins[pin].function == "1")
-                        found.append(net)
-                    continue
-                start = instance.pins.get(cell.inputs[0])
-                inverts = cell.pins[pin].function.strip("() ").startswith("!")
-                if start is not None:
+            for pin in filter(instance.pins.__contains__, cell.outputs):
+                net, function = instance.pins[pin], cell.pins[pin].function
+                if not cell.inputs and net not in moved:
+                    moved[net] = 0.0, float(function == "1")
+                    found.append(net)
+                for start in (instance.pins[name] for name in cell.inputs if name in instance.pins):
+                    inverts = function.strip("() ").startswith("!")
                     steps[start].append((net, inverts))
                     steps[net].append((start, inverts))
-        ahead = [net for net in steps if not np.isnan(toggles[net])]
+        ahead = [net for net in steps if net in moved]
         while ahead:
             net = ahead.pop()
+            toggles, ones = moved[net]
             for other, inverts in steps[net]:
-                if np.isnan(toggles[other]):
-                    toggles[other], ones[other] = toggles[net], 1 - ones[net] if inverts else ones[net]
+                if other not in moved:
+                    moved[other] = toggles, 1 - ones if inverts else ones
                     found.append(other)
                     ahead.append(other)
         return found
 
     # ---- energy
 
-    def in_use(
+    def _in_use(
         self, kind: str, toggles: np.ndarray, ones: np.ndarray, cycles: float
     ) -> Iterator[tuple[np.ndarray, Members]]:
         """The instances of a kind by which pins they have connected."""
@@ -297,72 +279,59 @@ class Estimator:
         for number, pattern in enumerate(patterns):
             places = np.nonzero(which.reshape(-1) == number)[0]
             pins = {pin: nets[pin][places] for pin, there in zip(nets, pattern, strict=True) if there}
-            yield (
-                places,
-                Members(
-                    size=len(places),
-                    cycles=cycles,
-                    toggles={pin: toggles[array] for pin, array in pins.items()},
-                    ones={pin: ones[array] for pin, array in pins.items()},
-                    settled={pin: self._settled[array] for pin, array in pins.items()},
-                ),
+            moved, high, settled = (
+                {pin: values[array] for pin, array in pins.items()}
+                for values in (toggles, ones, self._settled)
             )
+            yield places, Members(len(places), cycles, moved, high, settled)
 
-    def energies(self, kind: str, term: Term, places: np.ndarray) -> np.ndarray:
+    def _energies(self, kind: str, term: Term, places: np.ndarray) -> np.ndarray:
         """Return the energy of one transition in fJ, by instance."""
-        nets = self.nets[kind]
-        slews = self.slews[nets[term.slew_pin][places], term.slew_edge] if term.slew_pin in nets else 0.0
-        loads = self.loads[nets[term.pin][places]] if term.loaded else 0.0
-        numbers = np.full(len(places), self._tables.add(term.table))
-        return self._tables.look_up(numbers, slews + np.zeros(len(places)), loads + np.zeros(len(places)))
+        nets, none = self.nets[kind], np.zeros(len(places))
+        slews = self.slews[nets[term.slew_pin][places], term.slew_edge] if term.slew_pin in nets else none
+        loads = self.loads[nets[term.pin][places]] if term.loaded else none
+        return self._tables.look_up(np.full(len(places), self._tables.add(term.table)), slews, loads)
 
-    def prepare(self) -> None:
-        """All tables at once, so that they are stacked once."""
-        for kind in self.members:
-            for pin in self.library.cells[kind].pins.values():
-                for arc in pin.power:
-                    for table in (arc.rise, arc.fall):
-                        if table is not None:
-                            self._tables.add(table)
+    def paid(self, toggles: np.ndarray, ones: np.ndarray, cycles: float) -> Iterator[Paid]:
+        """The energy of all instances in a window of so many cycles."""
+        half_v2 = 0.5 * self.library.voltage**2
+        for kind, model in self.models.items():
+            for places, members in self._in_use(kind, toggles, ones, cycles):
+                internal = [
+                    (term, term.counts * self._energies(kind, term, places)) for term in model.terms(members)
+                ]
+                switching = np.zeros(len(places))
+                for pin in filter(members.toggles.__contains__, model.cell.outputs):
+                    nets = self.nets[kind][pin][places]
+                    switching += half_v2 * self.loads[nets] * toggles[nets]
+                yield Paid(kind, places, internal, switching, model.leakage_nw(members))
 
     def estimate(self, activity: Activity) -> Estimate:
         """Power in the window of an activity, at this clock."""
-        self.prepare()
         toggles, ones, derived = self.activity(activity)
-        netlist, library = self.netlist, self.library
         names = [name for member in self.members.values() for name in member]
+        sizes = [len(member) for member in self.members.values()]
+        first = dict(zip(self.members, np.cumsum([0, *sizes]).tolist(), strict=False))
         internal, switching, leakage, pins = (np.zeros(len(names)) for _ in range(4))
-        group = np.full(len(names), COMBINATIONAL)
-        half_v2 = 0.5 * library.voltage**2
-        twice, start = 0.0, 0
-        for kind, members in self.members.items():
-            cell, model = library.cells[kind], self.models[kind]
-            own = slice(start, start + len(members))
-            start += len(members)
-            group[own] = self._groups(kind)
-            for places, item in self.in_use(kind, toggles, ones, activity.cycles):
-                at = own.start + places
-                outputs: dict[str, np.ndarray] = {}
-                for term in model.terms(item):
-                    paid = term.counts * self.energies(kind, term, places)
-                    internal[at] += paid
-                    if cell.pins[term.pin].clock and not term.loaded:
-                        pins[at] += paid
-                    if term.loaded:
-                        outputs[term.pin] = outputs.get(term.pin, 0.0) + paid
-                if len(outputs) > 1:
-                    stacked = np.stack(list(outputs.values()))
-                    twice += float((stacked.sum(axis=0) - stacked.max(axis=0)).sum())
-                for pin in cell.outputs:
-                    if pin in item.toggles:
-                        nets = self.nets[kind][pin][places]
-                        switching[at] += half_v2 * self.loads[nets] * toggles[nets]
-                leakage[at] = model.leakage_nw(item)
+        twice = 0.0
+        for cells in self.paid(toggles, ones, activity.cycles):
+            at = first[cells.kind] + cells.places
+            outputs: dict[str, np.ndarray] = {}
+            for term, paid in cells.internal:
+                internal[at] += paid
+                if term.loaded:
+                    outputs[term.pin] = outputs.get(term.pin, 0.0) + paid
+                elif self.library.cells[cells.kind].pins[term.pin].clock:
+                    pins[at] += paid
+            if len(outputs) > 1:
+                stacked = np.stack(list(outputs.values()))
+                twice += float((stacked.sum(axis=0) - stacked.max(axis=0)).sum())
+            switching[at], leakage[at] = cells.switching, cells.leakage
         to_mw = FJ_PER_NS_TO_MW / (activity.cycles * self.clock_ns)
-        ports = {"clock": 0.0, "others": 0.0}
-        for bit, net in netlist.port_bits("input"):
-            which = "clock" if bit == self.clock_port else "others"
-            ports[which] += float(half_v2 * self.loads[net] * toggles[net]) * to_mw
+        half_v2 = 0.5 * self.library.voltage**2
+        ports = {True: 0.0, False: 0.0}
+        for bit, net in self.netlist.port_bits("input"):
+            ports[bit == self.clock_port] += float(half_v2 * self.loads[net] * toggles[net]) * to_mw
         return Estimate(
             names=names,
             clock_ns=self.clock_ns,
@@ -371,23 +340,21 @@ class Estimator:
             switching_mw=switching * to_mw,
             leakage_mw=leakage * NW_TO_MW,
             clock_pins_mw=pins * to_mw,
-            group=group,
-            clock_port_mw=ports["clock"],
-            inputs_mw=ports["others"],
+            group=np.concatenate([self._groups(kind) for kind in self.members]),
+            clock_port_mw=ports[True],
+            inputs_mw=ports[False],
             twice_mw=twice * to_mw,
             derived=derived,
         )
 
-    def _groups(self, kind: str) -> np.ndarray | int:
+    def _groups(self, kind: str) -> np.ndarray:
         """The group of each instance of a kind: what drives a net of the clock is of the clock."""
-        cell = self.library.cells[kind]
+        cell, count = self.library.cells[kind], len(self.members[kind])
         if cell.ff or cell.latch:
-            return REGISTERS
-        outputs = [self.nets[kind][pin] for pin in cell.outputs]
-        clocks = np.array(sorted(self.clock_nets), int)
-        in_clock = np.zeros(len(self.members[kind]), bool)
-        for nets in outputs:
-            in_clock |= np.isin(nets, clocks)
+            return np.full(count, REGISTERS)
+        in_clock = np.zeros(count, bool)
+        for pin in cell.outputs:
+            in_clock |= np.isin(self.nets[kind][pin], list(self.clock_nets))
         return np.where(in_clock, CLOCK, COMBINATIONAL)
 
 

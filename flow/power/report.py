@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -122,38 +122,36 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     found = [(activity, estimate) for activity, estimate in found if not activity.drawn]
     workloads = [WorkloadPower.of(activity, estimate) for activity, estimate in found]
     recorded = {
-        mode: {workload.workload for workload in workloads if workload.mode == mode}
+        mode: {row.workload: row.energy_nj * row.scale for row in workloads if row.mode == mode}
         for mode in (ZERO_DELAY, TIMED, INERTIAL)
     }
     mode = ZERO_DELAY if recorded[ZERO_DELAY] else TIMED
-    by_mode: dict[Mode, dict[str, float]] = {
-        name: energy.of_operations(
-            {
-                workload.workload: workload.energy_nj * workload.scale
-                for workload in workloads
-                if workload.mode == name
-            }
-        )
-        for name in recorded
-        if recorded[name]
-    }
-    chosen = [(activity, estimate) for activity, estimate in found if activity.mode == mode]
-    operations = [estimate for activity, estimate in chosen if activity.workload in by_mode[mode]]
-    whole = operations or [estimate for _, estimate in chosen]
-    weights = _weights(whole)
+    by_mode = {name: energy.of_operations(windows) for name, windows in recorded.items() if windows}
+
+    def operations(mode: Mode) -> list[tuple[Estimate, float]]:
+        """The estimates of the operations in a mode, each with its share of the cycles."""
+        of_mode = [(activity.workload, estimate) for activity, estimate in found if activity.mode == mode]
+        chosen = [estimate for name, estimate in of_mode if name in by_mode[mode]]
+        chosen = chosen or [estimate for _, estimate in of_mode]
+        cycles = sum(estimate.cycles for estimate in chosen)
+        return [(estimate, estimate.cycles / cycles) for estimate in chosen]
+
+    def whole(other: Mode) -> tuple[dict[str, float], float] | None:
+        """Energies and mean power of another mode, if all workloads have been recorded in it."""
+        if mode != ZERO_DELAY or recorded[other].keys() != recorded[ZERO_DELAY].keys():
+            return None
+        return by_mode[other], sum(estimate.total_mw * share for estimate, share in operations(other))
+
+    weights = operations(mode)
     by_group = {
-        name: _sum(parts.by_group()[name].times(weight) for parts, weight in weights) for name in GROUPS
+        name: Parts.weighted([(estimate.by_group()[name], share) for estimate, share in weights])
+        for name in GROUPS
     }
     total = sum(group.total_mw for group in by_group.values())
-    with_glitches = inertial = None
-    if mode == ZERO_DELAY and recorded[TIMED] == recorded[ZERO_DELAY]:
-        with_glitches = WithGlitches(by_mode[TIMED], _mean_mw(found, TIMED, by_mode[TIMED]))
-    if mode == ZERO_DELAY and recorded[INERTIAL] == recorded[ZERO_DELAY]:
-        energies = by_mode[INERTIAL]
-        inertial = Inertial(energies, _mean_mw(found, INERTIAL, energies), spread)
-    twice = sum(estimate.twice_mw * weight for estimate, weight in weights)
+    timed, inertial = whole(TIMED), whole(INERTIAL)
+    twice = sum(estimate.twice_mw * share for estimate, share in weights)
     return PowerReport(
-        clock_ns=chosen[0][1].clock_ns,
+        clock_ns=weights[0][0].clock_ns,
         mode=mode,
         total_mw=total,
         by_group=by_group,
@@ -161,19 +159,19 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         energy_nj=by_mode[mode],
         energy_by_mode_nj=dict(sorted(by_mode.items())),
         glitch_ratio=_glitch_ratio(by_mode),
-        with_glitches=with_glitches,
-        inertial=inertial,
-        inputs_mw=sum(estimate.inputs_mw * weight for estimate, weight in weights),
+        with_glitches=timed and WithGlitches(*timed),
+        inertial=inertial and Inertial(*inertial, spread),
+        inputs_mw=sum(estimate.inputs_mw * share for estimate, share in weights),
         twice_mw=twice,
-        nets_derived=max(len(operation.derived) for operation in whole),
+        nets_derived=max(len(estimate.derived) for estimate, _ in weights),
         workloads=workloads,
         caveats=[
-            *_caveats(mode, with_glitches is not None, twice, total),
+            *_caveats(mode, timed is not None, twice, total),
             *(
-                f"energy of {workload.workload}: from a window of {workload.cycles:,} cycles of the netlist, "
-                f"times {workload.scale:.4g}: the exact count of the whole operation is by formula"
-                for workload in workloads
-                if workload.mode == mode and workload.scale != 1
+                f"energy of {row.workload}: from a window of {row.cycles:,} cycles of the netlist, "
+                f"times {row.scale:.4g}: the exact count of the whole operation is by formula"
+                for row in workloads
+                if row.mode == mode and row.scale != 1
             ),
         ],
     )
@@ -188,67 +186,39 @@ def _spread(found: Found) -> dict[str, Spread]:
     return {name: Spread.of(values) for name, values in energies.items() if len(values) > 1}
 
 
-def _mean_mw(found: Found, mode: Mode, operations: Mapping[str, float]) -> float:
-    """Over the cycles of all operations."""
-    of_mode = [
-        estimate for activity, estimate in found if activity.mode == mode and activity.workload in operations
-    ]
-    return sum(estimate.total_mw * part for estimate, part in _weights(of_mode))
-
-
-def _weights(estimates: Sequence[Estimate]) -> list[tuple[Estimate, float]]:
-    """Each with its share of the cycles."""
-    cycles = sum(estimate.cycles for estimate in estimates)
-    return [(estimate, estimate.cycles / cycles) for estimate in estimates]
-
-
-def _sum(parts: Iterable[Parts]) -> Parts:
-    total = Parts()
-    for part in parts:
-        total = total.plus(part)
-    return total
-
-
 def _by_module(
     weights: Sequence[tuple[Estimate, float]], hierarchy: Hierarchy | None, total: float
 ) -> list[ModulePower]:
-    found: dict[str, ModulePower] = {}
-    for estimate, weight in weights:
+    rows: dict[str, list[tuple[ModulePower, float]]] = {}
+    for estimate, share in weights:
         for row in estimate.by_module(hierarchy):
-            before = found.get(row.path) or ModulePower(path=row.path, module=row.module)
-            found[row.path] = before.plus(row.times(weight))
-    for row in found.values():
+            rows.setdefault(row.path, []).append((row, share))
+    found = [Parts.weighted(parts) for parts in rows.values()]
+    for row in found:
         row.share = round(row.total_mw / total, 4) if total else 0.0
-    return list(found.values())
+    return found
 
 
 def _glitch_ratio(by_mode: Mapping[Mode, Mapping[str, float]]) -> dict[str, float]:
     """Energy with glitches to that without."""
-    without = by_mode.get(ZERO_DELAY, {})
-    return {
-        name: round(value / without[name], 4)
-        for name, value in by_mode.get(TIMED, {}).items()
-        if without.get(name)
-    }
+    without, timed = by_mode.get(ZERO_DELAY, {}), by_mode.get(TIMED, {})
+    return {name: round(nj / without[name], 4) for name, nj in timed.items() if without.get(name)}
 
 
 def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:
-    caveats = []
     if both:
-        caveats.append(
+        first = (
             "energy without glitches is a lower bound, with all of full swing an upper one of what passes "
             "gates"
         )
     elif mode == ZERO_DELAY:
-        caveats.append("no glitches are counted: the energy is a lower bound")
+        first = "no glitches are counted: the energy is a lower bound"
     else:
-        caveats.append(
-            "glitches count with their full swing: the energy is an upper bound of what passes gates"
-        )
-    if total and twice / total > 0.01:
-        caveats.append(
-            f"up to {100 * twice / total:.0f} % are counted twice: the library states cells of two outputs, "
-            "such as adders, "
-            "with their whole energy at each"
-        )
-    return caveats
+        first = "glitches count with their full swing: the energy is an upper bound of what passes gates"
+    if not total or twice / total <= 0.01:
+        return [first]
+    return [
+        first,
+        f"up to {100 * twice / total:.0f} % are counted twice: the library states cells of two outputs, such "
+        "as adders, with their whole energy at each",
+    ]

@@ -21,20 +21,19 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
-from ..kit import liberty
 from ..kit.constraints import Constraints
 from .report import DIGITS, HighestClock, PathPoint, TimedPath
+from .subject import NO_WIRES, Subject
 
 INSTALL = "run `apt-get install opensta`"
 VERSIONS = ("2.0.17",)  # whose report the parser below was tested with
-NO_WIRES = "no_wires"  # a wire-load model of a library of its own
 TOLERANCE_NS = 1e-5  # of the highest clock
 MARGIN_NS = 1e-6  # for the last digit of single precision: a highest clock is one that is met
 MOST_ENDPOINTS = 10_000_000
@@ -104,7 +103,7 @@ proc slack_at {{period}} {{
 set period [expr {{{clock_ns} - [slack_at {clock_ns}] + {margin}}}]
 set slack [slack_at $period]
 if {{$slack < 0 || $slack > {tolerance}}} {{
-  set low {shortest}
+  set low {tolerance}
   set high [expr {{max($period, {clock_ns})}}]
   for {{set turn 0}} {{$turn < 30 && [slack_at $high] < 0}} {{incr turn}} {{ set high [expr {{2 * $high}}] }}
   while {{$high - $low > {tolerance}}} {{
@@ -137,47 +136,46 @@ CHECKS = {
     "inside": "hold behind registers",
     "loaded": "setup with the wire load",
 }
-SECTIONS = ("read", "spef", "check", "paths max", "ends max", "paths min", "ends min", "ends inside", "fmax")
+SECTIONS = (
+    "read",
+    "spef",
+    "check",
+    "paths max",
+    "ends max",
+    "paths min",
+    "ends min",
+    "ends inside",
+    "fmax",
+    "end",
+)
 SLACK = re.compile(rf"\s*(?P<slack>{NUMBER})\s+slack \((?:MET|VIOLATED)\)")
 MESSAGE = re.compile(r"(?:Error|Warning): .*")
 UNIT_EDGE = {"^": "rise", "v": "fall"}
-
-
-class Endpoints(NamedTuple):
-    """The endpoints of a netlist, by check."""
-
-    setup: set[str]
-    hold: set[str]
-    inside: set[str]
-    loaded: set[str]
 
 
 @dataclass(frozen=True)
 class Result:
     """The slacks, paths and highest clock that an engine found."""
 
-    setup: dict[str, float]  # slack by endpoint
-    hold: dict[str, float]
-    inside: dict[str, float]  # hold slack on paths that start at a register
-    loaded: dict[str, float]  # setup slack with the other wire-load model
+    slacks: dict[str, dict[str, float]]  # by check, see CHECKS, and endpoint
     paths: list[TimedPath]
     hold_paths: list[TimedPath]
     fmax: HighestClock | None  # also known if the clock is missed
     caveats: list[str]
     unchecked: int = 0  # registers whose paths the engine does not judge
 
-    @property
-    def hold_inside(self) -> float | None:
-        """The least hold slack on paths that start at a register."""
-        return min(self.inside.values(), default=None)
+    def worst(self, check: str) -> float | None:
+        """The least slack of a check; None without an endpoint."""
+        return min(self.slacks.get(check, {}).values(), default=None)
 
-    def require(self, expected: Endpoints) -> None:
+    def require(self, expected: Mapping[str, set[str]]) -> None:
         """ToolError if the report lacks an endpoint of the netlist."""
-        for check, known in expected._asdict().items():
-            if lost := sorted(known - getattr(self, check).keys()):
+        for check, known in expected.items():
+            if lost := sorted(known - self.slacks.get(check, {}).keys()):
+                more = f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
                 raise ToolError(
                     f"OpenSTA's report is incomplete: {len(known)} endpoints of {CHECKS[check]} expected, "
-                    f"{len(known) - len(lost)} of them found; it lacks {_first(lost)}"
+                    f"{len(known) - len(lost)} of them found; it lacks {', '.join(lost[:SHOWN])}{more}"
                 )
 
 
@@ -197,6 +195,11 @@ def version() -> str:
     return " ".join(done.stdout.split()) or "unknown"
 
 
+def tool() -> str:
+    """OpenSTA with its version."""
+    return f"OpenSTA {version()}"
+
+
 def program() -> Path:
     """Return the path of an OpenSTA whose report can be parsed; ToolError for any other version."""
     path = installed()
@@ -209,74 +212,59 @@ def program() -> Path:
     return path
 
 
-def run(
-    netlist_v: Path,
-    top: str,
-    lib: Path,
-    asked: Constraints,
-    spef: str | Path | None,
-    wire_load: str | None,
-    paths: int,
-    fmax: bool,
-    other: str | None = None,
-) -> Result:
-    """Analyse a netlist with these constraints: endpoints, worst paths, and the highest clock on request.
-
-    `paths` is the number of worst paths of setup and of hold. `other` is a second wire-load model, or
-    NO_WIRES, for which only the setup slacks are reported.
-    """
-    name = liberty.load(lib).name
-    model = wire_load or NO_WIRES
-    libraries = {model: name, other or NO_WIRES: name, NO_WIRES: NO_WIRES}
-    clock = replace(asked, clock_ns=1.0).clock_sdc.replace("-period 1.0", "-period $period")
-    script = SCRIPT.format(
-        lib=_word(lib.absolute()),
-        netlist=_word(netlist_v.absolute()),
-        top=_word(top),
-        port=_word(asked.clock_port or ""),
-        model=model,
-        library=libraries[model],
-        loaded=LOADED.format(
-            other=other,
-            other_library=libraries[other],
-            model=model,
-            library=libraries[model],
-            digits=DIGITS,
-            most=MOST_ENDPOINTS,
-        )
-        if other
-        else "",
-        spef=f"read_spef {{{_word(Path(spef).absolute())}}}" if spef else "",
-        paths=max(paths, 1),
-        most=MOST_ENDPOINTS,
-        digits=DIGITS,
-        fmax=int(fmax),
-        search=FMAX.format(
-            clock=clock,
-            clock_ns=repr(asked.clock_ns),
-            tolerance=TOLERANCE_NS,
-            shortest=TOLERANCE_NS,
-            margin=MARGIN_NS,
-        ),
-    )
+@contextmanager
+def prepared(script: str, asked: Constraints) -> Iterator[tuple[Path, list[str | Path]]]:
+    """A directory with this script, its constraints and libraries, and the command that runs the script."""
     with tempfile.TemporaryDirectory(prefix="sta-") as directory:
         work = Path(directory)
         (work / "no_wires.lib").write_text(NO_WIRES_LIBRARY)
         (work / "constraints.sdc").write_text(asked.sdc)
         (work / "run.tcl").write_text(script)
-        command: list[str | Path] = [program(), "-no_init", "-no_splash", "-exit", "run.tcl"]
-        with (work / "log").open("w+") as log:
+        yield work, [program(), "-no_init", "-no_splash", "-exit", "run.tcl"]
+
+
+def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None = None) -> Result:
+    """Analyse a netlist: endpoints, worst paths of setup and of hold, and the highest clock on request.
+
+    `other` is a second wire-load model, or NO_WIRES, for which only the setup slacks are reported.
+    """
+    asked, name, model = subject.asked, subject.library.name, subject.wire_load or NO_WIRES
+    libraries = {model: name, other or NO_WIRES: name, NO_WIRES: NO_WIRES}
+    with tempfile.TemporaryDirectory(prefix="sta-") as directory:
+        spef = subject.spef_in(Path(directory) / "wires_star.spef")
+        values = {
+            "lib": _word(subject.kit.lib.absolute()),
+            "netlist": _word(subject.netlist_v.absolute()),
+            "top": _word(subject.top),
+            "port": _word(asked.clock_port or ""),
+            "model": model,
+            "library": libraries[model],
+            "other": other,
+            "other_library": libraries[other or NO_WIRES],
+            "spef": f"read_spef {{{_word(spef.absolute())}}}" if spef else "",
+            "paths": max(paths, 1),
+            "most": MOST_ENDPOINTS,
+            "digits": DIGITS,
+            "fmax": int(fmax),
+            "clock": replace(asked, clock_ns=1.0).clock_sdc.replace("-period 1.0", "-period $period"),
+            "clock_ns": repr(asked.clock_ns),
+            "tolerance": TOLERANCE_NS,
+            "margin": MARGIN_NS,
+        }
+        loaded = LOADED.format(**values) if other else ""
+        script = SCRIPT.format(**values, loaded=loaded, search=FMAX.format(**values))
+        with prepared(script, asked) as (work, command), (work / "log").open("w+") as log:
             done = subprocess.run(
                 command, cwd=work, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             )
-        sections = _sections((work / "log").read_text())
-    _complain(sections, done.returncode, netlist_v, top, asked, spef)
-    setup, hold, inside = (_ends(sections[f"ends {side}"]) for side in ("max", "min", "inside"))
+            log.seek(0)
+            sections = _sections(log)
+    _complain(sections, done.returncode, subject, spef)
+    names = {"setup": "max", "hold": "min", "inside": "inside"} | ({"loaded": "loaded"} if other else {})
+    slacks = {check: _ends(sections[f"ends {side}"]) for check, side in names.items()}
+    setup, hold = slacks["setup"], slacks["hold"]
     return Result(
-        setup=setup,
-        hold=hold,
-        inside=inside,
-        loaded=_ends(sections["ends loaded"]) if other else {},
+        slacks,
         paths=_paths(sections["paths max"], setup)[:paths],
         hold_paths=_paths(sections["paths min"], hold)[:paths],
         fmax=_highest(sections["fmax"]) if setup and (fmax or min(setup.values()) < 0) else None,
@@ -293,26 +281,21 @@ def _word(text: str | Path) -> str:
     return str(text)
 
 
-def _sections(log: str) -> dict[str, list[str]]:
+def _sections(log: Iterable[str]) -> dict[str, list[str]]:
     sections: dict[str, list[str]] = {"": []}
     name = ""
-    for line in log.splitlines():
+    for line in log:
         if line.startswith("@"):
-            name = line[1:]
+            name = line[1:].rstrip()
             sections[name] = []
         else:
-            sections[name].append(line)
+            sections[name].append(line.rstrip())
     return sections
 
 
 def _quoted(text: str) -> str:
     """Return the beginning of a text as a message shows it."""
     return repr(text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]}...")
-
-
-def _first(names: Collection[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(list(names)[:SHOWN]) + more
 
 
 def _unparsed(line: str, expected: str) -> ToolError:
@@ -322,24 +305,19 @@ def _unparsed(line: str, expected: str) -> ToolError:
     )
 
 
-def _complain(
-    sections: Mapping[str, list[str]],
-    status: int,
-    netlist_v: Path,
-    top: str,
-    asked: Constraints,
-    spef: str | Path | None,
-) -> None:
+def _complain(sections: Mapping[str, list[str]], status: int, subject: Subject, spef: Path | None) -> None:
     """Raise what OpenSTA only prints: its result would be that of another netlist, or incomplete."""
+    netlist_v, port = subject.netlist_v, subject.asked.clock_port
     if "failed read_verilog" in sections or "failed link_design" in sections:
-        raise BadInput(f"{netlist_v}: OpenSTA cannot link the module {top}: {_messages(sections['read'])}")
-    if boxes := [
-        line for line in sections.get("read", []) if "Creating black box" in line or "not found" in line
-    ]:
-        raise BadInput(f"{netlist_v} is not mapped to the library: {boxes[0].removeprefix('Warning: ')}")
-    if asked.clock_port and "clock_port 0" in sections:
-        raise BadInput(f"{netlist_v} has no port {asked.clock_port}: name the clock with --clock-port")
-    if lost := [name for name in (*SECTIONS, "end") if name not in sections]:
+        raise BadInput(
+            f"{netlist_v}: OpenSTA cannot link the module {subject.top}: {_messages(sections['read'])}"
+        )
+    for line in sections.get("read", []):
+        if "Creating black box" in line or "not found" in line:
+            raise BadInput(f"{netlist_v} is not mapped to the library: {line.removeprefix('Warning: ')}")
+    if port and "clock_port 0" in sections:
+        raise BadInput(f"{netlist_v} has no port {port}: name the clock with --clock-port")
+    if lost := [name for name in SECTIONS if name not in sections]:
         raise ToolError(
             f"OpenSTA stopped ({status}) before it printed the section {lost[0]}: "
             f"{_messages(line for part in sections.values() for line in part)}"

@@ -82,7 +82,7 @@ class HighestClock(msgspec.Struct):
     slack_ns: float
 
 
-class TimingReport(Product):
+class TimingReport(Product, kw_only=True):
     """The whole file. Hold counts inside, on paths from registers: what drives the inputs the flow does not
     know.
     """
@@ -107,8 +107,8 @@ class TimingReport(Product):
     endpoints: int
     setup_violations: int
     hold_violations: int
-    fmax_mhz: float | None
-    fmax: HighestClock | None
+    fmax_mhz: float | None = None
+    fmax: HighestClock | None = None
     wires: Source
     wire_load: str | None
     corner: str
@@ -117,7 +117,7 @@ class TimingReport(Product):
     paths: list[TimedPath]
     hold_paths: list[TimedPath]
     caveats: list[str]
-    seconds: float
+    seconds: float = 0.0
 
 
 def verdict(

@@ -28,26 +28,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ..files import replace_text
 from ..kit import kit
-from ..kit.constraints import Constraints
-from ..kit.kit import Kit
-from ..kit.liberty import Library
 from ..netlist import hierarchy as hierarchy_file
-from ..netlist.netlist import Netlist, read
+from ..netlist.netlist import read
 from . import nldm, opensta, wire_table
-from . import spef as spef_file
-from .opensta import MARGIN_NS, NO_WIRES, SHOWN, Endpoints, Result
-from .report import DIGITS, HighestClock, PathPoint, TimingReport, histogram, rounded, verdict
-from .wire_table import Source, WireTable
+from .opensta import MARGIN_NS, SHOWN, Result
+from .report import DIGITS, HighestClock, TimingReport, histogram, rounded, verdict
+from .subject import NO_WIRES, Subject
 
 OPENSTA, NLDM = ENGINES = ("opensta", "nldm")
-FAR_NS = 1e9
 
 
 def version(engine: str) -> str:
@@ -55,87 +50,22 @@ def version(engine: str) -> str:
     return "modexlab" if engine == NLDM else opensta.version()
 
 
-@dataclass(frozen=True)
-class Subject:
-    """Subject of an analysis: a netlist, its constraints, and its wires."""
-
-    netlist_v: Path
-    netlist_json: Path
-    top: str
-    kit: Kit
-    asked: Constraints
-    table: WireTable | None
-    spef: Path | None  # the same wires
-    wire_load: str | None
-    paths: int
-    fmax: bool
-
-    @property
-    def library(self) -> Library:
-        return self.kit.library
-
-    @property
-    def source(self) -> Source:
-        """Where the wires come from."""
-        known = wire_table.source(self.table) if self.table is not None else "none"
-        if known != "none":
-            return known
-        return "model" if self.wire_load else "placement" if self.spef else "none"
-
-    @property
-    def other_model(self) -> str | None:
-        """The model, or NO_WIRES, whose setup slack is reported as well; None once the wires are known."""
-        if self.source not in ("none", "model") or self.spef is not None:
-            return None
-        return NO_WIRES if self.wire_load else self.library.default_wire_load or None
-
-    def check(self) -> None:
-        """BadInput for what cannot be."""
-        library = self.library
-        if self.wire_load is not None and (self.spef or self.table is not None):
-            raise BadInput("a wire-load model or wires: not both")
-        if self.wire_load is not None and self.wire_load not in library.wire_loads:
-            raise unknown("wire-load model", self.wire_load, library.wire_loads)
-        if self.asked.driving_cell not in library.cells:
-            raise unknown("driving cell", self.asked.driving_cell, library.cells)
-        if not self.netlist_v.is_file():
-            raise BadInput(f"the netlist {self.netlist_v} cannot be read: run the synthesis first")
-
-    def netlist(self) -> Netlist:
-        """Read."""
-        return read(self.netlist_json, self.library)
-
-    def with_latency(self, netlist: Netlist) -> Constraints:
-        """The constraints with the mean delay of the netlist's clock tree as that of the surroundings."""
-        if self.asked.latency_ns or not self.asked.propagated:
-            return self.asked
-        found = self.estimate(netlist, self.asked)
-        return replace(self.asked, latency_ns=round(found.clock_latency_ns, DIGITS))
-
-    def estimate(self, netlist: Netlist, asked: Constraints, model: str | None = None) -> nldm.Timing:
-        """Analyse by the flow's own engine, with this wire-load model or the wires of the subject."""
-        if model is not None:
-            load = None if model == NO_WIRES else model
-            return nldm.analyze(netlist, self.library, asked, wire_load=load)
-        return nldm.analyze(netlist, self.library, asked, wires=self.table, wire_load=self.wire_load)
-
-
 def analyze(
-    netlist_v: str | Path,
+    netlist_v: Path,
     top: str,
-    out_dir: str | Path,
+    out_dir: Path,
     *,
     clock_ns: float,
     clock_port: str | None = "clk",
-    spef: str | Path | None = None,
-    wires: str | Path | None = None,
+    spef: Path | None = None,
+    wires: Path | None = None,
     wire_load: str | None = None,
-    hierarchy: str | Path | None = None,
-    netlist_json: str | Path | None = None,
+    hierarchy: Path | None = None,
+    netlist_json: Path | None = None,
     fmax: bool = False,
     paths: int = 10,
     engine: str | None = None,
-    adk: str | Path | None = None,
+    adk: Path | None = None,
     **constraints: Any,
 ) -> TimingReport:
     """Write timing.json and constraints.sdc; returns what timing.json says.
@@ -147,68 +77,58 @@ def analyze(
     started = time.monotonic()
     if engine not in (None, *ENGINES):
         raise unknown("engine", engine, ENGINES)
-    out, files = Path(out_dir), kit.find(adk and Path(adk))
-    subject = Subject(
-        netlist_v=Path(netlist_v),
-        netlist_json=Path(netlist_json) if netlist_json else Path(netlist_v).with_suffix(".json"),
-        top=top,
-        kit=files,
-        asked=files.library.constraints(clock_ns, clock_port, **constraints),
-        table=wire_table.load(wires) if wires else None,
-        spef=Path(spef) if spef else None,
-        wire_load=wire_load,
-        paths=paths,
-        fmax=fmax,
-    )
+    files = kit.find(adk)
+    asked = files.library.constraints(clock_ns, clock_port, **constraints)
+    if not netlist_v.is_file():
+        raise BadInput(f"the netlist {netlist_v} cannot be read: run the synthesis first")
+    netlist = read(netlist_json or netlist_v.with_suffix(".json"), files.library)
+    table = wire_table.load(wires) if wires else None
+    subject = Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load)
     subject.check()
-    engine, caveats = _engine(engine)
-    asked, result = (_by_opensta if engine == OPENSTA else _by_nldm)(subject, out)
+    caveats: list[str] = []
+    if engine is None:
+        engine = OPENSTA
+        try:
+            opensta.program()
+        except BadInput as error:
+            engine, caveats = NLDM, [f"{error}: these times are the flow's own estimate"]
+    subject = subject.with_latency()
+    result = (_by_opensta if engine == OPENSTA else _by_nldm)(subject, paths, fmax)
     owners = hierarchy_file.load(hierarchy).cells if hierarchy else {}
     for path in (*result.paths, *result.hold_paths):
         for point in path.points:
             # without a hierarchy.json the module is the name up to the last dot
             point.module = owners.get(point.cell, point.cell.rpartition(".")[0])
         path.modules = list(dict.fromkeys(point.module for point in path.points if point.cell))
-    caveats += [*result.caveats, *_outside(result, asked)]
-    report = _report(subject, engine, asked, result, caveats)
+    report = _report(subject, engine, result)
+    report.caveats[:0] = caveats
+    report.fmax = result.fmax if fmax else None
+    report.fmax_mhz = 1000 / report.fmax.clock_ns if report.fmax else None
     report.seconds = round(time.monotonic() - started, 2)
-    replace_text(out / "constraints.sdc", asked.sdc)
-    report.write(out)
+    replace_text(out_dir / "constraints.sdc", subject.asked.sdc)
+    report.write(out_dir)
     return report
 
 
-def _engine(asked: str | None) -> tuple[str, list[str]]:
-    """The engine to take, and what is to be said of it."""
-    if asked is not None:
-        return asked, []
-    try:
-        opensta.program()
-        return OPENSTA, []
-    except BadInput as error:
-        return NLDM, [f"{error}: these times are the flow's own estimate"]
-
-
-def _outside(result: Result, asked: Constraints) -> list[str]:
+def _outside(subject: Subject, result: Result) -> list[str]:
     """A hold slack that depends on what drives an input."""
     return [
         f"hold at the input {path.start} is missed by {-path.slack_ns:.3f} ns, if what drives it answers "
-        f"{asked.input_hold_ns:g} ns after the clock edge; not counted, as the flow does not know what does"
+        f"{subject.asked.input_hold_ns:g} ns after the clock edge; not counted, as the flow does not know "
+        "what does"
         for path in result.hold_paths[:1]
         if path.slack_ns < 0 and not path.points[0].cell
     ]
 
 
-def _report(
-    subject: Subject, engine: str, asked: Constraints, result: Result, caveats: list[str]
-) -> TimingReport:
+def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
     """Return the content of timing.json."""
-    wns, hold_wns, loaded = (
-        min(slacks.values(), default=None) for slacks in (result.setup, result.hold, result.loaded)
-    )
-    library, inside = subject.library, result.hold_inside
-    found = subject.fmax and result.fmax
-    met, met_ns = _met(asked.clock_ns, wns, result)
-    models = {subject.wire_load or "none": wns, (subject.other_model or "").replace(NO_WIRES, "none"): loaded}
+    asked, setup, hold = subject.asked, result.slacks["setup"], result.slacks["hold"]
+    wns, inside = result.worst("setup"), result.worst("inside")
+    met, met_ns = _met(asked.clock_ns, wns, inside, result)
+    models: dict[str, float | None] = {}
+    if other := subject.other_model:
+        models = {subject.wire_load or "none": wns, other.replace(NO_WIRES, "none"): result.worst("loaded")}
     return TimingReport(
         engine=engine,
         engine_version=version(engine),
@@ -217,35 +137,33 @@ def _report(
         met_ns=met_ns,
         verdict=verdict(asked.clock_ns, met_ns, wns, result.unchecked, inside, result.paths),
         wns_ns=wns,
-        wns_by_model_ns={}
-        if subject.other_model is None
-        else {name: slack for name, slack in models.items() if slack is not None},
-        tns_ns=_total(result.setup),
-        hold_wns_ns=hold_wns,
+        wns_by_model_ns={name: slack for name, slack in models.items() if slack is not None},
+        tns_ns=_total(setup),
+        hold_wns_ns=result.worst("hold"),
         hold_inside_wns_ns=inside,
-        hold_tns_ns=_total(result.hold),
-        endpoints=len(result.setup),
-        setup_violations=sum(slack < 0 for slack in result.setup.values()),
-        hold_violations=sum(slack < 0 for slack in result.hold.values()),
-        fmax_mhz=1000 / found.clock_ns if found else None,
-        fmax=found or None,
+        hold_tns_ns=_total(hold),
+        endpoints=len(setup),
+        setup_violations=sum(slack < 0 for slack in setup.values()),
+        hold_violations=sum(slack < 0 for slack in hold.values()),
         wires=subject.source,
         wire_load=subject.wire_load,
-        corner=library.corner,
+        corner=subject.library.corner,
         constraints={key: value for key, value in vars(asked).items() if key != "clock_ns"},
-        histogram=histogram(result.setup.values()),
+        histogram=histogram(setup.values()),
         paths=result.paths,
         hold_paths=result.hold_paths,
-        caveats=caveats,
-        seconds=0.0,
+        caveats=[*result.caveats, *_outside(subject, result)],
     )
 
 
-def _met(clock_ns: float, wns_ns: float | None, result: Result) -> tuple[bool | None, float | None]:
+def _met(
+    clock_ns: float, wns_ns: float | None, hold_ns: float | None, result: Result
+) -> tuple[bool | None, float | None]:
     """Return whether the clock is met (None: not every endpoint is judged), and a period that is met."""
-    hold = result.hold_inside is None or result.hold_inside >= 0
-    if not hold or wns_ns is None:
-        return (None if hold else False), None
+    if hold_ns is not None and hold_ns < 0:
+        return False, None
+    if wns_ns is None:
+        return None, None
     if wns_ns < 0:
         best = result.fmax
         known = best is not None and best.slack_ns >= 0 and not result.unchecked
@@ -261,85 +179,59 @@ def _total(slacks: dict[str, float]) -> float:
 # --------------------------------------------------------------------------------------------------------
 
 
-def _by_opensta(subject: Subject, out: Path) -> tuple[Constraints, Result]:
-    asked, spef = subject.asked, subject.spef
-    netlist = subject.netlist() if subject.table is not None or asked.propagated else None
-    if netlist is not None:
-        asked = subject.with_latency(netlist)
-    if netlist is not None and subject.table is not None and spef is None:
-        spef = out / "wires_star.spef"
-        replace_text(spef, spef_file.stars(netlist, subject.table))
-    result = opensta.run(
-        subject.netlist_v,
-        subject.top,
-        subject.kit.lib,
-        asked,
-        spef,
-        subject.wire_load,
-        subject.paths,
-        subject.fmax,
-        subject.other_model,
-    )
-    netlist = netlist or subject.netlist()
-    timing = subject.estimate(netlist, asked)
-    result.require(_expected(subject, timing, asked, result))
+def _by_opensta(subject: Subject, paths: int, fmax: bool) -> Result:
+    result = opensta.run(subject, paths, fmax, subject.other_model)
+    timing = subject.estimate()
+    result.require(_expected(subject, timing, result))
     if timing.unclocked:
         caveats = [*result.caveats, _not_clocked(timing)]
         result = replace(result, caveats=caveats, unchecked=len(timing.unclocked))
-    if subject.table is not None:
-        _complete_loads(result, netlist, subject.table)
-    return asked, result
+    _complete_loads(subject, result)
+    return result
 
 
-def _complete_loads(result: Result, netlist: Netlist, wires: WireTable) -> None:
+def _complete_loads(subject: Subject, result: Result) -> None:
     """The wires of nets with an output port: they are in the delays that OpenSTA finds, but not in the loads
     that it prints.
     """
-    outputs = {net for _, net in netlist.port_bits("output")}
-    caps = {net: wire.cap_ff for name, wire in wires.items() if (net := netlist.aliases.get(name)) in outputs}
+    aliases, table = subject.netlist.aliases, subject.table or {}
+    outputs = {net for _, net in subject.netlist.port_bits("output")}
+    caps = {net: wire.cap_ff for name, wire in table.items() if (net := aliases.get(name)) in outputs}
     for path in (*result.paths, *result.hold_paths):
         for point in path.points:
             if point.load_ff is not None:
-                point.load_ff = rounded(
-                    point.load_ff + caps.get(netlist.aliases.get(point.net or "", -1), 0.0)
-                )
+                point.load_ff = rounded(point.load_ff + caps.get(aliases.get(point.net or "", -1), 0.0))
 
 
-def _by_nldm(subject: Subject, _: Path) -> tuple[Constraints, Result]:
+def _by_nldm(subject: Subject, paths: int, fmax: bool) -> Result:
     if subject.spef is not None and subject.table is None:
         raise BadInput(f"the engine nldm reads wires.json and no SPEF: give it beside {subject.spef}")
-    netlist = subject.netlist()
-    asked = subject.with_latency(netlist)
-    timing = subject.estimate(netlist, asked)
-    inside = subject.estimate(netlist, _still(asked)).hold
-    other = subject.other_model
-    loaded = _slacks(subject.estimate(netlist, asked, other).setup) if other else {}
+    timing = subject.estimate()
+    slacks = {
+        "setup": _slacks(timing.setup),
+        "hold": _slacks(timing.hold),
+        "inside": _slacks(subject.estimate_inside()[1]),
+    }
+    if other := subject.other_model:
+        slacks["loaded"] = _slacks(replace(subject, table=None, wire_load=other).estimate().setup)
     found = None
-    if timing.setup and (subject.fmax or timing.wns_ns < 0):
-        period = asked.clock_ns - timing.wns_ns + MARGIN_NS
+    if timing.setup and (fmax or timing.wns_ns < 0):
+        period = subject.asked.clock_ns - timing.wns_ns + MARGIN_NS
         if period > 0:
-            slack = subject.estimate(netlist, replace(asked, clock_ns=period)).wns_ns
+            slack = subject.estimate(replace(subject.asked, clock_ns=period)).wns_ns
             found = HighestClock(period, slack)
     caveats = [_not_clocked(timing)] if timing.unclocked else []
     if others := sorted(timing.unchecked - timing.unclocked):
         names = ", ".join(others[:SHOWN])
         caveats.append(f"{len(others)} latches or registers of an inverted clock are not checked: {names}")
-    return asked, Result(
-        setup=_slacks(timing.setup),
-        hold=_slacks(timing.hold),
-        inside={name: slack for name, slack in _slacks(inside).items() if slack < FAR_NS / 2},
-        loaded=loaded,
-        paths=[timing.path(end) for end in timing.setup[: subject.paths]],
-        hold_paths=[timing.path(end, earliest=True) for end in timing.hold[: subject.paths]],
+    return Result(
+        slacks,
+        paths=[timing.path(end) for end in timing.setup[:paths]],
+        hold_paths=[timing.path(end, earliest=True) for end in timing.hold[:paths]],
         fmax=found,
         caveats=caveats,
         unchecked=len(timing.unchecked),
     )
-
-
-def _still(asked: Constraints) -> Constraints:
-    """Return the constraints as if no input changed."""
-    return replace(asked, input_hold_ns=FAR_NS)
 
 
 def _not_clocked(timing: nldm.Timing) -> str:
@@ -349,26 +241,22 @@ def _not_clocked(timing: nldm.Timing) -> str:
     return f"{said}: {', '.join(names[:SHOWN])}"
 
 
-def _expected(subject: Subject, timing: nldm.Timing, asked: Constraints, found: Result) -> Endpoints:
-    """Return the endpoints that the flow's own engine finds in the netlist."""
-    still = subject.estimate(timing.netlist, _still(asked))
+def _expected(subject: Subject, timing: nldm.Timing, found: Result) -> dict[str, set[str]]:
+    """Return the endpoints that the flow's own engine finds in the netlist, by check."""
+    still, ends = subject.estimate_inside()
+
+    def from_register(end: nldm.Endpoint) -> bool:
+        # a path on which the clock itself is the data starts at a port, not at a register
+        start = still.path(end, earliest=True).points[0]
+        return bool(start.cell) and subject.library.cells[start.type].pins[start.pin].clock
+
     setup = {end.name for end in timing.setup}
-    # a path on which the clock itself is the data starts at a port, not at a register
-    inside = {
-        end.name
-        for end in still.hold
-        if end.slack_ns < FAR_NS / 2
-        and (
-            end.name in found.inside
-            or _from_register(still.path(end, earliest=True).points[0], subject.library)
-        )
+    return {
+        "setup": setup,
+        "hold": {end.name for end in timing.hold},
+        "inside": {end.name for end in ends if end.name in found.slacks["inside"] or from_register(end)},
+        "loaded": setup if subject.other_model else set(),
     }
-    hold = {end.name for end in timing.hold}
-    return Endpoints(setup=setup, hold=hold, inside=inside, loaded=setup if subject.other_model else set())
-
-
-def _from_register(start: PathPoint, library: Library) -> bool:
-    return bool(start.cell) and library.cells[start.type].pins[start.pin].clock
 
 
 def _slacks(ends: Iterable[nldm.Endpoint]) -> dict[str, float]:

@@ -14,12 +14,13 @@ from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activ
 from modexlab.flow.gates.engine import TICK_NS
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Component, Def, Net, Pin, Wire, write_def
-from modexlab.flow.kit.lef import DBU
+from modexlab.flow.kit.lef import dbu
 from modexlab.flow.layout import layout as layout_files
 from modexlab.flow.netlist import netlist
 from modexlab.flow.power.power import analyze
 from modexlab.flow.synth.area import Area
 from modexlab.flow.timing import nldm
+from modexlab.flow.timing.subject import Subject
 from modexlab.flow.timing.wire_table import NetWire
 
 from tests.flow.circuits import Circuit, adder, gated, longest_delays, movements, tree
@@ -46,7 +47,7 @@ def timed(circuit, directory, *, res_ohm=0.0, wires=True):
     pick = random.Random(1)
     table = {net: NetWire(pick.uniform(0.5, 6), pick.uniform(0, res_ohm)) for net in read.nets}
     asked = LIBRARY.constraints(CLOCK_NS)
-    return timing.Timed(path, read, circuit.name, KIT, asked, table if wires else None)
+    return Subject(path, read, circuit.name, KIT, asked, table if wires else None)
 
 
 @pytest.mark.parametrize(("make", "wires"), [(adder, False), (tree, True)])
@@ -71,13 +72,13 @@ def test_resistance_is_found_as_the_cause(tmp_path):
 @pytest.mark.parametrize("factor", one_now([0, 20], 0))
 def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
     """Forgotten, or in another unit."""
-    ours = timing.Timed.ours
+    ours = timing.ours
 
-    def wrong(self):
-        table = {net: NetWire(wire.cap_ff, factor * wire.res_ohm) for net, wire in (self.wires or {}).items()}
-        return ours(replace(self, wires=table))
+    def wrong(subject):
+        table = {net: NetWire(wire.cap_ff, factor * wire.res_ohm) for net, wire in subject.table.items()}
+        return ours(replace(subject, table=table))
 
-    monkeypatch.setattr(timing.Timed, "ours", wrong)
+    monkeypatch.setattr(timing, "ours", wrong)
     rows = by_name(timing.compare(timed(adder(), tmp_path, res_ohm=2000), "here"))
     assert rows["worst setup slack here"].wrong
 
@@ -146,7 +147,8 @@ def powered(circuit, directory):
             nets[name] = (0, 0.0)
     nets["gck"] = (cycles / 2, 0.125)
     asked = LIBRARY.constraints(CLOCK_NS, propagated=circuit.name == "gated")
-    return power.Powered(path, read, circuit.name, KIT, asked, Activity.of(nets, cycles, CLOCK_NS))
+    subject = Subject(path, read, circuit.name, KIT, asked)
+    return power.Powered(subject, Activity.of(nets, cycles, CLOCK_NS))
 
 
 @pytest.mark.parametrize("make", [adder, gated])
@@ -199,10 +201,6 @@ class Drawn:
     metal2: list[Wire]
 
 
-def dbu(um):
-    return round(um * DBU)
-
-
 def drawn(directory):
     circuit = Circuit("pair", {"a": ("input", 1), "z": ("output", 1)})
     circuit.add("first", "INV_X1", A="a", ZN="middle")
@@ -218,7 +216,7 @@ def drawn(directory):
 
     def at(name, pin):
         _, corners = lef.macro("INV_X1").pins[pin].shapes[0]
-        x, y = connections._inside(corners)
+        x, y = connections.inside(corners)
         return dbu(x + (apart if name == "second" else 0)), dbu(y)
 
     via = lef.kit.routing.pin_vias[0]

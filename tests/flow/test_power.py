@@ -316,13 +316,13 @@ def opensta(circuit, directory, activity, duty):
 def internal_by_pin(made, kind, name, activity):
     """The internal power of an instance in mW, by the pin whose transitions cost it."""
     toggles, ones, _ = made.activity(activity)
+    place = made.members[kind].index(name)
     found = defaultdict(float)
-    for places, members in made.in_use(kind, toggles, ones, activity.cycles):
-        for own, place in enumerate(places):
-            if made.members[kind][place] == name:
-                for term in made.models[kind].terms(members):
-                    paid_fj = term.counts[own] * made.energies(kind, term, places)[own]
-                    found[term.pin] += paid_fj * 1e-3 / (activity.cycles * made.clock_ns)
+    for cells in made.paid(toggles, ones, activity.cycles):
+        if cells.kind == kind and place in cells.places:
+            (own,) = (cells.places == place).nonzero()[0]
+            for term, paid_fj in cells.internal:
+                found[term.pin] += paid_fj[own] * 1e-3 / (activity.cycles * made.clock_ns)
     return found
 
 
