@@ -11,30 +11,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ...fl.errors import BadInput
+from ...flow import description, product
+from ...flow.fpga import fpga
+from ...flow.fpga.parts import Event as FpgaEvent
+from ...flow.fpga.report import FpgaRun
+from ...flow.gates import rtl_sim
+from ...flow.graph import fmax, graph, summary
+from ...flow.graph.figures import Ran, Summary
+from ...flow.graph.runner import INDISPENSABLE, Event, Outcome, run_flow
+from ...flow.progress import Running
+from ...flow.source import Source, VerilogFiles
+from ...flow.timing.report import TimingReport
+from ...flow.workload import Simulated
+from ...rtl.sim.translation.translated import Digests
 from ..errors import NoMeasurement
-from .flow_settings import EQUIVALENCE, check_flow
-from .metrics import Figure, Measurement, figure
-from .stages import FPGA, LAYOUT
-
-if TYPE_CHECKING:
-    from ...flow.fpga.parts import Event as FpgaEvent
-    from ...flow.fpga.report import FpgaRun
-    from ...flow.graph.figures import Figures, Ran, Summary
-    from ...flow.graph.runner import Event, Outcome
-    from ...flow.source import Source, VerilogFiles
-    from ...flow.timing.report import TimingReport
-    from ...rtl.sim.translation.translated import Digests
-    from .point import Point
+from .flow_settings import EQUIVALENCE, check_flow, steps_of
+from .metrics import OF_OPERATION, Figure, Measurement, figure
+from .point import Point
+from .stages import FLOW, FPGA, LAYOUT
 
 SKIPPED = "left out by --skip"
 # figures of the summary: of the netlist, and by operation
 OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
-OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
 DETAILS = (
     *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
     *("before_layout", "after_layout", "left_out", "paper", "core", "met_ns", "period_ns", "trials"),
@@ -54,8 +57,6 @@ def verilog_files(
     define: Sequence[str] = (),
 ) -> VerilogFiles:
     """Verilog from elsewhere; BadInput for what is not there."""
-    from ...flow.source import VerilogFiles
-
     if top is None:
         raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
     for path in files:
@@ -73,10 +74,7 @@ def verilog_files(
 
 def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:
     """All steps, with those of the layout or without; and without these, and what needs their files."""
-    from ...flow.graph import graph
-    from ...flow.graph.runner import INDISPENSABLE
-
-    names = [name for name in graph.ORDER if layout or name not in graph.WITH_LAYOUT]
+    names = steps_of(LAYOUT if layout else FLOW)
     for name in skip:
         graph.declaration(name)  # refuses an unknown one
         if name in INDISPENSABLE:
@@ -103,9 +101,6 @@ def run_asic(
     With the parameter fmax the clock is searched first, after layout if a step of the layout is wanted, and
     all steps run at that.
     """
-    from ...flow.graph import fmax, graph, summary
-    from ...flow.graph.runner import run_flow
-
     start, searched = time.monotonic(), None
     parameters = dict(parameters)
     if parameters.pop(fmax.FMAX, False):
@@ -134,10 +129,6 @@ def run_fpga(
     """The Verilog, and what it takes of each device; BadInput where synthesis takes more seconds of a
     processor than the limit.
     """
-    from ...flow import description
-    from ...flow.fpga import fpga
-    from ...flow.fpga.report import FpgaRun
-
     start = time.monotonic()
     entry = design.entry()
     described = description.load(entry / description.Description.FILE)
@@ -167,88 +158,82 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     proof = flow.pop(EQUIVALENCE)
     wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
     start = time.monotonic()
-    outcome, summary = run_asic(wanted, point.chip(), check_flow(flow), _teller(point, say), jobs=jobs)
-    return asic_measurement(point, wanted, outcome, summary, time.monotonic() - start)
+    outcome, run = run_asic(wanted, point.chip(), check_flow(flow), _teller(point, say), jobs=jobs)
+    return asic_measurement(point, wanted, outcome, run, time.monotonic() - start)
 
 
 def asic_measurement(
-    point: Point, wanted: Collection[str], outcome: Outcome, summary: Summary, seconds: float
+    point: Point, wanted: Collection[str], outcome: Outcome, run: Summary, seconds: float
 ) -> Measurement:
     """The figures of a point from a run of these steps; NoMeasurement if a step or a test failed."""
-    _require_done(point, summary, wanted)
+    _require_done(point, run, wanted)
     chip = point.chip()
     proof = dict(point.flow)[EQUIVALENCE]
     files = outcome.files()
-    told = msgspec.json.decode(msgspec.json.encode(summary))
+    last = run.after_layout or run.before_layout
+    assert last is not None, "a netlist was made"
+    timing = product.read(files.get("timing_post.json") or files["timing.json"], TimingReport)
+    told = msgspec.json.decode(msgspec.json.encode(run))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
     details |= {
         "steps": [
             {"name": step.name, "tool": step.tool, "version": step.version, "seconds": step.seconds}
-            for step in summary.steps
+            for step in run.steps
         ],
-        "energy_by_mode_nj": _last(summary).energy_by_mode_nj,
-        "slack_histogram": msgspec.to_builtins(_timing(files).histogram),
+        "energy_by_mode_nj": last.energy_by_mode_nj,
+        "slack_histogram": msgspec.to_builtins(timing.histogram),
         "exponentiations": [{"name": work.name, **work.as_json()} for work in chip.energy()],
     }
     notes = [] if proof else [NOT_PROVED]
-    details["caveats"] = [*summary.caveats, *notes, *filter(None, [chip.note, chip.limits])]
-    tools = {step.tool: step.version for step in summary.steps}
+    details["caveats"] = [*run.caveats, *notes, *filter(None, [chip.note, chip.limits])]
+    tools = {step.tool: step.version for step in run.steps}
     digests = _digests(files)
     return Measurement(
-        figures=tuple(_asic_figures(summary, point.stage)),
+        figures=tuple(_asic_figures(run, point.stage)),
         seconds=seconds,
         tools=tools,
         verilog_hash=digests.text,
         content=digests.hardware,
-        tests=_tests(summary.tests),
-        marks=tuple(summary.marks),
+        tests=_tests(run.tests),
+        marks=tuple(run.marks),
         details=details,
         artifacts={name: files[name].read_bytes() for name in PICTURES if name in files},
     )
 
 
-def _asic_figures(summary: Summary, stage: str) -> list[Figure]:
+def _asic_figures(run: Summary, stage: str) -> list[Figure]:
     """Return the measured figures; a netlist without registers has no slack."""
-    counted = (
-        summary.core or summary
-    )  # a core by a manifest counts without its wrapper, if its instance there is called `core`
-    of_netlist = {name: getattr(counted, name, getattr(summary, name)) for name in OF_NETLIST}
-    figures = [figure("clock_ns", summary.clock_ns)]
-    figures += [figure(name, value) for name, value in of_netlist.items() if value is not None]
+    # a core by a manifest counts without its wrapper, if its instance there is called `core`
+    counted = run.core or run
+    figures = [figure("clock_ns", run.clock_ns)]
+    for name in OF_NETLIST:
+        value = getattr(counted, name, getattr(run, name))
+        figures += [figure(name, value)] if value is not None else []
     for name in OF_OPERATION:
-        values = getattr(counted, name, getattr(summary, name)) or {}
+        values = getattr(counted, name, getattr(run, name)) or {}
         figures += [figure(name, value, operation) for operation, value in values.items()]
-    after = summary.after_layout
+    after = run.after_layout
     if stage == LAYOUT and after is not None and after.die_um is not None and after.wire_um is not None:
         width, height = after.die_um
         figures += [figure("die_um2", round(width * height, 3)), figure("wire_um", after.wire_um)]
     return figures
 
 
-def _last(summary: Summary) -> Figures:
-    """After layout, where there is one."""
-    found = summary.after_layout or summary.before_layout
-    assert found is not None, "a netlist was made"
-    return found
-
-
-def _require_done(point: Point, summary: Summary, wanted: Collection[str]) -> None:
+def _require_done(point: Point, run: Summary, wanted: Collection[str]) -> None:
     """NoMeasurement if a step could not be done, if a test failed, or if the netlist is another circuit."""
-    lost = {name: why for name, why in summary.left_out.items() if name in wanted and name != EQUIVALENCE}
+    lost = {name: why for name, why in run.left_out.items() if name in wanted and name != EQUIVALENCE}
     if lost:
         name, why = next(iter(lost.items()))
         raise NoMeasurement(f"{point}: step {name}: {why}")
-    for where, tests in summary.tests.items():
-        if tests.failed and summary.core is None:  # a core by a manifest gets a mark, and is shown
+    for where, tests in run.tests.items():
+        if tests.failed and run.core is None:  # a core by a manifest gets a mark, and is shown
             raise NoMeasurement(
                 f"{point}: {tests.failed} tests failed ({where}), so its figures mean nothing"
             )
-    if "gates" not in summary.tests:
+    if "gates" not in run.tests:
         raise NoMeasurement(f"{point}: no test ran on the netlist")
-    if summary.equivalence is not None and summary.equivalence.refuted:
-        raise NoMeasurement(
-            f"{point}: the netlist is not what the design says: {summary.equivalence.summary}"
-        )
+    if run.equivalence is not None and run.equivalence.refuted:
+        raise NoMeasurement(f"{point}: the netlist is not what the design says: {run.equivalence.summary}")
 
 
 def _tests(tests: Mapping[str, Ran]) -> str:
@@ -257,24 +242,13 @@ def _tests(tests: Mapping[str, Ran]) -> str:
     return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
 
 
-def _timing(files: Mapping[str, Path]) -> TimingReport:
-    from ...flow import product
-    from ...flow.timing.report import TimingReport
-
-    return product.read(files.get("timing_post.json") or files["timing.json"], TimingReport)
-
-
 def _digests(files: Mapping[str, Path]) -> Digests:
     """Digests of the Verilog that the flow took."""
-    from ...rtl.sim.translation.translated import Digests
-
     return Digests.of(files["design.sv"].read_text(encoding="utf-8"))
 
 
 def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
     """Events of the flow in words."""
-    from ...flow.progress import Running
-
     running = Running()
 
     def report(event: Any) -> None:
@@ -288,11 +262,6 @@ def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
 
 def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     """Counts of one device; the rows of the flow run on the same Verilog before."""
-    from ...flow import product
-    from ...flow.gates import rtl_sim
-    from ...flow.graph.runner import run_flow
-    from ...flow.workload import Simulated
-
     flow = dict(point.flow)
     chip = point.chip()
     start = time.monotonic()

@@ -16,12 +16,14 @@ from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from ...rtl.sim.translation.component_digest import Recipe, recipe, recipe_of
+from ...rtl.sim.translation.translated import Digests
+from ..designs.machine import Machine
+from ..designs.workload_names import cycles_of
+from . import keys
 from .stages import CL, FORMULA
 
 if TYPE_CHECKING:
-    from ...rtl.sim.translation.component_digest import Recipe
-    from ...rtl.sim.translation.translated import Digests
-    from ..designs.machine import Machine
     from .point import Point
 
 MOST_REMEMBERED = 1024  # digests that a process keeps
@@ -61,8 +63,6 @@ def _of_verilog(point: Point) -> Digests:
 
 
 def _of_model(point: Point) -> str:
-    from ...rtl.sim.translation.component_digest import recipe
-
     machine, interface = point.machine, point.machine.interface(point.interface)
     # `machine.cl` would bring the whole machine into the digest, with its RTL
     make = machine.build.cl
@@ -70,8 +70,6 @@ def _of_model(point: Point) -> str:
 
 
 def _of_formula(point: Point) -> str:
-    from ...rtl.sim.translation.component_digest import recipe_of
-
     machine = point.machine
     build = machine.build
     none: Any = None
@@ -82,10 +80,6 @@ def _of_formula(point: Point) -> str:
 @functools.cache
 def _methods() -> str:
     """The digest of the methods that all figures by formula come from."""
-    from ...rtl.sim.translation.component_digest import recipe_of
-    from ..designs.machine import Machine
-    from ..designs.workload_names import cycles_of
-
     found = recipe_of(_reached(Machine, [*_USED, *cycles_of.__code__.co_names]), cycles_of)
     assert found is not None, "they are code of this package"
     return found.digest
@@ -93,8 +87,6 @@ def _methods() -> str:
 
 def _digest(machine: Machine, found: Recipe | None) -> str:
     """The digest of a recipe; without one, as for code of a test, that of all sources."""
-    from . import keys
-
     return found.digest if found is not None else f"{machine.design.name} {keys.sources_of_answers()}"
 
 

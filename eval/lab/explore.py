@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..designs.interfaces import DEFAULT
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
@@ -302,22 +302,9 @@ class Sweep:
 def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
     """Return the measured points, by key, with their newest figures."""
     present = _present(ledger, points)
-    rows: dict[str, list[Any]] = {}
-    for row in ledger.rows(history=True, key=list(present)) if present else []:
-        of_key = rows.setdefault(row.key, [])
-        if of_key and of_key[0].measurement != row.measurement:  # an older one
-            of_key.clear()
-        of_key.append(row)
     return [
-        Measured(
-            present[name],
-            tuple(Figure(row.metric, row.value, row.unit, row.operation) for row in of_key),
-            of_key[0].marks,
-            of_key[0].seconds,
-            of_key[0].measurement,
-            reused=True,
-        )
-        for name, of_key in rows.items()
+        Measured(present[name], found.figures, found.marks, found.seconds, number, reused=True)
+        for name, number, found in ledger.newest(list(present))
     ]
 
 

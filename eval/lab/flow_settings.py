@@ -24,6 +24,13 @@ SHORTEST_NS, LONGEST_NS = 0.001, 1000
 LEAST_DENSITY, MOST_DENSITY = 0.1, 0.95
 
 
+def steps_of(stage: str) -> list[str]:
+    """The steps of the flow: all of them at stage layout, else without those of the layout."""
+    from ...flow.graph import graph
+
+    return [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
+
+
 @functools.cache
 def optional_flow(stage: str) -> Mapping[str, Any]:
     """Parameters of the graph that a point of this stage may set besides FLOW_DEFAULTS, and their own
@@ -34,8 +41,7 @@ def optional_flow(stage: str) -> Mapping[str, Any]:
     from ...flow.graph import graph
 
     known = graph.defaults()
-    steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
-    used = {name for step in steps for name in graph.declaration(step).parameters}
+    used = {name for step in steps_of(stage) for name in graph.declaration(step).parameters}
     left_out = FLOW_DEFAULTS[stage]
     return {name: value for name, value in known.items() if name in used and name not in left_out}
 

@@ -10,6 +10,11 @@ import functools
 from collections.abc import Mapping
 
 from ...fl.errors import BadInput
+from ...flow.fpga import fpga_route
+from ...flow.graph import graph
+from ...flow.kit import kit
+from ...rtl.sim import cache, sources
+from .flow_settings import steps_of
 from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
 
 # seeds: these modules and all that they import
@@ -24,6 +29,7 @@ _FLOW = ("eval.lab.asic_run", "flow.graph.step")
 _OPERANDS = ("eval.designs.workload_names", "eval.designs.widths")
 _PROOFS = "eval.assurance.proof.registry"
 _PROCESSOR_PROOFS = "eval.assurance.proof.processor.processor_checks"
+_CROSSCHECKS = "flow.check.check"
 # modules that count alone: they import all designs
 _MEASURE = ("eval.lab.measure",)
 _CHIPS = (
@@ -45,17 +51,12 @@ def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
     """The modules behind figures of the flow at a stage: steps are found by their folders, and not by
     imports.
     """
-    from ...flow.graph import graph
-
-    steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
-    return (*_FLOW, *dict.fromkeys(graph.adapter_module(name) for name in steps))
+    return (*_FLOW, *dict.fromkeys(map(graph.adapter_module, steps_of(stage))))
 
 
 @functools.cache
 def sources_of(system: bool, stage: str) -> str:
     """Digest of the code that computes the figures of a stage from the thing measured."""
-    from ...rtl.sim import sources
-
     seeds: tuple[str, ...] = _SYSTEMS if system else ()
     if stage in IMPLEMENTED:
         seeds += flow_modules(stage)
@@ -63,29 +64,36 @@ def sources_of(system: bool, stage: str) -> str:
         seeds += _SIMULATORS
     without = (*_NO_FIGURES, *_HARDWARE, *(() if stage == LAYOUT else (_LAYOUT,)))
     alone = (*_MEASURE, *(_CHIPS if stage in IMPLEMENTED else ()))
-    return _key(sources.digest(*seeds, without=without), *map(sources.module_digest, alone))
+    return cache.key(sources.digest(*seeds, without=without), *map(sources.module_digest, alone))
 
 
-@functools.cache
 def sources_of_operands() -> str:
     """Digest of the code that chooses the operands of workloads."""
-    from ...rtl.sim import sources
-
     return sources.digest(*_OPERANDS, without=(*_NO_FIGURES, *_HARDWARE))
 
 
-@functools.cache
 def sources_of_answers() -> str:
     """Digest of the code behind the answers of all machines at all levels."""
-    from ...rtl.sim import sources
-
     return sources.digest(*_MACHINES, without=_NO_FIGURES)
+
+
+def sources_of_proofs() -> str:
+    """Digest of the sources on which a verdict of `modexlab prove` depends."""
+    return sources.digest(*_MACHINES, *_CHIPS, *flow_modules(), _PROOFS, without=_NO_FIGURES)
+
+
+def sources_of_processor_proofs() -> str:
+    """The same for `modexlab prove proc`."""
+    return sources.digest(_PROCESSOR_PROOFS)
+
+
+def sources_of_crosschecks() -> str:
+    """The same for `modexlab asic --crosscheck`, besides the key of the point."""
+    return sources.digest(_CROSSCHECKS)
 
 
 def kit_of(stage: str) -> str:
     """Digest of the kit behind figures of a stage; empty if there is none, or if files of it are missing."""
-    from ...flow.kit import kit
-
     if stage not in NETLIST:
         return ""
     try:
@@ -94,41 +102,9 @@ def kit_of(stage: str) -> str:
         return ""
 
 
-def _key(*parts: str) -> str:
-    from ...rtl.sim import cache
-
-    return cache.key(*parts)
-
-
-@functools.cache
-def sources_of_proofs() -> str:
-    """Digest of the sources on which a verdict of `modexlab prove` depends."""
-    from ...rtl.sim import sources
-
-    return sources.digest(*_MACHINES, *_CHIPS, *flow_modules(), _PROOFS, without=_NO_FIGURES)
-
-
-@functools.cache
-def sources_of_crosschecks() -> str:
-    """The same for `modexlab asic --crosscheck`, besides the key of the point."""
-    from ...rtl.sim import sources
-
-    return sources.digest("flow.check.check")
-
-
-@functools.cache
-def sources_of_processor_proofs() -> str:
-    """The same for `modexlab prove proc`."""
-    from ...rtl.sim import sources
-
-    return sources.digest(_PROCESSOR_PROOFS)
-
-
 @functools.cache
 def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
     """Names and versions of the tools of a stage; device: with place and route for this FPGA."""
-    from ...flow.graph import graph
-
     if stage == FORMULA:
         return {}
     if stage in (CL, PYTHON):
@@ -136,29 +112,21 @@ def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
     elif stage in (VERILOG, NATIVE, FPGA):
         steps = ["rtl", "rtl-sim"]
     else:
-        steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
-    versions = dict(sorted(_version(name) for name in steps))
+        steps = steps_of(stage)
+    versions = dict(sorted(map(_version, steps)))
     if stage == FPGA:
         versions["Yosys"] = _version("synthesis")[1]
     if device:
-        versions |= _router_version(device)
+        try:
+            routers, _ = fpga_route.routers([device])
+        except BadInput:
+            return versions
+        versions |= {router.name: router.version for router in routers.values()}
     return versions
 
 
 def _version(step: str) -> tuple[str, str]:
-    from ...flow.graph import graph
-
     try:
         return graph.tool(step)
     except BadInput:
         return graph.declaration(step).tool, ""
-
-
-def _router_version(device: str) -> dict[str, str]:
-    from ...flow.fpga import fpga_route
-
-    try:
-        routers, _ = fpga_route.routers([device])
-    except BadInput:
-        return {}
-    return {router.name: router.version for router in routers.values()}

@@ -14,20 +14,18 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from ...fl.accelerator import Message
 from ...fl.status import MEANING, Status
+from ..designs import system_catalogue
 from ..designs.interfaces import SYSTEM
-from ..designs.workload_names import CRT, cycles_of
+from ..designs.workload_names import CRT, Part, cycles_of
 from ..errors import NoMeasurement
+from .asic_run import measure_implementation
 from .content import verilog_digests
 from .metrics import Measurement, figure
+from .point import Point
 from .stages import CL, FORMULA, IMPLEMENTED
-
-if TYPE_CHECKING:
-    from ...fl.accelerator import Message
-    from ..designs.workload_names import Part
-    from .point import Point
 
 Progress = Callable[[str], None]
 
@@ -43,8 +41,6 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
     say(str(point))
     start = time.monotonic()
     if point.stage in IMPLEMENTED:
-        from .asic_run import measure_implementation
-
         return measure_implementation(point, say, jobs)
     if point.interface == SYSTEM:
         return _system(point, start)
@@ -132,8 +128,6 @@ def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> No
 
 def _system(point: Point, start: float) -> Measurement:
     """One operation on the processor, less what the call takes."""
-    from ..designs import system_catalogue
-
     kind = point.kind
     assert kind is not None
     dummy = _dummy(point.nbits, point.workload, point.stage)
@@ -172,6 +166,4 @@ def _dummy(nbits: int, operation: str, stage: str) -> int:
     """The cycles of the program that returns the expected answer, by which all of this width are
     normalised.
     """
-    from ..designs import system_catalogue
-
     return system_catalogue.Measurement(stage).overhead(nbits, operation)

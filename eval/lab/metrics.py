@@ -65,6 +65,10 @@ METRICS: dict[str, Metric] = {
 }
 
 
+# of those, in a netlist's simulation, the ones that each operation has its own of
+OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
+
+
 def at(stage: str) -> tuple[str, ...]:
     """The names of what there is at a stage."""
     return tuple(name for name, metric in METRICS.items() if stage in metric.stages)

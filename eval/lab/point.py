@@ -12,11 +12,16 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ...fl.errors import BadInput, unknown
+from ...rtl.sim import cache
+from ..designs import unit_chip
+from ..designs.catalogue import entry
+from ..designs.chip import AcceleratorChip
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
+from ..designs.own import OwnDesign
 from ..designs.system_catalogue import (
     HARDWARE,
     SOFTWARE,
@@ -42,10 +47,6 @@ from ..designs.workload_names import (
 from . import keys
 from .flow_settings import FLOW_DEFAULTS, SHOWN, check_point_flow, optional_flow
 from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, STAGES
-
-if TYPE_CHECKING:
-    from ..designs.chip import AcceleratorChip
-
 
 MOST_OPERAND_NBITS = 256  # with which a key is made at once
 
@@ -153,11 +154,7 @@ class Point:
     @property
     def design(self) -> Any:
         """The design of the catalogue, or an accelerator of another kind; software has none."""
-        if self.kind is not None:
-            return self.kind.design
-        from ..designs.catalogue import entry  # not at the top: it brings PyMTL3
-
-        return entry(self.subject)
+        return self.kind.design if self.kind is not None else entry(self.subject)
 
     @property
     def machine(self) -> Any:
@@ -190,8 +187,6 @@ class Point:
     @functools.cached_property
     def own(self) -> bool:
         """Whether it is an accelerator of another kind than RSA's."""
-        from ..designs.own import OwnDesign
-
         return isinstance(self.design, OwnDesign)
 
     @property
@@ -292,26 +287,17 @@ class Point:
 
     def chip(self) -> AcceleratorChip:
         """As the flow wants it."""
-        from ..designs.unit_chip import chip
-
         system, kind = self.interface == SYSTEM, self.kind
         interface = DEFAULT.name if system else self.interface
         options = {} if kind is None else {"kernel": kind.kernel}
-        return chip(self.design, self.nbits, self.all_settings, interface, system, **options)
+        return unit_chip.chip(self.design, self.nbits, self.all_settings, interface, system, **options)
 
     # ---- its names
 
     def as_json(self) -> dict[str, Any]:
         """For json.dumps, and for `from_json`."""
-        return {
-            "subject": self.subject,
-            "nbits": self.nbits,
-            "settings": dict(self.settings),
-            "interface": self.interface,
-            "workload": self.workload,
-            "stage": self.stage,
-            "flow": dict(self.flow),
-        }
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "settings": dict(self.settings), "flow": dict(self.flow)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Point:
@@ -345,8 +331,6 @@ class Point:
 
         It leaves out the hardware, whose digest takes longer: see `version`.
         """
-        from ...rtl.sim import cache  # not at the top: it brings PyMTL3, and --help must be quick
-
         identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
         if self.kind is None and self.design is not None:
             identity["subject"] = self.design.identity
@@ -408,35 +392,18 @@ class Point:
         path = self.subject.partition("@")[2]
         subject = ["--design", path] if path else [self.subject]
         if self.stage in IMPLEMENTED:
-            return [
-                "modexlab",
-                "asic",
-                *subject,
-                *(["--fpga"] if self.stage == FPGA else []),
-                *width,
-                *settings,
-                *interface,
-                *self._flow_options(),
-                "--json",
-            ]
-        if self.interface == SYSTEM:
+            fpga = ["--fpga"] if self.stage == FPGA else []
+            words = ["asic", *subject, *fpga, *width, *settings, *interface, *self._flow_options()]
+        elif self.interface == SYSTEM:
             work = ["--operation", self.workload, "--stage", self.stage, "--full"]
-            return [
-                "modexlab",
-                "proc",
-                "systems",
-                "--system",
-                self.subject,
-                *width,
-                *settings,
-                *work,
-                "--json",
-            ]
-        work = [*width, *settings, "--workload", self.workload]
-        if self.stage == FORMULA:
-            return ["modexlab", "run", *subject, "--level", "formula", *work, "--json"]
-        level = ["--level", "cl"] if self.stage == CL else ["--stage", self.stage]
-        return ["modexlab", "run", *subject, *work, *interface, *level, "--json"]
+            words = ["proc", "systems", "--system", self.subject, *width, *settings, *work]
+        else:
+            work = [*width, *settings, "--workload", self.workload]
+            level = ["--level", "cl"] if self.stage == CL else ["--stage", self.stage]
+            words = ["run", *subject, *work, *interface, *level]
+            if self.stage == FORMULA:
+                words = ["run", *subject, "--level", "formula", *work]
+        return ["modexlab", *words, "--json"]
 
     def _flow_options(self) -> list[str]:
         flow = dict(self.flow)

@@ -34,6 +34,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
+from ..designs.interfaces import SYSTEM
 
 if TYPE_CHECKING:
     from .pareto import Vector
@@ -61,9 +62,8 @@ class Search(ABC):
 
     def __init__(self, count: int) -> None:
         self.count = count  # points that it will hand out, or fewer if there are none left
-        self.refused: dict[
-            str, str
-        ] = {}  # points that were drawn and cannot be: the choice in words, and why
+        # points that were drawn and cannot be: the choice in words, and why
+        self.refused: dict[str, str] = {}
 
     @abstractmethod
     def ask(self) -> list[Point]:
@@ -280,57 +280,34 @@ def _points_at_most(space: Space, seed: int, refused: dict[str, str]) -> int:
 
 def by_work(space: Space) -> list[Space]:
     """The space, taken apart into one for each kind of work (see explore.Work)."""
-    from ..designs.interfaces import SYSTEM
+    found: dict[tuple[Any, ...], list[Part]] = {}
+    for part in space.parts:
+        for stage, nbits, interface in itertools.product(part.stages, part.nbits, part.interfaces):
+            kinds: dict[tuple[str, bool], list[str]] = {}
+            for subject in part.subjects:
+                kinds.setdefault(_kind(subject, nbits, interface, stage), []).append(subject)
+            flow = part.flow_of(stage)
+            for workload, device in itertools.product(part.workloads_of(stage), flow.get("device", ("",))):
+                for (of_interface, own_modulus), subjects in kinds.items():
+                    narrowed = replace(
+                        part,
+                        subjects=tuple(subjects),
+                        nbits=(nbits,),
+                        stages=(stage,),
+                        interfaces=(of_interface,),
+                        workloads=(workload,) if workload else part.workloads,
+                        settings=part.settings_of(*subjects),
+                        flow={**flow, "device": (device,)} if device else flow,
+                    )
+                    work = (nbits, stage, workload, device, of_interface, own_modulus)
+                    found.setdefault(work, []).append(narrowed)
+    return [replace(space, parts=tuple(parts), impossible=[], left_out=Counter()) for parts in found.values()]
+
+
+def _kind(subject: str, nbits: int, interface: str, stage: str) -> tuple[str, bool]:
+    """The interface of a subject, and whether it is for one modulus that is not the key's."""
     from .point import Point
 
-    subjects: dict[tuple[Any, ...], dict[int, dict[str, None]]] = {}
-    for number, part in enumerate(space.parts):
-        for stage, nbits, interface, subject in itertools.product(
-            part.stages, part.nbits, part.interfaces, part.subjects
-        ):
-            point = Point(subject, nbits, interface=interface, stage=stage)
-            design = point.design
-            own_modulus = design is not None and any(param.name == "modulus" for param in design.params)
-            kind = (nbits, stage, point.interface, own_modulus and point.interface != SYSTEM)
-            for work in itertools.product(
-                part.workloads_of(stage), part.flow_of(stage).get("device", (None,))
-            ):
-                subjects.setdefault((*kind, *work), {}).setdefault(number, {})[subject] = None
-    return [
-        replace(
-            space,
-            parts=tuple(
-                _narrowed(space.parts[number], tuple(names), *work) for number, names in by_part.items()
-            ),
-            impossible=[],
-            left_out=Counter(),
-        )
-        for work, by_part in subjects.items()
-    ]
-
-
-def _narrowed(
-    part: Part,
-    subjects: tuple[str, ...],
-    nbits: int,
-    stage: str,
-    interface: str,
-    _: bool,
-    workload: str,
-    device: Any,
-) -> Part:
-    """Return the points of a part with this work, without axes that make no difference to it."""
-    settings = {name: None for subject in subjects for name in part.settings_of(subject)}
-    flow = dict(part.flow_of(stage))
-    if device is not None:
-        flow["device"] = (device,)
-    return replace(
-        part,
-        subjects=subjects,
-        nbits=(nbits,),
-        stages=(stage,),
-        interfaces=(interface,),
-        workloads=(workload,) if workload else part.workloads,
-        settings={name: part.settings[name] for name in settings},
-        flow=flow,
-    )
+    point = Point(subject, nbits, interface=interface, stage=stage)
+    params = point.design.params if point.design is not None and point.interface != SYSTEM else ()
+    return point.interface, any(param.name == "modulus" for param in params)

@@ -34,31 +34,27 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ...fl.errors import BadInput, shown, unknown
 from ...fl.input_file import read_text
 from ...flow import typed_toml
+from ..designs import catalogue
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
+from ..designs.machine import Design
+from ..designs.own import OwnDesign
 from ..designs.system_catalogue import HARDWARE, OPERATIONS, SOFTWARE, find_system
 from ..designs.workload_names import check_name
 from ..papers.expression import Expression
-from .asic_run import OF_OPERATION
 from .flow_settings import FLOW_DEFAULTS, optional_flow
-from .metrics import METRICS, check_metric
+from .metrics import METRICS, OF_OPERATION, Figure, check_metric
 from .pareto import goals_of
 from .point import Point
 from .stages import DEFAULT as DEFAULT_STAGE
 from .stages import IMPLEMENTED, NETLIST, STAGES
-
-if TYPE_CHECKING:
-    from ..designs.machine import Design
-    from ..designs.own import OwnDesign
-    from .metrics import Figure
 
 SPACES = Path(__file__).with_name("spaces")
 SELECTORS = ("family", "domain", "schedule", "paper")  # of a design
@@ -93,18 +89,12 @@ class Part:
     interfaces: tuple[str, ...]
     settings: Mapping[str, tuple[Any, ...]]
     flow: Mapping[str, tuple[Any, ...]]
-    constant_time: tuple[bool, ...] = ()  # the promises of machines that belong to it; empty: any
+    constraints: tuple[Expression, ...] = ()  # on its points alone
 
-    def excludes(self, point: Point) -> str:
-        """The selector of machines that keeps this point out; empty if none does."""
-        if not self.constant_time or about(point).get(CONSTANT_TIME) in self.constant_time:
-            return ""
-        return f"{CONSTANT_TIME} = {str(self.constant_time[0]).lower()}"
-
-    def settings_of(self, subject: str) -> Mapping[str, tuple[Any, ...]]:
-        """The values of those parameters that this design has."""
-        design = _design(subject)
-        has = {param.name for param in design.params} if design is not None else set()
+    def settings_of(self, *subjects: str) -> Mapping[str, tuple[Any, ...]]:
+        """The values of those parameters that one of these designs has."""
+        designs = filter(None, map(_design, subjects))
+        has = {param.name for design in designs for param in design.params}
         return {name: values for name, values in self.settings.items() if name in has}
 
     def flow_of(self, stage: str) -> Mapping[str, tuple[Any, ...]]:
@@ -146,9 +136,10 @@ class Part:
                     "flow": flow,
                 }
 
-    def axes(self, prefix: str) -> dict[str, tuple[Any, ...]]:
+    @property
+    def axes(self) -> dict[str, tuple[Any, ...]]:
         """Names and values of what can be chosen."""
-        axes = {
+        return {
             "design": self.subjects,
             "nbits": self.nbits,
             "interface": self.interfaces,
@@ -157,22 +148,18 @@ class Part:
             **{f"set.{name}": values for name, values in self.settings.items()},
             **{f"flow.{name}": values for name, values in self.flow.items()},
         }
-        return {f"{prefix}{name}": values for name, values in axes.items()}
 
-    def chosen(self, prefix: str, choose: Choose) -> dict[str, Any]:
+    def chosen(self, choose: Callable[[str], Any]) -> dict[str, Any]:
         """The fields of the point that `choose` makes; it is asked for what matters to that point alone."""
-        axes = self.axes(prefix)
-
-        def one(name: str) -> Any:
-            return choose(f"{prefix}{name}", axes[f"{prefix}{name}"])
-
-        subject, stage = one("design"), one("stage")
-        point = {"subject": subject, "stage": stage, "nbits": one("nbits"), "interface": one("interface")}
-        if stage not in IMPLEMENTED:
-            point["workload"] = one("workload")
-        point["settings"] = tuple((name, one(f"set.{name}")) for name in self.settings_of(subject))
-        point["flow"] = tuple((name, one(f"flow.{name}")) for name in self.flow_of(stage))
-        return point
+        subject, stage = choose("design"), choose("stage")
+        point = {"subject": subject, "stage": stage}
+        names = ["nbits", "interface", *(["workload"] if stage not in IMPLEMENTED else [])]
+        return {
+            **point,
+            **{name: choose(name) for name in names},
+            "settings": tuple((name, choose(f"set.{name}")) for name in self.settings_of(subject)),
+            "flow": tuple((name, choose(f"flow.{name}")) for name in self.flow_of(stage)),
+        }
 
 
 @dataclass
@@ -259,7 +246,7 @@ class Space:
                 except BadInput as error:
                     self.impossible.append((_in_words(fields), str(error)))
                     continue
-                refused = [*filter(None, [part.excludes(point)]), *self.before(point)]
+                refused = self.before(point, part.constraints)
                 self.left_out.update(refused[:1])
                 if not refused:
                     seen.add(point)
@@ -278,64 +265,54 @@ class Space:
         """Return the values that a search can choose, by name; all points share the names, but not all have
         the parameters.
         """
-        if len(self.parts) == 1:
-            return self.parts[0].axes("")
-        axes: dict[str, tuple[Any, ...]] = {"part": tuple(range(len(self.parts)))}
+        axes = {"part": tuple(range(len(self.parts)))} if len(self.parts) > 1 else {}
         for index, part in enumerate(self.parts):
-            axes |= part.axes(f"{index}.")
+            axes |= {f"{self._prefix(index)}{name}": values for name, values in part.axes.items()}
         return axes
+
+    def _prefix(self, index: int) -> str:
+        """The words before the names of the axes of a part."""
+        return f"{index}." if len(self.parts) > 1 else ""
 
     def sample(self, choose: Choose) -> Point:
         """The point that choose(name, values) -> value makes. BadInput: there can be none such, or a
         constraint refuses it.
         """
-        if len(self.parts) == 1:
-            part, prefix = self.parts[0], ""
-        else:
-            index = choose("part", range(len(self.parts)))
-            part, prefix = self.parts[index], f"{index}."
-        point = Point(**part.chosen(prefix, choose))
+        index = choose("part", range(len(self.parts))) if len(self.parts) > 1 else 0
+        part, prefix = self.parts[index], self._prefix(index)
+        point = Point(**part.chosen(lambda name: choose(f"{prefix}{name}", part.axes[name])))
         point.check()
-        if refused := [*filter(None, [part.excludes(point)]), *self.before(point)]:
+        if refused := self.before(point, part.constraints):
             raise BadInput(f'{point}: the constraint "{refused[0]}" refuses it')
         return point
 
     # ---- its constraints
 
-    def before(self, point: Point) -> list[str]:
-        """The constraints that this point breaks, as far as that is known before it is measured."""
-        values = about(point)
-        return [
-            expression.text
-            for expression in self._known_before
-            if expression.names <= values.keys() and not expression.value(values)
-        ]
+    def before(self, point: Point, more: Sequence[Expression] = ()) -> list[str]:
+        """The constraints that this point breaks, as far as that is known before it is measured; `more`: of
+        its part.
+        """
+        known = [constraint for constraint in self.constraints if not _on_figures(constraint)]
+        return _broken([*more, *known], [about(point)])
 
     def after(self, point: Point, figures: Iterable[Figure]) -> list[str]:
         """The constraints on figures that this point breaks, in any of its operations."""
         values = about(point)
-        found = by_operation(figures)
-        return [
-            expression.text
-            for expression in self._known_after
-            if any(
-                expression.names <= {**values, **metrics}.keys()
-                and not expression.value({**values, **metrics})
-                for metrics in found
-            )
-        ]
+        found = [{**values, **metrics} for metrics in by_operation(figures)]
+        return _broken(filter(_on_figures, self.constraints), found)
 
-    @cached_property
-    def _known_after(self) -> list[Expression]:
-        return [
-            constraint
-            for constraint in self.constraints
-            if any(_metric(name) in METRICS for name in constraint.names)
-        ]
 
-    @cached_property
-    def _known_before(self) -> list[Expression]:
-        return [constraint for constraint in self.constraints if constraint not in self._known_after]
+def _on_figures(constraint: Expression) -> bool:
+    return any(name.partition(".")[0] in METRICS for name in constraint.names)
+
+
+def _broken(constraints: Iterable[Expression], found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The constraints that any of these values break; one with a name that is not there says nothing."""
+    return [
+        constraint.text
+        for constraint in constraints
+        if any(constraint.names <= values.keys() and not constraint.value(values) for values in found)
+    ]
 
 
 def about(point: Point) -> dict[str, Any]:
@@ -369,18 +346,11 @@ def by_operation(figures: Iterable[Figure]) -> list[dict[str, Any]]:
     ]
 
 
-def _metric(name: str) -> str:
-    """Return the metric of metric.operation."""
-    return name.partition(".")[0]
-
-
-def _design(subject: str) -> Design | OwnDesign | None:
+def _design(subject: str) -> Any:
     """The design in a subject."""
     if subject.startswith((SOFTWARE, HARDWARE)):
         return find_system(subject).design
-    from ..designs.catalogue import entry
-
-    return entry(subject)
+    return catalogue.entry(subject)
 
 
 def _reference(subject: str) -> str:
@@ -508,9 +478,11 @@ def _read_part(part: PartFile) -> Part:
     chosen = dict(part.designs) if isinstance(part.designs, dict) else part.designs
     promised = chosen.pop(CONSTANT_TIME, []) if isinstance(chosen, dict) else []
     wanted = promised if isinstance(promised, list) else [promised]
-    constant_time = tuple(value for value in wanted if isinstance(value, bool))
-    if len(constant_time) < len(wanted):
+    if not all(isinstance(value, bool) for value in wanted):
         raise BadInput(f"{CONSTANT_TIME} = {promised!r}: give true, or false")
+    constraints = tuple(Expression(f"{CONSTANT_TIME} == {str(value).lower()}") for value in set(wanted))
+    if len(constraints) > 1:  # any will do
+        constraints = ()
     subjects = _subjects(chosen)
     stages = _checked_names("stage", part.stages, STAGES)
     interfaces = _checked_names("interface", part.interfaces, (*INTERFACES, SYSTEM, UNIT))
@@ -528,7 +500,7 @@ def _read_part(part: PartFile) -> Part:
     flow = {name: _values(name, value) for name, value in part.flow.items()}
     _check_settings(subjects, settings)
     _check_flow(stages, flow)
-    return Part(subjects, nbits, workloads, stages, interfaces, settings, flow, constant_time)
+    return Part(subjects, nbits, workloads, stages, interfaces, settings, flow, constraints)
 
 
 def _checked_names(kind: str, value: Words, known: Collection[str]) -> tuple[str, ...]:
@@ -542,12 +514,10 @@ def _checked_names(kind: str, value: Words, known: Collection[str]) -> tuple[str
 
 
 def _subjects(value: Any) -> tuple[str, ...]:
-    from ..designs.catalogue import designs
-
     if value == "all":
-        return tuple(design.name for design in designs())
+        return tuple(design.name for design in catalogue.designs())
     if isinstance(value, dict):
-        return _selected(value, designs())
+        return _selected(value, catalogue.designs())
     given = tuple(dict.fromkeys(_words(value)))
     if not given:
         raise BadInput('designs is empty; give some, as in designs = ["mont"]')
@@ -626,7 +596,12 @@ def _check_settings(subjects: Sequence[str], settings: Mapping[str, tuple[Any, .
         if name not in params:
             raise unknown("parameter of these designs", name, params)
         for value in values:
-            errors = [error for param in params[name] if (error := _error(param.checked, value)) is not None]
+            errors = []
+            for param in params[name]:
+                try:
+                    param.checked(value)
+                except BadInput as error:
+                    errors.append(error)
             if len(errors) == len(params[name]):
                 raise errors[0]
 
@@ -644,18 +619,8 @@ def _check_flow(stages: Sequence[str], flow: Mapping[str, tuple[Any, ...]]) -> N
 
 def _own_workloads(subject: str) -> Collection[str]:
     """The workloads of an accelerator of another kind than RSA's."""
-    from ..designs.own import OwnDesign
-
     design = _design(subject)
     return design.at(design.usual_nbits).workloads() if isinstance(design, OwnDesign) else ()
-
-
-def _error(check: Callable[[Any], Any], value: Any) -> BadInput | None:
-    try:
-        check(value)
-    except BadInput as error:
-        return error
-    return None
 
 
 def _words(value: Words) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from ...flow.prove.report import REFUTED
+from ...rtl.sim import cache
 from ..designs import catalogue
 from ..designs.control import SCHEDULE
 from ..designs.runnable import Runnable
@@ -91,6 +92,4 @@ class Verdict:
 
 
 def _key(what: Any, sources: str) -> str:
-    from ...rtl.sim import cache
-
     return cache.key(json.dumps(what, sort_keys=True), sources)

@@ -22,7 +22,7 @@ from modexlab.eval.lab.comparison.compare import (
     missing,
 )
 from modexlab.eval.lab.explore import Sweep
-from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.metrics import Figure, Measurement, figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
 from modexlab.fl.errors import BadInput
@@ -38,9 +38,7 @@ def record(ledger, point, *figures, marks=()):
 
 
 def cycles(ledger, name, nbits, workload, value, **fields):
-    return record(
-        ledger, Point(name, nbits, workload=workload, **fields), Figure("cycles", value, "cycles", workload)
-    )
+    return record(ledger, Point(name, nbits, workload=workload, **fields), figure("cycles", value, workload))
 
 
 def found(ledger, number, table, **fields):
@@ -193,7 +191,7 @@ def test_the_present_sources_go_first(ledger, monkeypatch):
         record(
             ledger,
             Point("mont-001", 32, interface="xcel", stage=stage, flow=FLOW),
-            Figure("area_um2", value, "um2"),
+            figure("area_um2", value),
             **more,
         )
 
@@ -220,7 +218,7 @@ def test_only_the_usual_flow_counts(ledger):
 
     def compared(value, stage, *flow):
         point = Point("mont-001", 32, interface="xcel", stage=stage, flow=(*FLOW, *flow))
-        record(ledger, point, Figure("area_um2", value, "um2"))
+        record(ledger, point, figure("area_um2", value))
         return found(ledger, "001", "2a", column="RSAMontXcel")[0]
 
     for setting in (("sizing", False), ("wire_load", "5K_hvratio_1_1"), ("booth", "on"), ("glitches", False)):
@@ -233,7 +231,7 @@ def test_only_the_usual_flow_counts(ledger):
 
 
 def test_area_and_energy_on_the_same_cells(ledger):
-    figures = (Figure("area_um2", 37641.793, "um2"), Figure("energy_nj", 8.92, "nJ", "decrypt"))
+    figures = (figure("area_um2", 37641.793), figure("energy_nj", 8.92, "decrypt"))
     record(ledger, Point("mont-001", 32, interface="xcel", stage="flow", flow=FLOW), *figures)
     record(ledger, Point("procxcel-mont", 32, stage="layout", flow=FLOW), *figures)
     area = found(ledger, "001", "2a", column="RSAMontXcel")[0]
@@ -255,9 +253,9 @@ def test_energy_is_known_between_bounds(ledger):
         (5.0, 9.0, "twin more, also without glitches"),
     ):
         point = Point("procxcel-mont-001", 32, stage="flow", flow=FLOW)
-        figures = [Figure("energy_nj", lower, "nJ", "decrypt")]
+        figures = [figure("energy_nj", lower, "decrypt")]
         if upper is not None:
-            figures.append(Figure("energy_with_glitches_nj", upper, "nJ", "decrypt"))
+            figures.append(figure("energy_with_glitches_nj", upper, "decrypt"))
         record(ledger, point, *figures)
         energy = found(ledger, "001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
         assert energy.ratio(energy.twin) == pytest.approx(lower / 4.46)
@@ -269,7 +267,7 @@ def test_clock_and_style(ledger):
 
     def area(value, *flow, marks=()):
         point = Point("mont-001", 32, interface="xcel", stage="flow", flow=flow)
-        record(ledger, point, Figure("area_um2", value, "um2"), marks=marks)
+        record(ledger, point, figure("area_um2", value), marks=marks)
 
     def compared():
         return found(ledger, "001", "2a", column="RSAMontXcel")[0]
@@ -294,15 +292,15 @@ def test_clock_and_style(ledger):
 
 def test_marked_rows_are_kept_out(ledger):
     point = Point("mont-001", 32, interface="xcel", stage="flow", flow=FLOW)
-    record(ledger, point, Figure("area_um2", 70000.0, "um2"), marks=("3 ns is missed by 0.4 ns",))
+    record(ledger, point, figure("area_um2", 70000.0), marks=("3 ns is missed by 0.4 ns",))
     (area,) = found(ledger, "001", "2a", column="RSAMontXcel")
     assert area.twin is not None and area.twin.value == 70000 and area.ratio(area.twin) is None
     assert area.verdict == "kept out: 3 ns is missed by 0.4 ns"
     layout = point.at(stage="layout", flow=FLOW)
-    record(ledger, layout, Figure("area_um2", 75000.0, "um2"))
+    record(ledger, layout, figure("area_um2", 75000.0))
     (area,) = found(ledger, "001", "2a", column="RSAMontXcel")
     assert area.verdict == "twin equal: same cells, other tools", "another that is not marked goes first"
-    record(ledger, layout.at(subject="mont"), Figure("area_um2", 1.0, "um2"), marks=("fails a test",))
+    record(ledger, layout.at(subject="mont"), figure("area_um2", 1.0), marks=("fails a test",))
     (area,) = found(ledger, "001", "2a", column="RSAMontXcel")
     assert area.verdict == "twin equal: same cells, other tools; ours is kept out"
 
@@ -312,7 +310,7 @@ def test_ratios_across_technologies(ledger):
 
     def alms(name, value, marks=()):
         point = Point(name, 32, interface="xcel", stage="fpga", flow=CYCLONE)
-        record(ledger, point, Figure("alm", value, "ALM"), Figure("lut", 2 * value, "LUT"), marks=marks)
+        record(ledger, point, figure("alm", value), figure("lut", 2 * value), marks=marks)
 
     def compared():
         (comparison,) = found(ledger, "000", "7", row="16", column="CM (PM)")
@@ -335,12 +333,12 @@ def test_ratios_across_technologies(ledger):
 
 def test_resources_of_the_same_family(ledger):
     point = Point("ssmm-004", 64, stage="fpga", flow=CYCLONE)
-    record(ledger, point, Figure("alm", 282, "ALM"), Figure("ff", 874, "FF"))
+    record(ledger, point, figure("alm", 282), figure("ff", 874))
     alm, ff = (found(ledger, "004", "1", row="64, Algo 6", column=name)[0] for name in ("ALMs", "Regs"))
     assert (alm.ratio(alm.twin), ff.ratio(ff.twin)) == (0.5, 1)
     assert alm.verdict == "twin fewer: same FPGA family, counted before packing"
     other = Point("mmmul-004", 64, stage="fpga", flow=(("device", "artix-7"),))
-    record(ledger, other, Figure("ff", 1112, "FF"))
+    record(ledger, other, figure("ff", 1112))
     assert found(ledger, "004", "1", row="64, Algo 4", column="Regs")[0].verdict == "not measured"
 
 
@@ -452,7 +450,7 @@ def test_text_of_what_is_not_measured_and_stale(cli, ledger, monkeypatch):
     sides = [item["twin"] for item in report if item["compared"]]
     assert {(side["value"], side["stale"]) for side in sides} == {(162, True), (None, False)}
     point = Point("mm-m-000", 32, interface="xcel", stage="fpga", flow=CYCLONE)
-    record(ledger, point, Figure("alm", 100, "ALM"))
+    record(ledger, point, figure("alm", 100))
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "again others")
     assert "!" not in cli("compare", "paper-000", "--table", "13").out, (
         "nothing is shown that the base belongs to"
@@ -464,10 +462,10 @@ def test_text_is_no_wider_than_a_terminal(cli, ledger):
     wanted = missing(compare(published.figures(), ledger))
     for point in wanted.quick + wanted.long:
         operations = (point.workload,) if point.workload else ("encrypt", "decrypt")
-        figures = [Figure("cycles", 98765, "cycles", operation) for operation in operations]
-        figures += [Figure("area_um2", 98765.4321, "um2"), Figure("fmax_mhz", 123.456789, "MHz")]
+        figures = [figure("cycles", 98765, operation) for operation in operations]
+        figures += [figure("area_um2", 98765.4321), figure("fmax_mhz", 123.456789)]
         figures += [Figure(name, 98765, name.upper()) for name in ("alm", "lut", "ff", "dsp")]
-        figures += [Figure("energy_nj", 98.7654321, "nJ", operation) for operation in operations]
+        figures += [figure("energy_nj", 98.7654321, operation) for operation in operations]
         record(ledger, point, *figures)
     lines = cli("compare").out.splitlines()
     assert max(map(len, lines)) <= 120

@@ -4,6 +4,7 @@ Most run here in this process, with figures that are made up, so that every case
 with real points.
 """
 
+import errno
 import itertools
 import os
 import shlex
@@ -17,15 +18,17 @@ from dataclasses import replace
 import pytest
 from modexlab.eval.cli import main as cli_module
 from modexlab.eval.cli.commands import explore as explore_command
-from modexlab.eval.lab import schedulers, space
+from modexlab.eval.errors import NoMeasurement
+from modexlab.eval.lab import measure, schedulers, space
 from modexlab.eval.lab.campaign import Estimate
 from modexlab.eval.lab.explore import Work, cost_of
 from modexlab.eval.lab.ledger import ledger as ledger_module
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point, key_in
-from modexlab.eval.lab.schedulers import Outcome, Scheduler
+from modexlab.eval.lab.schedulers import Scheduler
 from modexlab.eval.lab.stages import STAGES
+from modexlab.eval.lab.task import attempt
 from modexlab.eval.progress import duration
 
 pytestmark = pytest.mark.usefixtures("untranslated")
@@ -71,13 +74,12 @@ clock_period = {from = 1.0, to = 4.0, step = 0.25}
 
 
 class Inline(Scheduler):
-    """Measures in this process, one point a look; `work` may do anything."""
+    """Measures in this process, one point a look."""
 
     name = "this process"
     slots, workers = 3, 1
 
-    def __init__(self, work):
-        self.work = work
+    def __init__(self):
         self.tasks = deque()
         self.closed = False
 
@@ -87,35 +89,30 @@ class Inline(Scheduler):
     def collect(self, timeout):
         if timeout == 0:  # nothing more has ended
             return []
-        return [self.work(self.tasks.popleft())]
+        return [attempt(self.tasks.popleft())]
 
     def close(self):
         self.closed = True
 
 
-def measured(figures, marks=(), tests="made up"):
-    return Measurement(tuple(figures), 0.5, {}, "", tests, marks)
-
-
-def made_up(point):
-    """Invent a measurement of the flow: time and area from the chained and the parallel parts."""
-    settings, flow = point.resolved, dict(point.flow)
-    rounds = point.nbits // settings["steps_per_stage"]
-    cycles = {"encrypt": 20 * rounds, "decrypt": 35 * rounds + settings["nstages"]}
-    figures = [
-        Figure("time_ns", count * flow["clock_period"], "ns", operation)
-        for operation, count in cycles.items()
-    ]
-    area = 100.0 * settings["nstages"] * settings["steps_per_stage"] + 300 / flow["clock_period"]
-    return measured([*figures, Figure("area_um2", area, "um2")])
+def measured(*figures, marks=(), tests="made up"):
+    return Measurement(figures, 0.5, {}, "", tests, marks)
 
 
 def good(point):
-    return Outcome(point, made_up(point), seconds=0.5)
+    """Invent a measurement of the flow: time and area from the chained and the parallel parts."""
+    settings, clock = point.resolved, dict(point.flow)["clock_period"]
+    rounds = point.nbits // settings["steps_per_stage"]
+    cycles = {"encrypt": 20 * rounds, "decrypt": 35 * rounds + settings["nstages"]}
+    times = [figure("time_ns", count * clock, operation) for operation, count in cycles.items()]
+    area = 100.0 * settings["nstages"] * settings["steps_per_stage"] + 300 / clock
+    return measured(*times, figure("area_um2", area))
 
 
 class Explore:
-    """`modexlab sweep` on a space and a ledger of its own; notes the points that were begun."""
+    """`modexlab sweep` on a space and a ledger of its own, with measurements by `work`, which may do
+    anything; notes the points that were begun.
+    """
 
     def __init__(self, cli, directory, monkeypatch):
         self.cli, self.path = cli, directory / "space.toml"
@@ -123,15 +120,16 @@ class Explore:
         self.begun = []
         self.work = None
         monkeypatch.setattr(schedulers, "scheduler_for", self._scheduler)
+        monkeypatch.setattr(measure, "measure", self._measure)
 
     def _scheduler(self, jobs, *_):
         assert self.work is not None, "nothing is to be measured"
-        self.scheduler = Inline(self._noting)
+        self.scheduler = Inline()
         return self.scheduler
 
-    def _noting(self, task):
-        self.begun.append(task.point)
-        return replace(self.work(task.point), task=task)
+    def _measure(self, point, jobs):
+        self.begun.append(point)
+        return self.work(point)
 
     def _arguments(self, text, options):
         self.path.write_text(text)
@@ -184,7 +182,7 @@ def test_fronts_are_those_of_the_figures(explore):
                 next(figure.value for figure in figures if figure.metric == "area_um2"),
             )
             for point in points
-            for figures in [made_up(point).figures]
+            for figures in [good(point).figures]
         }
         expected = {
             key
@@ -223,9 +221,7 @@ def test_the_report_for_people(explore):
 
 
 def test_many_fronts_are_one_table(explore):
-    explore.work = lambda point: Outcome(
-        point, measured([Figure("cycles", len(point.subject), "cycles", point.workload)])
-    )
+    explore.work = lambda point: measured(figure("cycles", len(point.subject), point.workload))
     out = explore.text(FORMULAS.replace("[16, 32]", "[16, 24, 32]")).out
     assert out.startswith("6 fronts, least cycles\nwork")
     rows = [line.split() for line in out.splitlines()[3:9]]
@@ -244,10 +240,8 @@ def test_a_stage_that_lacks_objectives(explore):
         if point.stage == "flow":
             return good(point)
         if point.stage == "fpga":
-            return Outcome(point, measured([Figure("lut", 7, "LUT")]))
-        return Outcome(
-            point, measured([Figure("cycles", 90 + point.resolved["nstages"], "cycles", point.workload)])
-        )
+            return measured(figure("lut", 7))
+        return measured(figure("cycles", 90 + point.resolved["nstages"], point.workload))
 
     explore.work = work
     report = explore(text)
@@ -267,8 +261,8 @@ def test_a_stage_that_lacks_objectives(explore):
 def test_one_table_of_fronts_over_different_objectives(explore):
     """A quantity that a stage does not measure is a dash."""
     text = FLOWS.replace('["flow"]', '["flow", "formula"]').replace("[32]", "[16, 32]")
-    cycles = Figure("cycles", 90, "cycles", "encrypt")
-    explore.work = lambda point: good(point) if point.stage == "flow" else Outcome(point, measured([cycles]))
+    cycles = figure("cycles", 90, "encrypt")
+    explore.work = lambda point: good(point) if point.stage == "flow" else measured(cycles)
     lines = explore.text(text).out.splitlines()
     assert lines[0] == "6 fronts, least time_ns and least area_um2 and least cycles"
     assert lines[1].split() == [
@@ -286,8 +280,7 @@ def test_one_table_of_fronts_over_different_objectives(explore):
 
 
 def test_a_flow_without_one_of_its_figures_is_on_no_front(explore):
-    area = Figure("area_um2", 5.0, "um2")
-    explore.work = lambda point: Outcome(point, measured([area]))
+    explore.work = lambda _: measured(figure("area_um2", 5.0))
     report = explore(FLOWS)
     assert report["fronts"] == []
     assert {tuple(item["reasons"]) for item in report["not_compared"]} == {("stage flow has no time_ns",)}
@@ -296,7 +289,7 @@ def test_a_flow_without_one_of_its_figures_is_on_no_front(explore):
 def test_exponents_are_no_cost(explore):
     """Their total is of one base with many exponents, and says nothing of which machine is better."""
     text = FORMULAS.replace('"decrypt"]', '"exponents"]')
-    explore.work = lambda point: Outcome(point, measured([Figure("cycles", 9, "cycles", point.workload)]))
+    explore.work = lambda point: measured(figure("cycles", 9, point.workload))
     report = explore(text)
     assert {front["operation"] for front in report["fronts"]} == {"encrypt"}
     reasons = {reason for item in report["not_compared"] for reason in item["reasons"]}
@@ -309,7 +302,7 @@ def test_marks_and_broken_constraints_keep_points_off_the_front(explore):
 
     def work(point):
         late = dict(point.flow)["clock_period"] == 2.0
-        return Outcome(point, measured(made_up(point).figures, ("misses its clock",) if late else ()))
+        return replace(good(point), marks=("misses its clock",) if late else ())
 
     explore.work = work
     for _ in range(2):  # measured, and read from the ledger
@@ -330,8 +323,8 @@ def test_largest_is_best_where_it_is_said(explore):
     text = FLOWS.replace('time_ns = "min"', 'fmax_mhz = "max"')
 
     def work(point):
-        area = Figure("area_um2", 100.0 * point.resolved["nstages"], "um2")
-        return Outcome(point, measured([area, Figure("fmax_mhz", 100 * point.resolved["nstages"], "MHz")]))
+        nstages = point.resolved["nstages"]
+        return measured(figure("area_um2", 100.0 * nstages), figure("fmax_mhz", 100 * nstages))
 
     explore.work = work
     (front,) = explore(text)["fronts"]
@@ -346,7 +339,7 @@ def test_largest_is_best_where_it_is_said(explore):
 def some_fail(point):
     """Fail the points of two stages."""
     if point.resolved["nstages"] == 2:
-        return Outcome(point, None, "the netlist is not equal", 0.3)
+        raise NoMeasurement("the netlist is not equal")
     return good(point)
 
 
@@ -397,7 +390,7 @@ def test_failures_for_people(explore):
 
 
 def test_nothing_measured_is_exit_code_1(explore):
-    explore.work = lambda point: Outcome(point, None, "broken")
+    explore.work = lambda point: 1 / 0
     report = explore(FLOWS, code=1)
     assert report["points"]["failed"] == 12
     assert report["fronts"] == []
@@ -405,7 +398,7 @@ def test_nothing_measured_is_exit_code_1(explore):
 
 def test_figures_without_a_functional_run_are_a_failure(explore):
     """The ledger refuses them."""
-    explore.work = lambda point: Outcome(point, measured(made_up(point).figures, tests=""))
+    explore.work = lambda point: replace(good(point), tests="")
     report = explore(FLOWS, code=1)
     assert all(
         "no functional run of this hardware passed" in failure["message"] for failure in report["failures"]
@@ -419,8 +412,8 @@ def test_the_newest_figures_count(explore):
     """
     point = points_of(FORMULAS)[0]
     for cycles in (11, 12):
-        explore.ledger.record(point, measured([Figure("cycles", cycles, "cycles", "encrypt")]))
-    explore.work = lambda item: Outcome(item, measured([Figure("cycles", 10**6, "cycles", item.workload)]))
+        explore.ledger.record(point, measured(figure("cycles", cycles, "encrypt")))
+    explore.work = lambda item: measured(figure("cycles", 10**6, item.workload))
     report = explore(FORMULAS)
     found = [item for front in report["fronts"] for item in front["points"] if item["key"] == point.key]
     assert [item["values"]["cycles"] for item in found] == [12]
@@ -432,7 +425,7 @@ def test_what_no_other_point_can_survive_ends_the_sweep(explore):
 
     def work(point):
         if next(outcomes):
-            return Outcome(point, None, "/cache: No space left on device", fatal=True)
+            raise OSError(errno.ENOSPC, "No space left on device", "/cache")
         return good(point)
 
     explore.work = work
@@ -551,9 +544,13 @@ def test_a_search_that_is_interrupted_walks_the_same_way(method, explore, tmp_pa
 
 def test_a_search_hears_of_failures(explore):
     """They count as points, have their message, and do not end it."""
-    explore.work = lambda point: (
-        Outcome(point, None, "no") if point.resolved["schedule"] == "ladder" else good(point)
-    )
+
+    def work(point):
+        if point.resolved["schedule"] == "ladder":
+            raise NoMeasurement("no")
+        return good(point)
+
+    explore.work = work
     report = explore(LARGE, "--method", "nsga2", "--points", 40)
     assert report["points"]["failed"] > 0
     assert report["points"]["measured"] + report["points"]["failed"] == 40

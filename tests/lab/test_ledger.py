@@ -28,7 +28,7 @@ from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab.ledger import ledger as ledger_file
 from modexlab.eval.lab.ledger import schema
 from modexlab.eval.lab.ledger.ledger import Ledger, Row
-from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.metrics import Figure, Measurement, figure
 from modexlab.fl.errors import BadInput
 
 from tests.paths import DATA, ROOT
@@ -73,8 +73,8 @@ def point(key="k", **changes):
 
 WHOLE = Measurement(
     figures=(
-        Figure("cycles", 91, "cycles", "encrypt"),
-        Figure("area_um2", 1234.5, "um2"),
+        figure("cycles", 91, "encrypt"),
+        figure("area_um2", 1234.5),
     ),
     seconds=1.5,
     tools={"verilator": "5.028"},
@@ -149,7 +149,7 @@ def test_a_point_that_is_no_more_is_stale(ledger):
 
 def test_the_newest_counts_and_the_history_stays(ledger):
     for value, key in ((1, "old sources"), (2, "new sources"), (3, "new sources")):
-        figures = (Figure("cycles", value, "cycles"),)
+        figures = (figure("cycles", value),)
         ledger.record(point(key, name="one point"), replace(WHOLE, figures=figures))
     ledger.record(point("another"), WHOLE)
     assert [row.value for row in ledger.rows(metric="cycles")] == [3, 91]
@@ -187,10 +187,10 @@ def test_filters(ledger):
     [
         (replace(WHOLE, tests=""), "systems --system a b: no functional run of this hardware passed"),
         (
-            replace(WHOLE, figures=(*WHOLE.figures, Figure("energy_nj", float("nan"), "nJ"))),
+            replace(WHOLE, figures=(*WHOLE.figures, figure("energy_nj", float("nan")))),
             "energy_nj is nan",
         ),
-        (replace(WHOLE, figures=(Figure("fmax_mhz", float("inf"), "MHz"),)), "fmax_mhz is inf"),
+        (replace(WHOLE, figures=(figure("fmax_mhz", float("inf")),)), "fmax_mhz is inf"),
         (replace(WHOLE, figures=(Figure("area_um2", 1.0, "mm2"),)), "area_um2 in 'mm2', not in um2"),
         (replace(WHOLE, figures=(Figure("acres", 1.0, ""),)), "acres in '', not in a unit that is known"),
     ],

@@ -12,7 +12,7 @@ from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.reference import Reference
 from modexlab.eval.lab.measure import measure
-from modexlab.eval.lab.metrics import Figure
+from modexlab.eval.lab.metrics import figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import FORMULA, NETLIST
 
@@ -23,7 +23,7 @@ Measured = tuple[str, float, str]  # the point, its cycles, when
 
 
 def taking(cycles):
-    return replace(WHOLE, figures=(Figure("cycles", cycles, "cycles", "encrypt"),), artifacts={"a.png": b"1"})
+    return replace(WHOLE, figures=(figure("cycles", cycles, "encrypt"),), artifacts={"a.png": b"1"})
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from modexlab.cl import timing
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab import content, keys
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point
 from modexlab.flow.gates import gates
 from modexlab.flow.kit import kit
@@ -33,12 +33,12 @@ POINTS = {
 } | {"unit": Point("mont", 8, interface="unit", stage="flow"), "proc-naive": Point("proc-naive", 16)}
 MONT = {"mont native", "mont flow", "mont layout", "mont fpga", "unit"}
 WITH_KIT = {"mont flow", "mont layout", "naive flow", "unit"}
-MADE_UP = Measurement((Figure("cycles", 1, "cycles"),), 1.0, {}, "", "made up")
+MADE_UP = Measurement((figure("cycles", 1),), 1.0, {}, "", "made up")
 
 
 def forget():
     """Compute digests anew, as another process does."""
-    for function in (sources.digest, keys.sources_of, keys.sources_of_operands):
+    for function in (sources.digest, keys.sources_of):
         function.cache_clear()
     content._methods.cache_clear()
     content._KNOWN.clear()

@@ -25,12 +25,13 @@ from ....fl.errors import BadInput, unknown
 from ...designs import catalogue
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...errors import NoMeasurement
+from ...json_values import attributes
 from ..ledger_rows import Failure, Row, Source
 from ..metrics import METRICS, Figure, Measurement
 from ..point import Point, version_of
 from ..verdicts import Verdict
 from . import export, records, schema
-from .records import FAILURE, FIGURE, MEASUREMENT, RESULT, VERDICT, Record
+from .records import COLUMNS, FAILURE, FIGURE, MEASUREMENT, RESULT, VERDICT, Record
 
 WAIT_SECONDS = 120.0  # for other writers: milliseconds each, but a second each on a disk under load
 PAUSE_SECONDS = 0.02
@@ -39,9 +40,8 @@ ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
 
 # what `rows` can be filtered by, and where it stands
 FILTERS = {
-    **{name: f"m.{name}" for name in ("key", "subject", "family", "nbits")},
-    **{name: f"m.{name}" for name in ("interface", "workload", "stage")},
-    **{name: f"f.{name}" for name in ("operation", "metric", "unit")},
+    **{name: f"m.{name}" for name in COLUMNS[MEASUREMENT]},
+    **{name: f"f.{name}" for name in FIGURE},
     "id": "f.id",
     "measurement": "m.id",
 }
@@ -255,14 +255,20 @@ class Ledger:
         with self._decoding(f"measurement {number}"):
             return Measurement(
                 figures=tuple(Figure(metric, value, unit, of) for of, metric, value, unit in record.figures),
-                seconds=columns["seconds"],
+                **{name: columns[name] for name in ("seconds", "verilog_hash", "tests")},
                 tools=json.loads(columns["tools"]),
-                verilog_hash=columns["verilog_hash"],
-                tests=columns["tests"],
                 marks=tuple(json.loads(columns["marks"])),
                 details=json.loads(columns["details"]),
                 artifacts=dict(record.artifacts),
             )
+
+    def newest(self, keys: Collection[str]) -> Iterator[tuple[str, int, Measurement]]:
+        """The newest measurement under each of these names (Point.version), with its number."""
+        for key, number in self._select(
+            f"SELECT key, max(id) FROM measurement WHERE key {_IN} GROUP BY key ORDER BY max(id)",
+            _json(list(keys)),
+        ):
+            yield key, number, self.measurement(number)
 
     # ---- as a whole
 
@@ -447,43 +453,37 @@ def family_of(subject: str) -> str:
 
 def _record_of(point: Point, measurement: Measurement) -> Record:
     """Convert a measurement to rows; NoMeasurement if its figures are refused."""
-    if not measurement.tests:
-        raise NoMeasurement(
-            f"{' '.join(point.command)}: no functional run of this hardware passed; its figures are refused"
-        )
-    for figure in measurement.figures:
-        if not math.isfinite(figure.value):
-            raise NoMeasurement(
-                f"{' '.join(point.command)}: {figure.metric} is {figure.value}; its figures are refused"
-            )
-        known = METRICS.get(figure.metric)
-        if known is None or figure.unit != known.unit:
-            raise NoMeasurement(
-                f"{' '.join(point.command)}: {figure.metric} in {figure.unit!r}, not in "
-                f"{known.unit if known else 'a unit that is known'}; its figures are refused"
-            )
+    if why := _refusal(measurement):
+        raise NoMeasurement(f"{' '.join(point.command)}: {why}; its figures are refused")
     columns: dict[str, Any] = {
+        **attributes(point, "nbits", "interface", "workload", "stage"),
+        **attributes(measurement, "verilog_hash", "tests"),
         "key": version_of(point.key, measurement.content) if measurement.content else point.version,
-        "point": _json(point.as_json()),
         "subject": point.label,
         "family": family_of(point.subject),
-        "nbits": point.nbits,
+        "point": _json(point.as_json()),
         "parameters": _json(point.resolved),
-        "interface": point.interface,
-        "workload": point.workload,
-        "stage": point.stage,
         "flow": _json(dict(point.flow)),
         "command": _json(point.command),
-        "tools": _json(measurement.tools),
-        "verilog_hash": measurement.verilog_hash,
-        "tests": measurement.tests,
-        "marks": _json(measurement.marks),
-        "details": _json(measurement.details),
+        **{name: _json(getattr(measurement, name)) for name in ("tools", "marks", "details")},
         "seconds": float(measurement.seconds),  # as it is read: the digest is of that
         "at": _now(),
     }
     figures = tuple((item.operation, item.metric, item.value, item.unit) for item in measurement.figures)
     return Record(MEASUREMENT, columns, figures, tuple(measurement.artifacts.items()))
+
+
+def _refusal(measurement: Measurement) -> str:
+    """Why figures are refused; empty if they are not."""
+    if not measurement.tests:
+        return "no functional run of this hardware passed"
+    for figure in measurement.figures:
+        if not math.isfinite(figure.value):
+            return f"{figure.metric} is {figure.value}"
+        unit = METRICS[figure.metric].unit if figure.metric in METRICS else "a unit that is known"
+        if figure.unit != unit:
+            return f"{figure.metric} in {figure.unit!r}, not in {unit}"
+    return ""
 
 
 def _shared(number: int, columns: Mapping[str, Any]) -> dict[str, Any]:
