@@ -33,22 +33,48 @@ FLOW = (("clock_period", 3.0),)
 CYCLONE = (("device", "cyclone-v"),)
 
 
-def record(ledger, point, *figures, marks=()):
-    return ledger.record(point, Measurement(figures, 1.0, {}, "", "made up for a test", marks))
+class Bench:
+    """A ledger with made-up figures of ours beside those of the papers."""
+
+    def __init__(self, ledger):
+        self.ledger = ledger
+
+    def record(self, point, *figures, marks=()):
+        return self.ledger.record(point, Measurement(figures, 1.0, {}, "", "made up for a test", marks))
+
+    def cycles(self, value, name="mont-001", nbits=32, workload="encrypt", **fields):
+        point = Point(name, nbits, workload=workload, **fields)
+        return self.record(point, figure("cycles", value, workload))
+
+    def chip(self, *figures, name="mont-001", stage="flow", flow=None, marks=()):
+        """A machine with its registers, at the paper's clock."""
+        point = Point(name, 32, interface="xcel", stage=stage, flow=FLOW if flow is None else flow)
+        self.record(point, *figures, marks=marks)
+
+    def area(self, value, stage="flow", **fields):
+        self.chip(figure("area_um2", value), stage=stage, **fields)
+
+    def found(self, number, table, **fields):
+        """Comparisons of a table, of figures with these fields."""
+        figures = [
+            figure
+            for figure in published.paper(number).table(table).figures()
+            if all(getattr(figure, name) == value for name, value in fields.items())
+        ]
+        return [item for item in compare(figures, self.ledger) if isinstance(item, Comparison)]
+
+    def encryption(self):
+        """The first comparison of the cycles of 001's machine."""
+        return self.found("001", "RTL", column="MontModExp", row="Encryption")[0]
+
+    def area_001(self):
+        """The comparison of the area of 001's machine."""
+        return self.found("001", "2a", column="RSAMontXcel")[0]
 
 
-def cycles(ledger, name, nbits, workload, value, **fields):
-    return record(ledger, Point(name, nbits, workload=workload, **fields), figure("cycles", value, workload))
-
-
-def found(ledger, number, table, **fields):
-    """Comparisons of a table, of figures with these fields."""
-    figures = [
-        figure
-        for figure in published.paper(number).table(table).figures()
-        if all(getattr(figure, name) == value for name, value in fields.items())
-    ]
-    return [comparison for comparison in compare(figures, ledger) if isinstance(comparison, Comparison)]
+@pytest.fixture
+def bench(ledger):
+    return Bench(ledger)
 
 
 # ---- what is compared
@@ -124,102 +150,89 @@ def test_reasons(ledger):
 # ---- how
 
 
-def test_cycles_compare_directly(ledger):
-    cycles(ledger, "mont-001", 32, "encrypt", 162)
-    cycles(ledger, "mont", 32, "encrypt", 81)
-    first, second = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")
+def test_cycles_compare_directly(bench):
+    bench.cycles(162)
+    bench.cycles(81, "mont")
+    first, second = bench.found("001", "RTL", column="MontModExp", row="Encryption")
     assert (first.value, first.basis) == (162, WORK)
-    assert first.twin is not None and (first.twin.name, first.ratio(first.twin)) == ("mont-001", 1)
-    assert first.ours is not None and (first.ours.name, first.ratio(first.ours)) == ("mont", 0.5)
+    assert (first.twin.name, first.ratio(first.twin)) == ("mont-001", 1)
+    assert (first.ours.name, first.ratio(first.ours)) == ("mont", 0.5)
     assert first.verdict == "fewer: same work"
-    assert second.ours is not None and second.ours.name == "mont-ct" and second.ours.value is None
+    assert second.ours.name == "mont-ct" and second.ours.value is None
     assert second.verdict == "twin equal: same work"
 
 
 @pytest.mark.parametrize(
     ("value", "said"), [(4199, "equal"), (3870, "fewer"), (4000, "equal"), (4300, "more")]
 )
-def test_one_key_stands_for_a_mean(ledger, value, said):
+def test_one_key_stands_for_a_mean(bench, value, said):
     """4076 cycles: a key may be off by 5 %, where the same operands would give the same cycles within 2 %."""
-    cycles(ledger, "ssmm-004", 64, "decrypt", value)
-    comparison = found(ledger, "004", "1", row="64, Algo 6", column="Cycles")[0]
+    bench.cycles(value, "ssmm-004", 64, "decrypt")
+    comparison = bench.found("004", "1", row="64, Algo 6", column="Cycles")[0]
     assert comparison.verdict == f"twin {said}: same work; one key for a mean over keys"
 
 
-def test_only_the_same_work_counts(ledger):
+def test_only_the_same_work_counts(bench):
     """Not another width, parameter, interface, workload or machine."""
-    cycles(ledger, "mont-001", 64, "encrypt", 1)
-    cycles(ledger, "mont-001", 32, "decrypt", 2)
-    cycles(ledger, "mont-001", 32, "encrypt", 3, interface="xcel")
-    cycles(ledger, "mont-001", 32, "encrypt", 4, settings=(("nstages", 2),))
-    cycles(ledger, "procxcel-mont-001", 32, "encrypt", 5)
-    (first, _) = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")
-    assert first.twin is not None and first.twin.row is None
-    (system,) = found(
-        ledger, "001", "1", column="ProcXcel (Montgomery)", operation="encrypt", window="normalised"
+    bench.cycles(1, "mont-001", 64)
+    bench.cycles(2, "mont-001", 32, "decrypt")
+    bench.cycles(3, interface="xcel")
+    bench.cycles(4, settings=(("nstages", 2),))
+    bench.cycles(5, "procxcel-mont-001")
+    assert bench.encryption().twin.row is None
+    (system,) = bench.found(
+        "001", "1", column="ProcXcel (Montgomery)", operation="encrypt", window="normalised"
     )
-    assert system.twin is not None and system.twin.value == 5
+    assert system.twin.value == 5
 
 
-def test_the_stage_that_says_most(ledger):
+def test_the_stage_that_says_most(bench):
     """Hardware before its formula; the newest of a stage."""
     for value, stage in ((2, "native"), (1, "native"), (3, "formula"), (4, "cl")):
-        cycles(ledger, "mont-001", 32, "encrypt", value, stage=stage)
-    first = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")[0]
-    assert first.twin is not None and first.twin.value == 1
+        bench.cycles(value, stage=stage)
+    first = bench.encryption()
+    assert first.twin.value == 1
 
 
 @pytest.mark.parametrize(("stage", "said"), [("formula", "by formula"), ("cl", "by the cycle-level model")])
-def test_what_no_hardware_has_done(ledger, stage, said):
+def test_what_no_hardware_has_done(bench, stage, said):
     """A formula is said to be one, and the machine itself is still to be measured."""
-    cycles(ledger, "mont-001", 32, "encrypt", 162, stage=stage)
-    first = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")[0]
+    bench.cycles(162, stage=stage)
+    first = bench.encryption()
     assert first.verdict == f"twin equal: same work; {said}"
     assert [str(point) for point in missing([first], stale=False).quick] == [
         "mont-001, 32 bits, encrypt, native",
         "mont, 32 bits, encrypt, native",
     ]
-    cycles(ledger, "mont-001", 32, "encrypt", 162)
-    first = found(ledger, "001", "RTL", column="MontModExp", row="Encryption")[0]
+    bench.cycles(162)
+    first = bench.encryption()
     assert first.verdict == "twin equal: same work"
 
 
-def test_the_present_sources_go_first(ledger, monkeypatch):
+def test_the_present_sources_go_first(bench, monkeypatch):
     """A fresh netlist before a stale layout, and what is stale says so."""
 
-    def area(value, stage, **more):
-        record(
-            ledger,
-            Point("mont-001", 32, interface="xcel", stage=stage, flow=FLOW),
-            figure("area_um2", value),
-            **more,
-        )
-
-    def compared():
-        return found(ledger, "001", "2a", column="RSAMontXcel")[0]
-
-    area(1.0, "layout")
-    assert compared().verdict == "twin smaller: same cells, other tools"
+    bench.area(1.0, "layout")
+    assert bench.area_001().verdict == "twin smaller: same cells, other tools"
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    assert compared().verdict == "twin smaller: same cells, other tools; stale"
-    area(2.0, "flow")
-    assert compared().verdict == "twin smaller: same cells, other tools; before layout"
-    assert compared().twin.value == 2
-    area(3.0, "layout", marks=("late",))
+    assert bench.area_001().verdict == "twin smaller: same cells, other tools; stale"
+    bench.area(2.0)
+    assert bench.area_001().verdict == "twin smaller: same cells, other tools; before layout"
+    assert bench.area_001().twin.value == 2
+    bench.area(3.0, "layout", marks=("late",))
     monkeypatch.undo()
-    assert compared().twin.value == 1, "the sources are again what they were"
-    assert "stale" not in compared().verdict
+    assert bench.area_001().twin.value == 1, "the sources are again what they were"
+    assert "stale" not in bench.area_001().verdict
 
 
-def test_only_the_usual_flow_counts(ledger):
+def test_only_the_usual_flow_counts(bench):
     """Style and density may differ, and are named; another adder or no sizing is another chip than the paper
     is held against.
     """
 
     def compared(value, stage, *flow):
-        point = Point("mont-001", 32, interface="xcel", stage=stage, flow=(*FLOW, *flow))
-        record(ledger, point, figure("area_um2", value))
-        return found(ledger, "001", "2a", column="RSAMontXcel")[0]
+        bench.area(value, stage, flow=(*FLOW, *flow))
+        return bench.area_001()
 
     for setting in (("sizing", False), ("wire_load", "5K_hvratio_1_1"), ("booth", "on"), ("glitches", False)):
         assert compared(1.0, "flow", setting).verdict == "not measured", setting
@@ -230,19 +243,19 @@ def test_only_the_usual_flow_counts(ledger):
     assert compared(4.0, "layout", ("detailed", False)).twin == comparison.twin
 
 
-def test_area_and_energy_on_the_same_cells(ledger):
+def test_area_and_energy_on_the_same_cells(bench):
     figures = (figure("area_um2", 37641.793), figure("energy_nj", 8.92, "decrypt"))
-    record(ledger, Point("mont-001", 32, interface="xcel", stage="flow", flow=FLOW), *figures)
-    record(ledger, Point("procxcel-mont", 32, stage="layout", flow=FLOW), *figures)
-    area = found(ledger, "001", "2a", column="RSAMontXcel")[0]
+    bench.chip(*figures)
+    bench.record(Point("procxcel-mont", 32, stage="layout", flow=FLOW), *figures)
+    area = bench.area_001()
     assert area.ratio(area.twin) == pytest.approx(0.5)
     assert area.verdict == "twin smaller: same cells, other tools; before layout"
-    energy = found(ledger, "001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
+    energy = bench.found("001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
     assert energy.ratio(energy.ours) == pytest.approx(2)
     assert energy.verdict == "more, also without glitches: same cells, other tools"
 
 
-def test_energy_is_known_between_bounds(ledger):
+def test_energy_is_known_between_bounds(bench):
     """Without glitches and with all of them; the paper has 4.46 nJ. A lower bound that is alone says less."""
     for lower, upper, said in (
         (3.0, None, "twin lower bound only"),
@@ -256,64 +269,56 @@ def test_energy_is_known_between_bounds(ledger):
         figures = [figure("energy_nj", lower, "decrypt")]
         if upper is not None:
             figures.append(figure("energy_with_glitches_nj", upper, "decrypt"))
-        record(ledger, point, *figures)
-        energy = found(ledger, "001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
+        bench.record(point, *figures)
+        energy = bench.found("001", "3", column="ProcXcel (Montgomery)", operation="decrypt")[0]
         assert energy.ratio(energy.twin) == pytest.approx(lower / 4.46)
         assert energy.verdict == f"{said}: same cells, other tools; before layout"
 
 
-def test_clock_and_style(ledger):
+def test_clock_and_style(bench):
     """The paper's clock; the style that others are measured with, if it reaches that."""
 
-    def area(value, *flow, marks=()):
-        point = Point("mont-001", 32, interface="xcel", stage="flow", flow=flow)
-        record(ledger, point, figure("area_um2", value), marks=marks)
-
-    def compared():
-        return found(ledger, "001", "2a", column="RSAMontXcel")[0]
+    compared = bench.area_001
 
     def wanted():
         return [" ".join(item.command) for item in missing([compared()]).quick if item.subject == "mont-001"]
 
-    area(1.0, ("clock_period", 2.0))
+    bench.area(1.0, flow=(("clock_period", 2.0),))
     assert compared().verdict == "not measured"
-    area(2.0, *FLOW, marks=("3 ns is missed by 0.1 ns: path",))
+    bench.area(2.0, marks=("3 ns is missed by 0.1 ns: path",))
     assert compared().verdict == "kept out: 3 ns is missed by 0.1 ns"
     assert ["--style fast" in name for name in wanted()] == [True]
-    area(2.5, *FLOW, ("style", "fast"), marks=("3 ns is missed by 0.01 ns",))
+    bench.area(2.5, flow=(*FLOW, ("style", "fast")), marks=("3 ns is missed by 0.01 ns",))
     assert compared().verdict == "kept out: 3 ns is missed by 0.1 ns" and wanted() == [], "tried once"
-    area(3.0, *FLOW, ("style", "fast"))
+    bench.area(3.0, flow=(*FLOW, ("style", "fast")))
     assert compared().verdict == "twin smaller: same cells, other tools; before layout; style fast"
     assert wanted() == []
-    area(4.0, *FLOW, ("equivalence", True))
-    area(5.0, *FLOW, ("style", "area"))
+    bench.area(4.0, flow=(*FLOW, ("equivalence", True)))
+    bench.area(5.0, flow=(*FLOW, ("style", "area")))
     assert compared().twin is not None and compared().twin.value == 4
 
 
-def test_marked_rows_are_kept_out(ledger):
-    point = Point("mont-001", 32, interface="xcel", stage="flow", flow=FLOW)
-    record(ledger, point, figure("area_um2", 70000.0), marks=("3 ns is missed by 0.4 ns",))
-    (area,) = found(ledger, "001", "2a", column="RSAMontXcel")
-    assert area.twin is not None and area.twin.value == 70000 and area.ratio(area.twin) is None
+def test_marked_rows_are_kept_out(bench):
+    bench.area(70000.0, marks=("3 ns is missed by 0.4 ns",))
+    area = bench.area_001()
+    assert area.twin.value == 70000 and area.ratio(area.twin) is None
     assert area.verdict == "kept out: 3 ns is missed by 0.4 ns"
-    layout = point.at(stage="layout", flow=FLOW)
-    record(ledger, layout, figure("area_um2", 75000.0))
-    (area,) = found(ledger, "001", "2a", column="RSAMontXcel")
-    assert area.verdict == "twin equal: same cells, other tools", "another that is not marked goes first"
-    record(ledger, layout.at(subject="mont"), figure("area_um2", 1.0), marks=("fails a test",))
-    (area,) = found(ledger, "001", "2a", column="RSAMontXcel")
-    assert area.verdict == "twin equal: same cells, other tools; ours is kept out"
+    bench.area(75000.0, "layout")
+    twin = "twin equal: same cells, other tools"
+    assert bench.area_001().verdict == twin, "another that is not marked goes first"
+    bench.area(1.0, "layout", name="mont", marks=("fails a test",))
+    assert bench.area_001().verdict == f"{twin}; ours is kept out"
 
 
-def test_ratios_across_technologies(ledger):
+def test_ratios_across_technologies(bench):
     """Table 7 of 000 at 32 bits: CM (PM) takes 6816 / 400 times the logic of MM (M)."""
 
     def alms(name, value, marks=()):
-        point = Point(name, 32, interface="xcel", stage="fpga", flow=CYCLONE)
-        record(ledger, point, figure("alm", value), figure("lut", 2 * value), marks=marks)
+        figures = (figure("alm", value), figure("lut", 2 * value))
+        bench.chip(*figures, name=name, stage="fpga", flow=CYCLONE, marks=marks)
 
     def compared():
-        (comparison,) = found(ledger, "000", "7", row="16", column="CM (PM)")
+        (comparison,) = bench.found("000", "7", row="16", column="CM (PM)")
         return comparison
 
     alms("cm-pm-000", 1600)
@@ -321,7 +326,7 @@ def test_ratios_across_technologies(ledger):
     alms("mm-m-000", 100)
     comparison = compared()
     assert comparison.value == pytest.approx(6816 / 400) and comparison.base == "mm-m-000"
-    assert comparison.twin is not None and comparison.twin.value == 16
+    assert comparison.twin.value == 16
     assert comparison.verdict == "twin agrees: other technology, ratio only"
     alms("scaled", 150)
     assert compared().verdict == "same order: other technology, ratio only"
@@ -331,21 +336,21 @@ def test_ratios_across_technologies(ledger):
     assert compared().verdict == "kept out: fails a test", "a ratio to a marked figure"
 
 
-def test_resources_of_the_same_family(ledger):
+def test_resources_of_the_same_family(bench):
     point = Point("ssmm-004", 64, stage="fpga", flow=CYCLONE)
-    record(ledger, point, figure("alm", 282), figure("ff", 874))
-    alm, ff = (found(ledger, "004", "1", row="64, Algo 6", column=name)[0] for name in ("ALMs", "Regs"))
+    bench.record(point, figure("alm", 282), figure("ff", 874))
+    alm, ff = (bench.found("004", "1", row="64, Algo 6", column=name)[0] for name in ("ALMs", "Regs"))
     assert (alm.ratio(alm.twin), ff.ratio(ff.twin)) == (0.5, 1)
     assert alm.verdict == "twin fewer: same FPGA family, counted before packing"
     other = Point("mmmul-004", 64, stage="fpga", flow=(("device", "artix-7"),))
-    record(ledger, other, figure("ff", 1112))
-    assert found(ledger, "004", "1", row="64, Algo 4", column="Regs")[0].verdict == "not measured"
+    bench.record(other, figure("ff", 1112))
+    assert bench.found("004", "1", row="64, Algo 4", column="Regs")[0].verdict == "not measured"
 
 
-def test_corrected_figures_are_compared(ledger):
+def test_corrected_figures_are_compared(bench):
     """Not those that are printed: two of 003's counts are exchanged."""
-    cycles(ledger, "mmmul-004", 1024, "encrypt", 332440, stage="formula")
-    comparison = found(ledger, "003", "17.4", row="64", column="N_CK")[0]
+    bench.cycles(332440, "mmmul-004", 1024, stage="formula")
+    comparison = bench.found("003", "17.4", row="64", column="N_CK")[0]
     assert (comparison.figure.value, comparison.value, comparison.ratio(comparison.ours)) == (
         176016,
         332440,
@@ -354,16 +359,16 @@ def test_corrected_figures_are_compared(ledger):
     assert comparison.verdict == "equal: same work; by formula"
 
 
-def test_machines_that_cannot_be_made(ledger):
+def test_machines_that_cannot_be_made(bench):
     """Our compression trees end before the paper's do; what is left is the other machine of ours."""
-    (comparison,) = found(ledger, "000", "13", row="512", column="CM (PM)")
-    assert comparison.twin is None and comparison.ours is not None and comparison.ours.name == "scaled"
+    (comparison,) = bench.found("000", "13", row="512", column="CM (PM)")
+    assert comparison.twin is None and comparison.ours.name == "scaled"
     assert comparison.note == "no twin of this width"
 
 
-def test_what_is_missing(ledger, monkeypatch):
+def test_what_is_missing(bench, monkeypatch):
     def wanted(stale=True):
-        found = missing(compare(published.paper("004").table("1").figures(), ledger), stale=stale)
+        found = missing(compare(published.paper("004").table("1").figures(), bench.ledger), stale=stale)
         return tuple(
             [f"{item.subject} {item.nbits} {item.stage}" for item in some]
             for some in (found.quick, found.long)
@@ -372,7 +377,7 @@ def test_what_is_missing(ledger, monkeypatch):
     quick, long = wanted()
     assert "ssmm-004 64 native" in quick and "ssmm-004 1024 formula" in quick and "ssmm-004 64 fpga" in quick
     assert "ssmm-004 2048 fpga" in long and not any("native" in name for name in long)
-    cycles(ledger, "ssmm-004", 64, "decrypt", 4000)
+    bench.cycles(4000, "ssmm-004", 64, "decrypt")
     assert len(wanted()[0]) == len(quick) - 1 and "ssmm-004 64 native" not in wanted()[0]
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     assert "ssmm-004 64 native" in wanted()[0] and "ssmm-004 64 native" not in wanted(stale=False)[0]
@@ -410,8 +415,8 @@ def test_measures_what_is_missing(cli, ledger):
     assert len(ledger.rows(history=True)) == 11
 
 
-def test_json_traces_every_figure(cli, ledger):
-    number = cycles(ledger, "mmmul-004", 1024, "encrypt", 20539, stage="formula")
+def test_json_traces_every_figure(cli, bench):
+    number = bench.cycles(20539, "mmmul-004", 1024, stage="formula")
     report = cli("compare", "003", "--json").json()
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
     comparison = next(item for item in report if (item["row"], item["column"]) == ("64", "N_CK"))
@@ -436,8 +441,8 @@ def test_json_traces_every_figure(cli, ledger):
     assert all(item["reason"] for item in report if not item["compared"])
 
 
-def test_text_of_what_is_not_measured_and_stale(cli, ledger, monkeypatch):
-    cycles(ledger, "mont-001", 32, "encrypt", 162)
+def test_text_of_what_is_not_measured_and_stale(cli, bench, monkeypatch):
+    bench.cycles(162)
     out = cli("compare", "paper-001", "--table", "1", "--table", "RTL").out
     assert "Not measured: 23 points; --measure measures them." in out
     row = next(line for line in out.splitlines() if line.startswith("MontModExp  ") and "162" in line)
@@ -449,24 +454,23 @@ def test_text_of_what_is_not_measured_and_stale(cli, ledger, monkeypatch):
     report = cli("compare", "paper-001", "--table", "RTL", "--json").json()
     sides = [item["twin"] for item in report if item["compared"]]
     assert {(side["value"], side["stale"]) for side in sides} == {(162, True), (None, False)}
-    point = Point("mm-m-000", 32, interface="xcel", stage="fpga", flow=CYCLONE)
-    record(ledger, point, figure("alm", 100))
+    bench.chip(figure("alm", 100), name="mm-m-000", stage="fpga", flow=CYCLONE)
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "again others")
     assert "!" not in cli("compare", "paper-000", "--table", "13").out, (
         "nothing is shown that the base belongs to"
     )
 
 
-def test_text_is_no_wider_than_a_terminal(cli, ledger):
+def test_text_is_no_wider_than_a_terminal(cli, bench):
     """Whatever has been measured: a long verdict wraps, or stands below its row."""
-    wanted = missing(compare(published.figures(), ledger))
+    wanted = missing(compare(published.figures(), bench.ledger))
     for point in wanted.quick + wanted.long:
         operations = (point.workload,) if point.workload else ("encrypt", "decrypt")
         figures = [figure("cycles", 98765, operation) for operation in operations]
         figures += [figure("area_um2", 98765.4321), figure("fmax_mhz", 123.456789)]
         figures += [Figure(name, 98765, name.upper()) for name in ("alm", "lut", "ff", "dsp")]
         figures += [figure("energy_nj", 98.7654321, operation) for operation in operations]
-        record(ledger, point, *figures)
+        bench.record(point, *figures)
     lines = cli("compare").out.splitlines()
     assert max(map(len, lines)) <= 120
     row = next(
@@ -477,8 +481,8 @@ def test_text_is_no_wider_than_a_terminal(cli, ledger):
     assert any(line.startswith("RSAXcel ") and "98765 naive-001" in line for line in lines)
 
 
-def test_markdown(cli, ledger):
-    cycles(ledger, "mont-001", 32, "encrypt", 162)
+def test_markdown(cli, bench):
+    bench.cycles(162)
     lines = cli("compare", "paper-001", "--table", "RTL", "--markdown").out.splitlines()
     assert lines[0].startswith("## Paper 001: ")
     head = lines.index("| machine | bits | figure | published | twin | x | ours | x | verdict |")
@@ -489,8 +493,8 @@ def test_markdown(cli, ledger):
     )
 
 
-def test_all_papers_and_widths(cli, ledger):
-    cycles(ledger, "mont-001", 32, "encrypt", 162)
+def test_all_papers_and_widths(cli, bench):
+    bench.cycles(162)
     report = cli("compare", "--json").json()
     assert {item["paper"] for item in report} == set(published.NUMBERS)
     narrow = cli("compare", "all", "--nbits", 32, "--nbits", 64, "--json").json()
