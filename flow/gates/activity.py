@@ -30,14 +30,13 @@ from ..kit import kit
 from ..netlist import netlist
 from ..progress import say
 from ..timing import nldm, wire_table
-from ..workload import Failure, Simulated
+from ..workload import Failure, Simulated, Workload
 from .activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
-from .engine import Counts, Engine, GateTables
+from .engine import Counts, GateTables
 from .gates import GateProcSimulation, GateSimulation
 
 FILE = "gate_sim.json"
 FOLDER = "activity"
-INPUT_NS = 0.1  # inputs change when a flip-flop outside, with an average load, has answered
 POWER_UP_SEED = 1  # registers, and memories, which have no reset, hold anything before they are written
 SWING_DIGITS = 3
 STATS = "stats_en"  # port of a processor: 1 inside the window
@@ -45,11 +44,10 @@ STATS = "stats_en"  # port of a processor: 1 inside the window
 ALL: list[Mode] = [ZERO_DELAY, TIMED, INERTIAL]
 
 
-class Found(NamedTuple):
-    """Activity of one operation of a workload."""
+class Recorded(NamedTuple):
+    """The counts of one operation of a workload."""
 
     name: str
-    mode: Mode
     counts: Counts
     drawn: int = 0  # see Activity
 
@@ -72,8 +70,7 @@ def gate_sim(
     """
     start = time.perf_counter()
     work = workload.load(workload_json)
-    files = kit.find(adk)
-    library = files.library
+    library = kit.find(adk).library
     nets = netlist.read(netlist_json, library, design.top)
     clock_port = work.names.get("clk") or design.clock_port or "clk"
     timing = None
@@ -85,27 +82,24 @@ def gate_sim(
             wires=wire_table.load(wires) if wires else None,
             wire_load=None if wires else library.default_wire_load or None,
         )
-    tables = GateTables(nets, library, timing=timing, clock_port=clock_port, slew_share=library.slew_share)
-    out_dir = Path(out_dir)
-    (out_dir / FOLDER).mkdir(parents=True, exist_ok=True)
-    modes = ALL if timing else [ZERO_DELAY]
+    tables = GateTables(nets, library, timing=timing, clock_port=clock_port, swings=True)
     run = _programs if work.protocol == workload.SYSTEM else _streams
-    report, found = run(tables, work, modes, clock_ns)
-    for name, mode, counts, drawn in found:
-        made = activity(tables, counts, name, mode, clock_ns)
-        made.whole_cycles = work.energy[name].whole_cycles if name in work.energy else 0
-        made.drawn = drawn
-        made.write(out_dir / FOLDER, made.file)
+    report, found = run(tables, work, clock_ns if timing else None)
+    (out_dir / FOLDER).mkdir(parents=True, exist_ok=True)
+    for recorded in found:
+        for mode in [INERTIAL] if recorded.drawn else ALL if timing else [ZERO_DELAY]:
+            made = activity(tables, recorded, mode, clock_ns)
+            made.whole_cycles = work.energy[made.workload].whole_cycles if made.workload in work.energy else 0
+            made.write(out_dir / FOLDER, made.file)
     report.seconds = round(time.perf_counter() - start, 2)
     report.write(out_dir, FILE)
     return report
 
 
-def _streams(
-    tables: GateTables, work: workload.Workload, modes: list[Mode], clock_ns: float
-) -> tuple[Simulated, list[Found]]:
+def _streams(tables: GateTables, work: Workload, delays_ns: float | None) -> tuple[Simulated, list[Recorded]]:
+    """The rows of a workload, and the activity of its operations; with delays, those of a clock's period."""
     assert work.ports is not None
-    found: list[Found] = []
+    found: list[Recorded] = []
     with GateSimulation(
         tables, work.ports, Options(power_up_seed=POWER_UP_SEED), names=work.names
     ) as simulation:
@@ -113,21 +107,14 @@ def _streams(
         for name in report.cycles:
             say(f"activity of {name}")
             # one run with delays counts what moves without them, too
-            counts = kernel(simulation, work.energy[name], clock_ns, timed=TIMED in modes)
-            found += [Found(name, mode, counts) for mode in modes]
-            for number, row in enumerate(work.drawn.get(name, ()) if TIMED in modes else (), 1):
-                counts = kernel(simulation, row, clock_ns, timed=True, checked=True)
-                found.append(Found(name, INERTIAL, counts, number))
+            found.append(Recorded(name, kernel(simulation, work.energy[name], delays_ns)))
+            for number, row in enumerate(work.drawn.get(name, ()) if delays_ns else (), 1):
+                found.append(Recorded(name, kernel(simulation, row, delays_ns, checked=True), number))
     return report, found
 
 
 def kernel(
-    simulation: GateSimulation,
-    row: workload.Row,
-    clock_ns: float,
-    *,
-    timed: bool = False,
-    checked: bool = False,
+    simulation: GateSimulation, row: workload.Row, delays_ns: float | None, *, checked: bool = False
 ) -> Counts:
     """Count transitions while a machine serves the requests of a row, from its first handshake to its last
     answer's.
@@ -145,7 +132,7 @@ def kernel(
     begin, end = first + before.accepted[0], first + before.done[-1]
     if row.window_cycles:
         end = min(end, begin + row.window_cycles)
-    _open(simulation.engine, begin, end, timed, clock_ns)
+    simulation.engine.window(begin, end, clock_ns=delays_ns)
     again = run()
     if again.responses != before.responses or again.done != before.done:
         raise BadInput(
@@ -157,40 +144,34 @@ def kernel(
     return simulation.engine.counts()
 
 
-def _open(
-    engine: Engine, first: int, last: int | None, timed: bool, clock_ns: float, signal: str | None = None
-) -> None:
-    engine.window(first, last, signal=signal, timed=timed, input_ns=INPUT_NS, clock_ns=clock_ns)
-
-
 def _programs(
-    tables: GateTables, work: workload.Workload, modes: list[Mode], clock_ns: float
-) -> tuple[Simulated, list[Found]]:
+    tables: GateTables, work: Workload, delays_ns: float | None
+) -> tuple[Simulated, list[Recorded]]:
     """The programs of a workload; of the energy workloads and of the dummy, the activity in their windows."""
     cycles: dict[str, int] = {}
     failures: list[Failure] = []
-    found: list[Found] = []
+    found: list[Recorded] = []
     with GateProcSimulation(tables) as simulation:
         for name, row in work.programs:
             recorded = name in work.energy or name == workload.DUMMY
-            _open(simulation.engine, 0, None, recorded and TIMED in modes, clock_ns, signal=STATS)
+            simulation.engine.window(signal=STATS, clock_ns=delays_ns if recorded else None)
             outcome = simulation.run(workload.program(row), max_cycles=work.max_cycles)
             counts = simulation.engine.counts()
             if recorded:
-                found += [Found(name, mode, counts) for mode in modes]
+                found.append(Recorded(name, counts))
             workload.note_outcome(name, outcome, failures, cycles)
     return Simulated.of(work, failures, cycles), found
 
 
-def activity(tables: GateTables, counts: Counts, name: str, mode: Mode, clock_ns: float) -> Activity:
+def activity(tables: GateTables, recorded: Recorded, mode: Mode, clock_ns: float) -> Activity:
     """Return the content of an activity file."""
+    counts, nets = recorded.counts, tables.netlist.nets
     toggles = {ZERO_DELAY: counts.toggles, TIMED: counts.timed, INERTIAL: counts.swings}[mode]
     assert toggles is not None
-    toggles = toggles.round(SWING_DIGITS)
-    nets = tables.netlist.nets
-    moved = zip(toggles.tolist(), counts.ones.round(6).tolist(), strict=True)
-    found = Activity.of(dict(zip(nets, moved, strict=True)), counts.cycles, clock_ns, name, mode)
-    found.clock_nets = [net for index, net in enumerate(nets) if counts.clocked[index]]
+    moved = zip(toggles.round(SWING_DIGITS).tolist(), counts.ones.round(6).tolist(), strict=True)
+    made = Activity.of(dict(zip(nets, moved, strict=True)), counts.cycles, clock_ns, recorded.name, mode)
+    made.drawn = recorded.drawn
+    made.clock_nets = [net for net, clocked in zip(nets, counts.clocked, strict=True) if clocked]
     if mode != ZERO_DELAY:
-        found.late_events, found.latest_ns = counts.late, round(counts.latest_ns, 4)
-    return found
+        made.late_events, made.latest_ns = counts.late, round(counts.latest_ns, 4)
+    return made

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ..timing.nldm import Timing
 from . import gate_harness
 
 TICK_NS = 0.00025
+INPUT_NS = 0.1  # inputs change when a flip-flop outside, with an average load, has answered
 MAX_INPUTS, MAX_OUTPUTS, MAX_DATA = 6, 2, 4
 NO_ARC = 255
 FLIP_FLOP, LATCH, CLOCK_GATE = range(3)
@@ -82,9 +83,12 @@ class Counts:
     clocked: np.ndarray  # nets that the clock reaches
     late: int  # events after the end of the clock's period, if one was given
     latest_ns: float  # when the last event was, from the clock's edge on
-    # how far the voltages went, in toggles: a pulse that is cut short counts in part; without a `slew_share`
-    # nobody has asked
+    # how far the voltages went, in toggles: a pulse that is cut short counts in part; None if not asked
     swings: np.ndarray | None = None
+
+
+Edge = tuple[str, int, str, int, str]  # input, its edge, output, its edge, and condition
+Arcs = Mapping[Edge, int]
 
 
 class GateTables:
@@ -97,37 +101,40 @@ class GateTables:
         *,
         timing: Timing | None = None,
         clock_port: str = "clk",
-        slew_share: float | None = None,
+        swings: bool = False,
     ) -> None:
-        """With a timing, and how much of a ramp the library's slews are, the engine counts swings as well."""
+        """With a timing the engine counts with delays as well, and on request how far voltages swing."""
         self.netlist, self.library = netlist, library
-        self.clock_net = _clock(netlist, clock_port)
+        direction, clocks = netlist.ports.get(clock_port, ("", []))
+        self.clock_net = clocks[0] if direction == "input" and len(clocks) == 1 else None
         names = [name for name, cell in netlist.cells.items() if _simulated(library, cell)]
-        self.logic = [name for name in names if not library.cells[netlist.cells[name].kind].sequential]
-        self.registers = [name for name in names if library.cells[netlist.cells[name].kind].sequential]
+        self.cells = {name: library.cells[netlist.cells[name].kind] for name in names}
+        self.logic = [name for name, cell in self.cells.items() if not cell.sequential]
+        self.registers = [name for name, cell in self.cells.items() if cell.sequential]
+        arcs, self._ticks, first = _arcs(timing) if timing else ({}, np.ones(1, np.int32), {})
         kinds = sorted({netlist.cells[name].kind for name in self.logic})
-        rows, ticks = _rows(timing) if timing else ({}, _Ticks(np.ones(1, np.int32), {}))
         self._kinds = np.zeros(max(1, len(kinds)), KIND)
         for place, kind in enumerate(kinds):
-            _fill_kind(self._kinds[place], library.cells[kind], rows.get(kind, {}))
-        self._cells = self._make_cells({kind: place for place, kind in enumerate(kinds)}, ticks.first)
+            _fill_kind(self._kinds[place], library.cells[kind], arcs.get(kind, {}))
+        self._cells = np.full(max(1, len(self.logic)), -1, CELL)
+        if self.logic:
+            numbers = {kind: place for place, kind in enumerate(kinds)}
+            rows = [
+                (numbers[self.cells[name].name], *self._ends(name), first.get(name, 0)) for name in self.logic
+            ]
+            for field, column in zip(("kind", "in", "out", "arcs"), zip(*rows, strict=True), strict=True):
+                self._cells[field] = column
         self._states = np.zeros(max(1, len(self.registers)), STATE)
-        for place, name in enumerate(self.registers):
-            instance = netlist.cells[name]
-            self._states[place] = _state_row(instance, library.cells[instance.kind])
-            if timing:
-                self._states[place]["ticks"] = _state_ticks(
-                    library.cells[instance.kind],
-                    rows[instance.kind],
-                    ticks.of(name, len(rows[instance.kind])),
-                )
+        for row, name in zip(self._states, self.registers, strict=False):
+            _fill_state(row, netlist.cells[name], self.cells[name])
+            for arc, number in arcs.get(self.cells[name].name, {}).items():
+                _add_ticks(row, self.cells[name], arc, self._ticks[first[name] + number])
         self._sources = np.array([net for _, net in netlist.port_bits("input")] or [0], np.int32)
         self._ones = np.zeros(len(netlist.nets) + 1, np.uint8)
         for net, value in netlist.constants.items():
             self._ones[net] = value == "1"
-        self._ticks = ticks.every
         self.timed = timing is not None
-        self._ramps = _ramp_ticks(timing, slew_share) if timing and slew_share else None
+        self._ramps = _ramp_ticks(timing, library.slew_share) if timing and swings else None
         self.c = _Tables(
             net_count=len(netlist.nets),
             cell_count=len(self.logic),
@@ -143,26 +150,14 @@ class GateTables:
             ramps=None if self._ramps is None else self._ramps.ctypes.data,
         )
 
-    def _make_cells(self, kinds: Mapping[str, int], first: Mapping[str, int]) -> np.ndarray:
-        cells = np.full(max(1, len(self.logic)), -1, CELL)
-        pins = {kind: (self.library.cells[kind].inputs, self.library.cells[kind].outputs) for kind in kinds}
-        rows = []
-        for name in self.logic:
-            instance = self.netlist.cells[name]
-            inputs, outputs = pins[instance.kind]
-            get = instance.pins.get
-            ins = [get(pin, -1) for pin in inputs] + [-1] * (MAX_INPUTS - len(inputs))
-            outs = [get(pin, -1) for pin in outputs] + [-1] * (MAX_OUTPUTS - len(outputs))
-            rows.append((kinds[instance.kind], ins, outs, first.get(name, 0)))
-        if rows:
-            for field, column in zip(("kind", "in", "out", "arcs"), zip(*rows, strict=True), strict=True):
-                cells[field] = column
-        return cells
+    def _ends(self, name: str) -> tuple[list[int], list[int]]:
+        """The nets of a gate's inputs and outputs, -1 for none."""
+        pins, cell = self.netlist.cells[name].pins, self.cells[name]
+        return _nets(pins, cell.inputs, MAX_INPUTS), _nets(pins, cell.outputs, MAX_OUTPUTS)
 
 
-def _clock(netlist: Netlist, clock_port: str) -> int | None:
-    direction, nets = netlist.ports.get(clock_port, ("", []))
-    return nets[0] if direction == "input" and len(nets) == 1 else None
+def _nets(pins: Mapping[str, int], names: tuple[str, ...], count: int) -> list[int]:
+    return [pins.get(name, -1) for name in names] + [-1] * (count - len(names))
 
 
 def _simulated(library: Library, instance: Instance) -> bool:
@@ -174,12 +169,11 @@ def _simulated(library: Library, instance: Instance) -> bool:
     return any(pin in instance.pins for pin in library.cells[instance.kind].outputs)
 
 
-def _fill_kind(row: np.void, cell: Cell, rows: Mapping[tuple, int]) -> None:
+def _fill_kind(row: np.void, cell: Cell, arcs: Arcs) -> None:
     if len(cell.inputs) > MAX_INPUTS or len(cell.outputs) > MAX_OUTPUTS:
         raise BadInput(
             f"{cell.name} has {len(cell.inputs)} inputs and {len(cell.outputs)} outputs: cells of up to "
-            f"{MAX_INPUTS} and "
-            f"{MAX_OUTPUTS} can be simulated"
+            f"{MAX_INPUTS} and {MAX_OUTPUTS} can be simulated"
         )
     row["arc"] = NO_ARC
     for place, output in enumerate(cell.outputs):
@@ -194,19 +188,18 @@ def _fill_kind(row: np.void, cell: Cell, rows: Mapping[tuple, int]) -> None:
         if not cell.inputs:  # a tie cell: its one value at any index
             table = table and (1 << 64) - 1
         row["table"][place] = table
-    for (related, source, output, edge, when), number in rows.items():
+    for (related, source, output, edge, when), number in arcs.items():
         if related not in cell.inputs or output not in cell.outputs:
             continue
         place = cell.inputs.index(related)
         condition = parse(when).table(cell.inputs) if when else -1
-        target = row["arc"][cell.outputs.index(output), place]
-        level = int(edge == RISE)
+        target = row["arc"][cell.outputs.index(output), place, :, int(edge == RISE)]
         for at in range(1 << len(cell.inputs)):
             # a condition that holds is better than an arc without one, and that than an arc of another state
             if (at >> place & 1) == (source == RISE) and (
-                target[at, level] == NO_ARC or (when and condition >> at & 1)
+                target[at] == NO_ARC or (when and condition >> at & 1)
             ):
-                target[at, level] = number
+                target[at] = number
 
 
 def _level(text: str, instance: Instance) -> tuple[int, int]:
@@ -221,15 +214,14 @@ def _level(text: str, instance: Instance) -> tuple[int, int]:
     return instance.pins.get(function.inputs[0], -1), function.table(function.inputs) >> 1 & 1
 
 
-def _state_row(instance: Instance, cell: Cell) -> tuple:
-    """The values of STATE, without delays."""
-    register = cell.ff or cell.latch
+def _fill_state(row: np.void, instance: Instance, cell: Cell) -> None:
+    """All but the delays of a register or clock gate."""
+    register, gate = cell.ff or cell.latch, cell.clock_gate
     if cell.ff:
         kind, data, clocked_on = FLIP_FLOP, cell.ff.next_state, cell.ff.clocked_on
     elif cell.latch:
         kind, data, clocked_on = LATCH, cell.latch.data_in, cell.latch.enable
     else:
-        gate = cell.clock_gate
         assert gate is not None
         if not gate.style.startswith("latch_posedge"):
             raise BadInput(
@@ -238,89 +230,68 @@ def _state_row(instance: Instance, cell: Cell) -> tuple:
             )
         kind, clocked_on = CLOCK_GATE, gate.clock
         data = f"{gate.enable} | {gate.test}" if gate.test else gate.enable
-    state, inverse, clear, preset = (
-        (register.state, register.inverse, register.clear, register.preset)
-        if register
-        else (cell.gate_state, "", "", "")
-    )
     function = parse(data)
     if len(function.inputs) > MAX_DATA:
         raise BadInput(
             f"{cell.name} takes its state from {len(function.inputs)} pins: up to {MAX_DATA} can be simulated"
         )
-    nets = [instance.pins.get(pin, -1) for pin in function.inputs] + [-1] * (MAX_DATA - len(function.inputs))
-    outputs = {}
+    row["type"], row["table"] = kind, function.table(function.inputs)
+    row["data"] = _nets(instance.pins, function.inputs, MAX_DATA)
+    row["ticks"] = 1
+    row["q"] = row["qn"] = -1
     for pin in cell.outputs:
-        shown = parse(cell.pins[pin].function)
-        known = [name for name in (state, inverse) if name in shown.inputs]
-        if (
-            cell.pins[pin].three_state
-            or not known
-            or (not cell.clock_gate and shown.tree not in (state, inverse))
-        ):
+        shown = _shown(cell, pin)
+        if shown is None:
             raise BadInput(f"{cell.name}/{pin} is neither its state nor the inverse, which is not supported")
-        outputs[known[0]] = instance.pins.get(pin, -1)
-    clock, active = _level(clocked_on, instance)
-    if clock < 0:
+        row[shown] = instance.pins.get(pin, -1)
+    row["clock"], row["active"] = _level(clocked_on, instance)
+    if row["clock"] < 0:
         raise BadInput(f"the clock of {instance.name} is not connected")
-    row = (
-        kind,
-        nets,
-        function.table(function.inputs),
-        clock,
-        active,
-        *_level(clear, instance),
-        *_level(preset, instance),
-    )
-    return (*row, outputs.get(state, -1), outputs.get(inverse, -1), [[1, 1], [1, 1]])
+    row["clear"], row["clear_level"] = _level(register.clear if register else "", instance)
+    row["preset"], row["preset_level"] = _level(register.preset if register else "", instance)
 
 
-class _Ticks(NamedTuple):
-    """The delays of all arcs in ticks, those of an instance one after the other; and where they begin."""
+def _shown(cell: Cell, pin: str) -> str | None:
+    """The state that an output shows: "q", its inverse "qn", or neither."""
+    register, function = cell.ff or cell.latch, parse(cell.pins[pin].function)
+    if cell.pins[pin].three_state:
+        return None
+    if register is None:
+        return "q" if cell.gate_state in function.inputs else None
+    return {register.state: "q", register.inverse: "qn"}.get(str(function.tree))
 
-    every: np.ndarray
-    first: dict[str, int]
 
-    def of(self, name: str, count: int) -> list[int]:
-        """Return the nets of an instance."""
-        return self.every[self.first[name] : self.first[name] + count].tolist()
+def _add_ticks(row: np.void, cell: Cell, arc: Edge, ticks: int) -> None:
+    """The delay of an arc from the active edge to an output."""
+    related, _, output, edge, _ = arc
+    if cell.pins[related].clock:
+        place = int(_shown(cell, output) == "qn"), int(edge == RISE)
+        row["ticks"][place] = max(row["ticks"][place], ticks)
 
 
-def _rows(timing: Timing) -> tuple[dict[str, dict[tuple, int]], _Ticks]:
-    """By kind: the number of each arc; and the ticks of the arcs of all instances."""
-    arcs = timing.arcs()
-    kinds: dict[str, dict[tuple, int]] = {}
-    numbers = np.zeros((len(arcs.rows), max(1, *map(len, arcs.rows.values()))), np.int64)
-    for place, (kind, edges) in enumerate(arcs.rows.items()):
-        rows = kinds[kind] = {}
-        numbers[place, : len(edges)] = [rows.setdefault(edge, len(rows)) for edge in edges]
-        if len(rows) > NO_ARC:
-            raise BadInput(f"{kind} has more than {NO_ARC} arcs, which is not supported")
-    sizes = np.array([len(rows) for rows in kinds.values()])[arcs.kind]
+def _arcs(timing: Timing) -> tuple[Mapping[str, Arcs], np.ndarray, dict[str, int]]:
+    """By kind the number of each arc; the delays in ticks of the arcs of all instances, those of an instance
+    one after the other; and where they begin.
+    """
+    kinds: dict[str, dict[Edge, int]] = {}
+    numbers = np.zeros((len(timing.kinds), max(1, *(len(kind.rows) for kind in timing.kinds.values()))), int)
+    for place, (name, kind) in enumerate(timing.kinds.items()):
+        arcs = kinds[name] = {}
+        numbers[place, : len(kind.rows)] = [arcs.setdefault(row[:5], len(arcs)) for row in kind.rows]
+        if len(arcs) > NO_ARC:
+            raise BadInput(f"{name} has more than {NO_ARC} arcs, which is not supported")
+    sizes = np.array([len(arcs) for arcs in kinds.values()])[timing.kind]
     first = np.cumsum(sizes) - sizes
-    every = np.ones(max(1, int(sizes.sum())), np.int32)
-    places = first[arcs.cell] + numbers[arcs.kind[arcs.cell], arcs.row]
-    np.maximum.at(every, places, np.rint(arcs.delay_ns / TICK_NS).astype(np.int32))
-    return kinds, _Ticks(every, dict(zip(arcs.names, first.tolist(), strict=True)))
+    ticks = np.ones(max(1, int(sizes.sum())), np.int32)
+    places = first[timing.arc_cell] + numbers[timing.kind[timing.arc_cell], timing.arc_row]
+    np.maximum.at(ticks, places, np.rint(timing.arc_delay[0] / TICK_NS).astype(np.int32))
+    return kinds, ticks, dict(zip(timing.names, first.tolist(), strict=True))
 
 
 def _ramp_ticks(timing: Timing, slew_share: float) -> np.ndarray:
     """By net: of its whole way to 0 and to 1, at its largest slews."""
     ways = timing.slews_ns[:, [FALL, RISE]] / (slew_share * TICK_NS)
     return np.ascontiguousarray(np.maximum(np.rint(ways), 1), np.int32)
-
-
-def _state_ticks(cell: Cell, rows: Mapping[tuple, int], ticks: Sequence[int]) -> list[list[int]]:
-    """From the active edge to the outputs."""
-    found = [[1, 1], [1, 1]]
-    state = cell.ff or cell.latch
-    for pin in cell.outputs:
-        inverse = state is not None and cell.pins[pin].function == state.inverse
-        for (related, _, output, edge, _), number in rows.items():
-            if output == pin and cell.pins[related].clock and number < len(ticks):
-                level = int(edge == RISE)
-                found[int(inverse)][level] = max(found[int(inverse)][level], ticks[number])
-    return found
 
 
 def declare(lib: ctypes.CDLL, name: str, result: type | None, *arguments: type) -> None:
@@ -352,12 +323,12 @@ class Engine:
     """
 
     def __init__(
-        self, tables: GateTables, *, seed: int = 0, lib: ctypes.CDLL | None = None, handle: int | None = None
+        self, tables: GateTables, *, lib: ctypes.CDLL | None = None, handle: int | None = None
     ) -> None:
         self.tables = tables
         self._owned = handle is None
         self._lib = lib or prepared(gate_harness.library())
-        self._handle = handle or self._lib.gates_new(ctypes.byref(tables.c), seed)
+        self._handle = handle or self._lib.gates_new(ctypes.byref(tables.c), 0)
         loop = self._lib.gates_loop(self._handle)
         if loop >= 0:
             name = tables.netlist.nets[loop]
@@ -367,11 +338,11 @@ class Engine:
 
     def set(self, values: Mapping[str, int]) -> None:
         """Give input ports their values; `settle` or the next edge of the clock makes the logic follow."""
-        ports = self.tables.netlist.ports
+        inputs = {name: nets for name, (way, nets) in self.tables.netlist.ports.items() if way == "input"}
         for port, value in values.items():
-            if port not in ports or ports[port][0] != "input":
-                raise unknown("input port", port, [name for name, row in ports.items() if row[0] == "input"])
-            for bit, net in enumerate(ports[port][1]):
+            if port not in inputs:
+                raise unknown("input port", port, inputs)
+            for bit, net in enumerate(inputs[port]):
                 self._lib.gates_set(self._handle, net, value >> bit & 1)
 
     def settle(self) -> None:
@@ -385,18 +356,16 @@ class Engine:
 
     def get(self, port: str) -> int:
         """The value of a port."""
-        if port not in self.tables.netlist.ports:
-            raise unknown("port", port, self.tables.netlist.ports)
-        nets = self.tables.netlist.ports[port][1]
+        _, nets = self.tables.netlist.ports[port]
         return sum(self._lib.gates_get(self._handle, net) << bit for bit, net in enumerate(nets))
 
     def state(self) -> dict[str, int]:
         """The output of every flip-flop, by the name of its net."""
-        netlist, library = self.tables.netlist, self.tables.library
+        netlist = self.tables.netlist
         nets = [
             netlist.cells[name].pins[pin]
             for name in self.tables.registers
-            for pin in library.cells[netlist.cells[name].kind].outputs
+            for pin in self.tables.cells[name].outputs
             if pin in netlist.cells[name].pins
         ]
         return {netlist.nets[net]: self._lib.gates_get(self._handle, net) for net in nets}
@@ -412,21 +381,19 @@ class Engine:
         last: int | None = None,
         *,
         signal: str | None = None,
-        timed: bool = False,
-        input_ns: float = 0.0,
-        clock_ns: float = 0.0,
+        clock_ns: float | None = None,
     ) -> None:
         """Count the cycles that begin with rising edges `first` up to, and without, `last`, by `edges`.
 
-        With a `signal`, only of these the ones before whose edge that net is 1. `timed`: with delays, too;
-        inputs then change `input_ns` after the edge, and `late` counts what moves after `clock_ns`.
+        With a `signal`, only of these the ones before whose edge that net is 1. With `clock_ns`, count with
+        delays, too: inputs change INPUT_NS after the edge, and `late` counts what moves after the period.
         """
-        if timed and not self.tables.timed:
+        if clock_ns is not None and not self.tables.timed:
             raise BadInput("no delays are known: make the tables with a timing (nldm.analyze)")
         net = -1 if signal is None else self.tables.netlist.net(signal)
-        ticks = round(input_ns / TICK_NS) if timed else -1
+        ticks = -1 if clock_ns is None else round(INPUT_NS / TICK_NS)
         end = 2**64 - 1 if last is None else last
-        self._lib.gates_window(self._handle, first, end, net, ticks, round(clock_ns / TICK_NS))
+        self._lib.gates_window(self._handle, first, end, net, ticks, round((clock_ns or 0.0) / TICK_NS))
 
     def counts(self) -> Counts:
         """End the window and return its counts."""

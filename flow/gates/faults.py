@@ -56,15 +56,14 @@ class StuckTables(GateTables):
 
     def __init__(self, whole: GateTables, net: int, value: int) -> None:
         self.__dict__.update(whole.__dict__)
-        self._cells, self._states, self._ones = whole._cells.copy(), whole._states.copy(), whole._ones.copy()
-        self._cells["out"][self._cells["out"] == net] = -1
-        for pin in ("q", "qn"):
-            self._states[pin][self._states[pin] == net] = -1
-        self._ones[net] = value
         self.c = _Tables.from_buffer_copy(whole.c)
-        self.c.cells = self._cells.ctypes.data
-        self.c.states = self._states.ctypes.data
-        self.c.ones = self._ones.ctypes.data
+        for name in ("cells", "states", "ones"):
+            array = getattr(whole, f"_{name}").copy()
+            setattr(self, f"_{name}", array)
+            setattr(self.c, name, array.ctypes.data)
+        for nets in (self._cells["out"], self._states["q"], self._states["qn"]):
+            nets[nets == net] = -1
+        self._ones[net] = value
 
 
 class _FlippedModel(GateModel):
@@ -79,16 +78,20 @@ class _FlippedModel(GateModel):
         net, cycle = self._fault.net, self._fault.cycle
         if cycle and (outcome := self.lib.sim_advance(self.handle, cycle)) != RUNNING:
             return outcome
-        lib, gates = self.engine._lib, self.engine._handle
-        for item in self._beside(net):
-            lib.gates_set(gates, item, 1 - lib.gates_get(gates, item))
-        lib.gates_settle(gates)
+        self._set({item: 1 - self._get(item) for item in self._beside(net)})
         if (outcome := self.lib.sim_advance(self.handle, 1)) != RUNNING:
             return outcome
         if (value := self._driven(net)) is not None:
-            lib.gates_set(gates, net, value)
-            lib.gates_settle(gates)
+            self._set({net: value})
         return super().advance(report)
+
+    def _get(self, net: int) -> int:
+        return self.engine._lib.gates_get(self.engine._handle, net)
+
+    def _set(self, values: dict[int, int]) -> None:
+        for net, value in values.items():
+            self.engine._lib.gates_set(self.engine._handle, net, value)
+        self.engine.settle()
 
     def _beside(self, net: int) -> list[int]:
         """The net, and the other one of a flip-flop that shows its state twice."""
@@ -99,12 +102,10 @@ class _FlippedModel(GateModel):
 
     def _driven(self, net: int) -> int | None:
         """Return the value that the cell drives onto a net; None for a flip-flop."""
-        tables, lib, gates = self._tables, self.engine._lib, self.engine._handle
+        tables = self._tables
         for cell, output in zip(*(tables._cells["out"] == net).nonzero(), strict=True):
             row = tables._cells[cell]
-            at = sum(
-                lib.gates_get(gates, int(item)) << pin for pin, item in enumerate(row["in"]) if item >= 0
-            )
+            at = sum(self._get(int(item)) << pin for pin, item in enumerate(row["in"]) if item >= 0)
             return int(tables._kinds[row["kind"]]["table"][output]) >> at & 1
         return None
 
@@ -128,9 +129,9 @@ class FaultyNetlist:
         """Return the nets that a cell drives and the clock does not reach."""
         with GateSimulation(self.tables, self.ports) as simulation:
             clocked = simulation.engine.counts().clocked
-        driven = {int(net) for net in self.tables._cells["out"].flat if net >= 0}
-        driven |= {int(net) for pin in ("q", "qn") for net in self.tables._states[pin] if net >= 0}
-        return sorted(net for net in driven if not clocked[net])
+        states = self.tables._states
+        driven = {*self.tables._cells["out"].flat, *states["q"], *states["qn"]}
+        return sorted(int(net) for net in driven if net >= 0 and not clocked[net])
 
     def name(self, net: int) -> str:
         """Return the name of a net, as in the netlist."""

@@ -113,7 +113,7 @@ struct VHarness {
 
     void* gates;
     const int32_t* nets;
-    uint8_t clk_was = 0@was@;
+    uint8_t clk_was = 0;
 };
 """
 
@@ -133,54 +133,40 @@ def header(harness: Harness) -> str:
         if name in harness.outputs:
             shows.append(f"        show({name}, {offset}, {nbits});")
         offset += nbits
+    own = [strobe for strobe in harness.inputs if strobe != "clk"]
     edges = []
     for strobe, inputs in harness.inputs.items():
-        edges += [
-            f"        if ({strobe} && !{strobe}_was) {{",
-            *(takes[name] for name in inputs),
-            "        }",
-        ]
-        if strobe != "clk":
-            edges.append(f"        {strobe}_was = {strobe};")
-    own = [strobe for strobe in harness.inputs if strobe != "clk"]
+        edges.append(f"        if ({strobe} && !{strobe}_was) {{")
+        edges += [*(takes[name] for name in inputs), "        }"]
+    edges += [f"        {strobe}_was = {strobe};" for strobe in own]
     values = {
-        "edges": "\n".join(edges),
-        "outputs": "\n".join(shows),
-        "ports": "\n".join(f"    {_type(nbits)} {name}{{}};" for name, nbits in harness.widths.items()),
-        "strobes": "\n".join(f"    uint8_t {strobe} = 0;" for strobe in own),
-        "was": "".join(f", {strobe}_was = 0" for strobe in own),
+        "edges": edges,
+        "outputs": shows,
+        "ports": [f"    {_type(nbits)} {name}{{}};" for name, nbits in harness.widths.items()],
+        "strobes": [f"    uint8_t {strobe} = 0, {strobe}_was = 0;" for strobe in own],
     }
-    return re.sub(r"@(\w+)@", lambda match: values[match[1]], _CLASS)
+    return re.sub(r"@(\w+)@", lambda match: "\n".join(values[match[1]]), _CLASS)
 
 
 def library(harness: Harness | None = None, driver: str | None = None) -> Path:
     """The engine as a library: alone, or with a driver for this harness."""
-    compile_ = [*COMPILE, "-O1", "-shared"]
+    engine = "".join(path.read_text() for path in ENGINE)
+    compiled = _compiled("o", {"gates.cpp": engine}, "-O3", "-c", "gates.cpp")
     texts = {}
     if harness and driver:
         texts = {"VHarness.h": header(harness), "driver.cpp": MODEL.read_text() + driver}
-    engine = _engine()
-    key = cache.key(*texts.values(), engine.name, *compile_, toolchain.fingerprint())
+    return _compiled("so", texts, "-O1", "-shared", "-I.", *(["driver.cpp"] if texts else []), str(compiled))
+
+
+def _compiled(suffix: str, texts: Mapping[str, str], *arguments: str) -> Path:
+    """The product of the compiler on files of these names and texts, from the cache if it is there."""
+    command = [*COMPILE, *arguments, "-o", "product"]
+    key = cache.key(*texts.values(), *command, toolchain.fingerprint())
 
     def make(directory: Path) -> Path:
         for name, text in texts.items():
             (directory / name).write_text(text)
-        sources = ["driver.cpp"] if texts else []
-        toolchain.cxx([*compile_, "-I.", *sources, str(engine), "-o", "product"], cwd=directory)
+        toolchain.cxx(command, cwd=directory)
         return directory / "product"
 
-    return cache.cached(f"gates-{key}.so", make)
-
-
-def _engine() -> Path:
-    """The engine as one object file, for all drivers."""
-    compile_ = [*COMPILE, "-O3", "-c"]
-    text = "".join(path.read_text() for path in ENGINE)
-    key = cache.key(text, *compile_, toolchain.fingerprint())
-
-    def make(directory: Path) -> Path:
-        (directory / "gates.cpp").write_text(text)
-        toolchain.cxx([*compile_, "gates.cpp", "-o", "gates.o"], cwd=directory)
-        return directory / "gates.o"
-
-    return cache.cached(f"engine-{key}.o", make)
+    return cache.cached(f"gates-{key}.{suffix}", make)

@@ -99,13 +99,24 @@ def netlist_of(component: Component) -> tuple[Netlist, Ports]:
     return synthesized(text, top_name(component)), ports
 
 
-class GateSimulation(NativeSimulation):
-    """Simulates the netlist of a machine with streams."""
+class AtGates:
+    """A simulation by the engine, behind a driver."""
 
     _model: GateModel
     stage = STAGE
-    waves = ()
+    waves: tuple[str, ...] = ()
     powers_up = True
+
+    @property
+    def engine(self) -> Engine:
+        """For windows and counts."""
+        return self._model.engine
+
+
+class GateSimulation(AtGates, NativeSimulation):
+    """Simulates the netlist of a machine with streams."""
+
+    _model: GateModel
 
     def __init__(
         self,
@@ -121,26 +132,11 @@ class GateSimulation(NativeSimulation):
         self.ports = ports
         self._model = GateModel(tables, harness(ports), DRIVER, options, names)
 
-    @property
-    def engine(self) -> Engine:
-        """For windows and counts."""
-        return self._model.engine
 
-
-class GateProcSimulation(NativeProcSimulation):
+class GateProcSimulation(AtGates, NativeProcSimulation):
     """Simulates the netlist of a processor, with its accelerator or alone."""
 
     _model: GateModel
-    stage = STAGE
-    waves = ()
-    powers_up = True
 
-    def __init__(self, tables: GateTables, options: Options | None = None) -> None:
-        options = options or Options()
-        self._check(options)
-        self._model = GateModel(tables, proc_harness(), TESTBENCH, options)
-
-    @property
-    def engine(self) -> Engine:
-        """For windows and counts."""
-        return self._model.engine
+    def __init__(self, tables: GateTables) -> None:
+        self._model = GateModel(tables, proc_harness(), TESTBENCH, Options())

@@ -19,7 +19,6 @@ from ..kit.constraints import Constraints
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
 from ..timing import nldm
-from .activity import INPUT_NS
 from .engine import GateTables, declare
 from .gates import GateSimulation
 
@@ -46,8 +45,7 @@ class TracedNetlist:
         self._tables = GateTables(netlist, library, timing=timing, clock_port=constraints.clock_port or "clk")
         modules = [driver[0].rpartition(".")[0] if driver is not None else "" for driver in netlist.driver]
         self.modules = sorted(set(modules))
-        number = {name: place for place, name in enumerate(self.modules)}
-        self._groups = np.array([number[module] for module in modules], np.int32)
+        self._groups = np.array([self.modules.index(module) for module in modules], np.int32)
         self._weights = np.ones(len(modules), np.uint32)
         self._simulation = GateSimulation(self._tables, ports)
         self._engine = self._simulation.engine
@@ -69,8 +67,7 @@ class TracedNetlist:
         room = RESET_CYCLES + (len(requests) + 1) * (before + delay + 2)
         sums = np.zeros((room, len(self.modules)), np.uint64)
         engine = self._engine
-        first = engine.edges
-        engine.window(first, None, timed=True, input_ns=INPUT_NS, clock_ns=self._clock_ns)
+        engine.window(engine.edges, clock_ns=self._clock_ns)
         engine._lib.gates_follow(
             engine._handle,
             self._weights.ctypes.data,

@@ -23,7 +23,6 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -48,19 +47,6 @@ class Endpoint:
     arrival_ns: float
     required_ns: float
     slack_ns: float
-
-
-class Arcs(NamedTuple):
-    """All arcs of a netlist: by instance the number of its kind, by kind its edges; by arc the instance, the
-    edge and the delay.
-    """
-
-    names: list[str]
-    kind: np.ndarray
-    rows: dict[str, list[tuple[str, int, str, int, str]]]  # (input, its edge, output, its edge, condition)
-    cell: np.ndarray
-    row: np.ndarray
-    delay_ns: np.ndarray
 
 
 class Timing(TimingGraph):
@@ -100,21 +86,6 @@ class Timing(TimingGraph):
         ]
         arrivals = [self.arrival[0, 2 * net + RISE] for net in nets if net in self.clock_nets]
         return float(np.mean(arrivals)) if arrivals else 0.0
-
-    def arcs(self) -> Arcs:
-        """The delay of every arc, at the slews found here."""
-        place = {kind: number for number, kind in enumerate(self.members)}
-        return Arcs(
-            names=self.names,
-            kind=np.array([place[self.netlist.cells[name].kind] for name in self.names], int),
-            rows={
-                kind: [(row.input, row.start, row.output, row.end, row.when) for row in self.kinds[kind].rows]
-                for kind in self.members
-            },
-            cell=self.arc_cell,
-            row=self.arc_row,
-            delay_ns=self.arc_delay[0],
-        )
 
     # ---- endpoints
 

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from modexlab.flow.gates.activity import INPUT_NS
 from modexlab.flow.gates.engine import Engine, GateTables
 from modexlab.flow.kit import kit
 from modexlab.flow.netlist import yosys
@@ -174,22 +173,16 @@ def netlist_of_verilog(directory, text, top):
     return read(directory / "netlist.json", files.library, top)
 
 
-def movements(
-    netlist,
-    values,
-    constraints,
-    slew_share=None,
-):
+def movements(netlist, values, constraints, swings=False):
     """Movements while the inputs take these values, one set a cycle, from the state of the first set on."""
     library = kit.find().library
     timing = nldm.analyze(netlist, library, constraints)
-    tables = GateTables(
-        netlist, library, timing=timing, clock_port=constraints.clock_port or "clk", slew_share=slew_share
-    )
+    port = constraints.clock_port or "clk"
+    tables = GateTables(netlist, library, timing=timing, clock_port=port, swings=swings)
     engine = Engine(tables)
     for index, value in enumerate(values):
         if index == 1:
-            engine.window(engine.edges, timed=True, input_ns=INPUT_NS, clock_ns=constraints.clock_ns)
+            engine.window(engine.edges, clock_ns=constraints.clock_ns)
         if index:
             engine.cycle()
         engine.set(value)
@@ -199,11 +192,10 @@ def movements(
 
 def arc_delays(timing):
     """(instance, input, its edge, output, its edge, condition, delay in ns) of every arc."""
-    arcs = timing.arcs()
-    edges = list(arcs.rows.values())
-    columns = (column.tolist() for column in (arcs.cell, arcs.kind[arcs.cell], arcs.row, arcs.delay_ns))
-    for cell, kind, row, delay in zip(*columns, strict=True):
-        yield (arcs.names[cell], *edges[kind][row], delay)
+    for cell, row, delay in zip(timing.arc_cell, timing.arc_row, timing.arc_delay[0].tolist(), strict=True):
+        name = timing.names[cell]
+        edge = timing.kinds[timing.netlist.cells[name].kind].rows[row]
+        yield (name, *edge[:5], delay)
 
 
 def longest_delays(timing):

@@ -306,7 +306,7 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     asked, share = LIBRARY.constraints(CLOCK_NS), LIBRARY.slew_share
     assert share == pytest.approx(0.4)
     cycles = 10
-    counts = movements(nets, [{"a": cycle % 2} for cycle in range(cycles + 1)], asked, share)
+    counts = movements(nets, [{"a": cycle % 2} for cycle in range(cycles + 1)], asked, swings=True)
     z = nets.net("z")
     assert counts.timed[z] == cycles  # a pulse in every other cycle
     found = nldm.analyze(nets, LIBRARY, asked)

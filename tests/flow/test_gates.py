@@ -378,7 +378,7 @@ def test_hazard(tmp_path):
     assert counts.timed[z] == 2 * 5
     # the last thing that happens after a rise is that z falls: nine inverters and a gate after the input
     assert counts.latest_ns == pytest.approx(
-        activity.INPUT_NS + width + slow["g", "A2", nldm.FALL], abs=LENGTH * engine.TICK_NS
+        engine.INPUT_NS + width + slow["g", "A2", nldm.FALL], abs=LENGTH * engine.TICK_NS
     )
 
 
@@ -665,7 +665,7 @@ def test_gate_sim(mont, tmp_path):
         for net in plain.clock_nets:
             assert plain.nets[net][0] % 2 == 0 and plain.nets[net][0] <= 2 * report.cycles[name]
         # nothing moves later than the longest path of static timing
-        assert timed.late_events == 0 and 0 < timed.latest_ns <= 3 - slack + activity.INPUT_NS
+        assert timed.late_events == 0 and 0 < timed.latest_ns <= 3 - slack + engine.INPUT_NS
     assert moved["heavy"] > 2 * moved["light"]
 
 
