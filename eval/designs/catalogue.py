@@ -22,7 +22,6 @@ from .control import (
     FOLD_CT,
     GIVEN_001,
     IDENTITY_001,
-    SCALED,
     SERIAL,
     SERIAL_003,
     SERIAL_003_ONE,
@@ -44,7 +43,6 @@ from .multipliers.mont_mul_rem import mont_mul_rem
 from .multipliers.mul_rem import MUL_REM, MUL_REM_001
 from .multipliers.multiplier import GATED
 from .multipliers.row_fold import ROW_FOLD
-from .multipliers.scaled_mont import SCALED_MONT
 from .multipliers.serial_mont import MM_MUL, MM_RED
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
 from .own import OwnDesign
@@ -112,13 +110,6 @@ DESIGNS = (
         "identity",
         DIRECT,
         "two units of a combinational multiplier and a restoring divider; any modulus, any base",
-    ),
-    Design(
-        "naive-ct",
-        MUL_REM,
-        "identity",
-        DIRECT_CT,
-        "the naive machine as a Montgomery ladder over all bits: as many cycles for all exponents",
     ),
     Design(
         "mont",
@@ -218,20 +209,12 @@ DESIGNS = (
         paper="003",
     ),
     Design(
-        "scaled",
-        SCALED_MONT,
-        "scaled",
-        SCALED,
-        "two Montgomery units on a multiple of the modulus that is -1 modulo 2^w: the quotient digit is the "
-        "low word",
-    ),
-    Design(
         "heap",
         of_core(HEAP_MONT),
         "scaled",
         SCALED_PROGRAM,
-        "the same on units that take wide digits, all of a step in one bit heap: a product of 1,024 bits in "
-        "18 cycles, constant time",
+        "a unit on a multiple of the modulus that is -1 modulo 2^w, whose quotient digit is the low word; wide "
+        "digits, all of a step in one bit heap: a product of 1,024 bits in 18 cycles, constant time",
     ),
     Design(
         "systolic",

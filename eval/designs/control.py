@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pymtl3 import Component
-
 from ...cl.digit_serial import (
     SerialExpCL,
     SerialModExpCL,
@@ -24,17 +22,15 @@ from ...cl.digit_serial import (
 from ...cl.fixed_mod_exp import FixedModExpCL
 from ...cl.fold_exp import FoldExpCL, fold_exp_cycles, scanned
 from ...cl.mod_exp import ModExpCL, MontModExpCL
-from ...cl.scaled_mont import ScaledModExpCL, scaled_mod_exp_cycles
+from ...cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
 from ...cl.systolic import (
     SystolicModExpCL,
-    systolic_exp_cycles,
     systolic_interval,
     systolic_mod_exp_cycles,
 )
 from ...cl.timing import (
     Dependence,
     fixed_mod_exp_cycles,
-    given_cycles,
     mod_exp_cycles,
     mont_mod_exp_cycles,
     product_count,
@@ -53,13 +49,11 @@ from ...rtl.machines.program_exp import planned_exp
 from ...rtl.machines.scaled_mod_exp import ScaledModExp
 from ...rtl.machines.serial_exp import SerialExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
-from ...rtl.machines.systolic_exp import SystolicExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
 from .build import SCHEDULE, Build, Given, Spec
 from .multipliers import digit_serial, one_modulus, row_fold
-from .multipliers.heap_mont import QUOTIENT_DELAY
+from .multipliers.heap_mont import DIGIT_NBITS, QUOTIENT_DELAY
 from .multipliers.multiplier import GATED, Values
-from .multipliers.scaled_mont import DIGIT_NBITS
 from .multipliers.systolic import shape_of
 from .program_control import PROTECTIONS, program_exp
 from .promises import Timing, timing_of
@@ -303,60 +297,21 @@ def scaled_options(values: Values) -> dict[str, int]:
     return {name: values[name] for name in (DIGIT_NBITS.name, QUOTIENT_DELAY.name) if name in values}
 
 
-def scaled_plan(spec: Spec, shape: ScaledShape) -> Plan:
-    """As wide as its digits make it."""
-    return Plan(shape.wide, spec.schedule, "given", forward=spec.values.get(FORWARD.name, False))
-
-
 def scaled_mod_exp(spec: Spec) -> Build:
-    """A ScaledModExp, whose converters do as much in a cycle as divides its width."""
+    """A ScaledModExp, whose converters chain as many doublings and halvings as divide their widths."""
     shape = scaled_shape(spec.nbits, spec.values)
-    plan = scaled_plan(spec, shape)
-    core = partial(given_cycles, plan, spec.unit.timing)
-    return _scaled(spec, plan, core, shape, 4, partial(ScaledModExp, plan, spec.unit.rtl, shape))
-
-
-def systolic_core(spec: Spec) -> Build:
-    """A ScaledModExp with an array in the middle, whose products are square and multiply always."""
-    shape = scaled_shape(spec.nbits, spec.values)
-    plan = scaled_plan(spec, shape)
-    rtl = partial(ScaledModExp, plan, None, shape, mk_core=SystolicExp)
-    return _scaled(
-        spec, plan, partial(systolic_exp_cycles, shape), shape, spec.values[DOUBLINGS_PER_CYCLE], rtl
-    )
-
-
-def _scaled(
-    spec: Spec,
-    plan: Plan,
-    core: Callable[[int, int], int],
-    shape: ScaledShape,
-    most_halvings: int,
-    rtl: Callable[..., Component],
-) -> Build:
-    """Converters around a core, which chain as many doublings and halvings as divide their widths."""
     chains = {
         DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, spec.values[DOUBLINGS_PER_CYCLE]),
-        "halvings_per_cycle": largest_divisor(shape.digit_nbits, most_halvings),
+        "halvings_per_cycle": largest_divisor(shape.digit_nbits, spec.values[DOUBLINGS_PER_CYCLE]),
     }
     return Build(
-        plan,
+        Plan(shape.wide, spec.schedule, "given"),
         spec.unit,
-        partial(rtl, **chains),
-        partial(ScaledModExpCL, core, shape, **chains),
-        partial(scaled_mod_exp_cycles, core, shape, **chains),
+        partial(ScaledModExp, shape, **chains),
+        partial(ScaledModExpCL, shape, **chains),
+        partial(scaled_mod_exp_cycles, shape, **chains),
         domain_options=scaled_options(spec.values),
     )
-
-
-SCALED = Control(
-    ANY_SCHEDULE,
-    scaled_mod_exp,
-    last=(
-        Param(DOUBLINGS_PER_CYCLE, 4, Count(1), "modular doublings that are chained in a cycle, at most"),
-        FORWARD,
-    ),
-)
 
 
 ALWAYS = schedule_param("always")
@@ -367,7 +322,7 @@ CHAINS = Param(
     "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and "
     "out of it",
 )
-SYSTOLIC_CORE = Control(ALWAYS, systolic_core, last=(CHAINS,))
+SYSTOLIC_CORE = Control(ALWAYS, scaled_mod_exp, last=(CHAINS,))
 
 
 def given_plan(spec: Spec) -> Plan:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
 PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
 # the paper's four, and the fastest of ours by each kind of multiplier
-DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-scaled")
+DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-heap")
 
 SOFTWARE, HARDWARE, ON_BUS = "proc-", "procxcel-", "procbus-"
 DUMMY, BY_XCEL, BY_BUS = "dummy", "xcel", "bus"  # kernels that are no system's own
@@ -40,7 +40,7 @@ WAYS = {f"{ON_BUS}": BY_BUS, f"{ON_BUS}irq-": "bus-irq", f"{ON_BUS}key-": "bus-k
 WORD = 32
 
 # beside each, in the table of couplings, the same on the bus: the paper's machine, and our fastest
-DEFAULT_ON_BUS = ("procxcel-mont", "procxcel-scaled")
+DEFAULT_ON_BUS = ("procxcel-mont", "procxcel-heap")
 
 # why an operation was not run
 DECRYPTS_ALONE = (

@@ -46,7 +46,7 @@ FAMILIES = (  # a row for each colour of SERIES; families of one row differ in s
     ("MontMulRem", "MMMul"),
     ("RowFold", "PseudoMul"),
     ("ShiftSub",),
-    ("ScaledMont", "MMRed"),
+    ("MMRed",),
     ("HeapMont",),
     ("WordSerial", "DigitSerial"),
     ("ScaledSystolic", "Systolic"),

@@ -149,14 +149,14 @@ def test_the_space_is_the_main_job():
         "procxcel-mont-001",
         "procxcel-mont",
     } <= systems
-    assert {"procxcel-ssmm", "procxcel-scaled", "procxcel-cm-pm-000"} <= systems
+    assert {"procxcel-ssmm", "procxcel-cm-pm-000"} <= systems
     assert {point.modulus for point in points if point.subject == "procxcel-cm-pm-000"} == {0x55555555}
     table_2a = {
         point.subject
         for point in points
         if (point.stage, point.interface, dict(point.flow).get("clock_period")) == (FLOW, "xcel", 3.0)
     }
-    assert table_2a >= {"naive-001", "mont-001", "naive", "mont", "ssmm", "scaled"}
+    assert table_2a >= {"naive-001", "mont-001", "naive", "mont", "ssmm", "heap"}
     assert [point.interface for point in points if point.stage == LAYOUT]
     assert {point.subject for point in points} >= {"cm-pm-000", "mont-ct"}
     assert not any(item.stage in IMPLEMENTED for item in chosen(Space.load("report"), [], cycles=True))
@@ -166,7 +166,7 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same():
     """One of one's own, say."""
     points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
     assert {point.subject for point in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
-    own = chosen(Space.parse(ONE_POINT), ["scaled"], cycles=False)
+    own = chosen(Space.parse(ONE_POINT), ["heap"], cycles=False)
     assert [(item.stage, item.workload) for item in own] == [
         *(("formula", "encrypt"), ("formula", "decrypt"), ("native", "encrypt"), ("native", "decrypt")),
         ("flow", ""),

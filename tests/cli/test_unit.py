@@ -14,7 +14,7 @@ from modexlab.flow.workload import Simulated
 from tests.harness import regress_if
 
 WITHOUT = {"fold", "fold-ct", "serial-003", "serial-003-one", "serial", "systolic"}  # operands in the machine
-QUICK = {"scaled"}  # whose static ports are not the modulus alone
+QUICK = {"heap"}  # whose static ports are not the modulus alone
 
 
 @pytest.mark.parametrize(

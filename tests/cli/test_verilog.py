@@ -82,7 +82,7 @@ def test_header_says_what_concerns_this_machine(cli):
     assert "Computes base^exp mod mod, for odd moduli and bases below the modulus" in header
     assert "Constant time yes: the same number of cycles for all exponents" in header
     assert "all exponents of the same length" not in header
-    for design in ("mont-001", "scaled", "dm-m-000"):
+    for design in ("mont-001", "heap", "dm-m-000"):
         assert ".py" not in cli("verilog", design, "--nbits", 16).out
 
 

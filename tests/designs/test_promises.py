@@ -332,7 +332,7 @@ def test_data_sheet(name, settings):
         pytest.param("mont", {}, marks=pytest.mark.regress),
         pytest.param("mont", {"schedule": "ladder", "crt": True, "verify": True}, marks=pytest.mark.regress),
         pytest.param("naive-001", {"schedule": "always"}, marks=pytest.mark.regress),
-        pytest.param("naive-ct", {"blind": "both"}, marks=pytest.mark.regress),
+        pytest.param("ssmm-ct", {"blind": "both"}, marks=pytest.mark.regress),
     ],
 )
 def test_header(name, settings):

@@ -94,7 +94,7 @@ def test_results_go_to_another_ledger_and_are_checked(ledger, tmp_path):
 
 def test_what_is_left_counts_what_is_under_way(monkeypatch):
     """Time already spent on a task in progress is subtracted; a slow one corrects the others."""
-    tasks = [Measuring(Point(name, 32, stage="flow")) for name in ("mont", "heap", "scaled")]
+    tasks = [Measuring(Point(name, 32, stage="flow")) for name in ("mont", "heap", "ssmm")]
     made = Campaign(Here(), lambda *_: None)
     made._left = Counter(task.cost for task in tasks)
     core, now = STAGES["flow"].seconds, 1000.0

@@ -328,9 +328,9 @@ def test_ratios_across_technologies(bench):
     assert comparison.value == pytest.approx(6816 / 400) and comparison.base == "mm-m-000"
     assert comparison.twin.value == 16
     assert comparison.verdict == "twin agrees: other technology, ratio only"
-    alms("scaled", 150)
+    alms("heap", 150)
     assert compared().verdict == "same order: other technology, ratio only"
-    alms("scaled", 50)
+    alms("heap", 50)
     assert compared().verdict == "other order: other technology, ratio only"
     alms("mm-m-000", 100, ("fails a test",))
     assert compared().verdict == "kept out: fails a test", "a ratio to a marked figure"
@@ -362,7 +362,7 @@ def test_corrected_figures_are_compared(bench):
 def test_machines_that_cannot_be_made(bench):
     """Our compression trees end before the paper's do; what is left is the other machine of ours."""
     (comparison,) = bench.found("000", "13", row="512", column="CM (PM)")
-    assert comparison.twin is None and comparison.ours.name == "scaled"
+    assert comparison.twin is None and comparison.ours.name == "heap"
     assert comparison.note == "no twin of this width"
 
 
@@ -433,10 +433,10 @@ def test_json_traces_every_figure(cli, bench):
     assert ours["commands"] == [
         "modexlab run mmmul-004 --level formula --nbits 1024 --workload encrypt --json"
     ]
-    other = next(item for item in report if item["column"] == "N_CK" and item["ours"]["name"] == "scaled")
+    other = next(item for item in report if item["column"] == "N_CK" and item["ours"]["name"] == "heap")
     assert other["ours"]["value"] is other["ours"]["ratio"] is None and other["ours"]["missing"] == 1
     assert other["ours"]["commands"] == [
-        "modexlab run scaled --level formula --nbits 1024 --workload encrypt --json"
+        "modexlab run heap --level formula --nbits 1024 --workload encrypt --json"
     ]
     assert all(item["reason"] for item in report if not item["compared"])
 
@@ -444,7 +444,7 @@ def test_json_traces_every_figure(cli, bench):
 def test_text_of_what_is_not_measured_and_stale(cli, bench, monkeypatch):
     bench.cycles(162)
     out = cli("compare", "paper-001", "--table", "1", "--table", "RTL").out
-    assert "Not measured: 23 points; --measure measures them." in out
+    assert "Not measured: 21 points; --measure measures them." in out
     row = next(line for line in out.splitlines() if line.startswith("MontModExp  ") and "162" in line)
     assert "162 mont-001 " in row
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
@@ -506,17 +506,17 @@ def test_a_point_that_fails(cli, ledger, monkeypatch):
     from modexlab.eval.lab.measure import measure
 
     def sometimes(point, progress=None, *, jobs=2):
-        if point.subject == "scaled":
+        if point.subject == "heap":
             raise NoMeasurement("the machine is on fire")
         return measure(point)
 
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", sometimes)
     result = cli("compare", "paper-003", "--measure")
     assert result.code == 1
-    assert "scaled, 1024 bits, encrypt, formula: failed: the machine is on fire" in result.err
+    assert "heap, 1024 bits, encrypt, formula: failed: the machine is on fire" in result.err
     assert "1 of 11 points could not be measured; `modexlab ledger --failures` shows them" in result.err
     assert [failure.message for failure in ledger.failures()] == ["the machine is on fire"]
-    assert "- scaled" in result.out and "mmmul-004" in result.out
+    assert "- heap" in result.out and "mmmul-004" in result.out
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", measure)
     again = cli("compare", "paper-003", "--measure")
     assert again.code == 1 and "1 of 1 points could not be measured" in again.err

@@ -186,15 +186,15 @@ def test_a_clock_that_was_given_is_noted(ledger):
 def test_all_that_the_ledger_has_of_the_kind(ledger):
     """Settings that the space has not, and layouts beside netlists."""
     settings = (("digit_nbits", 8),)
-    record(ledger, "scaled", 32, of_flow(4_000.0, 2.0, product=(7, 0.1)), settings=settings, **UNIT)
-    record(ledger, "scaled", 32, of_flow(9_000.0, 2.5, product=(5, 0.1)), **UNIT)
+    record(ledger, "heap", 32, of_flow(4_000.0, 2.0, product=(7, 0.1)), settings=settings, **UNIT)
+    record(ledger, "heap", 32, of_flow(9_000.0, 2.5, product=(5, 0.1)), **UNIT)
     layout = {**UNIT, "stage": "layout"}
-    record(ledger, "scaled", 32, of_flow(9_500.0, 2.75, product=(5, 0.1)), **layout)
-    found = [core for core in cores(ledger, [32]) if core.design == "scaled" and core.measured]
+    record(ledger, "heap", 32, of_flow(9_500.0, 2.75, product=(5, 0.1)), **layout)
+    found = [core for core in cores(ledger, [32]) if core.design == "heap" and core.measured]
     assert [(item.name, item.stage, item.product_ns) for item in found] == [
-        ("scaled", "flow", 12.5),
-        ("scaled", "layout", 13.75),
-        ("scaled digit_nbits=8", "flow", 14.0),
+        ("heap", "flow", 12.5),
+        ("heap", "layout", 13.75),
+        ("heap digit_nbits=8", "flow", 16.0),
     ]
 
 
@@ -405,16 +405,16 @@ def test_json_has_all_keys(ledger, cli):
 
 
 def test_text_fits_a_screen(ledger, cli):
-    settings = (("digit_nbits", 32), ("state", "carry-save"))
-    record(ledger, "scaled", 128, of_flow(41_559.0, 1.8, product=(8, 0.5)), settings=settings, **UNIT)
+    settings = (("digit_nbits", 32), ("quotient_delay", 1), ("rows", "joint"))
+    record(ledger, "heap", 128, of_flow(41_559.0, 1.8, product=(8, 0.5)), settings=settings, **UNIT)
     record(ledger, "mont", 128, of_flow(1e7, 123.45, product=(16, 1000.0)), **UNIT)
     result = cli("compare", "cores", "--nbits", 128)
     assert result.code == 0 and max(map(len, result.out.splitlines())) <= 120
-    assert re.search(r"^scaled digit.*\.\.\. ", result.out, re.MULTILINE)
+    assert re.search(r"^heap digit.*\.\.\. ", result.out, re.MULTILINE)
     assert "128 bits: published, other technologies" in result.out and "stand for themselves" in result.out
     assert "by formula or simulated; --measure measures them." in " ".join(result.out.split())
     markdown = cli("compare", "cores", "--nbits", 128, "--markdown").out
-    assert "| scaled digit_nbits=32 state=carry-save |" in markdown
+    assert "| heap digit_nbits=32 quotient_delay=1 rows=joint |" in markdown
     assert "## 128 bits: a product" in markdown and "published: paper 004" in markdown
 
 

@@ -37,7 +37,7 @@ FORMULAS = """
 title = "machines"
 objectives = {cycles = "min"}
 [[part]]
-designs = ["mont", "naive", "scaled"]
+designs = ["mont", "naive", "systolic"]
 nbits = [16, 32]
 workloads = ["encrypt", "decrypt"]
 stages = ["formula"]
@@ -735,9 +735,9 @@ def test_estimates_learn():
     assert seconds("flow", "mont") == 15.0
     assert seconds("flow", "ssmm") == 30.0
     assert seconds("flow", "mont", 32, True) == 4 * STAGES["flow"].seconds, "several runs for a clock"
-    learn("flow", "scaled", 100.0, 32, True)
-    assert seconds("flow", "scaled", 32, True) == 100.0
-    assert seconds("flow", "scaled", 128, True) == seconds("flow", "ssmm", 128, True) == 400.0
+    learn("flow", "heap", 100.0, 32, True)
+    assert seconds("flow", "heap", 32, True) == 100.0
+    assert seconds("flow", "heap", 128, True) == seconds("flow", "ssmm", 128, True) == 400.0
 
 
 @pytest.mark.parametrize(

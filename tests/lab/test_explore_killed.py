@@ -10,7 +10,7 @@ from .sweep_process import JOBS, SECONDS, SweepProcess, gone
 SPACE = """
 title = "killed"
 [[part]]
-designs = ["mont", "naive", "scaled", "ssmm"]
+designs = ["mont", "naive", "heap", "ssmm"]
 nbits = {from = 16, to = 140, step = 2}
 workloads = ["encrypt", "decrypt"]
 stages = ["formula"]

@@ -284,7 +284,7 @@ def test_a_worker_of_the_cluster_is_killed(cluster):
 
 MACHINES = """
 [[part]]
-designs = ["mont", "naive", "scaled"]
+designs = ["mont", "naive", "heap"]
 nbits = {from = 16, to = 56, step = 2}
 workloads = ["encrypt", "decrypt"]
 stages = ["formula"]

@@ -29,7 +29,7 @@ forward = [false, true]
 FEW = """
 objectives = {cycles = "min"}
 [[part]]
-designs = ["mont", "scaled"]
+designs = ["mont", "heap"]
 nbits = [16]
 stages = ["formula"]
 [part.set]
@@ -181,7 +181,7 @@ def test_a_search_finds_more_than_chance():
 def test_a_search_ends_with_its_space(monkeypatch):
     """All points once, though it was promised more."""
     monkeypatch.setattr(search, "FUTILE", 10)
-    text = FEW.replace(', "scaled"', "")
+    text = FEW.replace(', "heap"', "")
     found = walk(Nsga2(Space.parse(text), 50, 1), lambda point: Judged((float(len(point.key)),)))
     assert sorted(keys(found)) == sorted(point.key for point in Space.parse(text).points())
 

@@ -499,7 +499,7 @@ def test_who_has_no_bus_does_not_pay():
 
 
 @pytest.mark.parametrize(
-    ("design", "nbits"), [("mont", 32), pytest.param("scaled", 64, marks=pytest.mark.regress)]
+    ("design", "nbits"), [("mont", 32), pytest.param("heap", 64, marks=pytest.mark.regress)]
 )
 def test_driver(design, nbits):
     """It computes in all ways at both levels; the machine's own count, which the program reads, is that of

@@ -108,7 +108,7 @@ def test_only_the_same_work_is_of_one_group(content):
     system = entry(content, "procxcel-mont", "encrypt", "flow")
     native = entry(content, "mont", "encrypt", "native")
     assert len({item.group for item in (encrypt, decrypt, system, native)}) == 4
-    assert encrypt.group == entry(content, "scaled", "encrypt", "flow").group
+    assert encrypt.group == entry(content, "heap", "encrypt", "flow").group
 
 
 def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path):
@@ -186,14 +186,14 @@ def test_best(content):
 
 
 def test_formulas_that_simulation_confirms_compete(tmp_path):
-    """fold is confirmed at 32 bits and wins at 8; mont's formula is wrong, scaled's unconfirmed."""
+    """fold is confirmed at 32 bits and wins at 8; mont's formula is wrong, heap's unconfirmed."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for subject, nbits, cycles in (
         ("fold", 32, 48),
         ("fold", 8, 18),
         ("mont", 32, 9),
         ("mont", 8, 8),
-        ("scaled", 8, 7),
+        ("heap", 8, 7),
     ):
         ledger.record(Point(subject, nbits, stage="formula"), counted(cycles, "encrypt"))
     for subject, nbits, cycles in (("fold", 32, 48), ("mont", 32, 77), ("ssmm", 8, 43)):
@@ -208,9 +208,9 @@ def test_formulas_that_simulation_confirms_compete(tmp_path):
     ]
     assert [tile.design for headline in content.headlines for tile in headline.tiles] == ["fold", "fold"]
     (said,) = [trust for trust in content.trust if "points are by formula" in trust.text]
-    assert said.good is False and "No simulation here confirms the formulas of mont and scaled" in said.text
+    assert said.good is False and "No simulation here confirms the formulas of heap and mont" in said.text
     lines = cells(content.tables["designs"], "Design", "Encrypt", "Stage", nbits=8)
-    assert lines == [["ssmm", "43", "RTL"], ["scaled", "7", "formula"]]
+    assert lines == [["ssmm", "43", "RTL"], ["heap", "7", "formula"]]
 
 
 def test_only_layouts_are_judged_by_published_areas(tmp_path):
@@ -500,7 +500,7 @@ def test_trust(content):
 def test_the_page_says_which_netlists_were_proved(tmp_path):
     """A command carries --skip equivalence if, and only if, the netlist was measured without the proof."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    for subject, proved in (("mont", True), ("ssmm", False), ("scaled", False)):
+    for subject, proved in (("mont", True), ("ssmm", False), ("heap", False)):
         point = Point(subject, 32, stage="flow", flow=(("equivalence", proved),))
         ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
         assert ("--skip" in point.command) is not proved
@@ -861,7 +861,7 @@ def test_only_what_was_asked_for(ledger):
     assert {line.cells[8].text for table in content.compared.tables for line in table.lines} <= {
         "mont",
         "procxcel-mont",
-        "scaled",
+        "heap",
         "mont-ct",
         "-",
     }

@@ -300,7 +300,7 @@ def test_axes_can_be_chosen(report):
 def test_a_click_on_a_point_shows_where_it_comes_from(report, content):
     report.draw()
     points = report.page.locator(
-        "#chart-area-time .mark-symbol.role-mark path:is([aria-label*=ssmm], [aria-label*=scaled])"
+        "#chart-area-time .mark-symbol.role-mark path:is([aria-label*=ssmm], [aria-label*=heap])"
     )
     drawer = report.page.locator("#drawer")
     seen = set()

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.cl.mont_mul_rem import MontMulRemCL
 from modexlab.cl.mul_rem import MulRemCL
-from modexlab.cl.scaled_mont import ScaledMontCL, ScaledMontTiming
 from modexlab.cl.serial import ShiftSubCL
 from modexlab.cl.timing import MontMulRemTiming, MulRemTiming, ShiftSubTiming, UnitTiming
 from modexlab.eval.designs.catalogue import designs
@@ -20,9 +20,9 @@ from modexlab.rtl.sim.ports import Ports
 from modexlab.rtl.sim.translation.translate import lint, translate
 from modexlab.rtl.units.block_count import BlockCount, block_nbits_of
 from modexlab.rtl.units.div_rem import DivRem
+from modexlab.rtl.units.heap.heap_mont import HeapMont
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.mul_rem import MulRem
-from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
 from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -147,8 +147,8 @@ def mul_rem(nbits, bits, block, multiplier_bits=0):
     )
 
 
-def scaled(nbits, w, state="propagate"):
-    """ScaledMont."""
+def heap(nbits, w, **how):
+    """HeapMont."""
 
     def multiple(mod):
         return -pow(mod, -1, 1 << w) % (1 << w) * mod
@@ -165,14 +165,14 @@ def scaled(nbits, w, state="propagate"):
         assert (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True), row
 
     return Case(
-        f"scaled {nbits} {w} {state}",
+        f"heap {nbits} {w}",
         nbits,
         1 + ceil_div(nbits + 2, w),
-        lambda **fits: ScaledMont(nbits, w, state, **fits),
-        lambda **fits: ScaledMontCL(nbits, w, state, **fits),
-        ScaledMontTiming(nbits, w, state, fits=True),
+        lambda **fits: HeapMont(nbits, w, **how, **fits),
+        lambda **fits: HeapMontCL(nbits, w, **how, **fits),
+        HeapMontTiming(nbits, w, **how, fits=True),
         lambda length: 1 + ceil_div(length + 2, w),
-        lambda nblocks: nblocks + 1 + (state == "carry-save"),
+        lambda nblocks: nblocks + how.get("loads", 1) + how.get("adds", 1),
         operands,
         check,
         modulus=lambda mod: (multiple(mod) + 1) >> w,
@@ -197,16 +197,16 @@ CASES = {
         mul_rem(24, 1, 8, 4),
         mul_rem(40, 16, 8),
         mul_rem(40, 4, 8),
-        *(scaled(nbits, 8) for nbits in WIDTHS),
-        scaled(24, 5, "carry-save"),
-        scaled(40, 16, "carry-save"),
+        *(heap(nbits, 8) for nbits in WIDTHS),
+        heap(24, 6, adds=2),
+        heap(40, 16, loads=2),
     )
 }
-LATER = ("mont 16", "shift-sub 16", "mul-rem 16 2", "mul-rem 40 4", "scaled 16")  # left to `make regress`
+LATER = ("mont 16", "shift-sub 16", "mul-rem 16 2", "mul-rem 40 4", "heap 16")  # left to `make regress`
 EVERY = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=regress_if(name.startswith(LATER))) for name in CASES]
 )
-ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "scaled 24 5 carry-save")
+ONE_EACH = ("mont 24 1 textbook False", "shift-sub 24 3", "mul-rem 24 1 4", "heap 24 6")
 
 
 def moduli(case, rng):
@@ -418,7 +418,7 @@ def test_block_counts_are_those_of_the_timing():
         for length in range(1, case.nbits + 1):
             mod = (1 << length) - 1
             assert case.timing.blocks_of(mod) == case.least(length)
-            if isinstance(case.timing, ScaledMontTiming):
+            if isinstance(case.timing, HeapMontTiming):
                 assert case.least(length) == 1 + ceil_div((mod << 2).bit_length(), block)
         assert case.timing.blocks_of(0) >= 1
 
@@ -452,4 +452,4 @@ def test_timing():
     assert MontMulRemTiming(64, 8, 1, True, fits=True).latency(0, 0, 1 << 40) == 6
     assert ShiftSubTiming(64, 2, "spent").product_cycles(1) is None
     assert MulRemTiming(64, "aligned", 1, 0).product_cycles(1) is None
-    assert ScaledMontTiming(64, 16).fixed == 7
+    assert HeapMontTiming(64, 16).fixed == 8

@@ -32,7 +32,7 @@ from tests.tables.rows import ModExpRow
 
 DESIGNS = catalogue.designs()
 OF_DOMAIN = {design.domain: design for design in reversed(DESIGNS)}  # the first of each
-CONVERTING = ("mont-001", "scaled")
+CONVERTING = ("mont-001", "systolic")
 EVERY_SCHEDULE = ("mont-001",)
 # what a control has, or is built alike into all units: on these designs in `make test`
 SHOWN_BY = {
@@ -211,7 +211,7 @@ def widths(design):
     """The widths at which a design exists; all but a few of the first of a multiplier are left to `make
     regress`.
     """
-    at_once = {"mont": (64,), "naive": (64,), "scaled": (64,), "serial-003": (16,)}.get(design.name, ())
+    at_once = {"mont": (64,), "naive": (64,), "heap": (64,), "serial-003": (16,)}.get(design.name, ())
     cases = []
     for nbits in WIDTHS[1:]:
         try:
@@ -240,7 +240,7 @@ def test_all_widths(design, nbits):
 @pytest.mark.parametrize(
     "nbits", [pytest.param(nbits, marks=regress_if(nbits != 33)) for nbits in (15, 31, 33, 63, 100)]
 )
-@pytest.mark.parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "scaled"], "mont"))
+@pytest.mark.parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "heap"], "mont"))
 def test_odd_widths(name, nbits):
     """Widths that are no power of two, and one below (where widths of indices change)."""
     design = catalogue.find(name)

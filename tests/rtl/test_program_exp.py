@@ -206,10 +206,9 @@ PLAIN = [
     case(name, **{"schedule": schedule, "forward": forward, **how})
     for name, schedules in (
         ("mont", ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")),
-        ("naive", ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")),
+        ("naive", tuple(SCHEDULES)),
         ("ssmm-ct", ("always", "ladder", "fixed-window")),
         ("mont-ct", ("always", "ladder", "fixed-window")),
-        ("naive-ct", ("always", "ladder", "fixed-window")),
     )
     for schedule in schedules
     for forward in (True, False)
@@ -238,7 +237,7 @@ PLAIN += [
     case("naive", nbits=32, schedule=schedule, fit="modulus")
     for schedule in ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")
 ]
-PLAIN += [case("naive-ct", nbits=32, schedule=schedule, fit="modulus") for schedule in ("always", "ladder")]
+PLAIN += [case("ssmm-ct", nbits=32, schedule=schedule, fit="modulus") for schedule in ("always", "ladder")]
 
 
 @pytest.mark.parametrize(("name", "nbits", "how"), [*PLAIN_AT_ONCE, *PLAIN])
@@ -261,7 +260,7 @@ CONSTANT = [
     ("ssmm-ct", {"schedule": "always", "blind": "both", "verify": True, "fit": "modulus"}),
     ("mont", {"schedule": "fixed-window"}),
     ("mont-ct", {"schedule": "always", "scan": "full"}),
-    ("naive-ct", {"schedule": "ladder", "scan": "full"}),
+    ("naive", {"schedule": "ladder", "scan": "full"}),
     ("heap", EVERYTHING),
     ("heap", {"schedule": "ladder", "scan": "full", "digit_nbits": 4}),
 ]

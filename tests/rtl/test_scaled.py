@@ -1,27 +1,22 @@
-"""The product on a scaled modulus: FL, CL and RTL run the same table, equal in value and in cycles, and
-within their bounds.
+"""The product on a scaled modulus at the functional level, within its bounds, and the halvings that make its
+constant.
 """
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modexlab.cl.scaled_mont import ScaledMontCL, ScaledMontTiming
 from modexlab.fl.domains import ScaledMont as ScaledDomain
 from modexlab.fl.domains import make_domain
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 from modexlab.fl.program.schedules import SCHEDULES
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import simulate
 from modexlab.rtl.units.mod_halve import ModHalve
-from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
 
-from tests.harness import any_stream, examples, regress_if, stamps
+from tests.harness import examples, regress_if, stamps
 from tests.tables import scaled
-from tests.tables.scaled import check_product, constants, run_products
-
-FORMS = ("propagate", "carry-save")
-
+from tests.tables.scaled import check_product
 
 # ---- functional level
 
@@ -139,108 +134,6 @@ def test_bad_input(call, words):
     with pytest.raises(BadInput) as error:
         call()
     assert words in str(error.value)
-
-
-# ---- cycle level and hardware
-
-SHAPES = [(8, 4), (8, 32), (13, 5), (16, 7), (24, 16)]
-
-
-@pytest.mark.parametrize(
-    ("nbits", "w", "form"),
-    [
-        pytest.param(*shape, form, marks=regress_if(index > 0))
-        for index, shape in enumerate(SHAPES)
-        for form in FORMS
-    ],
-)
-def test_table_at_every_level_and_stage(nbits, w, form):
-    """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
-    rows = scaled.table(nbits, w)
-    stages = ("python", "verilog", "native") if w == 4 else ("python", "native")
-    for stall in (None, Stall(seed=7, source=0.3, sink=0.4)):
-        expected = stamps(run_products(ScaledMontCL(nbits, w, form), rows, nbits, w, "python", stall))
-        for stage in stages:
-            assert (
-                stamps(run_products(ScaledMont(nbits, w, form), rows, nbits, w, stage, stall)) == expected
-            ), stage
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    ("nbits", "w"),
-    [pytest.param(*shape, marks=regress_if(index > 0)) for index, shape in enumerate(SHAPES)],
-)
-def test_formula(nbits, w, form):
-    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none
-    knows its operands.
-    """
-    timing = ScaledMontTiming(nbits, w, form)
-    assert timing.fixed == 2 + -(-(nbits + 2) // w) + (form == "carry-save")
-    with simulate(ScaledMont(nbits, w, form), "native") as sim:
-        for row in scaled.table(nbits, w):
-            static = {"modulus": constants(row.mod, w)[1]}
-            assert sim.run([row.request], statics=static).latencies == [timing.fixed]
-            both = sim.run([row.request, (row.b, row.a)], statics=static)
-            assert both.done[1] - both.accepted[0] == timing.pair()
-
-
-def wide(nbits, w, form):
-    later = (nbits, form) not in ((32, "carry-save"), (256, "propagate"))
-    return pytest.param(nbits, w, form, marks=regress_if(later), id=f"{nbits}-{w}-{form}")
-
-
-@pytest.mark.parametrize(
-    ("nbits", "w", "form"),
-    [
-        wide(32, 8, "propagate"),
-        wide(32, 17, "carry-save"),
-        wide(64, 16, "propagate"),
-        wide(128, 32, "carry-save"),
-        wide(256, 16, "propagate"),
-        wide(256, 13, "carry-save"),
-        wide(512, 32, "propagate"),
-        wide(1024, 16, "carry-save"),
-        wide(1024, 32, "propagate"),
-        wide(2048, 32, "propagate"),
-        wide(2048, 32, "carry-save"),
-        wide(4096, 32, "propagate"),
-        wide(4096, 16, "carry-save"),
-    ],
-)
-def test_wide(nbits, w, form):
-    """The table natively at larger widths."""
-    rows = scaled.table(nbits, w, count=3)
-    native = run_products(ScaledMont(nbits, w, form), rows, nbits, w, "native")
-    if nbits <= 256:
-        assert stamps(run_products(ScaledMontCL(nbits, w, form), rows, nbits, w, "python")) == stamps(native)
-
-
-@pytest.mark.parametrize(
-    ("nbits", "w", "form"),
-    [
-        pytest.param(
-            *shape, form, marks=regress_if(shape == (40, 32) or (form == FORMS[0]) != (shape == (16, 4)))
-        )
-        for shape in ((16, 4), (33, 11), (40, 32))
-        for form in FORMS
-    ],
-)
-def test_any_stream(nbits, w, form):
-    """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
-
-    def request_of(n, a, b):
-        m, m_prime = constants(n, w)
-        return (a % (2 * m), b % (2 * m)), {"modulus": m_prime}
-
-    any_stream(
-        ScaledMont(nbits, w, form),
-        ScaledMontCL(nbits, w, form),
-        st.integers(0, 2**nbits - 1).map(lambda n: n | 1),
-        st.integers(0),
-        request_of,
-        lambda n, factors, answer: check_product(answer, *factors, n, nbits, w),
-    )
 
 
 # ---- the halvings that make M' and leave the domain

@@ -33,7 +33,6 @@ from ....rtl.units.mont_mul_rem import MontMulRem
 from ....rtl.units.mul_rem import MulRem
 from ....rtl.units.multiplier import Multiplier
 from ....rtl.units.pseudo_mul import PseudoMul, PseudoReduce, PseudoSquare
-from ....rtl.units.scaled.scaled_mont import ScaledMont
 from ....rtl.units.scaled.scaled_setup import KINDS, ScaledSetup
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
@@ -209,7 +208,7 @@ def _div_rem(unit: Component) -> Answers | None:
     nbits, dbits = given["nbits"], given["dbits"]
     if nbits + dbits > DIVIDENDS:
         fewer = {"nbits": 2 * DIVIDENDS // 3, "dbits": DIVIDENDS // 3}
-        stand_in = type(unit)(**(given | fewer))
+        stand_in = HeapMont(**(given | fewer))
         stand_in.elaborate()
         said = _div_rem(stand_in)
         return said and replace(said, stand_in=stand_in)
@@ -304,11 +303,11 @@ def _small(delay: int) -> ScaledShape:
     return ScaledShape((SMALL_NBITS - 2 * ones) // 3, SMALL_DIGIT, delay)
 
 
-def _scaled_mont(unit: Component) -> Answers | None:
+def _heap_mont(unit: Component) -> Answers | None:
     given = arguments(unit)
     if given["fits"]:
         return None
-    shape = _small(given.get("quotient_delay", 0))
+    shape = _small(given["quotient_delay"])
     stand_in = type(unit)(**(given | {"nbits": shape.nbits, "digit_nbits": shape.digit_nbits}))
     return replace(_scaled(shape.nbits, shape.scale_nbits, shape.wide), stand_in=stand_in)
 
@@ -367,8 +366,7 @@ ANSWERS: Mapping[type[Component], Callable[[Any], Answers | None]] = {
     MulRem: _mul_rem,
     ShiftSub: _modular,
     ShiftSubCarrySave: _modular,
-    ScaledMont: _scaled_mont,
-    HeapMont: _scaled_mont,
+    HeapMont: _heap_mont,
     ScaledArray: _scaled_array,
     SystolicArray: _systolic_array,
     ScaledSetup: _scaled_setup,

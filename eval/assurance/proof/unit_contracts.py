@@ -33,7 +33,6 @@ from ....rtl.units.mod_adder import ModAdder, SumMinus
 from ....rtl.units.multiplier import AddRow
 from ....rtl.units.prefix_adder import PrefixAdder
 from ....rtl.units.residue_memory import ResidueMemory
-from ....rtl.units.scaled.scaled_step import ScaledStepCarrySave, ScaledStepPropagate
 from ....rtl.units.serial.digit_inverse import DigitInverse
 from ....rtl.units.serial.digit_memory import DigitMemory
 from ....rtl.units.serial.digit_processor import DigitProcessor
@@ -216,30 +215,6 @@ def _five_three(unit: Component) -> Contract:
     )
 
 
-def _scaled_step(unit: Component) -> Contract:
-    w = width(unit.digit)
-    ones = number(unit, (1 << width(unit.out)) - 1)
-    return Contract(
-        "S' = floor(S / 2^w) + q M' + digit B, q the low word of S, modulo the word",
-        (f"((out - ((state >> {w}) + (state % {1 << w}) * m_prime + digit * b)) & {ones}) == 0",),
-    )
-
-
-def _scaled_step_carry_save(unit: Component) -> Contract:
-    w, half = width(unit.digit), width(unit.out) // 2
-    low = (1 << half) - 1
-    total = f"state[{half - 1}:0] + (state >> {half})"
-    return Contract(
-        "S' = floor(S / 2^w) + q M' + digit B, q the low word of S, sums of pairs, modulo the word",
-        (
-            f"((out[{half - 1}:0] + (out >> {half}) - ((total >> {w}) + (total % {1 << w}) * m_prime + "
-            "digit * b)) "
-            f"& {number(unit, low)}) == 0",
-        ),
-        lines={"total": total},
-    )
-
-
 def _heap_step(unit: Component) -> Contract:
     given = arguments(unit)
     shape, rows = given["shape"], given["rows"]
@@ -397,8 +372,6 @@ CONTRACTS: dict[type[Component], Callable[[Any], Contract]] = {
     HalfAdders: _half_adders,
     DualHalfAdders: _dual_half_adders,
     FiveThreeCompressors: _five_three,
-    ScaledStepPropagate: _scaled_step,
-    ScaledStepCarrySave: _scaled_step_carry_save,
     HeapStep: _heap_step,
     Aligner: fold.aligner,
     ProductPair: fold.product_pair,

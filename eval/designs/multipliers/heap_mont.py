@@ -9,7 +9,6 @@ from ....fl.multipliers.scaled_heap import ROWS as KINDS
 from ....fl.param import Param
 from ....rtl.units.heap.heap_mont import HeapMont
 from .multiplier import Multiplier, Unit, Values
-from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
 
 MOST = 70  # bits: wider digits are worth their area only where time alone counts
 
@@ -22,7 +21,7 @@ def digit_at(nbits: int) -> int:
 
 
 DIGIT_NBITS = Param(
-    SCALED_DIGIT.name,
+    "digit_nbits",
     digit_at,
     tuple(w for w in LEGAL if w % 2 == 0),
     "w, the bits of a digit; a product takes about nbits / w cycles",

@@ -11,7 +11,6 @@ from ....fl.multipliers.systolic import LEAST_WORDS, SystolicShape
 from ....fl.param import Count, Param
 from ....rtl.units.systolic.systolic_mont import SystolicMont
 from .multiplier import Multiplier, Unit, Values, within_machine
-from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
 
 DIGIT_002 = 16
 PUBLISHED_NBITS = (512, 1024, 2048, 4096)  # as many words as the paper: moduli two bits shorter
@@ -57,6 +56,13 @@ SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
 
 
 # ---- on a scaled modulus
+
+SCALED_DIGIT = Param(
+    "digit_nbits",
+    lambda nbits: 16 if nbits >= 16 else 4,
+    tuple(range(4, 33)),
+    "w, the bits of a digit; a product takes about nbits / w cycles",
+)
 
 
 def scaled_unit(nbits: int, values: Values) -> Unit:
