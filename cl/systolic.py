@@ -10,7 +10,7 @@ get rid (z, where the
 machine has a word or less). So the 2 len + 2 products of the paper, and s - 1 until the last word is there.
 
 Our own, on a scaled modulus of L digits, P = 2 (L + 1): 2 + a + 2 len P + L; of exponent 0 2 + a (between the
-converters of scaled_mont.py).
+converters of scaled_mod_exp.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """BlockCount: the number of `block_nbits`-bit blocks up to the highest 1 of a word; 1 for the word 0.
 
 A product unit made with `fits` has its width at run time, as a number of blocks on the static port `nblocks`:
-those that the modulus fills, or a digit more (scaled_mont.py). `block_nbits_of` is the rule by which units
+those that the modulus fills, or a digit more (heap_mont.py). `block_nbits_of` is the rule by which units
 choose the block that may choose it.
 
 Ports: value -> nblocks; combinational. An OR for each block, then a tree of choices between halves
