@@ -1,4 +1,4 @@
-"""ScaledModExpCL: the cycle-level twin of the machine of a systolic array on a scaled modulus, and its formula.
+"""ScaledModExpCL: the cycle-level twin of ScaledModExp, and its formula.
 
 Cycles: max(wide / doublings, w / halvings) + those of SystolicExp + wide / halvings, with doublings and
 halvings a cycle and wide = w * L. A bad operand costs 1 cycle in each of the first two.
