@@ -213,8 +213,8 @@ DESIGNS = (
         of_core(HEAP_MONT),
         "scaled",
         SCALED_PROGRAM,
-        "a unit on a multiple of the modulus that is -1 modulo 2^w, whose quotient digit is the low word; wide "
-        "digits, all of a step in one bit heap: a product of 1,024 bits in 18 cycles, constant time",
+        "a unit on a multiple of the modulus that is -1 modulo 2^w, whose quotient digit is the low word; "
+        "wide digits, all of a step in one bit heap: a product of 1,024 bits in 18 cycles, constant time",
     ),
     Design(
         "systolic",

@@ -1,5 +1,5 @@
-"""ScaledModExp, the machine of a systolic array between converters: the table of exponentiations at all levels,
-in the same cycles.
+"""ScaledModExp, a systolic array between converters: the table of exponentiations at all levels, in the same
+cycles.
 """
 
 import pytest
