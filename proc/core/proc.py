@@ -42,6 +42,14 @@ class Proc(Component):
         s.ctrl = ProcCtrl(bus)
         s.dpath = ProcDpath(bus)
 
+        for name in (
+            *("fetch_rdy", "inst_D", "target_misaligned_D", "enable_X", "decoded_X", "branch_taken_X"),
+            *("target_misaligned_X", "csr_illegal_X", "has_handler", "csr_from_manager_X"),
+            *("csr_to_manager_X", "csr_to_xcel_X", "csr_go", "retire_X", "trap_X", "cause_X", "enable_M"),
+            *("is_load_M", "is_xcel_M", "fault_M", "enable_W", "wen_W", "is_store_W", "rd_W", "stats_en"),
+        ):
+            connect(getattr(s.ctrl, name), getattr(s.dpath, name))
+
         # ---- F
         s.fetch.imem_req //= s.imem_req
         s.imem_resp //= s.fetch.imem_resp
@@ -53,7 +61,6 @@ class Proc(Component):
         s.fetch.fresh //= s.ctrl.fetch_fresh
         s.fetch.out_pc //= s.dpath.fetch_pc
         s.fetch.out_inst //= s.dpath.fetch_inst
-        s.dpath.fetch_rdy //= s.ctrl.fetch_rdy
 
         @update
         def redirect():
@@ -74,76 +81,45 @@ class Proc(Component):
         else:
             s.decoder.decoded //= s.dpath.decoded
             s.decoder.decoded //= s.ctrl.decoded
-        s.ctrl.inst_D //= s.dpath.inst_D
-        s.ctrl.target_misaligned_D //= s.dpath.target_misaligned_D
         for i in range(2):
             s.ctrl.bypass_D[i] //= s.dpath.bypass_D[i]
-        s.mul.istream.val //= s.ctrl.mul_req_val
-        s.mul.istream.rdy //= s.ctrl.mul_req_rdy
-        s.mul.istream.msg //= s.dpath.muldiv_req
-        s.div.istream.val //= s.ctrl.div_req_val
-        s.div.istream.rdy //= s.ctrl.div_req_rdy
-        s.div.istream.msg //= s.dpath.muldiv_req
+        for name, unit in (("mul", s.mul), ("div", s.div)):
+            join_stream(s, unit.istream, f"{name}_req", s.dpath.muldiv_req)
+            join_stream(s, unit.ostream, f"{name}_resp")
 
         # ---- X
-        s.ctrl.enable_X //= s.dpath.enable_X
-        s.ctrl.decoded_X //= s.dpath.decoded_X
-        s.mul.ostream.val //= s.ctrl.mul_resp_val
-        s.mul.ostream.rdy //= s.ctrl.mul_resp_rdy
-        s.mul.ostream.msg //= s.dpath.mul_resp
-        s.div.ostream.val //= s.ctrl.div_resp_val
-        s.div.ostream.rdy //= s.ctrl.div_resp_rdy
-        s.div.ostream.msg //= s.dpath.div_resp
         s.dpath.core_id //= s.core_id
-        for name in (
-            *("branch_taken_X", "target_misaligned_X", "csr_illegal_X", "has_handler"),
-            *("csr_from_manager_X", "csr_to_manager_X", "csr_to_xcel_X", "csr_go", "retire_X", "trap_X"),
-            *("cause_X", "enable_M", "is_load_M", "is_xcel_M", "fault_M", "enable_W", "wen_W", "is_store_W"),
-            *("rd_W", "stats_en"),
-        ):
-            connect(getattr(s.ctrl, name), getattr(s.dpath, name))
         s.dpath.stats_en //= s.stats_en
         if bus:
             join_bus(s)
         else:
             s.ctrl.access_misaligned_X //= s.dpath.access_misaligned_X
             join_stream(s, s.dmem_req, "dmem_req")
-        for name in ("xcel_req", "mngr2proc", "proc2mngr"):
-            join_stream(s, getattr(s, name), name)
-
-        # ---- M
-        if not bus:
             join_stream(s, s.dmem_resp, "dmem_resp")
             s.dmem_resp.msg.error //= s.ctrl.dmem_resp_error
-        join_stream(s, s.xcel_resp, "xcel_resp")
+        for name in ("xcel_req", "xcel_resp", "mngr2proc", "proc2mngr"):
+            join_stream(s, getattr(s, name), name)
 
         # ---- W
         s.halted //= s.ctrl.halted
-        s.commit.val //= s.ctrl.val_W
-        s.commit.trap //= s.ctrl.trap_W
-        s.commit.halt //= s.ctrl.halt_W
-        s.commit.stats //= s.ctrl.stats_W
-        s.commit.wen //= s.ctrl.wen_W
-        s.commit.bubble //= s.ctrl.bubble_W
+        for name in ("val", "trap", "halt", "stats", "wen", "bubble", "rd"):
+            connect(getattr(s.commit, name), getattr(s.ctrl, f"{name}_W"))
+        for name in ("pc", "inst", "data", "addr"):
+            connect(getattr(s.commit, name), getattr(s.dpath, f"{name}_W"))
         if bus:
             s.commit.cause //= s.interrupts.told_cause_W
         else:
             s.commit.cause //= s.ctrl.cause_W
-        s.commit.rd //= s.ctrl.rd_W
-        s.commit.pc //= s.dpath.pc_W
-        s.commit.inst //= s.dpath.inst_W
-        s.commit.data //= s.dpath.data_W
-        s.commit.addr //= s.dpath.addr_W
 
     def line_trace(s):
         return line(s)
 
 
-def join_stream(s, stream, name):
+def join_stream(s, stream, name, message=None):
     """Connect a stream's handshake to the controller, and its messages to the datapath."""
     connect(stream.val, getattr(s.ctrl, f"{name}_val"))
     connect(stream.rdy, getattr(s.ctrl, f"{name}_rdy"))
-    connect(stream.msg, getattr(s.dpath, name))
+    connect(stream.msg, message or getattr(s.dpath, name))
 
 
 def join_interrupts(s):

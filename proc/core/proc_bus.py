@@ -9,25 +9,16 @@ Ports: those of ProcXcel.
 
 from pymtl3 import *
 
-from .ports import join_processor, processor_ports
+from .proc_xcel import join_accelerator
 
 
 class ProcBus(Component):
     def construct(s, mk_proc, mk_xcel, mk_slave, observed=True):
-        processor_ports(s, observed=observed)
-
-        s.proc = mk_proc()
-        s.xcel = mk_xcel()
+        join_accelerator(s, mk_proc, mk_xcel, observed)
         s.slave = mk_slave()
-
-        join_processor(s, s.proc)
-        s.proc.xcel_req //= s.xcel.istream
-        s.xcel.ostream //= s.proc.xcel_resp
         s.proc.bus_req //= s.slave.istream
         s.slave.ostream //= s.proc.bus_resp
         s.slave.irq //= s.proc.irq
-        if observed:
-            s.proc.commit //= s.commit
 
     def line_trace(s):
         return f"{s.proc.line_trace()} {s.xcel.line_trace()}{s.slave.line_trace()}".rstrip()

@@ -15,19 +15,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ...fl.errors import BadInput
 from ..isa import causes, csrs
 from ..isa.isa import BY_NAME, Instruction, decode, imm, rd, rs1, rs2
-from ..software.memory import PAGE_SHIFT, AccessFault, Memory, on_bus
+from ..software.elf import Program
+from ..software.memory import PAGE_SHIFT, AccessFault, Memory, mapped, on_bus
 from .bus import Bus
 from .manager import out_of_words
 from .outcome import A0, INTERRUPT_WAIT, LAST_PCS, TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
 from .semantics import BRANCHES, LOADS, MAKERS, STORES, VALUES, M, Step
-
-if TYPE_CHECKING:
-    from ..software.elf import Program
 
 WFI = BY_NAME["wfi"].match
 
@@ -44,8 +42,13 @@ COUNTERS = {
     **dict.fromkeys((csrs.MINSTRET, csrs.INSTRET), (csrs.MINSTRET, 0)),
     **dict.fromkeys((csrs.MINSTRETH, csrs.INSTRETH), (csrs.MINSTRET, 32)),
 }
-# the rest of those that are constant are 0
-CONSTANTS = {csrs.MSTATUS: csrs.MSTATUS_VALUE, csrs.MISA: csrs.MISA_VALUE, csrs.NUMCORES: 1}
+# registers that are not 0 from reset on, and the bits that a program may write
+RESET = {csrs.MSTATUS: csrs.MSTATUS_VALUE, csrs.MISA: csrs.MISA_VALUE, csrs.NUMCORES: 1}
+WRITABLE = {csrs.MTVEC: ~3, csrs.MEPC: ~3, csrs.STATS_EN: 1}
+WRITABLE |= dict.fromkeys((csrs.MSCRATCH, csrs.MCAUSE, csrs.MTVAL), M)
+INTERRUPTS_ON, WERE_ON = 1 << csrs.MIE_BIT, 1 << csrs.MPIE_BIT  # of mstatus
+EXTERNAL = 1 << csrs.EXTERNAL_BIT  # of mie
+WRITABLE_ON_BUS = {**WRITABLE, csrs.MSTATUS: INTERRUPTS_ON | WERE_ON, csrs.MIE: EXTERNAL}
 
 
 class Accelerator(Protocol):
@@ -58,54 +61,46 @@ class Accelerator(Protocol):
         """A read access."""
 
 
-class _Trapped(Exception):
-    """The instruction at pc traps and does not retire."""
+class _Stop(Exception):
+    """The block that has been begun ends before the instruction at pc, or behind it if that has retired."""
 
-    def __init__(self, pc: int, cause: int, tval: int) -> None:
-        self.pc, self.cause, self.tval = pc, cause, tval
+    retired = False
 
-
-class _ToHost(Exception):
-    """The store at pc has retired, and it ends the program."""
-
-    def __init__(self, pc: int, word: int) -> None:
-        self.pc, self.word = pc, word
+    def __init__(self, pc: int, value: int = 0, cause: int = 0) -> None:
+        self.pc, self.value, self.cause = pc, value, cause
 
 
-class _NewCode(Exception):
-    """The store at pc has retired, and what was decoded is gone: a block that has been begun ends here."""
-
-    def __init__(self, pc: int) -> None:
-        self.pc = pc
+class _Trapped(_Stop):
+    """The instruction traps, with this cause; value: mtval."""
 
 
-class _OnBus(Exception):
-    """The instruction at pc, which has not been done, accesses the bus: the block that has been begun ends
-    before it.
-    """
-
-    def __init__(self, pc: int) -> None:
-        self.pc = pc
+class _OnBus(_Stop):
+    """The instruction accesses the bus."""
 
 
-class _Asleep(Exception):
-    """The wfi at pc waits, and nothing will wake it."""
+class _Asleep(_Stop):
+    """The wfi waits, and nothing will wake it."""
 
-    def __init__(self, pc: int) -> None:
-        self.pc = pc
+
+class _ToHost(_Stop):
+    """The store ends the program; value: the word."""
+
+    retired = True
+
+
+class _NewCode(_Stop):
+    """The store has dropped what was decoded."""
+
+    retired = True
 
 
 class _Operation(NamedTuple):
-    """A decoded instruction, and what a commit tells of it."""
+    """A decoded instruction."""
 
     run: Step  # gives the next pc if `ends`
     word: int
     ends: bool = False  # the last one of a block
     counts: bool = False  # may read how many have retired: a block of its own
-    rd: int = 0  # 0 if no register is written
-    base: int = -1  # register of the address of a load or store, else -1
-    offset: int = 0
-    source: int = -1  # register that a store writes, else -1
 
 
 class _Block(NamedTuple):
@@ -114,7 +109,6 @@ class _Block(NamedTuple):
     steps: tuple[Step, ...]
     last: Step
     pcs: range
-    size: int
 
 
 class ISS:
@@ -126,12 +120,6 @@ class ISS:
     memory.
     """
 
-    pc: int
-    retired: int
-    _stuck: Stuck | None
-    _singly: bool  # instructions are run one at a time
-    _at_bus: bool  # the next one accesses the bus, and is run alone
-
     def __init__(
         self,
         program: Program,
@@ -142,6 +130,34 @@ class ISS:
     ) -> None:
         self.program, self.xcel, self.manager, self.core_id = program, xcel, manager, core_id
         self.bus = bus
+        self._writable = WRITABLE if bus is None else WRITABLE_ON_BUS
+
+    def _reset(self, record: bool) -> None:
+        self.x = [0] * (SINK + 1)
+        self.memory = Memory()
+        self.memory.load(self.program.segments)
+        self.pc = self.program.entry
+        self.retired = 0
+        self._tohost = self.program.tohost
+        self._csrs = {**dict.fromkeys(self._writable, 0), **RESET, csrs.MHARTID: self.core_id}
+        # the counters are kept as their distance from the instructions that have retired
+        self._counters = {csrs.MCYCLE: 0, csrs.MINSTRET: 0}
+        self._stats_since = 0  # the instructions that had retired when the window was opened
+        self._in_window = 0
+        self._words_read = 0
+        self._output: list[int] = []
+        self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
+        self._commits: list[Commit] | None = [] if record else None
+        self._stuck: Stuck | None = None
+        # instructions are run one at a time; the next one accesses the bus, and is run alone
+        self._singly = self._at_bus = False
+        self._last_trap: Trap | None = None  # that a handler took
+        self._last_trap_after = 0  # so many had retired
+        self._operations: dict[int, _Operation] = {}
+        self._blocks: dict[int, _Block] = {}
+        # pages with code or tohost in them, and those into which a store is nothing but a store
+        self._watched = set() if self._tohost is None else {self._tohost >> PAGE_SHIFT}
+        self._plain: dict[int, list[int]] = {}
 
     def run(
         self,
@@ -158,18 +174,16 @@ class ISS:
         self._reset(record)
         while self.retired < limit and self._stuck is None:
             # the last ones one at a time: a block would run past the limit
-            fast = not record and not self._at_bus and self.retired + MAX_BLOCK <= limit
-            stop = min(self.retired + SLICE, limit - MAX_BLOCK + 1 if fast else limit)
-            if self._at_bus:
-                stop = self.retired + 1
-            self._singly, self._at_bus = not fast, False
+            self._singly = record or self._at_bus or self.retired + MAX_BLOCK > limit
+            slice_end = self.retired + (1 if self._at_bus else SLICE)
+            self._at_bus = False
             try:
                 if self._interrupts_at(self.pc):
-                    raise _Trapped(self.pc, causes.EXTERNAL_INTERRUPT, 0)
-                if fast:
-                    self._run_blocks(stop)
+                    raise _Trapped(self.pc, cause=causes.EXTERNAL_INTERRUPT)
+                if self._singly:
+                    self._run_single(min(slice_end, limit))
                 else:
-                    self._run_single(stop)
+                    self._run_blocks(min(slice_end, limit - MAX_BLOCK + 1))
             except _OnBus:
                 self._at_bus = True
             except _Asleep as asleep:
@@ -178,46 +192,18 @@ class ISS:
                 if not self._enter_handler(trapped):
                     return self._halted(trapped)
             except _ToHost as end:
-                return self._outcome("tohost", 0 if end.word == 1 else end.word >> 1)
+                return self._outcome("tohost", 0 if end.value == 1 else end.value >> 1)
             except _NewCode:
                 pass  # go on with what is there now
             if progress is not None:
                 progress(self.retired, limit)
         return self._outcome("limit", None)
 
-    def _reset(self, record: bool) -> None:
-        self.x = [0] * (SINK + 1)
-        self.memory = Memory()
-        self.memory.load(self.program)
-        self.pc = self.program.entry
-        self.retired = 0
-        self._tohost = self.program.tohost
-        self._csrs = dict.fromkeys((csrs.MTVEC, csrs.MSCRATCH, csrs.MEPC, csrs.MCAUSE, csrs.MTVAL), 0)
-        # the counters are kept as their distance from the instructions that have retired
-        self._counters = {csrs.MCYCLE: 0, csrs.MINSTRET: 0}
-        self._stats_since: int | None = None
-        self._in_window = 0
-        self._words_read = 0
-        self._output: list[int] = []
-        self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
-        self._commits: list[Commit] | None = [] if record else None
-        self._stuck = None
-        self._singly = self._at_bus = False
-        # mstatus.MIE, mstatus.MPIE, mie.MEIE
-        self._interrupts_on = self._were_on = self._external = False
-        self._last_trap: Trap | None = None  # that a handler took
-        self._last_trap_after = 0  # so many had retired
-        self._operations: dict[int, _Operation] = {}
-        self._blocks: dict[int, _Block] = {}
-        # pages with code or tohost in them, and those into which a store is nothing but a store
-        self._watched = set() if self._tohost is None else {self._tohost >> PAGE_SHIFT}
-        self._plain: dict[int, list[int]] = {}
-
     # ---- running
 
     def _run_blocks(self, stop: int) -> None:
         """Whole blocks until `stop` instructions have retired."""
-        blocks, pc, retired = self._blocks, self.pc, self.retired
+        blocks, pc, retired, on_bus = self._blocks, self.pc, self.retired, self.bus is not None
         recent: deque[_Block] = deque(maxlen=LAST_PCS)
         try:
             while retired < stop:
@@ -225,15 +211,12 @@ class ISS:
                 for step in block.steps:
                     step()
                 pc = block.last()
-                self.retired = retired = retired + block.size
+                self.retired = retired = retired + len(block.pcs)
                 recent.append(block)
-                if self._external and self._interrupts_at(pc):
+                if on_bus and self._interrupts_at(pc):
                     break
-        except (_Trapped, _OnBus, _Asleep) as end:
-            self._leave(recent, pc, end.pc)
-            raise
-        except (_ToHost, _NewCode) as end:
-            self._leave(recent, pc, end.pc + 4)
+        except _Stop as end:
+            self._leave(recent, pc, end.pc + 4 * end.retired)
             raise
         self._leave(recent, pc, pc)
 
@@ -251,69 +234,65 @@ class ISS:
     def _block(self, pc: int) -> _Block:
         """The instructions from pc on, up to a jump, and to where memory ends."""
         steps: list[Step] = []
+        last: Step | None = None
         at = pc
-        while True:
-            if steps and not self.memory.mapped(at):
-                return self._straight(pc, at, steps)
+        while last is None and len(steps) < MAX_BLOCK and (at == pc or mapped(at)):
             operation = self._operation(at)
             if steps and operation.counts:
-                return self._straight(pc, at, steps)
+                break
             at += 4
             if operation.ends:
-                return self._keep(_Block(tuple(steps), operation.run, range(pc, at, 4), at - pc >> 2))
-            steps.append(operation.run)
-            if len(steps) == MAX_BLOCK:
-                return self._straight(pc, at, steps)
-
-    def _straight(self, pc: int, after: int, steps: list[Step]) -> _Block:
-        """A block that goes on with the instruction after it."""
-        return self._keep(_Block(tuple(steps), lambda: after, range(pc, after, 4), len(steps)))
-
-    def _keep(self, block: _Block) -> _Block:
-        self._blocks[block.pcs.start] = block
+                last = operation.run
+            else:
+                steps.append(operation.run)
+        block = self._blocks[pc] = _Block(tuple(steps), last or (lambda: at), range(pc, at, 4))
         return block
 
     def _run_single(self, stop: int) -> None:
         """One instruction at a time until `stop` have retired; keeps the commits if they are wanted."""
-        commits, x = self._commits, self.x
         while self.retired < stop:
             pc = self.pc
-            if self._external and self._interrupts_at(pc):
+            if self._interrupts_at(pc):
                 return
             operation = self._operation(pc)
-            addr = x[operation.base] + operation.offset & M if operation.base >= 0 else 0
-            data = x[operation.source] if operation.source >= 0 else 0
-            after: Any = None
+            to, data, addr = self._effects(operation.word)
             try:
                 after = operation.run()
+                self.pc = after if operation.ends else pc + 4
             except _NewCode:
-                pass  # the next instruction is decoded anew in any case
+                self.pc = pc + 4  # the next instruction is decoded anew in any case
             except _ToHost:
-                self._retire(pc)
-                if commits is not None:
-                    commits.append(Commit(pc, operation.word, 0, data, addr))
+                self._retire(Commit(pc, operation.word, to, data, addr))
                 raise
-            self._retire(pc)
-            self.pc = after if operation.ends else pc + 4
-            if commits is not None:
-                commits.append(
-                    Commit(pc, operation.word, operation.rd, x[operation.rd] if operation.rd else data, addr)
-                )
+            self._retire(Commit(pc, operation.word, to, self.x[to] if to else data, addr))
 
-    def _retire(self, pc: int) -> None:
+    def _effects(self, word: int) -> tuple[int, int, int]:
+        """The register that an instruction writes (0: none), the word that it stores, and its address."""
+        instruction = decode(word)
+        if instruction is None or instruction.group == "branch":
+            return 0, 0, 0
+        x, group = self.x, instruction.group
+        addr = x[rs1(word)] + imm(word, instruction.fmt) & M if group in ("load", "store") else 0
+        if group == "store":
+            return 0, x[rs2(word)], addr
+        return 0 if group in ("fence", "system") else rd(word), 0, addr
+
+    def _retire(self, commit: Commit) -> None:
         self.retired += 1
-        self._last_pcs.append(pc)
+        self._last_pcs.append(commit.pc)
+        if self._commits is not None:
+            self._commits.append(commit)
 
     # ---- the end
 
     def _enter_handler(self, trapped: _Trapped) -> bool:
         """Go to mtvec, if there is a handler and it can be entered."""
         handler = self._csrs[csrs.MTVEC]
-        refused = self.bus is not None and on_bus(trapped.tval)
+        refused = self.bus is not None and on_bus(trapped.value)
         if not handler or (trapped.cause in causes.ALWAYS_HALT and not refused):
             return False
-        self._were_on, self._interrupts_on = self._interrupts_on, False
-        self._csrs |= {csrs.MEPC: trapped.pc, csrs.MCAUSE: trapped.cause, csrs.MTVAL: trapped.tval}
+        self._set_interrupts(False, bool(self._csrs[csrs.MSTATUS] & INTERRUPTS_ON))
+        self._csrs |= {csrs.MEPC: trapped.pc, csrs.MCAUSE: trapped.cause, csrs.MTVAL: trapped.value}
         self.pc = handler
         if self._last_trap is not None and self._last_trap_after == self.retired:
             self._stuck = Stuck(TRAP_LOOP, None)
@@ -327,19 +306,17 @@ class ISS:
 
     def _trap(self, trapped: _Trapped) -> Trap:
         word = 0 if trapped.cause == causes.FETCH_FAULT else self.memory.read(trapped.pc, 4)
-        return Trap(trapped.pc, word, trapped.cause, trapped.tval)
+        return Trap(trapped.pc, word, trapped.cause, trapped.value)
 
     def _outcome(self, reason: str, exit_code: int | None, trap: Trap | None = None) -> Outcome:
-        inside = self._in_window
-        if self._stats_since is not None:
-            inside += self.retired - self._stats_since
+        open_window = self.retired - self._stats_since if self._csrs[csrs.STATS_EN] else 0
         return Outcome(
             reason=reason,
             exit_code=exit_code,
             instructions=self.retired,
             cycles=None,
             where={},
-            window=Window(inside),
+            window=Window(self._in_window + open_window),
             output=self._output,
             trap=trap,
             last_trap=self._last_trap,
@@ -357,27 +334,27 @@ class ISS:
         none.
         """
         if at & nbytes - 1:
-            raise _Trapped(pc, causes.MISALIGNED_LOAD, at)
+            raise _Trapped(pc, at, causes.MISALIGNED_LOAD)
         if self.bus is not None and on_bus(at):
             return self._bus_load(pc, at)
         try:
             return self.memory.read(at & ~3, 4)
         except AccessFault:
-            raise _Trapped(pc, causes.LOAD_FAULT, at) from None
+            raise _Trapped(pc, at, causes.LOAD_FAULT) from None
 
     def _store(self, pc: int, at: int, nbytes: int, value: int) -> None:
         """A store that is misaligned, or into a page that is new, that has code or tohost in it, or that is
         none.
         """
         if at & nbytes - 1:
-            raise _Trapped(pc, causes.MISALIGNED_STORE, at)
+            raise _Trapped(pc, at, causes.MISALIGNED_STORE)
         if self.bus is not None and on_bus(at):
             self._bus_store(pc, at, nbytes, value)
             return
         try:
             page = self.memory.page(at)
         except AccessFault:
-            raise _Trapped(pc, causes.STORE_FAULT, at) from None
+            raise _Trapped(pc, at, causes.STORE_FAULT) from None
         self.memory.write(at, nbytes, value)
         number = at >> PAGE_SHIFT
         if number not in self._watched:
@@ -398,7 +375,7 @@ class ISS:
             raise _OnBus(pc)
         word, refused = self.bus.read(at & ~3)
         if refused:
-            raise _Trapped(pc, causes.LOAD_FAULT, at)
+            raise _Trapped(pc, at, causes.LOAD_FAULT)
         return word & M
 
     def _bus_store(self, pc: int, at: int, nbytes: int, value: int) -> None:
@@ -411,17 +388,23 @@ class ISS:
         lane = value & (1 << 8 * nbytes) - 1
         data = lane * (M // ((1 << 8 * nbytes) - 1))
         if self.bus.write(at & ~3, data, (1 << nbytes) - 1 << (at & 3)):
-            raise _Trapped(pc, causes.STORE_FAULT, at)
+            raise _Trapped(pc, at, causes.STORE_FAULT)
 
     # ---- the interrupt
 
     def _interrupts_at(self, pc: int) -> bool:
         """Whether the interrupt takes the place of this instruction."""
-        if not (self._interrupts_on and self._external and self._csrs[csrs.MTVEC]):
+        if self.bus is None or not (self._csrs[csrs.MSTATUS] & INTERRUPTS_ON and self._wakes()):
             return False
-        if self.bus is None or not self.bus.interrupt:
-            return False
-        return self.memory.mapped(pc) and self.memory.read(pc, 4) != WFI
+        return bool(self._csrs[csrs.MTVEC]) and mapped(pc) and self.memory.read(pc, 4) != WFI
+
+    def _wakes(self) -> bool:
+        """Whether the interrupt is pending and enabled in mie."""
+        return self.bus is not None and bool(self._csrs[csrs.MIE]) and self.bus.interrupt
+
+    def _set_interrupts(self, on: bool, were_on: bool) -> None:
+        if self.bus is not None:
+            self._csrs[csrs.MSTATUS] = csrs.MSTATUS_VALUE | on * INTERRUPTS_ON | were_on * WERE_ON
 
     def _forget(self) -> None:
         """Decode everything anew, as memory may have changed."""
@@ -437,7 +420,7 @@ class ISS:
             try:
                 word = self.memory.read(pc, 4)
             except AccessFault:
-                raise _Trapped(pc, causes.FETCH_FAULT, pc) from None
+                raise _Trapped(pc, pc, causes.FETCH_FAULT) from None
             self._watched.add(pc >> PAGE_SHIFT)
             self._plain.pop(pc >> PAGE_SHIFT, None)
             operation = self._operations[pc] = self._decoded(pc, word)
@@ -448,28 +431,26 @@ class ISS:
         if instruction is None:
             return self._trapping(pc, word, causes.ILLEGAL, word)
         name, value = instruction.name, imm(word, instruction.fmt)
-        d, a, b = rd(word), rs1(word), rs2(word)
-        x, to = self.x, d or SINK
+        a, b = rs1(word), rs2(word)
+        x, to = self.x, rd(word) or SINK
         if name in VALUES:
             i = value & M
             if instruction.fmt == "U":
                 i = (value << 12) + (pc if name == "auipc" else 0) & M
-            return _Operation(MAKERS[name](x, to, a, b, i), word, rd=d)
+            return _Operation(MAKERS[name](x, to, a, b, i), word)
         if name in LOADS:
-            run = MAKERS[name](x, to, a, value, pc, self.memory.pages, self._load)
-            return _Operation(run, word, rd=d, base=a, offset=value)
+            return _Operation(MAKERS[name](x, to, a, value, pc, self.memory.pages, self._load), word)
         if name in STORES:
-            run = MAKERS[name](x, a, b, value, pc, self._plain, self._store)
-            return _Operation(run, word, base=a, offset=value, source=b)
+            return _Operation(MAKERS[name](x, a, b, value, pc, self._plain, self._store), word)
         if name in BRANCHES:
             return self._branch(pc, word, MAKERS[name], pc + value & M)
         return getattr(self, f"_{instruction.group}")(pc, word, instruction)
 
-    def _trapping(self, pc: int, word: int, cause: int, tval: int) -> _Operation:
+    def _trapping(self, pc: int, word: int, cause: int, tval: int = 0) -> _Operation:
         """An instruction that always traps."""
 
         def run() -> int:
-            raise _Trapped(pc, cause, tval)
+            raise _Trapped(pc, tval, cause)
 
         return _Operation(run, word, ends=True)
 
@@ -481,7 +462,7 @@ class ISS:
 
             def run() -> int:
                 if taken() == target:
-                    raise _Trapped(pc, causes.MISALIGNED_FETCH, target)
+                    raise _Trapped(pc, target, causes.MISALIGNED_FETCH)
                 return after
 
         return _Operation(run, word, ends=True)
@@ -489,51 +470,40 @@ class ISS:
     def _jump(self, pc: int, word: int, instruction: Instruction) -> _Operation:
         x, d, a, offset = self.x, rd(word) or SINK, rs1(word), imm(word, instruction.fmt)
         after = pc + 4 & M
-        if instruction.name == "jal":
-            target = pc + offset & M
+        direct = instruction.name == "jal"
+
+        def run() -> int:
+            target = (pc if direct else x[a]) + offset & M & ~1
             if target & 3:
-                return self._trapping(pc, word, causes.MISALIGNED_FETCH, target)
+                raise _Trapped(pc, target, causes.MISALIGNED_FETCH)
+            x[d] = after
+            return target
 
-            def run() -> int:
-                x[d] = after
-                return target
-
-        else:
-
-            def run() -> int:
-                target = x[a] + offset & M & ~1
-                if target & 3:
-                    raise _Trapped(pc, causes.MISALIGNED_FETCH, target)
-                x[d] = after
-                return target
-
-        return _Operation(run, word, ends=True, rd=rd(word))
+        return _Operation(run, word, ends=True)
 
     def _fence(self, pc: int, word: int, instruction: Instruction) -> _Operation:
         return _Operation(lambda: None, word)  # stores are done, and have dropped the code that they changed
 
     def _system(self, pc: int, word: int, instruction: Instruction) -> _Operation:
-        if instruction.name == "ecall":
-            return self._trapping(pc, word, causes.ECALL, 0)
-        if instruction.name == "ebreak":
-            return self._trapping(pc, word, causes.BREAKPOINT, 0)
+        if instruction.name in ("ecall", "ebreak"):
+            cause = causes.ECALL if instruction.name == "ecall" else causes.BREAKPOINT
+            return self._trapping(pc, word, cause)
         if instruction.name == "mret":
             return _Operation(self._return, word, ends=True)
-        after = pc + 4 & M
 
         def wait() -> int:
             """wfi; without a bus there is nothing to wait for."""
-            if self.bus is not None and not (self._external and self.bus.interrupt):
+            if self.bus is not None and not self._wakes():
                 self.bus.sleep()
-                if not (self._external and self.bus.interrupt):
+                if not self._wakes():
                     raise _Asleep(pc)
-            return after
+            return pc + 4 & M
 
         return _Operation(wait, word, ends=True)
 
     def _return(self) -> int:
         """mret."""
-        self._interrupts_on, self._were_on = self._were_on, True
+        self._set_interrupts(bool(self._csrs[csrs.MSTATUS] & WERE_ON), True)
         return self._csrs[csrs.MEPC]
 
     # ---- control and status registers
@@ -556,16 +526,12 @@ class ISS:
             x[to] = old
             return after
 
-        return _Operation(run, word, ends=True, counts=True, rd=d)
+        return _Operation(run, word, ends=True, counts=True)
 
     def _read_csr(self, number: int) -> int:
-        if number in self._csrs:
-            return self._csrs[number]
         if number in COUNTERS:
             counter, shift = COUNTERS[number]
             return self.retired + self._counters[counter] >> shift & M
-        if number == csrs.STATS_EN:
-            return 0 if self._stats_since is None else 1
         if number == csrs.MNGR2PROC:
             if self._words_read == len(self.manager):
                 raise out_of_words(len(self.manager))
@@ -573,46 +539,29 @@ class ISS:
             return self.manager[self._words_read - 1] & M
         if csrs.XCEL_FIRST <= number <= csrs.XCEL_LAST:
             return self._accelerator(number).read(number - csrs.XCEL_FIRST) & M
-        if number == csrs.MHARTID:
-            return self.core_id
-        if self.bus is not None and number == csrs.MSTATUS:
-            on, were_on = self._interrupts_on << csrs.MIE_BIT, self._were_on << csrs.MPIE_BIT
-            return csrs.MSTATUS_VALUE | on | were_on
-        if self.bus is not None and number in (csrs.MIE, csrs.MIP):
-            return (self._external if number == csrs.MIE else self.bus.interrupt) << csrs.EXTERNAL_BIT
-        return CONSTANTS.get(number, 0)
+        if number == csrs.MIP and self.bus is not None:
+            return self.bus.interrupt << csrs.EXTERNAL_BIT
+        return self._csrs.get(number, 0)
 
     def _write_csr(self, number: int, value: int) -> None:
-        if number in (csrs.MTVEC, csrs.MEPC):
-            self._csrs[number] = value & ~3
-        elif number in self._csrs:
-            self._csrs[number] = value
-        elif number in COUNTERS:
+        if number in COUNTERS:
             counter, shift = COUNTERS[number]
             old = self.retired + self._counters[counter]
             # counts on from the next instruction
             self._counters[counter] = (old & ~(M << shift) | value << shift) - (self.retired + 1)
-        elif number == csrs.STATS_EN:
-            self._write_stats_en(value & 1)
         elif number == csrs.PROC2MNGR:
             self._output.append(value)
         elif csrs.XCEL_FIRST <= number <= csrs.XCEL_LAST:
             self._accelerator(number).write(number - csrs.XCEL_FIRST, value)
-
-        elif self.bus is not None and number == csrs.MSTATUS:
-            self._interrupts_on = bool(value >> csrs.MIE_BIT & 1)
-            self._were_on = bool(value >> csrs.MPIE_BIT & 1)
-        elif self.bus is not None and number == csrs.MIE:
-            self._external = bool(value >> csrs.EXTERNAL_BIT & 1)
-
-    def _write_stats_en(self, enable: int) -> None:
-        """The instruction that writes is inside the window if the window was open."""
-        after = self.retired + 1
-        if enable and self._stats_since is None:
-            self._stats_since = after
-        elif not enable and self._stats_since is not None:
-            self._in_window += after - self._stats_since
-            self._stats_since = None
+        elif number in self._writable:
+            mask = self._writable[number]
+            new = self._csrs[number] & ~mask | value & mask
+            if number == csrs.STATS_EN and new != self._csrs[number]:
+                # the instruction that writes is inside the window if the window was open
+                if not new:
+                    self._in_window += self.retired + 1 - self._stats_since
+                self._stats_since = self.retired + 1
+            self._csrs[number] = new
 
     def _accelerator(self, number: int) -> Accelerator:
         if self.xcel is None:

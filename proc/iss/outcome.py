@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..isa import csrs
 from ..isa.causes import FETCH_FAULT, ILLEGAL, MEANING
 from ..isa.isa import REGISTERS, decode, disassemble, imm
-
-if TYPE_CHECKING:
-    from ..software.elf import Program
+from ..software.elf import Program
 
 # Causes of cycles, in the words of the table: an instruction retires or traps (issue), or a bubble leaves the
 # pipeline for one of these reasons. BUBBLES are in the order of the commit port's field `bubble`.

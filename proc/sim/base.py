@@ -9,9 +9,8 @@ memory.py; it is empty before each run.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Model
@@ -91,25 +90,23 @@ class Job:
 
 @dataclass
 class Tally:
-    """Counters of a testbench at the end of a run. `where` has a count for each code of bubble, and at
-    ISSUE.
-    """
+    """Counts of a run, and its end."""
 
-    end: str  # "halt", "tohost", "limit", "starved", or a reason of outcome.Stuck
-    cycles: int
-    instructions: int
-    where: Sequence[int]
-    stats_instructions: int
-    stats_where: Sequence[int]
-    a0: int
-    stored: int  # in tohost
-    trap: Trap | None  # that ended the run
-    last_trap: Trap | None  # that a handler took
-    since: int  # cycles since an instruction retired
-    waiting: int  # those of them in which one waited for the accelerator, or for an interrupt
-    last_pcs: list[int]
-    output: list[int]
-    commits: list[Commit] | None
+    end: str = ""
+    cycles: int = 0
+    instructions: int = 0
+    stats_instructions: int = 0
+    where: list[int] = field(default_factory=lambda: [0] * (ISSUE + 1))
+    stats_where: list[int] = field(default_factory=lambda: [0] * (ISSUE + 1))
+    a0: int = 0
+    stored: int = 0  # in tohost
+    trap: Trap | None = None  # that ended the run
+    last_trap: Trap | None = None  # that a handler took
+    since: int = 0  # cycles since an instruction retired
+    waiting: int = 0  # those of them in which one waited for the accelerator, or for an interrupt
+    last_pcs: Sequence[int] = ()
+    output: list[int] = field(default_factory=list)
+    commits: list[Commit] | None = None
 
     def outcome(self, stage: str) -> Outcome:
         """The run in the terms of all levels."""
@@ -126,7 +123,7 @@ class Tally:
             if self.trap.cause == ECALL:
                 reason, exit_code = "exit", self.a0
             else:
-                reason, trap = "trap", _as_told(self.trap)
+                reason, trap = "trap", _architectural(self.trap)
         return Outcome(
             reason=reason,
             exit_code=exit_code,
@@ -136,20 +133,16 @@ class Tally:
             window=Window(self.stats_instructions, sum(self.stats_where), _named(self.stats_where)),
             output=self.output,
             trap=trap,
-            last_trap=self.last_trap and _as_told(self.last_trap),
+            last_trap=self.last_trap and _architectural(self.last_trap),
             stuck=stuck,
-            last_pcs=self.last_pcs,
+            last_pcs=list(self.last_pcs),
             commits=self.commits,
             level="rtl",
             stage=stage,
         )
 
 
-def _report(progress: Progress, max_cycles: int, cycle: int) -> None:
-    progress(cycle, max_cycles)
-
-
-def _as_told(trap: Trap) -> Trap:
+def _architectural(trap: Trap) -> Trap:
     """The cause as mcause has it; of an instruction that could not be fetched, there is no word."""
     if trap.cause == INTERRUPT_CODE:
         return trap._replace(cause=EXTERNAL_INTERRUPT)
@@ -191,13 +184,12 @@ class ProcSimulation(Model):
         against the protocol of its ports.
         """
         job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
-        report = None if progress is None else partial(_report, progress, max_cycles or 0)
-        tally = self._drive(job, report)
+        tally = self._drive(job, progress)
         self._check_waves()
         if tally.end == "starved":
             raise out_of_words(len(job.manager))
         return tally.outcome(self.stage)
 
     @abstractmethod
-    def _drive(self, job: Job, report: Callable[[int], None] | None) -> Tally:
-        """Carry out the job; `report(cycle)` now and then."""
+    def _drive(self, job: Job, progress: Progress | None) -> Tally:
+        """Carry out the job; `progress` as of `run`."""

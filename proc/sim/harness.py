@@ -5,9 +5,12 @@ the clock edge: the driver knows the inputs of the next cycle before the edge, s
 evaluates all logic once.
 """
 
+from pymtl3 import InPort
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL
+
 from ...rtl.sim.harness import Harness, whole
 from ...rtl.sim.ports import Message
-from .ports import INPUTS, OUTPUTS, RECEIVERS, SENDERS
+from .ports import PORTS, STREAMS
 
 
 def harness() -> Harness:
@@ -23,19 +26,13 @@ def harness() -> Harness:
         side |= fields
         connections[port] = tuple(part for name, nbits in fields.items() for part in whole(name, nbits))
 
-    for name, kind in INPUTS.items():
-        connect(name, {name: kind.nbits}, inputs)
-    for name, kind in OUTPUTS.items():
-        connect(name, _fields(name, Message.of(kind)), outputs)
-    for streams, to_design, from_design in ((RECEIVERS, inputs, outputs), (SENDERS, outputs, inputs)):
-        for name, kind in streams.items():
+    for name, (kind, message) in PORTS.items():
+        fields = {f"{name}_{field}": nbits for field, nbits in Message.of(message).fields}
+        if kind in STREAMS:
+            to_design, from_design = (inputs, outputs) if kind is RecvIfcRTL else (outputs, inputs)
             connect(f"{name}__val", {f"{name}_val": 1}, to_design)
-            connect(f"{name}__msg", _fields(name, Message.of(kind)), to_design)
+            connect(f"{name}__msg", fields or {f"{name}_msg": message.nbits}, to_design)
             connect(f"{name}__rdy", {f"{name}_rdy": 1}, from_design)
+        else:
+            connect(name, fields or {name: message.nbits}, inputs if kind is InPort else outputs)
     return Harness({"clk": inputs}, outputs, connections)
-
-
-def _fields(port: str, message: Message) -> dict[str, int]:
-    """Name and width of each field; of a message without fields, of the whole."""
-    fields = message.fields or (("", message.nbits),)
-    return {f"{port}_{name}" if name else f"{port}_msg": nbits for name, nbits in fields}

@@ -8,7 +8,6 @@ written in front of the text in C++.
 import ctypes
 import struct
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from pymtl3 import Component
 from ...rtl.sim.base import Options
 from ...rtl.sim.build import WAVES
 from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel, fields
-from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
+from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, Progress, hang_cycles
 from ...rtl.sim.translation.translate import top_name
 from ...rtl.sim.translation.translated import translated
 from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP
@@ -52,6 +51,10 @@ TESTBENCH = "".join(f"constexpr uint32_t {name} = {value:#x};\n" for name, value
 TESTBENCH += Path(__file__).with_name("native.cpp").read_text()
 REGIONS_TEXT = array("I", [bound for region in REGIONS for bound in region]).tobytes()
 COMMIT = struct.Struct("<5I")
+COUNTS = (  # of _Tally and Tally
+    *("cycles", "instructions", "stats_instructions", "where", "stats_where", "a0", "stored", "since"),
+    "waiting",
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class _Tally(ctypes.Structure):
     """Mirrors `Tally` in native.cpp."""
 
     _fields_ = (
-        *fields(ctypes.c_uint64, "cycle", "instructions", "stats_instructions"),
+        *fields(ctypes.c_uint64, "cycles", "instructions", "stats_instructions"),
         *fields(ctypes.c_uint64 * (ISSUE + 1), "where", "stats_where"),
         *fields(ctypes.c_uint32, "a0", "stored"),
         *fields(ctypes.c_uint32 * 4, "trap", "last_trap"),
@@ -113,7 +116,7 @@ class NativeProcSimulation(ProcSimulation):
             design = VerilogText(text, top_name(design))
         self._model = NativeModel(design.text + harness().verilog(design.top), TESTBENCH, options)
 
-    def _drive(self, job: Job, report: Callable[[int], None] | None) -> Tally:
+    def _drive(self, job: Job, progress: Progress | None) -> Tally:
         lib, handle, timing = self._model.lib, self._model.handle, job.timing
         tohost = job.program.tohost
         native_job = _Job(
@@ -140,33 +143,23 @@ class NativeProcSimulation(ProcSimulation):
         lib.sim_start(handle, ctypes.byref(native_job))
         for addr, data in job.program.segments:
             lib.sim_load(handle, ctypes.c_uint32(addr), bytes(data), ctypes.c_uint64(len(data)))
-        end = self._model.advance(report and (lambda: report(self._tally().cycle)))
+        end = self._model.advance(progress and (lambda: progress(self._tally().cycles, job.max_cycles or 0)))
         tally = self._tally()
         if end not in ENDS:
             port = ("imem_req", "dmem_req", "proc2mngr")[tally.broken_port]
             if end == MISALIGNED:
-                raise MisalignedRequest.at(port, tally.broken_addr, tally.cycle, self.stage)
+                raise MisalignedRequest.at(port, tally.broken_addr, tally.cycles, self.stage)
             assert end in (WITHDRAWN, CHANGED)
             message = f"{port} message {tally.broken_index}"
-            raise BrokenPromise.at(message, tally.cycle, self.stage, dropped=end == WITHDRAWN)
-        first = tally.instructions % LAST_PCS  # of a ring
-        last_pcs = list(tally.last_pcs)
+            raise BrokenPromise.at(message, tally.cycles, self.stage, dropped=end == WITHDRAWN)
+        ring, first = list(tally.last_pcs), tally.instructions % LAST_PCS
+        counts = {name: getattr(tally, name) for name in COUNTS}
         return Tally(
+            **counts,
             end=ENDS[end],
-            cycles=tally.cycle,
-            instructions=tally.instructions,
-            where=tally.where,
-            stats_instructions=tally.stats_instructions,
-            stats_where=tally.stats_where,
-            a0=tally.a0,
-            stored=tally.stored,
             trap=Trap(*tally.trap),
             last_trap=Trap(*tally.last_trap) if tally.traps else None,
-            since=tally.since,
-            waiting=tally.waiting,
-            last_pcs=last_pcs[first:] + last_pcs[:first]
-            if tally.instructions >= LAST_PCS
-            else last_pcs[:first],
+            last_pcs=ring[first:] + ring[:first] if tally.instructions >= LAST_PCS else ring[:first],
             output=array("I", ctypes.string_at(tally.output, 4 * tally.output_count)).tolist(),
             commits=_commits(tally) if job.record else None,
         )

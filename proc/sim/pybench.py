@@ -2,12 +2,11 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
 
 from pymtl3 import Component
 
 from ...rtl.sim import interrupt
-from ...rtl.sim.protocol import Promise, hang_cycles, xorshift32
+from ...rtl.sim.protocol import Progress, Promise, hang_cycles, xorshift32
 from ...rtl.sim.pymodel import PROGRESS_SECONDS, InPython, PythonStage, maker
 from ...rtl.sim.verilog import VerilogStage
 from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP, mk_mem_resp
@@ -24,7 +23,7 @@ from ..iss.outcome import (
     Commit,
     Trap,
 )
-from ..software.memory import Memory
+from ..software.memory import Memory, mapped
 from . import ports
 from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
 from .timing import MemoryTiming
@@ -96,7 +95,7 @@ class _MemoryPort:
             self._answers.popleft()
 
     def _access(self, addr: int, strobe: int | None, data: int) -> int:
-        if not self._memory.mapped(addr):
+        if not mapped(addr):
             return ERROR
         if strobe is None:
             return self._memory.read(addr, 4)
@@ -147,100 +146,75 @@ class _Observer:
     def __init__(self, top: Component, job: Job, manager: _Manager, stage: str) -> None:
         self._port, self._job, self._manager = top.commit, job, manager
         self._accelerator_cycles = hang_cycles(stage)
-        self._cycles = self._instructions = self._stats_instructions = 0
-        self._where, self._stats_where = [0] * (ISSUE + 1), [0] * (ISSUE + 1)
-        self._commits: list[Commit] = []
         self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
-        self._a0 = self._stored = 0
-        self._trap: Trap | None = None
-        self._last_trap: Trap | None = None
+        commits: list[Commit] | None = [] if job.record else None
+        self.tally = Tally(last_pcs=self._last_pcs, output=manager.output, commits=commits)
         self._traps = 0  # since an instruction has retired
         self._written = 0  # words to the manager by instructions that have retired
-        self._quiet = self._waiting = 0  # cycles since the last one; waiting for an accelerator is apart
         self._asleep = False  # the last wait was that of wfi
         self._starved = 0
 
-    def sample(self) -> str | None:
-        """The slot of this cycle; why the run ends with it, if it does."""
-        port = self._port
+    def sample(self) -> str:
+        """Count the slot of this cycle; return why the run ends with it, or nothing."""
+        port, tally = self._port, self.tally
         slot = ISSUE if port.val | port.trap else int(port.bubble)
-        self._cycles += 1
-        self._where[slot] += 1
+        tally.cycles += 1
+        tally.where[slot] += 1
         if port.stats:
-            self._stats_where[slot] += 1
+            tally.stats_where[slot] += 1
         self._starved = self._starved + 1 if slot == BUBBLE_MANAGER and self._manager.idle else 0
         if port.val:
             return self._retire() or self._limit()
+        tally.since += 1
         if slot in (BUBBLE_ACCELERATOR, BUBBLE_SLEEP):
-            self._waiting += 1
+            tally.waiting += 1
             self._asleep = slot == BUBBLE_SLEEP
-        else:
-            self._quiet += 1
         if port.trap:
             trap = Trap(*map(int, (port.pc, port.inst, port.cause, port.data)))
             if port.halt:
-                self._trap = trap
+                tally.trap = trap
                 return "halt"
-            self._last_trap = trap
+            tally.last_trap = trap
             self._traps += 1
         return self._limit()
 
-    def _retire(self) -> str | None:
+    def _retire(self) -> str:
         """The instruction in the slot, reduced to what it does."""
-        port = self._port
+        port, tally = self._port, self.tally
         inst, rd = int(port.inst), int(port.rd) if port.wen else 0
         opcode = inst & OPCODE
         data = int(port.data) if rd or opcode == STORE else 0
         addr = int(port.addr) if opcode in (LOAD, STORE) else 0
         commit = Commit(int(port.pc), inst, rd, data, addr)
-        self._quiet = self._waiting = self._traps = 0
-        self._instructions += 1
-        self._stats_instructions += int(port.stats)
+        tally.since = tally.waiting = self._traps = 0
+        tally.instructions += 1
+        tally.stats_instructions += int(port.stats)
         self._last_pcs.append(commit.pc)
-        if self._job.record:
-            self._commits.append(commit)
+        if tally.commits is not None:
+            tally.commits.append(commit)
         if inst & CSR_MASK == CSR_WORD:
             self._written += 1
         if rd == A0:
-            self._a0 = data
+            tally.a0 = data
         if addr == self._job.program.tohost and inst & SW.mask == SW.match and data:
-            self._stored = data
+            tally.stored = data
             # not the words of instructions behind the end, which the pipeline does not know of
-            del self._manager.output[self._written :]
+            del tally.output[self._written :]
             return "tohost"
-        return None
+        return ""
 
-    def _limit(self) -> str | None:
-        """Whether the run is to be given up."""
+    def _limit(self) -> str:
+        """Why the run times out, or nothing."""
+        tally, job = self.tally, self._job
         if self._traps >= LOOP_TRAPS:
             return TRAP_LOOP
-        if self._waiting >= self._accelerator_cycles:
+        if tally.waiting >= self._accelerator_cycles:
             return INTERRUPT_WAIT if self._asleep else ACCELERATOR_WAIT
-        if self._quiet >= self._job.hang_cycles:
+        if tally.since - tally.waiting >= job.hang_cycles:
             return HANG
-        if self._job.max_cycles and self._cycles >= self._job.max_cycles:
+        if job.max_cycles and tally.cycles >= job.max_cycles:
             return "limit"
-        return "starved" if self._starved >= STARVED_CYCLES else None
-
-    def tally(self, end: str) -> Tally:
-        """Return all counters."""
-        return Tally(
-            end=end,
-            cycles=self._cycles,
-            instructions=self._instructions,
-            where=self._where,
-            stats_instructions=self._stats_instructions,
-            stats_where=self._stats_where,
-            a0=self._a0,
-            stored=self._stored,
-            trap=self._trap,
-            last_trap=self._last_trap,
-            since=self._quiet + self._waiting,
-            waiting=self._waiting,
-            last_pcs=list(self._last_pcs),
-            output=self._manager.output,
-            commits=self._commits if self._job.record else None,
-        )
+        return "starved" if self._starved >= STARVED_CYCLES else ""
 
 
 class PythonBench(InPython, ProcSimulation):
@@ -250,10 +224,10 @@ class PythonBench(InPython, ProcSimulation):
         ports.check(component)
 
     @interrupt.kept()
-    def _drive(self, job: Job, report: Callable[[int], None] | None) -> Tally:
+    def _drive(self, job: Job, progress: Progress | None) -> Tally:
         top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
         memory = Memory()
-        memory.load(job.program)
+        memory.load(job.program.segments)
         imem, dmem = (
             _MemoryPort(name, top, memory, job.timing, start, self.stage)
             for name, start in zip(("imem", "dmem"), job.timing.starts, strict=False)
@@ -261,9 +235,9 @@ class PythonBench(InPython, ProcSimulation):
         manager = _Manager(top, job, self.stage)
         observer = _Observer(top, job, manager, self.stage)
         self._start(job)
-        end, cycle = None, 0
+        tally, cycle = observer.tally, 0
         reported = time.monotonic()
-        while end is None:
+        while not tally.end:
             imem.drive(cycle)
             dmem.drive(cycle)
             manager.drive()
@@ -275,13 +249,13 @@ class PythonBench(InPython, ProcSimulation):
             imem.answer()
             dmem.answer()
             manager.exchange(cycle)
-            end = observer.sample()
+            tally.end = observer.sample()
             edge()
             cycle += 1
-            if report and time.monotonic() - reported > PROGRESS_SECONDS:
-                report(cycle)
+            if progress and time.monotonic() - reported > PROGRESS_SECONDS:
+                progress(cycle, job.max_cycles or 0)
                 reported = time.monotonic()
-        return observer.tally(end)
+        return tally
 
     def _start(self, job: Job) -> None:
         """Reset the processor with streams at rest."""

@@ -7,11 +7,7 @@ Page zero is not mapped, so that a null pointer shows. Words that nobody has wri
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .elf import Program
+from collections.abc import Iterable, Sequence
 
 # (first address, address after the last); the second is where the community's test programs are linked
 REGIONS = ((0x0000_0200, 0x0040_0000), (0x8000_0000, 0x8100_0000))
@@ -50,9 +46,9 @@ class Memory:
     def __init__(self) -> None:
         self.pages: dict[int, list[int]] = {}
 
-    def load(self, program: Program) -> None:
-        """Write the segments of a program."""
-        for addr, content in program.segments:
+    def load(self, segments: Iterable[tuple[int, bytes]]) -> None:
+        """Write the segments of a program: addresses, and what is there."""
+        for addr, content in segments:
             # what is before the first boundary of words, and after the last, shares its word with something
             # else
             first = min(-addr % 4, len(content))
@@ -68,10 +64,6 @@ class Memory:
             count = min(PAGE_WORDS - index, len(words) - done)
             page[index : index + count] = words[done : done + count]
             done += count
-
-    def mapped(self, addr: int) -> bool:
-        """Whether there is memory at this address."""
-        return mapped(addr)
 
     def page(self, addr: int) -> list[int]:
         """The words of the page with this address."""

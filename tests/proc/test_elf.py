@@ -8,12 +8,12 @@ import random
 import re
 import struct
 import subprocess
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.proc.software.elf import Program, load_elf
-from modexlab.proc.software.memory import REGIONS, AccessFault, Memory
+from modexlab.proc.software.memory import REGIONS, AccessFault, Memory, mapped
 
 from tests.proc.assembler import encode
 
@@ -210,9 +210,9 @@ def test_the_map_has_ends(region):
     for addr in (first, end - 4):
         memory.write(addr, 4, addr)
         assert memory.read(addr, 4) == addr
-        assert memory.mapped(addr)
+        assert mapped(addr)
     for addr in (first - 4, end):
-        assert not memory.mapped(addr)
+        assert not mapped(addr)
         with pytest.raises(AccessFault, match=f"0x{addr:x} is not mapped"):
             memory.read(addr, 4)
         with pytest.raises(AccessFault):
@@ -224,7 +224,7 @@ def test_the_map_has_ends(region):
 def test_segments_of_any_length_anywhere(start, size):
     content = bytes(random.Random(size).randrange(1, 256) for _ in range(size))
     memory = Memory()
-    memory.load(replace(Program.of_words([]), segments=((start, content),)))
+    memory.load([(start, content)])
     assert bytes(memory.read(start + i, 1) for i in range(size)) == content
     assert memory.read(start - 1, 1) == memory.read(start + size, 1) == 0
 
