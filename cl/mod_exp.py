@@ -60,7 +60,7 @@ def MontModExpCL(plan, unit):
         one = entered = 0
         if status == Status.OK:
             domain = Montgomery(mod, nbits)
-            one, entered = domain.r_mod_n, domain.enter(base)
+            one, entered = domain.r_mod_n, domain.product(base, domain.r2_mod_n)
         answer = Entered(int(status), one, entered, msg.exp, msg.mod)
         return answer, convert_in_cycles(unit, nbits, base, mod)
 
@@ -73,7 +73,7 @@ def MontModExpCL(plan, unit):
         return Left(status, result, mod), given_cycles(plan, unit, exp, status)
 
     def convert_out(msg, _):
-        result = Montgomery(int(msg.mod), nbits).leave(int(msg.result)) if msg.status == Status.OK else 0
+        result = Montgomery(int(msg.mod), nbits).redc(int(msg.result)) if msg.status == Status.OK else 0
         return Response(msg.status, result), convert_out_cycles(unit)
 
     return ConvertedModExpCL(nbits, nbits, convert_in, exponentiate, convert_out)

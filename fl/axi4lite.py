@@ -174,13 +174,7 @@ def capability_fields(shape: Shape, traits: Traits) -> dict[str, int]:
         "nbits": nbits,
         "given": ngiven & 3,
         "given_high": ngiven >> 2,
-        "constant_time": int(traits.constant_time),
-        "odd_only": int(traits.odd_only),
-        "reduced_only": int(traits.reduced_only),
-        "crt": int(traits.crt),
-        "message_blinded": int(traits.message_blinded),
-        "exponent_blinded": int(traits.exponent_blinded),
-        "checked": int(traits.checked),
+        **{name: int(value) for name, value in vars(traits).items() if name != "modulus"},
     }
 
 

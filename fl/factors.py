@@ -82,7 +82,7 @@ def find_factors(n: int) -> Factors:
         raise BadInput(f"{shown(n)} has no factors to look for: give a number of 1 or more")
     found: list[Factor] = []
     rest = n
-    for p in _primes_below(TRIAL_BOUND):
+    for p in primes_below(TRIAL_BOUND):
         if p * p > rest:
             break
         while rest % p == 0:
@@ -163,7 +163,8 @@ def is_prime(n: int, rounds: int = 32) -> bool:
 
 
 @cache
-def _primes_below(bound: int) -> tuple[int, ...]:
+def primes_below(bound: int) -> tuple[int, ...]:
+    """All primes below a bound."""
     sieve = bytearray([1]) * bound
     sieve[:2] = b"\0\0"
     for p in range(2, isqrt(bound) + 1):
@@ -215,7 +216,7 @@ def _root(n: int) -> int | None:
     """The k-th root of n, if n is a k-th power; no prime below TRIAL_BOUND is left in n, so k is not
     large.
     """
-    for k in _primes_below(max(3, n.bit_length() // (TRIAL_BOUND.bit_length() - 1) + 1)):
+    for k in primes_below(max(3, n.bit_length() // (TRIAL_BOUND.bit_length() - 1) + 1)):
         root = 1 << -(-n.bit_length() // k)  # above it; Newton's steps come down
         while (better := ((k - 1) * root + n // root ** (k - 1)) // k) < root:
             root = better
@@ -233,7 +234,7 @@ def _pollard_p1(n: int) -> int | None:
     bound = p1_bound(n)
     x = 3  # not 2: primes in which 2 has a small order have been found, or come together
     pending = []
-    for count, p in enumerate(_primes_below(bound)):
+    for count, p in enumerate(primes_below(bound)):
         power = p
         while power * p <= bound:
             power *= p

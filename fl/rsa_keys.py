@@ -14,9 +14,8 @@ import json
 import math
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,24 +120,16 @@ class RSAKey:
         """A new private key whose modulus has exactly nbits bits, from the `rsa` package."""
         if nbits < SMALLEST_NBITS or nbits % 2:
             raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
-        return cls.from_rsa(rsa.newkeys(nbits)[1])
+        key = rsa.newkeys(nbits)[1]
+        return cls(key.n, key.e, key.d, key.p, key.q)
 
     @classmethod
-    def from_rsa(cls, key: rsa.PublicKey | rsa.PrivateKey) -> "RSAKey":
-        """A key of the `rsa` package."""
-        if isinstance(key, rsa.PrivateKey):
-            return cls(key.n, key.e, key.d, key.p, key.q)
-        return cls(key.n, key.e)
-
-    @classmethod
-    def from_cryptography(cls, key: RSAPublicKey | RSAPrivateKey) -> "RSAKey":
-        """A key of `cryptography`."""
-        if isinstance(key, RSAPublicKey):
-            public = key.public_numbers()
-            return cls(public.n, public.e)
-        private = key.private_numbers()
-        public = private.public_numbers
-        return cls(public.n, public.e, private.d, private.p, private.q)
+    def _of(cls, numbers: Mapping[str, int], name: str, unchecked: bool) -> "RSAKey":
+        """A key of the numbers in a file."""
+        try:
+            return cls.unchecked(**numbers) if unchecked else cls(**numbers)
+        except BadInput as error:
+            raise BadInput(f"{name} holds a wrong key: {error}") from error
 
     @classmethod
     def from_json(cls, data: bytes, name: str, *, unchecked: bool = False) -> "RSAKey":
@@ -155,10 +146,7 @@ class RSAKey:
                 raise unknown(f"number of {name}", key, names)
         if missing := [key for key in ("n", "e") if key not in numbers]:
             raise BadInput(f"{name} has no {missing[0]}: give n and e, and d, p and q of a private key")
-        try:
-            return cls.unchecked(**numbers) if unchecked else cls(**numbers)
-        except BadInput as error:
-            raise BadInput(f"{name} holds a wrong key: {error}") from error
+        return cls._of(numbers, name, unchecked)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the RSA key", *, unchecked: bool = False) -> "RSAKey":
@@ -167,13 +155,9 @@ class RSAKey:
         """
         if data.lstrip().startswith(b"{"):
             return cls.from_json(data, name, unchecked=unchecked)
-        load = (
-            _pem_loader(data, name, unchecked)
-            if b"-----BEGIN " in data
-            else partial(_load_der, unchecked=unchecked)
-        )
+        form = _pem_form(data, name) if b"-----BEGIN " in data else ""
         try:
-            key = load(data)
+            key = _load(data, form, unchecked)
         except TypeError as error:  # cryptography's word for a missing password
             raise BadInput(
                 f"{name} is encrypted: decrypt it first, as with `openssl pkey -in FILE -out PLAIN.pem`"
@@ -186,15 +170,7 @@ class RSAKey:
         if not isinstance(key, RSAPublicKey | RSAPrivateKey):
             kind = type(key).__name__.removesuffix("PublicKey").removesuffix("PrivateKey")
             raise BadInput(f"{name} is not of RSA ({kind}): give an RSA key")
-        if unchecked and isinstance(key, RSAPrivateKey):
-            private = key.private_numbers()
-            public = private.public_numbers
-            crt = {"dp": private.dmp1, "dq": private.dmq1, "qinv": private.iqmp}
-            return cls.unchecked(n=public.n, e=public.e, d=private.d, p=private.p, q=private.q, **crt)
-        try:
-            return cls.from_cryptography(key)
-        except BadInput as error:
-            raise BadInput(f"{name} holds a wrong key: {error}") from error
+        return cls._of(numbers_of(key), name, unchecked)
 
     @classmethod
     def load(cls, path: str | Path, *, unchecked: bool = False) -> "RSAKey":
@@ -293,23 +269,35 @@ def _whole(name: str, value: object) -> int:
     return value
 
 
-def _pem_loader(data: bytes, name: str, unchecked: bool = False) -> Callable[[bytes], object]:
+def numbers_of(key: RSAPublicKey | RSAPrivateKey) -> dict[str, int]:
+    """The numbers of a key of `cryptography`, by the names of RSAKey."""
+    if isinstance(key, RSAPublicKey):
+        public = key.public_numbers()
+        return {"n": public.n, "e": public.e}
+    own = key.private_numbers()
+    crt = {"p": own.p, "q": own.q, "dp": own.dmp1, "dq": own.dmq1, "qinv": own.iqmp}
+    return {"n": own.public_numbers.n, "e": own.public_numbers.e, "d": own.d, **crt}
+
+
+def _pem_form(data: bytes, name: str) -> str:
+    """The kind of a key in PEM, "private" or "public"."""
     labels = [label.decode() for label in re.findall(rb"-----BEGIN ([A-Z0-9 ]+)-----", data)]
     if "OPENSSH PRIVATE KEY" in labels:
         raise BadInput(f"{name} is in OpenSSH's own format: convert it by `ssh-keygen -p -m PEM -f FILE`")
-    if any(label.endswith("PRIVATE KEY") for label in labels):
-        return partial(
-            serialization.load_pem_private_key, password=None, unsafe_skip_rsa_key_validation=unchecked
-        )
-    if any(label.endswith("PUBLIC KEY") for label in labels):
-        return serialization.load_pem_public_key
+    for form in ("private", "public"):
+        if any(label.endswith(f"{form.upper()} KEY") for label in labels):
+            return form
     raise BadInput(f"{name} holds {' and '.join(labels) or 'no PEM block'}: give an RSA key in PEM or DER")
 
 
-def _load_der(data: bytes, unchecked: bool = False) -> object:
+def _load(data: bytes, form: str, unchecked: bool) -> object:
+    """A key in PEM of this form; in DER, if it has none."""
+    if form == "public":
+        return serialization.load_pem_public_key(data)
+    load = serialization.load_pem_private_key if form else serialization.load_der_private_key
     try:
-        return serialization.load_der_private_key(
-            data, password=None, unsafe_skip_rsa_key_validation=unchecked
-        )
+        return load(data, password=None, unsafe_skip_rsa_key_validation=unchecked)
     except ValueError:
+        if form:
+            raise
         return serialization.load_der_public_key(data)

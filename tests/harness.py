@@ -90,6 +90,11 @@ def stepped(component):
     return component
 
 
+def refused(match):
+    """A context in which a bad input is reported, by a message that matches."""
+    return pytest.raises(BadInput, match=match)
+
+
 def refuses(call, words):
     """A bad input is reported, with these words."""
     with pytest.raises(BadInput) as refused:

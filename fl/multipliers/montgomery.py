@@ -52,11 +52,3 @@ class Montgomery:
     def product(self, x: int, y: int) -> int:
         """x * y * R^-1 mod n by multiplication and REDC, for x < R and y < n (or the other way round)."""
         return self.redc(x * y)
-
-    def enter(self, x: int) -> int:
-        """x as a residue, x*R mod n: paper 001, equation 8."""
-        return self.product(x, self.r2_mod_n)
-
-    def leave(self, x: int) -> int:
-        """The number whose residue is x, x*R^-1 mod n: paper 001, equation 9."""
-        return self.redc(x)

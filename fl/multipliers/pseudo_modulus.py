@@ -205,34 +205,29 @@ class PseudoModuli:
         has_plus = order % 2 == 0 and pow(2, order // 2, n) == n - 1
         return PowerSearch(n, bound, order, order // 2 if has_plus else None, True)
 
-    def _power(self, shape: str, t: int, value: int, reduction: str) -> PseudoModulus:
+    def _power(self, sign: str, t: int | None, reduction: str) -> PseudoModulus | None:
+        """2^t - 1 or 2^t + 1, where t is small enough to write it down."""
+        if t is None or t > MAX_T:
+            return None
         s = self._words(t)
         return PseudoModulus(
-            shape,
+            f"2^t {sign} 1",
             self.n,
-            value // self.n,
+            ((1 << t) + int(f"{sign}1")) // self.n,
             f"t = {t}",
             s,
             s * s,
-            f"no product reduces anything: {reduction}",
+            f"no product reduces anything: what is above bit t is {reduction} at the low end",
             f"operands {_count(max(0, t - self.nbits), 'bit')} longer, one reduction at the end",
         )
 
     @property
     def power_minus_one(self) -> PseudoModulus | None:
-        """2^t - 1, where t is small enough to write it down."""
-        t = self.powers.minus
-        if t is None or t > MAX_T:
-            return None
-        return self._power("2^t - 1", t, (1 << t) - 1, "what is above bit t is added at the low end")
+        return self._power("-", self.powers.minus, "added")
 
     @property
     def power_plus_one(self) -> PseudoModulus | None:
-        """2^t + 1, likewise."""
-        t = self.powers.plus
-        if t is None or t > MAX_T:
-            return None
-        return self._power("2^t + 1", t, (1 << t) + 1, "what is above bit t is subtracted at the low end")
+        return self._power("+", self.powers.plus, "subtracted")
 
     def table(self) -> list[tuple[str, PseudoModulus | None, str]]:
         """All shapes: name, the pseudo-modulus or None, and then why there is none."""

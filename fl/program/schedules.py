@@ -9,37 +9,20 @@ Window tables live in "t2", "t3", ...: "t<i>" is the base to the i. `plan.result
     value = SCHEDULES["ladder"](base, exp, product, one)   # the same plan, computed with product(a, b)
     ...(..., trace=steps)                                  # and recorded: a list of tuples of Product
 
-Each has the loop that machines execute (schedule_loops.py). A schedule of one's own is an entry with a loop
-and no more; those here have their products by an algorithm on the exponent as well, quick at any length and
-another than the loop's.
+Each has the loop that machines execute (schedule_loops.py), from which the plan follows; a schedule of one's
+own is an entry with a loop and no more.
 
 Sources: right-to-left is paper 001, Algorithm 1; left-to-right (here started at the highest bit), fixed and
 sliding window are Menezes, van Oorschot and Vanstone, Handbook of Applied Cryptography, Algorithms 14.79,
 14.82 and 14.85; "always" is Coron, CHES 1999; the ladder is Montgomery's as in Joye and Yen, CHES 2002.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import BadInput, shown
-from .interpreter import Executed, run
-from .ir import (
-    Fetch,
-    Flow,
-    Keep,
-    KeepEntry,
-    Loop,
-    Move,
-    Pick,
-    Program,
-    Repeat,
-    Scan,
-    SetExponent,
-    Word,
-    assemble,
-    word,
-)
+from .ir import WINDOW, Fetch, Item, Keep, KeepEntry, Loop, Move, Pick, Repeat, Scan, Word
 from .schedule_loops import (
     ALWAYS,
     FIXED_WINDOW,
@@ -98,9 +81,6 @@ class Schedule:
     loop: LoopShape  # what a machine executes
     multipliers: int  # how many products of a step go in parallel
     options: frozenset[str]  # of "nbits" and "k"
-    build: Callable[..., Plan] | None = (
-        None  # the same products by another algorithm; None: as the loop makes them
-    )
 
     @property
     def windows(self) -> bool:
@@ -150,30 +130,17 @@ class Schedule:
             )
         if k is not None and not 1 <= k <= MAX_WINDOW:
             raise BadInput(f"window of {k} bits: give 1 to {MAX_WINDOW}")
-        return self.build(exp, **given) if self.build is not None else self.made_by_loop(exp, nbits, k)
-
-    def made_by_loop(self, exp: int, nbits: int | None = None, k: int | None = None) -> Plan:
-        """The plan as the loop makes it: the program is run, and what it multiplies is written down."""
         scanned = exp.bit_length() if nbits is None else nbits
         if scanned == 0:
             return Plan([])
         loop = self.loop
-        window = k or (best_sliding_window if loop.sliding else best_fixed_window)(scanned)
-        digit = window if loop.digit else 1
-        count = 0 if loop.right else -(-scanned // digit)
-        take = word(SetExponent("in.exp", count, top=loop.digit), takes=True, accepts=True)
-        items = [take, *loop.items(window, False, False), word(flow=Flow("answer"))]
-        entries = 1 << window - 1 if loop.sliding else 1 << window if loop.digit else 0
-        program = assemble(
-            items,
-            digit_nbits=window if loop.sliding else digit,
-            sliding=loop.sliding,
-            table=entries,
-            slots=("one",) if loop.sliding else (),
-        )
-        trace: list[Executed] = []
-        run(program, {"exp": exp}, None, trace=trace)
-        return _written_down(program, trace, self.multipliers)
+        k = k or (best_sliding_window if loop.sliding else best_fixed_window)(scanned)
+        planner = _Planner(loop.digit or loop.sliding)
+        planner.carry_out(loop.items(k, False, False), _digits(loop, exp, scanned, k))
+        steps = planner.steps
+        if self.multipliers == 1:
+            steps = [(op,) for step in steps for op in step]
+        return Plan(steps, planner.held["r"])
 
     def __call__(
         self,
@@ -204,142 +171,98 @@ def execute(
     return held[plan.result]
 
 
-def _written_down(program: Program, trace: list[Executed], multipliers: int) -> Plan:
-    """The products of a trace: registers by their names, the numbers of a table as power() calls them."""
-    loop_at = next(entry.flow.to for entry in program.words if entry.flow.kind == "enter")
-    held = {"r": "one" if program.table else "r", "b": "b", "s": "s"}
-    powers = {"one": 0, "b": 1}
-    kept: dict[str, str] = {}
-    steps: list[tuple[Op, ...]] = []
-    for pc, executed, _, made, _, index, chosen in trace:
+class _Digit(NamedTuple):
+    """A digit of the exponent, as a loop finds it: its lowest bit, the table's entry for it, and its
+    length.
+    """
+
+    bit: int
+    entry: int = 0
+    nbits: int = 1
+
+
+def _digits(loop: LoopShape, exp: int, scanned: int, k: int) -> list[_Digit]:
+    """The digits in the order of the loop."""
+    if loop.right:
+        return [_Digit(exp >> i & 1) for i in range(exp.bit_length())]
+    bits = f"{exp:0{scanned}b}"
+    if loop.digit:
+        bits = bits.zfill(-(-scanned // k) * k)
+        values = [int(bits[i : i + k], 2) for i in range(0, len(bits), k)]
+        return [_Digit(value & 1, value, k) for value in values]
+    digits = []
+    while bits:
+        # a 0, or with windows up to k bits that begin and end with a 1
+        window = bits[:k].rstrip("0") if loop.sliding and bits[0] == "1" else bits[0]
+        value = int(window, 2)
+        digits.append(_Digit(value & 1, value >> 1, len(window)))
+        bits = bits[len(window) :]
+    return digits
+
+
+@dataclass
+class _Planner:
+    """A loop, carried out with the names of numbers in place of numbers: "t<i>" is the base to the i."""
+
+    tabled: bool  # products before the loop make powers for a table
+    steps: list[tuple[Op, ...]] = field(default_factory=list)
+    held: dict[str, str] = field(init=False)  # in registers
+    kept: dict[str | int, str] = field(default_factory=dict)  # in slots and entries of the table
+    powers: dict[str, int] = field(default_factory=lambda: {"one": 0, "b": 1})
+
+    def __post_init__(self) -> None:
+        self.held = {"r": "one" if self.tabled else "r", "b": "b", "s": "s"}
+
+    def carry_out(self, items: Iterable[Item], digits: list[_Digit]) -> None:
+        """Items, of which one is the loop over the digits."""
+        for item in items:
+            if isinstance(item, Loop):
+                self.tabled = False
+                for place, digit in enumerate(digits):
+                    for part in item.body if place or not item.first else item.first:
+                        self._item(part, digit)
+            else:
+                self._item(item, digits[0])
+
+    def _item(self, item: Word | Repeat, digit: _Digit) -> None:
+        if isinstance(item, Repeat):
+            last = digit.nbits if item.last == WINDOW else item.last
+            for index in range(item.start, last + 1):
+                self._word(item.word, digit, index)
+        else:
+            self._word(item, digit, item.start)
+
+    def _word(self, word: Word, digit: _Digit, index: int) -> None:
         ops: list[Op] = []
         after: dict[str, str] = {}
-        for product in made:
-            x, y = held[product.x], held[product.y]
-            dst = product.dst or "dummy"
-            if program.table and pc < loop_at:
-                dst = power(powers[x] + powers[y])
-                powers[dst] = powers[x] + powers[y]
-            ops.append(Op(dst, x, y))
-            after |= {product.dst: dst} if product.dst else {}
+        held, kept = self.held, self.kept
+        for product, dst, x, y in word.made(digit.bit):
+            op = Op(dst or "dummy", held[x], held[y])
+            if self.tabled:
+                exponent = self.powers[op.x] + self.powers[op.y]
+                op = op._replace(dst=power(exponent))
+                self.powers[op.dst] = exponent
+            ops.append(op)
+            after |= {name: op.dst for name in (dst, product.also) if name}
         if ops:
-            steps += [tuple(ops)] if multipliers > 1 else [(op,) for op in ops]
-        for action in executed.actions:
+            self.steps.append(tuple(ops))
+        for action in word.actions:
             if isinstance(action, Move):
                 after[action.dst] = held[action.src]
             elif isinstance(action, Fetch):
                 after[action.dst] = kept[action.slot]
             elif isinstance(action, Scan | Pick):
-                after["s"] = kept[str(chosen)]
+                after["s"] = kept[digit.entry]
             elif isinstance(action, Keep):
                 kept[action.slot] = held[action.src]
             elif isinstance(action, KeepEntry):
-                kept[str(index)] = held[action.src]
+                kept[index] = held[action.src]
         held |= after
-    return Plan(steps, held["r"])
 
 
 def power(i: int) -> str:
     """The register that holds the base to the i in a window schedule."""
     return {0: "one", 1: "b"}.get(i, f"t{i}")
-
-
-# the operations of the binary schedules
-TIMES = Op("r", "r", "b")
-SQUARE = Op("r", "r", "r")
-SQUARE_BASE = Op("b", "b", "b")
-
-
-def right_to_left_2(exp: int) -> Plan:
-    """Paper 001, Algorithm 1: r * b for each 1 and beside it b * b for each bit, the last one's too.
-
-    Nobody reads that last square, but the paper's loop makes it (line 8), and so does its hardware.
-    """
-    steps: list[tuple[Op, ...]] = []
-    while exp > 0:
-        steps.append((TIMES, SQUARE_BASE) if exp & 1 else (SQUARE_BASE,))
-        exp >>= 1
-    return Plan(steps)
-
-
-def right_to_left_1(exp: int) -> Plan:
-    """The same products in the same order with one multiplier: a step for each."""
-    return Plan([(op,) for step in right_to_left_2(exp).steps for op in step])
-
-
-def left_to_right(exp: int) -> Plan:
-    """Square for each bit below the highest, times the base for each 1 among them; the highest is free."""
-    steps: list[tuple[Op, ...]] = []
-    result = "b" if exp else "r"
-    for bit in f"{exp:b}"[1:]:
-        steps.append((Op("r", result, result),))
-        result = "r"
-        if bit == "1":
-            steps.append((TIMES,))
-    return Plan(steps, result)
-
-
-def always(exp: int, nbits: int | None = None) -> Plan:
-    """Square and times the base for every bit from the left; for a 0 the second product goes to "dummy"."""
-    times = {"1": (TIMES,), "0": (Op("dummy", "r", "b"),)}
-    return Plan([step for bit in _scanned(exp, nbits) for step in ((SQUARE,), times[bit])])
-
-
-def ladder(exp: int, nbits: int | None = None) -> Plan:
-    """Keeps "b" = "r" times the base: for every bit from the left r * b, beside it a square, of b or of r."""
-    steps = {"1": (TIMES, SQUARE_BASE), "0": (Op("b", "r", "b"), SQUARE)}
-    return Plan([steps[bit] for bit in _scanned(exp, nbits)])
-
-
-def fixed_window(exp: int, nbits: int | None = None, k: int | None = None) -> Plan:
-    """All powers below 2^k in a table; for each digit of k bits, k squares and a product by its power.
-
-    The highest digit is read from the table. A digit 0 costs a product by one, so that all digits look alike.
-    """
-    bits = _scanned(exp, nbits)
-    if not bits:
-        return Plan([])
-    k = k or best_fixed_window(len(bits))
-    steps: list[tuple[Op, ...]] = [(Op(power(i), power(i - 1), "b"),) for i in range(2, 1 << k)]
-    bits = bits.zfill(-(-len(bits) // k) * k)
-    top, *digits = (int(bits[i : i + k], 2) for i in range(0, len(bits), k))
-    result = power(top)
-    for digit in digits:
-        for _ in range(k):
-            steps.append((Op("r", result, result),))
-            result = "r"
-        steps.append((Op("r", "r", power(digit)),))
-    return Plan(steps, result)
-
-
-def sliding_window(exp: int, k: int | None = None) -> Plan:
-    """Odd powers below 2^k in a table; windows of at most k bits that start and end with a 1, else zeros.
-
-    A square for each bit below the first window, a product for each window but the first.
-    """
-    bits = f"{exp:b}" if exp else ""
-    if not bits:
-        return Plan([])
-    k = k or best_sliding_window(len(bits))
-    steps: list[tuple[Op, ...]] = []
-    if k > 1:
-        steps.append((Op("t2", "b", "b"),))
-        steps += [(Op(power(i), power(i - 2), "t2"),) for i in range(3, 1 << k, 2)]
-    result = ""  # nothing to square before the first window
-    while bits:
-        window = bits[:k].rstrip("0") if bits[0] == "1" else "0"
-        if result:
-            for _ in window:
-                steps.append((Op("r", result, result),))
-                result = "r"
-        if window != "0":
-            entry = power(int(window, 2))
-            if result:
-                steps.append((Op("r", "r", entry),))
-            else:
-                result = entry
-        bits = bits[len(window) :]
-    return Plan(steps, result)
 
 
 def best_fixed_window(nbits: int) -> int:
@@ -352,32 +275,21 @@ def best_sliding_window(nbits: int) -> int:
     return min(range(1, MAX_WINDOW + 1), key=lambda k: (1 << k - 1 if k > 1 else 0) + nbits / (k + 1))
 
 
-def _scanned(exp: int, nbits: int | None) -> str:
-    """The bits that a scan from the left sees: nbits of them, or from the highest 1; none for exponent 0."""
-    if nbits is None:
-        nbits = exp.bit_length()
-    return f"{exp:0{nbits}b}" if nbits else ""
-
-
-def _schedule(
-    name: str, loop: LoopShape, multipliers: int, *options: str, build: Callable[..., Plan] | None = None
-) -> Schedule:
-    return Schedule(name, loop, multipliers, frozenset(options), build)
+def _schedule(name: str, loop: LoopShape, multipliers: int, *options: str) -> Schedule:
+    return Schedule(name, loop, multipliers, frozenset(options))
 
 
 SCHEDULES = {
     schedule.name: schedule
     for schedule in (
-        _schedule("right-to-left-2", RIGHT_TO_LEFT, 2, build=right_to_left_2),
-        _schedule("right-to-left-1", RIGHT_TO_LEFT, 1, build=right_to_left_1),
-        _schedule("left-to-right", LEFT_TO_RIGHT, 1, build=left_to_right),
-        _schedule("always", ALWAYS, 1, "nbits", build=always),
-        _schedule("ladder", LADDER, 2, "nbits", build=ladder),
-        _schedule("fixed-window", FIXED_WINDOW, 1, "nbits", "k", build=fixed_window),
-        _schedule("sliding-window", SLIDING_WINDOW, 1, "k", build=sliding_window),
+        _schedule("right-to-left-2", RIGHT_TO_LEFT, 2),
+        _schedule("right-to-left-1", RIGHT_TO_LEFT, 1),
+        _schedule("left-to-right", LEFT_TO_RIGHT, 1),
+        _schedule("always", ALWAYS, 1, "nbits"),
+        _schedule("ladder", LADDER, 2, "nbits"),
+        _schedule("fixed-window", FIXED_WINDOW, 1, "nbits", "k"),
+        _schedule("sliding-window", SLIDING_WINDOW, 1, "k"),
     )
 }
-# a bit a step, with an algorithm on the exponent, of which closed formulas know the products
-BINARY = tuple(
-    name for name, schedule in SCHEDULES.items() if schedule.build is not None and not schedule.windows
-)
+# a bit a step; closed formulas know their products
+BINARY = ("right-to-left-2", "right-to-left-1", "left-to-right", "always", "ladder")

@@ -8,17 +8,7 @@ over 32 bits.
 
 from pymtl3 import *
 
-from .messages import (
-    ALU_ADD,
-    ALU_OR,
-    ALU_SLL,
-    ALU_SLT,
-    ALU_SLTU,
-    ALU_SRA,
-    ALU_SRL,
-    ALU_SUB,
-    ALU_XOR,
-)
+from .messages import *
 
 
 class Alu(Component):

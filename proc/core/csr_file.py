@@ -13,36 +13,7 @@ pipeline. Area order: 128 flip-flops of counters, 164 others, a mux over 32 bits
 
 from pymtl3 import *
 
-from ..isa.csrs import (
-    CYCLE,
-    CYCLEH,
-    INSTRET,
-    INSTRETH,
-    MARCHID,
-    MCAUSE,
-    MCYCLE,
-    MCYCLEH,
-    MEPC,
-    MHARTID,
-    MIE,
-    MIMPID,
-    MINSTRET,
-    MINSTRETH,
-    MIP,
-    MISA,
-    MISA_VALUE,
-    MNGR2PROC,
-    MSCRATCH,
-    MSTATUS,
-    MSTATUS_VALUE,
-    MTVAL,
-    MTVEC,
-    MVENDORID,
-    NUMCORES,
-    PROC2MNGR,
-    STATS_EN,
-    XCEL_FIRST,
-)
+from ..isa.csrs import *
 
 XCEL_PAGE = XCEL_FIRST >> 5  # the upper seven bits of the numbers of all accelerator registers
 

@@ -10,44 +10,7 @@ Ports: inst -> decoded (messages.mk_decoded). Combinational.
 from pymtl3 import *
 
 from ..isa.isa import AUIPC, BRANCH, BY_NAME, JAL, JALR, LOAD, LUI, MISC_MEM, OP, OP_IMM, STORE, SYSTEM
-from .messages import (
-    ALU_ADD,
-    ALU_AND,
-    ALU_OR,
-    ALU_SLL,
-    ALU_SLT,
-    ALU_SLTU,
-    ALU_SRA,
-    ALU_SRL,
-    ALU_SUB,
-    ALU_XOR,
-    FROM_ALU,
-    FROM_CSR,
-    FROM_DIV,
-    FROM_LINK,
-    FROM_MUL,
-    FROM_TARGET,
-    IMM_B,
-    IMM_I,
-    IMM_J,
-    IMM_S,
-    IMM_U,
-    IMM_Z,
-    MEM_LOAD,
-    MEM_NONE,
-    MEM_STORE,
-    NEXT,
-    SYS_CSR,
-    SYS_EBREAK,
-    SYS_ECALL,
-    SYS_FENCE_I,
-    SYS_MRET,
-    SYS_NONE,
-    TO_BRANCH,
-    TO_JAL,
-    TO_JALR,
-    mk_decoded,
-)
+from .messages import *
 
 ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD = (
     BY_NAME[name].match for name in ("ecall", "ebreak", "mret", "wfi")

@@ -6,7 +6,7 @@ Ports: inst, imm_format (messages.IMM_I ...) -> imm. Combinational; area order: 
 
 from pymtl3 import *
 
-from .messages import IMM_B, IMM_I, IMM_J, IMM_S, IMM_U
+from .messages import *
 
 
 class ImmGen(Component):

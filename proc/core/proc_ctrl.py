@@ -20,44 +20,8 @@ redirect to it.
 
 from pymtl3 import *
 
-from ..isa.causes import (
-    BREAKPOINT,
-    ECALL,
-    FETCH_FAULT,
-    ILLEGAL,
-    LOAD_FAULT,
-    MISALIGNED_FETCH,
-    MISALIGNED_LOAD,
-    MISALIGNED_STORE,
-    STORE_FAULT,
-)
-from .messages import (
-    BUBBLE_ACCELERATOR,
-    BUBBLE_BRANCH,
-    BUBBLE_DATA_MEMORY,
-    BUBBLE_DIVIDER,
-    BUBBLE_FETCH,
-    BUBBLE_FLUSH,
-    BUBBLE_LOAD_USE,
-    BUBBLE_MANAGER,
-    BUBBLE_MULTIPLIER,
-    BUBBLE_NBITS,
-    BUBBLE_START,
-    FROM_DIV,
-    FROM_MUL,
-    MEM_LOAD,
-    MEM_NONE,
-    MEM_STORE,
-    SYS_CSR,
-    SYS_EBREAK,
-    SYS_ECALL,
-    SYS_FENCE_I,
-    SYS_MRET,
-    TO_BRANCH,
-    TO_JAL,
-    TO_JALR,
-    mk_decoded,
-)
+from ..isa.causes import *
+from .messages import *
 
 # where an operand is taken from in D
 REGISTERS, BYPASS_X, BYPASS_M, BYPASS_W = range(4)

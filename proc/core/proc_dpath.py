@@ -16,28 +16,14 @@ Area order: register file, CSRs, multiplier, divider, 20 words of pipeline regis
 from pymtl3 import *
 
 from ...rtl.messages import mk_xcel_req, mk_xcel_resp
-from ..isa.causes import FETCH_FAULT, ILLEGAL, MISALIGNED_FETCH, MISALIGNED_LOAD, MISALIGNED_STORE
+from ..isa.causes import *
 from .alu import Alu
 from .branch_unit import BranchUnit
 from .bus.interrupt_csr_file import InterruptCsrFile
 from .csr_file import CsrFile
 from .imm_gen import ImmGen
 from .load_store import LoadAlign, StoreAlign
-from .messages import (
-    FROM_CSR,
-    FROM_DIV,
-    FROM_LINK,
-    FROM_MUL,
-    FROM_TARGET,
-    MEM_STORE,
-    SYS_FENCE_I,
-    SYS_MRET,
-    TO_JALR,
-    mk_decoded,
-    mk_mem_req,
-    mk_mem_resp,
-    mk_muldiv_req,
-)
+from .messages import *
 from .proc_ctrl import BYPASS_M, BYPASS_W, BYPASS_X
 from .register_file import RegisterFile
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -40,18 +40,6 @@ class Program:
     segments: tuple[tuple[int, bytes], ...]
     symbols: Mapping[str, int] = field(default_factory=dict)
     note: str = ""  # what is unusual about the file, and no obstacle
-
-    @classmethod
-    def of_words(
-        cls,
-        words: Iterable[int],
-        base: int = 0x200,
-        name: str = "words",
-        symbols: Mapping[str, int] | None = None,
-    ) -> Program:
-        """A program of these words from `base` on, where it also starts."""
-        content = b"".join(word.to_bytes(4, "little") for word in words)
-        return cls(name, base, ((base, content),), symbols or {})
 
     @property
     def tohost(self) -> int | None:

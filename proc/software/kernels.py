@@ -157,10 +157,8 @@ def kernel_program(
         "operand_mod": mod,
         "operand_expected": pow(base, exp, mod) if expected is None else expected,
     }
-    patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
-    patches["operand_exp_nbits"] = [exp_nbits]
-    program = _with_given("kernel", kernel, nbits, opt, given, patches)
-    return patched(replace(program, name=f"{kernel}-{nbits}"), patches)
+    program = _with_operands("kernel", kernel, nbits, values, given, opt)
+    return patched(program, {"operand_exp_nbits": [exp_nbits]})
 
 
 def rsa_program(
@@ -202,29 +200,27 @@ def rsa_program(
         "rsa_d": key.d if private_exp is None else private_exp,
         "rsa_message": message,
     }
-    patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
     decrypts_alone = KERNELS[kernel].accelerated and private_exp is not None
-    program = _with_given("rsa", kernel, nbits, opt, given, patches, decrypts_alone=decrypts_alone)
-    return patched(replace(program, name=f"rsa-{kernel}-{nbits}"), patches)
+    return _with_operands("rsa", kernel, nbits, values, given, opt, decrypts_alone)
 
 
-def _with_given(
+def _with_operands(
     main: str,
     kernel: str,
     nbits: int,
-    opt: str,
+    values: Mapping[str, int],
     given: Sequence[int],
-    patches: dict[str, list[int]],
-    *,
+    opt: str,
     decrypts_alone: bool = False,
 ) -> Program:
-    """The program; what the accelerator takes as given is added to the patches, for software it is
-    nothing.
-    """
+    """The program with operands at its symbols; software takes nothing as given."""
+    patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
     ngiven = len(given) if KERNELS[kernel].accelerated else 0
     if ngiven:
         patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]
-    return _build(main, kernel, words_of(nbits), opt, ngiven, decrypts_alone)
+    program = _build(main, kernel, words_of(nbits), opt, ngiven, decrypts_alone)
+    prefix = "rsa-" if main == "rsa" else ""
+    return patched(replace(program, name=f"{prefix}{kernel}-{nbits}"), patches)
 
 
 def patched(program: Program, patches: Mapping[str, list[int]]) -> Program:
@@ -250,9 +246,7 @@ def _check_width(nbits: int) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _build(
-    main: str, kernel: str, words: int, opt: str, ngiven: int = 0, decrypts_alone: bool = False
-) -> Program:
+def _build(main: str, kernel: str, words: int, opt: str, ngiven: int, decrypts_alone: bool) -> Program:
     """The program around a kernel, with operands of 0 (kernel_main.c) or the key of rsa.c."""
     chosen = KERNELS[kernel]
     defines: dict[str, str | int] = {"WORDS": words}

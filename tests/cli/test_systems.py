@@ -13,9 +13,8 @@ from modexlab.eval.designs.system_catalogue import (
     workloads,
 )
 from modexlab.proc.software import kernels
-from modexlab.proc.software.elf import Program
 
-from tests.proc.assembler import encode
+from tests.proc.assembler import encode, of_words
 
 KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
 
@@ -166,7 +165,7 @@ def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
 )
 def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
     def program(kernel, *operands, **options):
-        return Program.of_words(words) if kernel == "dummy" else whole(kernel, *operands, **options)
+        return of_words(words) if kernel == "dummy" else whole(kernel, *operands, **options)
 
     whole = kernels.kernel_program
     monkeypatch.setattr(kernels, "kernel_program", program)

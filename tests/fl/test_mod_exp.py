@@ -13,7 +13,7 @@ from modexlab.fl.mod_exp import mod_exp, operand_status
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import MEANING, Status
 
-from tests.harness import examples, refuses
+from tests.harness import examples, refused, refuses
 
 PAPER_N = 27277 * 95443  # paper 001, Figure 1
 PAPER_004 = {  # section I of paper 004
@@ -93,7 +93,7 @@ def test_pseudo_modulus(schedule, nbits, data):
 
 
 def test_pseudo_modulus_that_is_none():
-    with pytest.raises(BadInput, match=r"modulus 7 does not divide 2\^8 - 1: give one that does, such as 85"):
+    with refused(r"modulus 7 does not divide 2\^8 - 1: give one that does, such as 85"):
         mod_exp(3, 5, 7, domain="pseudo", nbits=8)
 
 

@@ -12,7 +12,6 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modexlab.fl.errors import BadInput
 from modexlab.fl.program.builder import program_of
 from modexlab.fl.program.interpreter import Arithmetic, run
 from modexlab.fl.program.ir import (
@@ -33,7 +32,7 @@ from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
-from tests.harness import examples, one_now
+from tests.harness import examples, one_now, refused
 from tests.programs import (
     DOMAINS,
     PROTECTIONS,
@@ -241,7 +240,7 @@ def test_two_reads_of_the_memory_in_a_word_are_refused():
         (Fetch("r", "m"), SetModulus("n")),
         (Keep("m", "r"), Keep("n", "r")),
     ):
-        with pytest.raises(BadInput, match=r"word 1, .*one port to read and one to write; make it two words"):
+        with refused(r"word 1, .*one port to read and one to write; make it two words"):
             assemble([START, Word(actions=actions), END], slots=("m", "n"))
     assemble([START, Word(actions=(Fetch("r", "m"), Keep("n", "r"))), END], slots=("m", "n"))
 
@@ -252,13 +251,13 @@ def test_a_slot_that_is_read_too_early_is_refused(read):
     there.
     """
     keep, look = Word(actions=(Keep("m", "r"),)), Word(actions=(read,))
-    refused = r"word 1, .*: m is read in the next word, before it is there; put a word between"
-    with pytest.raises(BadInput, match=refused):
+    too_early = r"word 1, .*: m is read in the next word, before it is there; put a word between"
+    with refused(too_early):
         assemble([START, keep, look, END], slots=("m",))
     loop = Loop((Word((Product("r", "r", "r"),)),), right=True)
-    with pytest.raises(BadInput, match=refused):
+    with refused(too_early):
         assemble([START, keep, loop, look, END], slots=("m",))
-    with pytest.raises(BadInput, match=refused):
+    with refused(too_early):
         assemble(
             [START, keep, Loop((Word((Product("r", "r", "r"),), (read,)),), right=True), END], slots=("m",)
         )
@@ -286,7 +285,5 @@ def test_schedules_that_show_a_private_exponent_are_refused(schedule):
     """In every program with a key; those from the right are only where there is no CRT and no blinded
     exponent.
     """
-    with pytest.raises(
-        BadInput, match=f"schedule '{schedule}' in a program with a private key shows the exponent"
-    ):
+    with refused(f"schedule '{schedule}' in a program with a private key shows the exponent"):
         program_of(recipe_of(16, "residue", schedule, crt=False, blind="no", verify=True, fits=False))

@@ -21,7 +21,7 @@ from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
-from tests.harness import examples, regress_if
+from tests.harness import examples, refused, regress_if
 from tests.programs import PROTECTIONS, SECRET, messages, numbers, private_fields
 
 
@@ -118,7 +118,7 @@ def test_halvings_that_are_no_word():
     case.
     """
     assert form_of(32, 18, halvings=32).halvings == 32
-    with pytest.raises(BadInput, match="2\\^64 is no word of 51 bits; give 32 or less"):
+    with refused("2\\^64 is no word of 51 bits; give 32 or less"):
         form_of(32, 18, halvings=64)
 
 

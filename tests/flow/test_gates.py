@@ -25,7 +25,6 @@ from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.sim import simulate_proc
-from modexlab.proc.software.elf import Program
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.base import Options, elaborate
 from modexlab.rtl.sim.ports import Message, Ports
@@ -35,7 +34,7 @@ from modexlab.rtl.sim.translation.translate import top_name, translate
 from tests.flow import cell_models
 from tests.flow.circuits import arc_delays, longest_delays, movements, netlist_of_verilog
 from tests.harness import FIRST, is_sibling, judged_mod_exps, one_now, run_mod_exps, stamps
-from tests.proc.assembler import encode
+from tests.proc.assembler import encode, of_words
 from tests.tables import mod_exp
 
 LIBRARY = kit.find().library
@@ -838,7 +837,7 @@ def test_processor_at_gates():
     words = [encode(name, rd=rd, rs1=rs1, rs2=rs2, imm=imm) for name, rd, rs1, rs2, imm in body]
     words += [encode("addi", rd=5, rs1=5, imm=-1), encode("bne", rs1=5, rs2=0, imm=-20)]
     words += [encode("addi", rd=17, imm=93), encode("andi", rd=10, rs1=8, imm=255), encode("ecall")]
-    program = Program.of_words(words)
+    program = of_words(words)
     with simulate_proc(ProcXcel(Proc, NullXcel)) as simulation:
         other = simulation.run(program, record=True)
     proc = ProcXcel(Proc, NullXcel)

@@ -1,7 +1,22 @@
-"""Assembler of single instructions, for the programs of tests."""
+"""Assembler for the programs of tests: single instructions, and programs from their text, with labels."""
+
+import re
 
 from modexlab.fl.errors import BadInput
-from modexlab.proc.isa.isa import BY_NAME
+from modexlab.proc.isa.csrs import BY_NUMBER, MTVEC, XCEL_FIRST
+from modexlab.proc.isa.isa import BY_NAME, REGISTERS
+from modexlab.proc.software.elf import Program
+
+CODE = 0x200
+# The middle of the data. Offsets from here reach 4 KiB, of which the program's image has the middle.
+DATA = 0x0010_0000
+DATA_BYTES = 512
+
+NUMBER = {name: i for i, name in enumerate(REGISTERS)} | {f"x{i}": i for i in range(32)}
+CSR_NUMBER = {csr.name: csr.number for csr in BY_NUMBER.values()} | {
+    f"xr{i}": XCEL_FIRST + i for i in range(32)
+}
+EXIT = 93  # Linux's call
 
 # format: first and last immediate, and what it must be a multiple of
 _RANGES = {
@@ -50,3 +65,163 @@ def encode(name, rd=0, rs1=0, rs2=0, imm=0):
         high = (imm >> 20 & 1) << 31 | (imm >> 12 & 0xFF) << 12
         return word | high | (imm >> 11 & 1) << 20 | (imm >> 1 & 0x3FF) << 21
     return word | (imm & 0xFFF) << 20 if instruction.fmt in _RANGES else word
+
+
+class Assembler:
+    """Words at consecutive addresses; a label may be used before it is set."""
+
+    def __init__(self, base=CODE):
+        self.base = base
+        self.words = []
+        self.labels = {}
+        self.data = bytearray(DATA_BYTES)
+        self._unnamed = 0
+        self._open = []  # words that wait for a label
+
+    @property
+    def here(self):
+        """The address of the next word."""
+        return self.base + 4 * len(self.words)
+
+    def label(self, name=None):
+        """Name this place; without a name, one that no other place has."""
+        name = name or self.fresh()
+        assert name not in self.labels, f"label {name} is set twice"
+        self.labels[name] = self.here
+        return name
+
+    def fresh(self):
+        """A name for a place to come."""
+        self._unnamed += 1
+        return f"_{self._unnamed}"
+
+    def word(self, word):
+        """Any word."""
+        self.words.append(word)
+
+    def emit(self, name, rd=0, rs1=0, rs2=0, imm=0):
+        """One instruction; imm may be the label that a jump or branch goes to, or "%hi label", "%lo
+        label".
+        """
+        if isinstance(imm, str):
+            self._open.append((len(self.words), name, rd, rs1, rs2, imm))
+            imm = 0
+        self.words.append(encode(name, rd, rs1, rs2, imm))
+
+    def li(self, rd, value):
+        """A constant, in one or two instructions."""
+        value &= 0xFFFF_FFFF
+        low = (value & 0xFFF ^ 0x800) - 0x800
+        if value == low & 0xFFFF_FFFF:
+            self.emit("addi", rd, 0, imm=low)
+            return
+        self.emit("lui", rd, imm=value - low >> 12 & 0xF_FFFF)
+        if low:
+            self.emit("addi", rd, rd, imm=low)
+
+    def la(self, rd, label):
+        """The address of a label, or a number, in two instructions."""
+        self.emit("lui", rd, imm=f"%hi {label}")
+        self.emit("addi", rd, rd, imm=f"%lo {label}")
+
+    def nops(self, count):
+        """Instructions that do nothing."""
+        for _ in range(count):
+            self.emit("addi")
+
+    def store(self, offset, value):
+        """Let the data at DATA + offset start with this word."""
+        at = DATA_BYTES // 2 + offset
+        self.data[at : at + 4] = (value & 0xFFFF_FFFF).to_bytes(4, "little")
+
+    def end(self, code=0):
+        """End the program."""
+        self.emit("csrrwi", imm=MTVEC)
+        self.li(NUMBER["a7"], EXIT)
+        self.li(NUMBER["a0"], code)
+        self.emit("ecall")
+
+    def text(self, source):
+        """Instructions as a programmer writes them, one on a line or between semicolons."""
+        for line in re.split(r"[\n;]", source):
+            line = line.split("#")[0].strip()
+            if line.endswith(":"):
+                self.label(line[:-1])
+            elif line:
+                name, _, operands = line.partition(" ")
+                self._line(name, [operand for operand in re.split(r"[,\s()]+", operands) if operand])
+
+    def _line(self, name, operands):
+        if name == "nop":
+            self.nops(1)
+        elif name == ".word":
+            self.word(int(operands[0], 0))
+        elif name == "li":
+            self.li(NUMBER[operands[0]], int(operands[1], 0))
+        elif name == "la":
+            self.la(NUMBER[operands[0]], operands[1])
+        else:
+            instruction = BY_NAME[name]
+            order = {"R": "rd rs1 rs2", "I": "rd rs1 imm", "H": "rd rs1 imm", "S": "rs2 imm rs1"}
+            order |= {"B": "rs1 rs2 imm", "U": "rd imm", "J": "rd imm", "C": "rd imm rs1", "Z": "rd imm rs1"}
+            fields = order.get(instruction.fmt, "").split()
+            if instruction.group in ("load", "jump") and instruction.fmt == "I":
+                fields = ["rd", "imm", "rs1"]
+            self.emit(
+                name, **{field: _operand(text) for field, text in zip(fields, operands, strict=bool(fields))}
+            )
+
+    def program(self, name="program"):
+        """Return the program written so far, with its data."""
+        for index, what, rd, rs1, rs2, place in self._open:
+            label = place.split()[-1]
+            addr = self.labels[label] if label in self.labels else int(label, 0)
+            if place.startswith("%hi"):
+                imm = addr + 0x800 >> 12 & 0xF_FFFF
+            elif place.startswith("%lo"):
+                imm = (addr & 0xFFF ^ 0x800) - 0x800
+            else:
+                imm = addr - (self.base + 4 * index)
+            self.words[index] = encode(what, rd, rs1, rs2, imm)
+        code = b"".join(word.to_bytes(4, "little") for word in self.words)
+        segments = ((self.base, code), (DATA - DATA_BYTES // 2, bytes(self.data)))
+        return Program(name, self.base, segments, dict(self.labels))
+
+
+def _operand(text):
+    """A register, the name of a CSR, a number, or else a label."""
+    if text in NUMBER:
+        return NUMBER[text]
+    if text in CSR_NUMBER:
+        return CSR_NUMBER[text]
+    try:
+        return int(text, 0)
+    except ValueError:
+        return text
+
+
+def assemble(source, name="program"):
+    """A program from its text."""
+    assembler = Assembler()
+    assembler.text(source)
+    return assembler.program(name)
+
+
+def of_words(words, base=CODE, name="words", symbols=None):
+    """A program of these words, which starts with the first."""
+    content = b"".join(word.to_bytes(4, "little") for word in words)
+    return Program(name, base, ((base, content),), symbols or {})
+
+
+def code(source, base=CODE):
+    """The words of instructions, from their text."""
+    assembler = Assembler(base)
+    assembler.text(source)
+    assembler.program()
+    return assembler.words
+
+
+def word(source):
+    """The word of one instruction."""
+    (only,) = code(source)
+    return only

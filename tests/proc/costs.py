@@ -17,7 +17,7 @@ from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.sim import MemoryTiming, simulate_proc
 
-from tests.proc.programs import DATA, NUMBER, Assembler
+from tests.proc.assembler import DATA, NUMBER, Assembler
 
 FEW, MANY = 8, 24  # repetitions
 MAX_CYCLES = 100_000

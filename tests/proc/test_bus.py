@@ -26,15 +26,15 @@ from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import translate
 
 from tests.harness import RTL_STAGES, examples, regress_if
-from tests.proc.assembler import encode
+from tests.proc.assembler import NUMBER, Assembler, code, word
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
-from tests.proc.programs import NUMBER, Assembler, RandomProgram, check
+from tests.proc.programs import RandomProgram, check
 from tests.tables.keyed import EIGHT, FOUR, good, result
 
 BASE = 0x1000  # of programs: what is below it, a handler reaches without a register
 MAX_CYCLES = 100_000
 EXTERNAL = 1 << csrs.EXTERNAL_BIT
-MRET, READ_CAUSE = BY_NAME["mret"].match, encode("csrrs", 31, imm=csrs.MCAUSE)
+MRET, READ_CAUSE = BY_NAME["mret"].match, word("csrrs t6, mcause, zero")
 MEMORIES = (MemoryTiming(), MemoryTiming(3), MemoryTiming(2, stall=0.3, extra=3, seed=11))
 
 HANDLER = """
@@ -74,8 +74,7 @@ def simulation(stage="native", stalls=False):
 def program(source, name="program"):
     """The start, a text, its end, and the handler."""
     asm = Assembler(BASE)
-    asm.text(START.replace(";", "\n"))
-    asm.text(source)
+    asm.text(f"{START}\n{source}")
     asm.end()
     asm.text(HANDLER)
     return asm.program(name)
@@ -200,7 +199,7 @@ def test_registers_behind_axi4lite(stage):
 
 # The first word of the manager sets the timer; 0: no interrupt comes. In the middle a jump goes to where no
 # memory is; behind that, where the handler returns to, is the way back.
-NOWHERE, BACK = 0x1FC, encode("jalr", 0, NUMBER["s1"])
+NOWHERE, BACK = 0x1FC, word("jalr zero, 0(s1)")
 MIX = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)
     csrrsi zero, mstatus, 8
@@ -381,10 +380,7 @@ def test_switches_count_at_once(timing):
     check(on_iss(what, tuple(first for first, _ in entries)), found, "switches")
     commits = found.commits or []
     before = [commits[first - 1].inst for first, _ in entries]
-    assert before == [
-        *(encode("csrrsi", 0, 8, imm=csrs.MSTATUS), encode("csrrs", 0, NUMBER["t2"], imm=csrs.MIE)),
-        encode("csrrs", 0, NUMBER["t2"], imm=csrs.MIE),
-    ]
+    assert before == code("csrrsi zero, mstatus, 8; csrrs zero, mie, t2; csrrs zero, mie, t2")
 
 
 def test_no_interrupt_without_a_handler():
@@ -411,49 +407,47 @@ class BusProgram(RandomProgram):
         for name, weight in (("bus", 12), ("switch", 5), ("timer", 4)):
             self.kinds.append(name)
             self.weights.append(weight)
-        self.asm.text(START.replace(";", "\n").replace("t0", "t6").replace(f"li gp, {BUS_BASE}", ""))
-        self.asm.text("csrrsi zero, mstatus, 8")
+        self.text(START.replace("t0", "t6").replace(f"li gp, {BUS_BASE}", "csrrsi zero, mstatus, 8"))
 
     def fence(self):
         """No wfi: it would sleep for ever."""
-        self.asm.emit(self.random.choice(["fence", "fence.i"]))
+        self.text(self.random.choice(["fence", "fence.i"]))
         return 1
 
     def csr(self):
         """Return a CSR that an interrupt does not change."""
-        self.asm.emit(self.random.choice(["csrrw", "csrrs"]), self.target(), self.source(), imm=csrs.MSCRATCH)
+        name = self.random.choice(["csrrw", "csrrs"])
+        self.text(f"{name} x{self.target()}, mscratch, x{self.source()}")
         return 1
 
     def trap(self):
         """Return an instruction that the handler skips by four bytes."""
-        self.asm.emit(self.random.choice(["ecall", "ebreak"]))
+        self.text(self.random.choice(["ecall", "ebreak"]))
         return 1
 
     def bus(self):
         """An access, now and then to where nothing is."""
-        pointer = self.written()
-        self.asm.li(pointer, BUS_BASE + self.random.choice([0, 0, 0x20, 0x1000]))
-        offset = self.random.choice([0, 4, 8, 12, COUNT])
+        pointer, offset = self.written(), self.random.choice([0, 4, 8, 12, COUNT])
+        self.text(f"li x{pointer}, {BUS_BASE + self.random.choice([0, 0, 0x20, 0x1000])}")
         if self.random.random() < 0.5:
-            name = self.random.choice(["lw", "lh", "lbu"])
             rd = self.target()
-            self.asm.emit(name, rd, pointer, imm=offset)
-            self.asm.emit(self.random.choice(["add", "mul", "divu"]), self.target(), rd, self.source())
+            self.text(f"{self.random.choice(['lw', 'lh', 'lbu'])} x{rd}, {offset}(x{pointer})")
+            self.two_sources(["add", "mul", "divu"], rd)
         else:
-            self.asm.emit(self.random.choice(["sw", "sh", "sb"]), 0, pointer, self.source(), offset)
+            name = self.random.choice(["sw", "sh", "sb"])
+            self.text(f"{name} x{self.source()}, {offset}(x{pointer})")
         return 2
 
     def switch(self):
         """Interrupts on or off."""
-        self.asm.emit(self.random.choice(["csrrsi", "csrrsi", "csrrci"]), 0, 8, imm=csrs.MSTATUS)
+        self.text(f"{self.random.choice(['csrrsi', 'csrrsi', 'csrrci'])} zero, mstatus, 8")
         return 1
 
     def timer(self):
         """An interrupt soon."""
-        pointer, time = self.random.sample(range(5, 8), 2)
-        self.asm.li(pointer, BUS_BASE)
-        self.asm.li(time, self.random.randint(1, 60))
-        self.asm.emit("sw", 0, pointer, time, TIMER)
+        pointer, time = self.random.sample(["t0", "t1", "t2"], 2)
+        self.text(f"li {pointer}, {BUS_BASE}; li {time}, {self.random.randint(1, 60)}")
+        self.text(f"sw {time}, {TIMER}({pointer})")
         return 3
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.proc.software.elf import Program, load_elf
+from modexlab.proc.software.elf import load_elf
 from modexlab.proc.software.memory import REGIONS, AccessFault, Memory, mapped
 
-from tests.proc.assembler import encode
+from tests.harness import refused
+from tests.proc.assembler import encode, of_words
 
 CODE = struct.pack("<2I", encode("addi", rd=10, imm=3), encode("ecall"))
 HEADER_SIZE, SEGMENT_SIZE = 52, 32
@@ -117,19 +118,19 @@ def test_segments_and_entry(tmp_path):
     ],
 )
 def test_files_that_cannot_run(file, message, tmp_path):
-    with pytest.raises(BadInput, match=re.escape(message)) as caught:
+    with refused(re.escape(message)) as caught:
         load_elf(file.write(tmp_path / "bad.elf"))
     assert "bad.elf" in str(caught.value)
 
 
 def test_files_that_are_no_programs(tmp_path):
-    with pytest.raises(BadInput, match=r"cannot read .*none\.elf: No such file or directory; give the path"):
+    with refused(r"cannot read .*none\.elf: No such file or directory; give the path"):
         load_elf(tmp_path / "none.elf")
-    with pytest.raises(BadInput, match=r"cannot read .*: Is a directory"):
+    with refused(r"cannot read .*: Is a directory"):
         load_elf(tmp_path)
     for content in (b"", b"\x7fEL", b"int main(void) { return 0; }\n"):
         (tmp_path / "text").write_bytes(content)
-        with pytest.raises(BadInput, match=r"text is not an ELF file; compile with riscv64"):
+        with refused(r"text is not an ELF file; compile with riscv64"):
             load_elf(tmp_path / "text")
 
 
@@ -230,6 +231,6 @@ def test_segments_of_any_length_anywhere(start, size):
 
 
 def test_program_of_words():
-    program = Program.of_words([0x11223344, 0x13], base=0x300, name="two", symbols={"tohost": 0x400})
+    program = of_words([0x11223344, 0x13], base=0x300, name="two", symbols={"tohost": 0x400})
     assert program.segments == ((0x300, bytes.fromhex("4433221113000000")),)
     assert (program.name, program.entry, program.tohost) == ("two", 0x300, 0x400)

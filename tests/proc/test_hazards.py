@@ -6,7 +6,6 @@ The programs are compared with the simulator of instructions, commit by commit, 
 """
 
 import itertools
-from collections.abc import Callable
 from functools import cache, partial
 
 import pytest
@@ -14,7 +13,6 @@ from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa.causes import FETCH_FAULT
-from modexlab.proc.isa.csrs import MEPC, MINSTRET, MNGR2PROC, MSCRATCH, MTVEC, PROC2MNGR, STATS_EN, XCEL_FIRST
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS
 from modexlab.proc.iss.outcome import Trap
 from modexlab.proc.sim import MemoryTiming, simulate_proc
@@ -22,8 +20,9 @@ from modexlab.proc.software.elf import Program
 from modexlab.proc.software.memory import REGIONS
 from pymtl3 import Component
 
+from tests.proc.assembler import DATA, Assembler, assemble
 from tests.proc.examples import HidesHalt, SlowXcel
-from tests.proc.programs import DATA, GP, HANDLER, NUMBER, Assembler, assemble, check, golden
+from tests.proc.programs import HANDLER, check, golden
 
 MEMORIES = (
     MemoryTiming(),
@@ -33,11 +32,7 @@ MEMORIES = (
 )
 MAX_CYCLES = 2_000_000
 DISTANCES = range(4)
-S2, S3, S4, S5, S6 = (NUMBER[f"s{i}"] for i in range(2, 7))
-T0, T1, T2 = (NUMBER[f"t{i}"] for i in range(3))
-ONE = NUMBER["a1"]  # always 1
-CELL = 64  # of the data: a producer loads from here
-SLOT = 128  # and stores go here
+SLOT = 128  # of the data: stores go here
 
 
 # (mul_latency, div_bits, accelerator), as in test_proc_random.py
@@ -109,88 +104,55 @@ def values_for(name, taken):
     return 0x8000_0013, 0xFFFF_FFFD
 
 
-def emit(asm, name, rd, rs1, rs2, target=None):
-    """The instruction, with an immediate that does no harm."""
-    fmt = BY_NAME[name].fmt
-    if fmt in "CZ":
-        asm.emit(name, rd, rs1, imm=MSCRATCH)
-    elif fmt == "R":
-        asm.emit(name, rd, rs1, rs2)
-    elif fmt in "IH":
-        asm.emit(name, rd, rs1, imm=0 if BY_NAME[name].group in ("load", "jump") else 3)
-    elif fmt == "S":
-        asm.emit(name, 0, rs1, rs2)
-    elif fmt == "B":
-        asm.emit(name, 0, rs1, rs2, target)
-    elif fmt == "J":
-        asm.emit(name, rd, imm=target)
-    elif fmt == "U":
-        asm.emit(name, rd, imm=0x87654)
-    else:
-        asm.emit(name)
+OPERANDS = {  # an immediate does no harm
+    **{"R": "{rd}, {rs1}, {rs2}", "I": "{rd}, {rs1}, 3", "H": "{rd}, {rs1}, 3", "S": "{rs2}, 0({rs1})"},
+    **{"B": "{rs1}, {rs2}, {target}", "J": "{rd}, {target}", "U": "{rd}, 0x87654"},
+    **dict.fromkeys("CZ", "{rd}, mscratch, {rs1}"),
+    **dict.fromkeys("FN", ""),
+}
+
+
+def text_of(name, rd, rs1, rs2, target=None):
+    """The instruction."""
+    instruction = BY_NAME[name]
+    operands = OPERANDS[instruction.fmt]
+    if instruction.fmt == "I" and instruction.group in ("load", "jump"):
+        operands = "{rd}, 0({rs1})"
+    return f"{name} {operands.format(rd=rd, rs1=rs1, rs2=rs2, target=target)}"
+
+
+def set_operands(asm, name, behind, taken=True):
+    """Operands in s2 and s3; of jalr, s2 is where it goes."""
+    first, second = values_for(name, taken)
+    asm.text(f"la s2, {behind}" if name == "jalr" else f"li s2, {first}")
+    asm.text(f"li s3, {second}")
 
 
 def emit_whole(asm, name, rd):
     """The instruction with operands that have been there for long; a jump or branch goes to what follows."""
     behind = asm.fresh()
-    first, second = values_for(name, taken=True)
-    if name == "jalr":
-        asm.la(S2, behind)
-    else:
-        asm.li(S2, first)
-    asm.li(S3, second)
+    set_operands(asm, name, behind)
     asm.nops(3)
-    emit(asm, name, rd, S2, S3, behind)
-    asm.label(behind)
+    asm.text(f"{text_of(name, rd, 's2', 's3', behind)}; {behind}:")
 
 
-# ---- producers: all leave what is in `source` in `rd`
-
-
-def by_alu(asm, rd, source):
-    asm.emit("addi", rd, source)
-
-
-def by_load(asm, rd, source):
-    asm.emit("sw", 0, GP, source, CELL)
-    asm.emit("lw", rd, GP, imm=CELL)
-
-
-def by_mul(asm, rd, source):
-    asm.emit("mul", rd, source, ONE)
-
-
-def by_div(asm, rd, source):
-    asm.emit("divu", rd, source, ONE)
-
-
-def by_csr(asm, rd, source):
-    asm.emit("csrrw", 0, source, imm=MSCRATCH)
-    asm.emit("csrrs", rd, 0, imm=MSCRATCH)
-
-
-def by_xcel(asm, rd, source):
-    asm.emit("csrrw", 0, source, imm=XCEL_FIRST)
-    asm.emit("csrrs", rd, 0, imm=XCEL_FIRST)
-
-
-def by_manager(asm, rd, source):
-    """A word that is 0 comes from the manager, for labels may not be known yet."""
-    asm.emit("csrrs", S6, 0, imm=MNGR2PROC)
-    asm.emit("or", rd, source, S6)
-
-
-PRODUCERS = (by_alu, by_load, by_mul, by_div, by_csr, by_xcel, by_manager)
+# all leave what is in `source` in `rd`; a1 is 1, and a word that is 0 comes from the manager
+PRODUCERS = (
+    "addi {rd}, {source}, 0",
+    "sw {source}, 64(gp); lw {rd}, 64(gp)",
+    "mul {rd}, {source}, a1",
+    "divu {rd}, {source}, a1",
+    "csrrw zero, mscratch, {source}; csrrs {rd}, mscratch, zero",
+    "csrrw zero, xr0, {source}; csrrs {rd}, xr0, zero",
+    "csrrs s6, mngr2proc, zero; or {rd}, {source}, s6",
+)
 CASES = tuple(itertools.product(PRODUCERS, DISTANCES, ("rs1", "rs2", "both", "same")))
 
 
 def start():
     """gp, the handler, and 1."""
     asm = Assembler()
-    asm.li(GP, DATA)
-    asm.li(ONE, 1)
-    asm.la(T0, "handler")
-    asm.emit("csrrw", 0, T0, imm=MTVEC)
+    asm.text(f"li gp, {DATA}; li a1, 1; la t0, handler; csrrw zero, mtvec, t0")
     asm.store(SLOT, 0xFEDC_BA98)
     return asm
 
@@ -213,29 +175,21 @@ def test_operands(name):
         if (which != "rs1" and not two) or (not taken and BY_NAME[name].group != "branch"):
             continue
         behind = asm.fresh()
-        first, second = values_for(name, taken)
-        if name == "jalr":
-            asm.la(S2, behind)
-        else:
-            asm.li(S2, first)
-        asm.li(S3, second)
-        for register in (S4, S5, T0):
-            asm.li(register, 0x5A)  # an operand that comes too late
+        set_operands(asm, name, behind, taken)
+        asm.text("li s4, 0x5a; li s5, 0x5a; li t0, 0x5a")  # an operand that comes too late
         asm.nops(3)
-        rs1, rs2 = S2, S3
+        rs1, rs2 = "s2", "s3"
         if which in ("rs2", "both"):
-            producer(asm, S5, S3)
-            rs2 = S5
+            asm.text(producer.format(rd="s5", source="s3"))
+            rs2 = "s5"
         if which in ("rs1", "both", "same"):
-            producer(asm, S4, S2)
-            rs1 = S4
+            asm.text(producer.format(rd="s4", source="s2"))
+            rs1 = "s4"
         if which == "same":
-            rs2 = S4
+            rs2 = "s4"
         asm.nops(distance)
-        emit(asm, name, T0, rs1, rs2, behind)
-        asm.emit("addi", T1, imm=1)  # not if a jump is taken
-        asm.label(behind)
-        asm.emit("addi", T2, T0, imm=1)
+        # t1 not if a jump is taken
+        asm.text(f"{text_of(name, 't0', rs1, rs2, behind)}; li t1, 1; {behind}:; addi t2, t0, 1")
     expected = check_everywhere(finish(asm, f"operands of {name}"), (0,) * 1000)
     assert expected.reason == "exit"
     assert expected.instructions > 200
@@ -249,17 +203,13 @@ def test_behind_what_waits(name):
     asm = start()
     for producer, after_quotient in itertools.product(PRODUCERS, (False, True)):
         behind = asm.fresh()
-        first, second = values_for(name, taken=True)
-        asm.la(S2, behind) if name == "jalr" else asm.li(S2, first)
-        asm.li(S3, second)
-        asm.li(S4, 0x1357_9BDF)
+        set_operands(asm, name, behind)
+        asm.text("li s4, 0x13579bdf")
         if after_quotient:
-            asm.emit("divu", S5, S4, ONE)
-        producer(asm, T1, S4)
-        emit(asm, name, T0, S2, S3, behind)
-        asm.label(behind)
-        emit(asm, "mul", T2, S3, S4)
-        asm.emit("add", T2, T0, T1)
+            asm.text("divu s5, s4, a1")
+        asm.text(producer.format(rd="t1", source="s4"))
+        tested = text_of(name, "t0", "s2", "s3", behind)
+        asm.text(f"{tested}; {behind}:; mul t2, s3, s4; add t2, t0, t1")
     assert check_everywhere(finish(asm, f"{name} behind what waits"), (0,) * 100).reason == "exit"
 
 
@@ -270,107 +220,49 @@ def test_result(name):
     """
     asm = start()
     users = (
-        lambda: asm.emit("add", T1, T0, S3),
-        lambda: asm.emit("sub", T1, S3, T0),
-        lambda: asm.emit("xor", T1, T0, T0),
-        lambda: asm.emit("sw", 0, GP, T0, SLOT),
-        lambda: asm.emit("mulhsu", T1, T0, S3),
-        lambda: asm.emit("divu", T1, S3, T0),
-        lambda: asm.emit("csrrw", T1, T0, imm=MSCRATCH),
-        lambda: asm.emit("csrrw", 0, T0, imm=XCEL_FIRST),
-        lambda: asm.emit("csrrw", 0, T0, imm=PROC2MNGR),
-        lambda: asm.emit("bne", 0, T0, S3, 8),
+        *("add t1, t0, s3", "sub t1, s3, t0", "xor t1, t0, t0", "sw t0, 128(gp)", "mulhsu t1, t0, s3"),
+        *("divu t1, s3, t0", "csrrw t1, mscratch, t0", "csrrw zero, xr0, t0", "csrrw zero, proc2mngr, t0"),
+        "bne t0, s3, 8",
     )
     for user, distance in itertools.product(users, DISTANCES):
-        asm.li(T0, 0x5A)
-        emit_whole(asm, name, T0)
+        asm.text("li t0, 0x5a")
+        emit_whole(asm, name, "t0")
         asm.nops(distance)
-        user()
-        asm.emit("addi", T1, T1, imm=1)
-        asm.nops(1)
+        asm.text(f"{user}; addi t1, t1, 1; nop")
     for distance in DISTANCES:  # x0 stays 0, whatever is written to it
-        emit_whole(asm, name, 0)
+        emit_whole(asm, name, "zero")
         asm.nops(distance)
-        asm.emit("add", T1, 0, 0)
-        asm.emit("sw", 0, GP, 0, SLOT)
+        asm.text("add t1, zero, zero; sw zero, 128(gp)")
     for distance in DISTANCES:  # the later of two writers counts
-        emit_whole(asm, name, T0)
-        asm.emit("addi", T0, imm=distance)
+        emit_whole(asm, name, "t0")
+        asm.text(f"li t0, {distance}")
         asm.nops(distance)
-        asm.emit("add", T1, T0, T0)
-        asm.li(T0, 9)
-        emit_whole(asm, name, T0)
-        asm.emit("add", T1, T0, T0)
+        asm.text("add t1, t0, t0; li t0, 9")
+        emit_whole(asm, name, "t0")
+        asm.text("add t1, t0, t0")
     assert check_everywhere(finish(asm, f"result of {name}")).reason == "exit"
 
 
 # ---- what goes elsewhere, and what must not be left of the instructions behind it
 
 
-Jump = Callable[[Assembler, str], None]
-
-
-def jumps():
-    """All ways to go to a label; they may use s2, and the handler's registers."""
-
-    def branch(name, asm, label):
-        asm.emit(name, 0, *((0, ONE) if name in ("bne", "blt", "bltu") else (0, 0)), label)
-
-    def jalr(asm, label):
-        asm.la(S2, label)
-        asm.emit("jalr", S6, S2)
-
-    def odd_jalr(asm, label):
-        asm.la(S2, label)
-        asm.emit("jalr", S2, S2, imm=1)  # bit 0 of the target is dropped
-
-    def mret(asm, label):
-        asm.la(S2, label)
-        asm.emit("csrrw", 0, S2, imm=MEPC)
-        asm.emit("mret")
-
-    def after_load(asm, label):
-        asm.emit("lw", S2, GP, imm=CELL)
-        asm.emit("beq", 0, S2, S2, label)
-
-    def after_xcel(asm, label):
-        asm.emit("csrrs", S2, 0, imm=XCEL_FIRST)
-        asm.emit("bgeu", 0, S2, 0, label)
-
-    def after_div(asm, label):
-        asm.emit("divu", S2, ONE, ONE)
-        asm.emit("beq", 0, S2, ONE, label)
-
-    def fetch_fault(asm, label):
-        asm.la(NUMBER["ra"], label)
-        asm.emit("jalr", 0, 0, imm=0x80)
-
-    return {
-        **{name: partial(branch, name) for name in BY_NAME if BY_NAME[name].group == "branch"},
-        "jal": lambda asm, label: asm.emit("jal", S6, imm=label),
-        "jalr": jalr,
-        "jalr to an odd target": odd_jalr,
-        "mret": mret,
-        "branch on a load": after_load,
-        "branch on the accelerator": after_xcel,
-        "branch on a quotient": after_div,
-        "fetch fault": fetch_fault,
-    }
-
-
-JUMPS = jumps()
+JUMPS = {  # all ways to go to a label; they may use s2, and the handler's registers
+    **{name: f"{name} zero, a1, {{0}}" for name in ("bne", "blt", "bltu")},
+    **{name: f"{name} zero, zero, {{0}}" for name in ("beq", "bge", "bgeu")},
+    "jal": "jal s6, {0}",
+    "jalr": "la s2, {0}; jalr s6, 0(s2)",
+    "jalr to an odd target": "la s2, {0}; jalr s2, 1(s2)",  # bit 0 of the target is dropped
+    "mret": "la s2, {0}; csrrw zero, mepc, s2; mret",
+    "branch on a load": "lw s2, 64(gp); beq s2, s2, {0}",
+    "branch on the accelerator": "csrrs s2, xr0, zero; bgeu s2, zero, {0}",
+    "branch on a quotient": "divu s2, a1, a1; beq s2, a1, {0}",
+    "fetch fault": "la ra, {0}; jalr zero, 0x80(zero)",
+}
+NO_HANDLER, OUTSIDE_MEMORY = "csrrwi zero, mtvec, 0", "lw t0, 0(zero)"  # which would halt
 HARMFUL = (
-    lambda asm: asm.emit("sw", 0, GP, ONE, SLOT),
-    lambda asm: asm.emit("csrrw", T0, ONE, imm=MSCRATCH),
-    lambda asm: asm.emit("csrrwi", 0, 0, imm=MTVEC),
-    lambda asm: asm.emit("csrrwi", 0, 3, imm=XCEL_FIRST),
-    lambda asm: asm.emit("csrrs", T0, 0, imm=XCEL_FIRST),
-    lambda asm: asm.emit("csrrwi", 0, 3, imm=PROC2MNGR),
-    lambda asm: asm.emit("csrrs", T0, 0, imm=MNGR2PROC),
-    lambda asm: asm.emit("lw", T0, 0),  # outside memory: would halt
-    lambda asm: asm.word(0),
-    lambda asm: asm.emit("csrrwi", T0, 1, imm=STATS_EN),
-    lambda asm: asm.emit("csrrwi", T0, 1, imm=MINSTRET),
+    *("sw a1, 128(gp)", "csrrw t0, mscratch, a1", NO_HANDLER, "csrrwi zero, xr0, 3", "csrrs t0, xr0, zero"),
+    *("csrrwi zero, proc2mngr, 3", "csrrs t0, mngr2proc, zero", OUTSIDE_MEMORY, ".word 0"),
+    *("csrrwi t0, stats_en, 1", "csrrwi t0, minstret, 1"),
 )
 OBSERVE = """
     lw    t1, 128(gp)
@@ -385,15 +277,9 @@ OBSERVE = """
 
 
 def shadow(asm, body, jump):
-    """Jump over the instructions of the body, and look at what they could have changed."""
+    """Jump over the body, and look at what it could have changed."""
     behind = asm.fresh()
-    asm.li(T0, 0x77)
-    asm.nops(2)
-    jump(asm, behind)
-    for function in body:
-        function()
-    asm.label(behind)
-    asm.text(OBSERVE)
+    asm.text(f"li t0, 0x77; nop; nop; {jump.format(behind)}; {body}; {behind}:; {OBSERVE}")
 
 
 @pytest.mark.parametrize("jump", JUMPS)
@@ -403,26 +289,16 @@ def test_squash(jump):
     """
     asm = start()
     for harm, slot in itertools.product(HARMFUL, range(3)):
-        shadow(asm, [*[partial(asm.nops, 1)] * slot, *[partial(harm, asm)] * 2], JUMPS[jump])
+        shadow(asm, f"{'nop;' * slot} {harm}; {harm}", JUMPS[jump])
     for first, second in itertools.product(HARMFUL[:6], HARMFUL[6:]):
-        shadow(asm, [partial(first, asm), partial(second, asm)], JUMPS[jump])
-    asm.li(S4, DATA + SLOT)
-    for name, slot in itertools.product(NAMES, range(2)):  # each instruction, of which rd would be seen
-        lost = asm.fresh()
-        harm = partial(emit, asm, name, T0, S4, ONE, lost)
-        shadow(asm, [*[partial(asm.nops, 1)] * slot, harm], JUMPS[jump])
-        over = asm.fresh()
-        asm.emit("jal", 0, imm=over)
-        asm.label(lost)
-        asm.end(99)
-        asm.label(over)
-    for other, slot in itertools.product(JUMPS.values(), range(3)):  # a jump in the shadow of a jump
-        lost = asm.fresh()
-        shadow(asm, [*[partial(asm.nops, 1)] * slot, partial(other, asm, lost)], JUMPS[jump])
-        over = asm.fresh()
-        asm.emit("jal", 0, imm=over)
-        asm.label(lost)
-        asm.emit("csrrwi", 0, 31, imm=PROC2MNGR)
+        shadow(asm, f"{first}; {second}", JUMPS[jump])
+    asm.text(f"li s4, {DATA + SLOT}")
+    # each instruction, of which rd would be seen, and a jump in the shadow of a jump
+    bodies = [text_of(name, "t0", "s4", "a1", "{0}") for name in NAMES]
+    for body, slot in itertools.product((*bodies, *JUMPS.values()), range(3)):
+        lost, over = asm.fresh(), asm.fresh()
+        shadow(asm, f"{'nop;' * slot} {body.format(lost)}", JUMPS[jump])
+        asm.text(f"jal zero, {over}; {lost}:; csrrwi zero, proc2mngr, 31")
         asm.end(99)
         asm.label(over)
     expected = check_everywhere(finish(asm, f"in the shadow of {jump}"), (1, 2, 3))
@@ -434,41 +310,26 @@ def test_before_and_back_to_back(jump):
     """Instructions before a jump complete; jumps to jumps, and to themselves."""
     asm = start()
     for harm, distance in itertools.product(HARMFUL[:7], range(3)):
-        if jump == "fetch fault" and harm is HARMFUL[2]:  # it needs the handler
+        if jump == "fetch fault" and harm == NO_HANDLER:  # it needs the handler
             continue
-        asm.li(T0, 0x77)
-        harm(asm)
-        asm.nops(distance)
         behind = asm.fresh()
-        JUMPS[jump](asm, behind)
-        asm.emit("addi", T0, imm=1)
-        asm.label(behind)
-        asm.la(S2, "handler")
-        asm.emit("csrrw", 0, S2, imm=MTVEC)
-        asm.text(OBSERVE)
+        asm.text(
+            f"li t0, 0x77; {harm}; {'nop;' * distance} {JUMPS[jump].format(behind)}; li t0, 1; {behind}:"
+        )
+        asm.text(f"la s2, handler; csrrw zero, mtvec, s2; {OBSERVE}")
     for other in JUMPS.values():
         first, second, third = asm.fresh(), asm.fresh(), asm.fresh()
-        JUMPS[jump](asm, second)
-        asm.label(first)
-        other(asm, third)
-        asm.emit("csrrwi", 0, 9, imm=PROC2MNGR)
-        asm.label(second)
-        JUMPS[jump](asm, first)
-        asm.emit("csrrwi", 0, 9, imm=PROC2MNGR)
-        asm.label(third)
-        asm.text(OBSERVE)
+        back, there = JUMPS[jump].format(first), JUMPS[jump].format(second)
+        asm.text(f"{there}; {first}:; {other.format(third)}; csrrwi zero, proc2mngr, 9; {second}:; {back}")
+        asm.text(f"csrrwi zero, proc2mngr, 9; {third}:; {OBSERVE}")
     expected = check_everywhere(finish(asm, f"before and behind {jump}"), (1, 2, 3) * 10)
     assert expected.reason == "exit"
     assert 9 not in expected.output
 
 
 NOT_TAKEN = {
-    "beq": (0, ONE),
-    "bne": (0, 0),
-    "blt": (0, 0),
-    "bge": (0, ONE),
-    "bltu": (ONE, 0),
-    "bgeu": (0, ONE),
+    **{"beq": "beq zero, a1", "bne": "bne zero, zero", "blt": "blt zero, zero", "bge": "bge zero, a1"},
+    **{"bltu": "bltu a1, zero", "bgeu": "bgeu zero, a1"},
 }
 
 
@@ -478,33 +339,22 @@ def test_not_taken(name):
     once.
     """
     asm = start()
+    branch = NOT_TAKEN[name]
     for harm, count in itertools.product(HARMFUL, (1, 2, 3)):
-        if harm in (HARMFUL[2], HARMFUL[7]):  # without a handler, and a halt
+        if harm in (NO_HANDLER, OUTSIDE_MEMORY):
             continue
         lost = asm.fresh()
-        for _ in range(count):
-            asm.emit(name, 0, *NOT_TAKEN[name], lost)
-        harm(asm)
-        asm.text(OBSERVE)
-        asm.label(lost)
+        asm.text(f"{f'{branch}, {lost};' * count} {harm}; {OBSERVE}; {lost}:")
     for other in NAMES:
         if other == "mret":  # where to? see JUMPS
             continue
         lost, behind = asm.fresh(), asm.fresh()
-        asm.la(S4, behind) if other == "jalr" else asm.li(S4, DATA + SLOT)
-        asm.emit(name, 0, *NOT_TAKEN[name], lost)
-        emit(asm, other, T0, S4, ONE, behind)
-        asm.label(behind)
-        asm.text(OBSERVE)
-        asm.label(lost)
+        asm.text(f"la s4, {behind if other == 'jalr' else DATA + SLOT}; {branch}, {lost}")
+        asm.text(f"{text_of(other, 't0', 's4', 'a1', behind)}; {behind}:; {OBSERVE}; {lost}:")
     for jump in JUMPS.values():
         lost, behind = asm.fresh(), asm.fresh()
-        asm.emit(name, 0, *NOT_TAKEN[name], lost)
-        jump(asm, behind)
-        asm.label(lost)
-        asm.emit("csrrwi", 0, 9, imm=PROC2MNGR)
-        asm.label(behind)
-        asm.emit(name, 0, *NOT_TAKEN[name], behind)
+        asm.text(f"{branch}, {lost}; {jump.format(behind)}; {lost}:; csrrwi zero, proc2mngr, 9; {behind}:")
+        asm.text(f"{branch}, {behind}")
     expected = check_everywhere(finish(asm, f"{name} not taken"), (1, 2, 3) * 10)
     assert expected.reason == "exit"
     assert 9 not in expected.output
@@ -542,23 +392,11 @@ def test_trap_neighbourhood(trap):
             continue  # to a handler's end only: see test_squash
         for before in (True, False):
             behind = asm.fresh()
-            first, second = values_for(name, taken=before)
-            if name == "jalr":
-                asm.la(S2, behind)
-            else:
-                asm.li(S2, first)
-            asm.li(S3, second)
-            asm.emit("sw", 0, GP, S3, SLOT)
-            if not before:
-                asm.text(TRAPS[trap])
-                asm.nops(distance)
-            emit(asm, name, T0, S2, S3, behind)
-            asm.label(behind)
-            if before:
-                asm.nops(distance)
-                asm.text(TRAPS[trap])
-            asm.emit("addi", T1, T0)
-            asm.emit("lw", T1, GP, imm=SLOT)
+            set_operands(asm, name, behind, taken=before)
+            tested = f"{text_of(name, 't0', 's2', 's3', behind)}; {behind}:"
+            around = (tested, TRAPS[trap]) if before else (TRAPS[trap], tested)
+            asm.text(f"sw s3, 128(gp); {around[0]}; {'nop;' * distance} {around[1]}")
+            asm.text("addi t1, t0, 0; lw t1, 128(gp)")
     expected = check_everywhere(finish(asm, f"around {trap}"))
     assert expected.reason == "exit"
 
@@ -569,12 +407,10 @@ def test_trap_behind_everything_that_waits(trap):
     behind it is not done.
     """
     asm = start()
-    asm.li(S3, 0x1234_5678)
+    asm.text("li s3, 0x12345678")
     for producer in PRODUCERS:
-        producer(asm, T0, S3)
-        asm.text(TRAPS[trap])
-        asm.emit("sw", 0, GP, T0, SLOT)
-        producer(asm, T0, S3)
+        produce = producer.format(rd="t0", source="s3")
+        asm.text(f"{produce}; {TRAPS[trap]}; sw t0, 128(gp); {produce}")
         asm.text(f"{TRAPS[trap]}; {TRAPS[trap]}; add t1, t0, t0; csrrs t2, minstret, zero")
     for other in TRAPS.values():
         asm.text(f"{TRAPS[trap]}; {other}; csrrs t2, minstret, zero")
@@ -661,38 +497,22 @@ def test_self_modifying(name):
     """
     asm = start()
     for distance, patched in itertools.product(range(3), (True, False)):
-        first, second = values_for(name, taken=True)
-        slot, behind, source, top, out = (asm.fresh() for _ in range(5))
-        asm.emit("addi", NUMBER["s0"], imm=2)
-        asm.label(top)
-        if name == "jalr":
-            asm.la(S2, behind)
-        elif name == "mret":
-            asm.la(S2, behind)
-            asm.emit("csrrw", 0, S2, imm=MEPC)
-        else:
-            asm.li(S2, first)
-        asm.li(S3, second)
-        asm.la(T1, source)
-        asm.la(T2, slot)
-        asm.emit("lw", T1, T1)
-        if patched:
-            asm.emit("sw", 0, T2, T1)
-        asm.emit("fence.i")
-        asm.nops(distance)
-        asm.label(slot)
-        asm.emit("addi", T0, imm=0x55)
-        asm.emit("addi", T1, T0)
-        asm.label(behind)
-        asm.emit("addi", NUMBER["s0"], NUMBER["s0"], imm=-1)
-        asm.emit("bne", 0, NUMBER["s0"], 0, top)
-        asm.emit("jal", 0, imm=out)
-        asm.label(source)
-        place = asm.fresh()
-        emit(asm, name, T0, S2, S3, place)
-        asm.emit("addi")  # the same distance as from slot to behind
-        asm.label(place)
-        asm.label(out)
+        slot, behind, source, top, out, place = (asm.fresh() for _ in range(6))
+        asm.text(f"li s0, 2; {top}:")
+        set_operands(asm, name, behind)
+        if name == "mret":
+            asm.text(f"la s2, {behind}; csrrw zero, mepc, s2")
+        asm.text(f"""
+            la t1, {source}; la t2, {slot}; lw t1, 0(t1); {"sw t1, 0(t2);" * patched} fence.i; {"nop;" * distance}
+        {slot}:
+            li t0, 0x55; addi t1, t0, 0
+        {behind}:
+            addi s0, s0, -1; bne s0, zero, {top}; jal zero, {out}
+        {source}:
+            {text_of(name, "t0", "s2", "s3", place)}; nop  # the same distance as from slot to behind
+        {place}:
+        {out}:
+        """)
     assert check_everywhere(finish(asm, f"{name} in modified code")).reason == "exit"
 
 

@@ -13,14 +13,14 @@ import pytest
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
-from modexlab.proc.isa.csrs import PROC2MNGR
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
 
 from tests.harness import examples
-from tests.proc.programs import DATA, EXIT, GP, NUMBER, RandomProgram
+from tests.proc.assembler import DATA, EXIT
+from tests.proc.programs import GP, RandomProgram
 from tests.proc.test_c import SOURCE
 
 pytestmark = pytest.mark.regress
@@ -30,7 +30,6 @@ AREA = DATA - 2048  # what a program reaches from gp
 SAVED = AREA + 4096  # registers, behind the data
 SAVED_BYTES = 4 * 32
 WRITE = 64
-A0, A1, A2, A7 = (NUMBER[name] for name in ("a0", "a1", "a2", "a7"))
 
 
 def qemu():
@@ -40,40 +39,21 @@ def qemu():
     return found
 
 
-def save_registers(asm):
-    """All registers but gp, which is needed to do so."""
-    asm.li(GP, SAVED)
-    for register in range(32):
-        if register != GP:
-            asm.emit("sw", 0, GP, register, 4 * register)
+# all registers but gp, which is needed to do so
+SAVE = f"li gp, {SAVED};" + "".join(f"sw x{i}, {4 * i}(gp);" for i in range(32) if i != GP)
 
 
 def end_under_qemu(asm):
     """write(1, data and registers); exit(0)."""
-    save_registers(asm)
-    asm.li(A0, 1)
-    asm.li(A1, AREA)
-    asm.li(A2, 4096 + SAVED_BYTES)
-    asm.li(A7, WRITE)
-    asm.emit("ecall")
-    asm.li(A0, 0)
-    asm.li(A7, EXIT)
-    asm.emit("ecall")
+    asm.text(f"{SAVE} li a0, 1; li a1, {AREA}; li a2, {4096 + SAVED_BYTES}; li a7, {WRITE}; ecall")
+    asm.text(f"li a0, 0; li a7, {EXIT}; ecall")
 
 
 def end_on_the_processor(asm):
     """The same words to the manager."""
-    save_registers(asm)
-    asm.li(A1, AREA)
-    asm.li(A2, AREA + 4096 + SAVED_BYTES)
-    top = asm.label()
-    asm.emit("lw", A0, A1)
-    asm.emit("csrrw", 0, A0, imm=PROC2MNGR)
-    asm.emit("addi", A1, A1, imm=4)
-    asm.emit("bne", 0, A1, A2, top)
-    asm.li(A0, 0)
-    asm.li(A7, EXIT)
-    asm.emit("ecall")
+    asm.text(f"{SAVE} li a1, {AREA}; li a2, {AREA + 4096 + SAVED_BYTES}; send:")
+    asm.text("lw a0, 0(a1); csrrw zero, proc2mngr, a0; addi a1, a1, 4; bne a1, a2, send")
+    asm.text(f"li a0, 0; li a7, {EXIT}; ecall")
 
 
 def write_elf(program, path):

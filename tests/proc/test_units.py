@@ -9,7 +9,6 @@ import random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from modexlab.fl.errors import BadInput
 from modexlab.proc.core import messages
 from modexlab.proc.core.alu import Alu
 from modexlab.proc.core.branch_unit import BranchUnit
@@ -26,42 +25,29 @@ from modexlab.proc.isa import csrs
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode
 from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.rtl.sim import Stall, simulate
-from pymtl3 import DefaultPassGroup
 
-from tests.harness import examples, regress_if
-from tests.proc.assembler import encode
-from tests.proc.programs import CORNERS, DATA, HANDLER, Assembler, assemble, check, golden
+from tests.harness import examples, refused, regress_if, stepped
+from tests.proc.assembler import DATA, Assembler, assemble, encode
+from tests.proc.formulas import GOLDEN, TAKEN, signed, unsigned
+from tests.proc.programs import CORNERS, HANDLER, check, golden
 
 WORD = st.integers(0, 2**32 - 1) | st.sampled_from(CORNERS)
 M = 0xFFFF_FFFF
 
 
-def signed(value, nbits=32):
-    """The number that these bits mean in two's complement."""
-    return value - (1 << nbits) if value >> nbits - 1 else value
-
-
-def ready(component):
-    """A component that can be evaluated at stage python."""
-    component.elaborate()
-    component.apply(DefaultPassGroup(linetrace=False))
-    component.sim_reset()
+def evaluate(component, **inputs):
+    """Set these inputs, and let the combinational logic settle."""
+    for name, value in inputs.items():
+        port = getattr(component, name)
+        port @= value
+    component.sim_eval_combinational()
     return component
 
 
 # ---- decoder
 
 TRANSFERS = {"branch": messages.TO_BRANCH, "jal": messages.TO_JAL, "jalr": messages.TO_JALR}
-IMMEDIATES = {
-    **{
-        "I": messages.IMM_I,
-        "S": messages.IMM_S,
-        "B": messages.IMM_B,
-        "U": messages.IMM_U,
-        "J": messages.IMM_J,
-    },
-    "Z": messages.IMM_Z,
-}
+IMMEDIATES = {fmt: getattr(messages, f"IMM_{fmt}") for fmt in "ISBUJZ"}
 SYSTEMS = {
     **{"ecall": messages.SYS_ECALL, "ebreak": messages.SYS_EBREAK, "mret": messages.SYS_MRET},
     "fence.i": messages.SYS_FENCE_I,
@@ -104,14 +90,13 @@ def wanted(instruction):
 
 def check_decoder(decoder, word):
     """One word."""
-    decoder.inst @= word
-    decoder.sim_eval_combinational()
+    decoded = evaluate(decoder, inst=word).decoded
     instruction = decode(word)
     if instruction is None:
-        assert decoder.decoded.legal == 0, f"{word:08x}"
+        assert decoded.legal == 0, f"{word:08x}"
         return
     for field, value in wanted(instruction).items():
-        assert getattr(decoder.decoded, field) == value, f"{instruction.name} {word:08x}: {field}"
+        assert getattr(decoded, field) == value, f"{instruction.name} {word:08x}: {field}"
 
 
 def neighbours(instruction):
@@ -122,7 +107,7 @@ def neighbours(instruction):
 
 def test_decoder_on_every_instruction():
     """Each row of the table and everything one bit away from it."""
-    decoder = ready(Decoder())
+    decoder = stepped(Decoder())
     for instruction in INSTRUCTIONS:
         for word in neighbours(instruction):
             check_decoder(decoder, word)
@@ -130,7 +115,7 @@ def test_decoder_on_every_instruction():
 
 def test_decoder_on_every_code():
     """All combinations of opcode, funct3 and the values of funct7 that mean something."""
-    decoder = ready(Decoder())
+    decoder = stepped(Decoder())
     for opcode, funct3, funct7 in itertools.product(range(128), range(8), (0, 1, 0x20, 0x21, 0x18)):
         check_decoder(decoder, funct7 << 25 | 3 << 20 | 4 << 15 | funct3 << 12 | 5 << 7 | opcode)
 
@@ -142,52 +127,23 @@ def test_decoder_on_any_word(word, instruction):
     check_decoder(DECODER, word if instruction is None else word & ~instruction.mask | instruction.match)
 
 
-DECODER = ready(Decoder())
+DECODER = stepped(Decoder())
 
 # ---- combinational units
 
-ALU = ready(Alu())
-FORMULAS = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "sll": lambda a, b: a << b % 32,
-    "slt": lambda a, b: signed(a) < signed(b),
-    "sltu": lambda a, b: a < b,
-    "xor": lambda a, b: (a | b) - (a & b),
-    "srl": lambda a, b: a // 2 ** (b % 32),
-    "sra": lambda a, b: signed(a) // 2 ** (b % 32),
-    "or": lambda a, b: a + b - (a & b),
-    "and": lambda a, b: sum(a & b & 1 << i for i in range(32)),
-}
+ALU = stepped(Alu())
+BRANCH = stepped(BranchUnit())
 
 
 def check_alu(a, b):
-    for name, formula in FORMULAS.items():
-        ALU.a @= a
-        ALU.b @= b
-        ALU.fn @= ALU_FUNCTIONS[name]
-        ALU.sim_eval_combinational()
-        assert ALU.out == int(formula(a, b)) & M, (name, a, b)
-
-
-BRANCH = ready(BranchUnit())
-TAKEN = {
-    "beq": lambda a, b: a == b,
-    "bne": lambda a, b: a != b,
-    "blt": lambda a, b: signed(a) < signed(b),
-    "bge": lambda a, b: signed(a) >= signed(b),
-    "bltu": lambda a, b: a < b,
-    "bgeu": lambda a, b: a >= b,
-}
+    for name, function in ALU_FUNCTIONS.items():
+        assert evaluate(ALU, a=a, b=b, fn=function).out == unsigned(GOLDEN[name](a, b)), (name, a, b)
 
 
 def check_branch(a, b):
     for name, formula in TAKEN.items():
-        BRANCH.a @= a
-        BRANCH.b @= b
-        BRANCH.funct3 @= BY_NAME[name].match >> 12 & 7
-        BRANCH.sim_eval_combinational()
-        assert BRANCH.taken == formula(a, b), (name, a, b)
+        funct3 = BY_NAME[name].match >> 12 & 7
+        assert evaluate(BRANCH, a=a, b=b, funct3=funct3).taken == formula(a, b), (name, a, b)
 
 
 def test_corners():
@@ -207,7 +163,7 @@ def test_alu_and_branch_on_any_operands(a, b):
     check_branch(a, b)
 
 
-STORE, LOAD = ready(StoreAlign()), ready(LoadAlign())
+STORE, LOAD = stepped(StoreAlign()), stepped(LoadAlign())
 SIZES = {0: 1, 1: 2, 2: 4, 4: 1, 5: 2}
 
 
@@ -218,11 +174,7 @@ SIZES = {0: 1, 1: 2, 2: 4, 4: 1, 5: 2}
 def test_byte_lanes(memory, data):
     """All sizes at all addresses: what a store leaves in memory, and what a load makes of it."""
     for (funct3, nbytes), at in itertools.product(SIZES.items(), range(4)):
-        STORE.funct3 @= funct3
-        STORE.addr @= at
-        STORE.data @= data
-        STORE.sim_eval_combinational()
-        assert bool(STORE.misaligned) == (at % nbytes > 0)
+        assert bool(evaluate(STORE, funct3=funct3, addr=at, data=data).misaligned) == (at % nbytes > 0)
         if at % nbytes:
             continue
         content = bytearray(memory.to_bytes(4, "little"))
@@ -233,15 +185,12 @@ def test_byte_lanes(memory, data):
             expected = bytearray(memory.to_bytes(4, "little"))
             expected[at : at + nbytes] = data.to_bytes(4, "little")[:nbytes]
             assert content == expected, (funct3, at)
-        LOAD.funct3 @= funct3
-        LOAD.addr @= at
-        LOAD.word @= int.from_bytes(content, "little")
-        LOAD.sim_eval_combinational()
+        evaluate(LOAD, funct3=funct3, addr=at, word=int.from_bytes(content, "little"))
         value = int.from_bytes(content[at : at + nbytes], "little", signed=funct3 < 4)
         assert LOAD.out == value & M, (funct3, at)
 
 
-IMM_GEN = ready(ImmGen())
+IMM_GEN = stepped(ImmGen())
 UNITS_OF = {"B": 1, "J": 1, "U": 0}  # bits that an immediate lacks below
 WIDTH_OF = {"I": 12, "S": 12, "B": 13, "J": 21, "U": 20, "Z": 5}
 SAMPLE = {"I": "addi", "S": "sw", "B": "beq", "U": "lui", "J": "jal"}
@@ -260,14 +209,12 @@ def test_immediates(rd, rs1, rs2, bits):
         fields = {"rd": rd, "rs1": rs1, "rs2": rs2}
         takes = {"I": ("rd", "rs1"), "S": ("rs1", "rs2"), "B": ("rs1", "rs2")}.get(fmt, ("rd",))
         word = encode(name, imm=value, **{field: fields[field] for field in takes})
-        IMM_GEN.inst @= word
-        IMM_GEN.imm_format @= IMMEDIATES[fmt]
-        IMM_GEN.sim_eval_combinational()
-        assert IMM_GEN.imm == (value << 12 if fmt == "U" else value) & M, (fmt, value)
-    IMM_GEN.inst @= encode("csrrwi", rd, rs1, imm=bits % 4096)
-    IMM_GEN.imm_format @= messages.IMM_Z
-    IMM_GEN.sim_eval_combinational()
-    assert IMM_GEN.imm == rs1
+        assert (
+            evaluate(IMM_GEN, inst=word, imm_format=IMMEDIATES[fmt]).imm
+            == (value << 12 if fmt == "U" else value) & M
+        ), (fmt, value)
+    word = encode("csrrwi", rd, rs1, imm=bits % 4096)
+    assert evaluate(IMM_GEN, inst=word, imm_format=messages.IMM_Z).imm == rs1
 
 
 def test_units_that_cannot_be_made():
@@ -277,22 +224,19 @@ def test_units_that_cannot_be_made():
         (lambda: DivUnit(3), "a divider of 3 bits per cycle is not possible; give one of 1, 2, 4, 8, 16, 32"),
         (lambda: Proc(div_bits=64), "a divider of 64 bits per cycle is not possible"),
     ):
-        with pytest.raises(BadInput, match=message):
+        with refused(message):
             made().elaborate()
 
 
 def test_register_file():
     """Against a list, with x0; what is written is read in the next cycle."""
-    registers, model, draw = ready(RegisterFile()), [0] * 32, random.Random(1)
+    registers, model, draw = stepped(RegisterFile()), [0] * 32, random.Random(1)
     for _ in range(1000):
         addresses = [draw.randrange(32) for _ in range(3)]
         value, wen = draw.getrandbits(32), draw.randrange(2)
         for port in range(2):
             registers.raddr[port] @= addresses[port]
-        registers.wen @= wen
-        registers.waddr @= addresses[2]
-        registers.wdata @= value
-        registers.sim_eval_combinational()
+        evaluate(registers, wen=wen, waddr=addresses[2], wdata=value)
         assert [int(item) for item in registers.rdata] == [model[at] for at in addresses[:2]]
         registers.sim_tick()
         if wen and addresses[2]:
@@ -300,34 +244,18 @@ def test_register_file():
     registers.sim_reset()
     for at in range(32):
         registers.raddr[0] @= at
-        registers.wen @= 0
-        registers.sim_eval_combinational()
-        assert registers.rdata[0] == 0
+        assert evaluate(registers, wen=0).rdata[0] == 0
 
 
 # ---- multiplier and divider
 
 
-def product(funct3, a, b):
-    """mul, mulh, mulhsu, mulhu."""
-    first = signed(a) if funct3 < 3 else a
-    second = signed(b) if funct3 < 2 else b
-    return (first * second >> (32 if funct3 else 0)) & M
+FUNCTIONS = ("mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu")  # by funct3
 
 
-def division(funct3, a, b):
-    """div, divu, rem, remu: by the magnitudes, with RISC-V's table for 0 and for the overflow (unprivileged
-    manual, table 7.1).
-    """
-    if b == 0:
-        return a if funct3 & 2 else M
-    if funct3 & 1:
-        return a % b if funct3 & 2 else a // b
-    x, y = signed(a), signed(b)
-    if (x, y) == (-(2**31), -1):
-        return 0 if funct3 & 2 else 0x8000_0000
-    quotient = int(abs(x) // abs(y)) * (1 if (x < 0) == (y < 0) else -1)
-    return (x - y * quotient if funct3 & 2 else quotient) & M
+def result(funct3, a, b):
+    """Of a product or quotient."""
+    return unsigned(GOLDEN[FUNCTIONS[funct3]](a, b))
 
 
 def unit(kind, parameter):
@@ -337,7 +265,7 @@ def unit(kind, parameter):
     return DivUnit(parameter), 32 // parameter + 1
 
 
-KINDS = {"mul": (product, range(4)), "div": (division, range(4, 8))}
+KINDS = {"mul": range(4), "div": range(4, 8)}
 UNITS = [("mul", 1), ("mul", 2), ("mul", 3), ("div", 1), ("div", 2), ("div", 4)]
 # the others run programs in the processor
 EACH_UNIT = pytest.mark.parametrize(
@@ -353,11 +281,10 @@ def test_muldiv_rows(stage, kind, parameter):
     """Corner rows, all functions; alone each takes `latency` cycles, and with delays and stalls the results
     are the same.
     """
-    formula, functions = KINDS[kind]
     component, latency = unit(kind, parameter)
     corners = CORNERS if stage == "native" else CORNERS[::3]
-    rows = list(itertools.product(functions, corners, corners))
-    expected = [formula(*row) for row in rows]
+    rows = list(itertools.product(KINDS[kind], corners, corners))
+    expected = [result(*row) for row in rows]
     with simulate(component, stage) as sim:
         spaced = sim.run(rows, source_delays=[latency + 1] * len(rows))
         assert spaced.responses == expected
@@ -378,9 +305,8 @@ def test_muldiv_rows(stage, kind, parameter):
 @EACH_UNIT
 def test_muldiv_on_any_operands(kind, parameter):
     """Hypothesis: streams of any operands with any delays, natively."""
-    formula, functions = KINDS[kind]
     component, _ = unit(kind, parameter)
-    row = st.tuples(st.sampled_from(list(functions)), WORD, WORD, st.integers(0, 5), st.integers(0, 5))
+    row = st.tuples(st.sampled_from(KINDS[kind]), WORD, WORD, st.integers(0, 5), st.integers(0, 5))
     with simulate(component, "native") as sim:
 
         @settings(max_examples=examples(100))
@@ -392,7 +318,7 @@ def test_muldiv_on_any_operands(kind, parameter):
                 sink_delays=[item[4] for item in rows],
                 stall=Stall(seed, p, p),
             )
-            assert run.responses == [formula(*item[:3]) for item in rows]
+            assert run.responses == [result(*item[:3]) for item in rows]
 
         verify()
 
@@ -409,22 +335,7 @@ def system():
 
 # The privileged manual's rule and the project's list, written anew: (reads, writes) or None
 READ_ONLY = {0xC00, 0xC02, 0xC80, 0xC82, 0xF11, 0xF12, 0xF13, 0xF14, 0xFC1}
-READ_WRITE = {
-    0x300,
-    0x301,
-    0x304,
-    0x305,
-    0x340,
-    0x341,
-    0x342,
-    0x343,
-    0x344,
-    0x7C1,
-    0xB00,
-    0xB02,
-    0xB80,
-    0xB82,
-}
+READ_WRITE = {0x300, 0x301, 0x304, 0x305, *range(0x340, 0x345), 0x7C1, 0xB00, 0xB02, 0xB80, 0xB82}
 PORTS = set(range(0x7E0, 0x800))
 
 
@@ -469,11 +380,14 @@ def check_accesses(sim, numbers):
             if number in (0xC00, 0xC80, 0xB00, 0xB80) and rd and legal:
                 continue
             asm.emit(name, rd, field, imm=number)
-    asm.text("csrrwi zero, mtvec, 0; li a0, 0; ecall")
     asm.text(
-        "handler: \n csrrs t1, mtval, zero; csrrw zero, proc2mngr, t1; csrrs t1, mepc, zero; addi t1, t1, 4"
+        """
+        csrrwi zero, mtvec, 0; li a0, 0; ecall
+    handler:
+        csrrs t1, mtval, zero; csrrw zero, proc2mngr, t1
+        csrrs t1, mepc, zero; addi t1, t1, 4; csrrw zero, mepc, t1; mret
+        """
     )
-    asm.text("csrrw zero, mepc, t1; mret")
     program = asm.program("accesses to CSRs")
     manager = list(range(100, 200))
     outcome = sim.run(program, manager=manager, record=True)

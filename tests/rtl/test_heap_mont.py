@@ -13,7 +13,7 @@ from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.comparison import cores
 from modexlab.fl.compression.bit_heap import Line, plan_heap
-from modexlab.fl.rsa_keys import RSAKey
+from modexlab.fl.rsa_keys import RSAKey, numbers_of
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.heap.bit_heap import BitHeap
@@ -205,7 +205,7 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
     """
     other = openssl_rsa.generate_private_key(65537, nbits)
     signature = int.from_bytes(other.sign(b"modexlab", padding.PKCS1v15(), SHA256()), "big")
-    key = RSAKey.from_cryptography(other)
+    key = RSAKey(**numbers_of(other))
     machine = catalogue.find("heap").at(nbits, **options)
     if machine.keyed:
         machine = machine.with_key(key)

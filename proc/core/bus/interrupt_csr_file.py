@@ -11,7 +11,7 @@ Area order: that of CsrFile and 4 flip-flops.
 
 from pymtl3 import *
 
-from ...isa.csrs import EXTERNAL_BIT, MCAUSE, MIE, MIE_BIT, MIP, MPIE_BIT, MSTATUS
+from ...isa.csrs import *
 from ..csr_file import INPUTS, OUTPUTS, CsrFile, declare_ports
 
 

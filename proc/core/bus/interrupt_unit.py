@@ -17,17 +17,7 @@ and why; the kind of trap with the enables of the stages -> causes for mcause (i
 from pymtl3 import *
 
 from ...isa.isa import BY_NAME
-from ..messages import (
-    BUBBLE_FLUSH,
-    BUBBLE_NBITS,
-    BUBBLE_SLEEP,
-    FROM_ALU,
-    INTERRUPT_CODE,
-    MEM_NONE,
-    NEXT,
-    SYS_ECALL,
-    mk_decoded,
-)
+from ..messages import *
 
 WFI_WORD = BY_NAME["wfi"].match
 
