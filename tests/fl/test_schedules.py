@@ -324,7 +324,7 @@ def test_a_trace_is_appended_to():
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_which_schedules_are_steady_and_regular(name):
     """As the loop is written, and as the plans of all exponents of six bits count it."""
-    plans = [SCHEDULES[name].made_by_loop(exp) for exp in range(32, 64)]
+    plans = [SCHEDULES[name].plan(exp) for exp in range(32, 64)]
     assert SCHEDULES[name].steady == (len({len(plan.steps) for plan in plans}) == 1)
     assert SCHEDULES[name].regular == (len({plan.nproducts for plan in plans}) == 1)
 

@@ -503,7 +503,8 @@ def test_self_modifying(name):
         if name == "mret":
             asm.text(f"la s2, {behind}; csrrw zero, mepc, s2")
         asm.text(f"""
-            la t1, {source}; la t2, {slot}; lw t1, 0(t1); {"sw t1, 0(t2);" * patched} fence.i; {"nop;" * distance}
+            la t1, {source}; la t2, {slot}; lw t1, 0(t1); {"sw t1, 0(t2);" * patched} fence.i
+            {"nop;" * distance}
         {slot}:
             li t0, 0x55; addi t1, t0, 0
         {behind}:

@@ -105,8 +105,8 @@ def test_register_and_immediate(name):
 @pytest.mark.parametrize("base", BASES)
 def test_upper_immediates(base):
     immediates = (0, 1, 0x12345, 0x7FFFF, 0x80000, 0xFFFFF)
-    each = "lui a0, {0}; csrrw zero, proc2mngr, a0; auipc a0, {0}; csrrw zero, proc2mngr, a0;"
-    outcome = execute("".join(map(each.format, immediates)) + FINISH, base)
+    both = "lui a0, {0}; csrrw zero, proc2mngr, a0; auipc a0, {0}; csrrw zero, proc2mngr, a0;"
+    outcome = execute("".join(map(both.format, immediates)) + FINISH, base)
     for i, imm in enumerate(immediates):
         assert outcome.output[2 * i] == imm * 4096
         assert outcome.output[2 * i + 1] == (imm * 4096 + base + 16 * i + 8) % 2**32

@@ -254,7 +254,7 @@ FUNCTIONS = ("mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu")  # 
 
 
 def result(funct3, a, b):
-    """Of a product or quotient."""
+    """Return a product or quotient."""
     return unsigned(GOLDEN[FUNCTIONS[funct3]](a, b))
 
 
