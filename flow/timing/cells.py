@@ -7,13 +7,13 @@ that a cell changes its size by changing its number.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..kit.functions import parse
+from ..kit.functions import Function, parse
 from ..kit.liberty import Arc, Cell, Library
 from .tables import Tables
 
@@ -90,32 +90,19 @@ def compiled(cell: Cell, tables: Tables) -> CellArcs:
 
 def _edges(arc: Arc, output: str, tables: Tables) -> Iterator[Row]:
     source, edges = PROPAGATED[arc.kind]
+    made = {RISE: (arc.cell_rise, arc.rise_transition), FALL: (arc.cell_fall, arc.fall_transition)}
     for edge in edges:
-        delay, slew = (
-            (arc.cell_rise, arc.rise_transition) if edge == RISE else (arc.cell_fall, arc.fall_transition)
-        )
+        delay, slew = made[edge]
         if delay is None or slew is None:
             continue
-        sources: tuple[int, ...]
-        if source is not None:
-            sources = (source,)
-        elif arc.sense == "positive_unate":
-            sources = (edge,)
-        elif arc.sense == "negative_unate":
-            sources = (1 - edge,)
-        else:
-            sources = (RISE, FALL)
-        for start in sources:
+        by_sense = {"positive_unate": (edge,), "negative_unate": (1 - edge,)}.get(arc.sense, (RISE, FALL))
+        for start in by_sense if source is None else (source,):
             yield Row(arc.related, start, output, edge, arc.when, tables.add(delay), tables.add(slew))
 
 
-def constant(function: str, fixed: Mapping[str, int]) -> int | None:
-    """The value of a function where these inputs are fixed, if the others do not matter."""
-    if not function:
-        return None
-    parsed = parse(function)
-    values = {parsed.value(**fixed, **free) for free in _points(parsed.inputs, fixed)}
-    return values.pop() if len(values) == 1 else None
+def _values(function: Function, fixed: Mapping[str, int]) -> set[int]:
+    """All values that a function can have where these inputs are fixed."""
+    return {function.value(**fixed, **free) for free in _points(function.inputs, fixed)}
 
 
 def _points(inputs: Iterable[str], fixed: Mapping[str, int]) -> Iterator[dict[str, int]]:
@@ -125,12 +112,15 @@ def _points(inputs: Iterable[str], fixed: Mapping[str, int]) -> Iterator[dict[st
         yield dict(zip(free, values, strict=True))
 
 
+def constant(function: str, fixed: Mapping[str, int]) -> int | None:
+    """The value of a function where these inputs are fixed, if the others do not matter."""
+    values = _values(parse(function), fixed) if function else set()
+    return values.pop() if len(values) == 1 else None
+
+
 def holds(condition: str, fixed: Mapping[str, int]) -> bool:
     """Return whether a condition of an arc can be true where these pins never change."""
-    if not condition:
-        return True
-    parsed = parse(condition)
-    return any(parsed.value(**fixed, **free) for free in _points(parsed.inputs, fixed))
+    return not condition or 1 in _values(parse(condition), fixed)
 
 
 def possible(cell: Cell, row: Row, fixed: Mapping[str, int]) -> bool:
@@ -142,16 +132,12 @@ def possible(cell: Cell, row: Row, fixed: Mapping[str, int]) -> bool:
     pin = cell.pins[row.output]
     if cell.sequential or not pin.function or pin.three_state:
         return holds(row.when, fixed)
-    when = parse(row.when) if row.when else None
-    function = parse(pin.function)
-    names = dict.fromkeys([*function.inputs, *(when.inputs if when else ())])
-    before, after = (0, 1) if row.start == RISE else (1, 0)
-    for free in _points([name for name in names if name != row.input], fixed):
-        values = {**fixed, **free}
-        if when is not None and not when.value(**values, **{row.input: before}):
-            continue
-        ends = [function.value(**values, **{row.input: value}) for value in (before, after)]
-        if ends == ([0, 1] if row.end == RISE else [1, 0]):
+    function, when = parse(pin.function), parse(row.when or "1")
+    before = int(row.start == FALL)
+    wanted = [int(row.end == FALL), int(row.end == RISE)]
+    for free in _points(dict.fromkeys([*function.inputs, *when.inputs]), {**fixed, row.input: before}):
+        at = [{**fixed, **free, row.input: value} for value in (before, 1 - before)]
+        if when.value(**at[0]) and [function.value(**values) for values in at] == wanted:
             return True
     return False
 
@@ -169,35 +155,36 @@ class CellTables:
         self.compiled = {kind: compiled(library.cells[kind], self.tables) for kind in self.kinds}
         for arcs in self.compiled.values() if worst else ():
             self._prepend_worst(arcs)
-        count = len(self.kinds)
-        width = max((len(cell_arcs.rows) for cell_arcs in self.compiled.values()), default=0)
-        checks = max((len(cell_arcs.checks) for cell_arcs in self.compiled.values()), default=0)
-        self.delay = np.zeros((count, width), int)  # numbers of tables, by row
-        self.slew = np.zeros((count, width), int)
-        self.check = np.zeros((count, checks), int)
         # every kind's pins in the order of their names: the same in a family
         self.pins = {kind: sorted(library.cells[kind].pins) for kind in self.kinds}
-        self.cap = np.zeros((count, max(map(len, self.pins.values()), default=0), 2))
-        for number, kind in enumerate(self.kinds):
-            for row, item in enumerate(self.compiled[kind].rows):
-                self.delay[number, row], self.slew[number, row] = item.delay, item.slew
-            for row, check in enumerate(self.compiled[kind].checks):
-                self.check[number, row] = check.table
-            for place, name in enumerate(self.pins[kind]):
+        rows, checks = (
+            [getattr(arcs, name) for arcs in self.compiled.values()] for name in ("rows", "checks")
+        )
+        self.delay = _filled([[row.delay for row in own] for own in rows])  # numbers of tables, by row
+        self.slew = _filled([[row.slew for row in own] for own in rows])
+        self.check = _filled([[check.table for check in own] for own in checks])
+        self.cap = np.zeros((len(self.kinds), max(map(len, self.pins.values()), default=0), 2))
+        for number, (kind, names) in enumerate(self.pins.items()):
+            for place, name in enumerate(names):
                 pin = library.cells[kind].pins[name]
                 self.cap[number, place] = pin.cap_rise_ff, pin.cap_fall_ff
 
     def _prepend_worst(self, cell: CellArcs) -> None:
         edges: dict[tuple[str, int, str, int], list[Row]] = {}
         for row in cell.rows:
-            edges.setdefault((row.input, row.start, row.output, row.end), []).append(row)
+            edges.setdefault(row[:4], []).append(row)
         worst = [
             Row(
                 *edge,
                 "",
-                self.tables.worst([row.delay for row in rows]),
-                self.tables.worst([row.slew for row in rows]),
+                *(self.tables.worst(numbers) for numbers in zip(*(row[5:] for row in rows), strict=True)),
             )
             for edge, rows in edges.items()
         ]
         cell.rows, cell.worst = [*worst, *cell.rows], len(worst)
+
+
+def _filled(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """Rows of numbers as an array, filled up with 0."""
+    width = max(map(len, rows), default=0)
+    return np.array([[*row, *[0] * (width - len(row))] for row in rows], int).reshape(len(rows), width)

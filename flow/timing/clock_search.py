@@ -9,6 +9,7 @@ the shortest period that was met is the answer, and a shorter one beside a misse
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -73,20 +74,14 @@ class ClockSearch:
     def __init__(self, start_ns: float, *, near: bool = False) -> None:
         self._near = near
         self._start = start_ns if near else self._up(start_ns)
-        self._missed, self._met = 0.0, math.inf
+        self.missed_ns, self._met = 0.0, math.inf  # the longest that is missed, the shortest that is met
         self.trials: list[Trial] = []
 
     @property
     def best(self) -> Trial | None:
         """The shortest period that is met."""
-        return min(
-            (trial for trial in self.trials if trial.met), key=lambda trial: trial.clock_ns, default=None
-        )
-
-    @property
-    def missed_ns(self) -> float:
-        """The longest period that is too short; 0: none is known."""
-        return self._missed
+        met = (trial for trial in self.trials if trial.met)
+        return min(met, key=lambda trial: trial.clock_ns, default=None)
 
     def ask(self) -> float | None:
         """The next period; None when the answer is found, or cannot be."""
@@ -103,7 +98,7 @@ class ClockSearch:
         if trial.met:
             self._met = min(self._met, trial.clock_ns)
         else:
-            self._missed = max(self._missed, trial.clock_ns)
+            self.missed_ns = max(self.missed_ns, trial.clock_ns)
 
     @property
     def left(self) -> int:
@@ -113,55 +108,48 @@ class ClockSearch:
         if not self.trials or math.isinf(self._met):
             return 2 if self._near else 4
         shortest = self._met - 2 * self._step if self._near else SHORTER * self._met
-        open_ns = self._met - (self._missed or shortest)
-        return max(1, math.ceil(math.log2(max(open_ns / self._step, 2)))) + (0 if self._missed else 1)
+        open_ns = self._met - (self.missed_ns or shortest)
+        return max(1, math.ceil(math.log2(max(open_ns / self._step, 2)))) + (0 if self.missed_ns else 1)
 
     # ---- the next one
 
     @property
     def _step(self) -> float:
         """How close the answer is wanted."""
-        reference = self._met if math.isfinite(self._met) else self._missed
+        reference = self._met if math.isfinite(self._met) else self.missed_ns
         return GRID_NS * max(1, round(RELATIVE * reference / GRID_NS))
 
     @property
     def _ended(self) -> bool:
-        return self._met - self._missed <= self._step + GRID_NS / 2 or self._met <= GRID_NS
+        return self._met - self.missed_ns <= self._step + GRID_NS / 2 or self._met <= GRID_NS
 
     def _after_met(self, last: Trial) -> float:
         assert last.slack_ns is not None
-        if not self._missed:
+        if not self.missed_ns:
             would = self._met - last.slack_ns
-            further = 2 ** (len(self.trials) - 1) * self._step
-            return self._between(
-                min(self._up(would), max(self._met - further, SHORTER * would))
-                if self._near
-                else SHORTER * would
-            )
+            if not self._near:
+                return self._between(SHORTER * would)
+            further = self._met - 2 ** (len(self.trials) - 1) * self._step
+            return self._between(min(self._up(would), max(further, SHORTER * would)))
         # the missed ones have said where it would be
-        reached = min(
-            (trial.clock_ns - (trial.slack_ns or 0) for trial in self.trials if not trial.met), default=0.0
-        )
+        missed = [trial for trial in self.trials if not trial.met]
+        reached = min((trial.clock_ns - (trial.slack_ns or 0) for trial in missed), default=0.0)
         if reached > self._met - 1.5 * self._step:
             return self._between(self._met - self._step)
-        return self._between(max((self._missed + self._met) / 2, A_LITTLE_SHORTER * self._met))
+        return self._between(max((self.missed_ns + self._met) / 2, A_LITTLE_SHORTER * self._met))
 
     def _after_missed(self, last: Trial) -> float:
         """Where this netlist would have met it, a little further each time that this was not enough."""
         assert last.slack_ns is not None
-        again = 0
-        for trial in reversed(self.trials):
-            if trial.met:
-                break
-            again += 1
+        again = len(list(itertools.takewhile(lambda trial: not trial.met, reversed(self.trials))))
         wanted = self._up(last.clock_ns - last.slack_ns) + (again - 1) * self._step
         if math.isinf(self._met):
-            return max(wanted, self._above(self._missed))
-        return self._between(wanted if wanted < self._met else (self._missed + self._met) / 2)
+            return max(wanted, self._above(self.missed_ns))
+        return self._between(wanted if wanted < self._met else (self.missed_ns + self._met) / 2)
 
     def _between(self, period: float) -> float:
         """On the grid, longer than what is missed and shorter than what is met."""
-        low, high = self._above(self._missed), self._met - GRID_NS
+        low, high = self._above(self.missed_ns), self._met - GRID_NS
         return self._rounded(min(max(round(period / GRID_NS) * GRID_NS, low), high))
 
     def _above(self, period: float) -> float:

@@ -9,12 +9,13 @@ by it, and sizing works on it.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...fl.errors import BadInput, unknown
 from ..kit.constraints import Constraints
-from ..kit.liberty import Library
+from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Netlist, Terminal
 from . import kernel
 from .cells import FALL, KOHM_FF, RISE, CellTables, constant, holds, possible
@@ -58,9 +59,17 @@ class TimingGraph:
         self.unchecked = {
             name for kind, names in self.members.items() if self.kinds[kind].unchecked for name in names
         }
-        self.constants = self._constants()
+        self.constants = {net: int(bit) for net, bit in netlist.constants.items() if bit in "01"}
+        self._spread_constants()
         self.clock_nets = self._clock_network()
-        self.unclocked = self._unclocked()
+        self.unclocked = {
+            name
+            for kind, names in self.members.items()
+            for pin in library.cells[kind].pins.values()
+            if pin.clock
+            for name in names
+            if netlist.cells[name].pins.get(pin.name) not in self.clock_nets
+        }
         self.unchecked |= self.unclocked
         self.in_clock = np.zeros(len(netlist.nets), bool)
         self.in_clock[list(self.clock_nets)] = True
@@ -75,33 +84,34 @@ class TimingGraph:
     # -- structure
     # ----------------------------------------------------------------------------------------------------
 
-    def _constants(self) -> dict[int, int]:
-        """Nets that never change: what ties drive, and what gates make of them."""
-        known = {net: int(bit) for net, bit in self.netlist.constants.items() if bit in "01"}
-        ties = [
-            name
-            for kind, names in self.members.items()
-            if not self.library.cells[kind].inputs
-            for name in names
-        ]
-        todo = [*ties, *(name for net in known for name, _ in self.netlist.sinks[net])]
+    def _cell(self, name: str) -> tuple[Cell, dict[str, int]]:
+        """The description of an instance, and the nets at its pins."""
+        instance = self.netlist.cells[name]
+        return self.library.cells[instance.kind], instance.pins
+
+    def _spread_constants(self) -> None:
+        """Find the nets that never change: what ties drive, and what gates make of them."""
+        known = self.constants
+        todo = [name for net in known for name, _ in self.netlist.sinks[net]]
+        for kind, names in self.members.items():
+            todo += [] if self.library.cells[kind].inputs else names
         while todo:
-            name = todo.pop()
-            if name == PORT:
+            if (name := todo.pop()) == PORT:
                 continue
-            instance = self.netlist.cells[name]
-            cell = self.library.cells[instance.kind]
-            if cell.sequential:
-                continue
-            at = {pin: known[net] for pin, net in instance.pins.items() if net in known}
-            for output in cell.outputs:
-                net = instance.pins.get(output)
-                if net is not None and net not in known and not cell.pins[output].three_state:
-                    value = constant(cell.pins[output].function, at)
-                    if value is not None:
-                        known[net] = value
-                        todo += [sink for sink, _ in self.netlist.sinks[net]]
-        return known
+            cell, pins = self._cell(name)
+            for output in () if cell.sequential else cell.outputs:
+                net = pins.get(output)
+                if net is None or net in known or cell.pins[output].three_state:
+                    continue
+                value = constant(cell.pins[output].function, self._fixed(name))
+                if value is not None:
+                    known[net] = value
+                    todo += [sink for sink, _ in self.netlist.sinks[net]]
+
+    def _fixed(self, name: str) -> dict[str, int]:
+        """Return the pins of an instance that never change, with their values."""
+        pins = self.netlist.cells[name].pins
+        return {pin: self.constants[net] for pin, net in pins.items() if net in self.constants}
 
     def _allowed(self, kind: str, names: list[str]) -> np.ndarray:
         """Which rows of which instances can happen, with the pins that never change."""
@@ -120,11 +130,6 @@ class TimingGraph:
                 allowed[place] = masks[key]
         return allowed
 
-    def _fixed(self, name: str) -> dict[str, int]:
-        """Return the pins of an instance that never change, with their values."""
-        pins = self.netlist.cells[name].pins
-        return {pin: self.constants[net] for pin, net in pins.items() if net in self.constants}
-
     def _clock_network(self) -> set[int]:
         """Nets that the clock reaches through gates; registers behind an odd number of inverters are
         unchecked.
@@ -133,56 +138,40 @@ class TimingGraph:
         if port is None:
             return set()
         inputs = {
-            name: nets
+            name: nets[0]
             for name, (way, nets) in self.netlist.ports.items()
             if way == "input" and len(nets) == 1
         }
         if port not in inputs:
             raise unknown("clock port", port, inputs)
-        nets = inputs[port]
-        seen = {(nets[0], False)}
-        stack = list(seen)
+        stack = [(inputs[port], False)]
+        seen = set(stack)
         while stack:
             net, inverted = stack.pop()
             for name, pin in self.netlist.sinks[net]:
                 if name == PORT:
                     continue
-                instance = self.netlist.cells[name]
-                cell = self.library.cells[instance.kind]
+                cell, pins = self._cell(name)
                 if cell.pins[pin].clock and inverted:
                     self.unchecked.add(name)
                 if cell.ff or cell.latch:
                     continue
-                for related, source, output, edge, *_ in self.kinds[instance.kind].rows:
-                    if related == pin and output in instance.pins:
-                        node = (instance.pins[output], inverted != (source != edge))
+                for row in self.kinds[cell.name].rows:
+                    if row.input == pin and row.output in pins:
+                        node = (pins[row.output], inverted != (row.start != row.end))
                         if node not in seen:
                             seen.add(node)
                             stack.append(node)
         return {net for net, _ in seen}
-
-    def _unclocked(self) -> set[str]:
-        """Registers and latches with a clock pin that the clock does not reach."""
-        pins = {
-            kind: [name for name, pin in self.library.cells[kind].pins.items() if pin.clock]
-            for kind in self.members
-        }
-        return {
-            name
-            for kind, names in self.members.items()
-            for name in names
-            for pin in pins[kind]
-            if self.netlist.cells[name].pins.get(pin) not in self.clock_nets
-        }
 
     def _number_sinks(self) -> None:
         """All pins that read a net: `sink` by name, and the net, the cell and the place among its pins by
         number.
         """
         found: list[tuple[int, int, int]] = []
-        self.sink: dict[tuple[str, str], int] = {}
+        self.sink: dict[Terminal, int] = {}
         self.output_load = np.zeros(2 * len(self.netlist.nets))
-        place_of = {
+        places = {
             kind: {pin: place for place, pin in enumerate(pins)} for kind, pins in self.cells.pins.items()
         }
         for net, sinks in enumerate(self.netlist.sinks):
@@ -191,26 +180,25 @@ class TimingGraph:
                     self.output_load[2 * net : 2 * net + 2] += self.constraints.output_load_ff
                     continue
                 self.sink[name, pin] = len(found)
-                found.append((net, self.index[name], place_of[self.netlist.cells[name].kind][pin]))
-        columns = np.array(found, int).reshape(-1, 3).T
-        self.sink_net, self.sink_cell, self.sink_pin = (np.ascontiguousarray(column) for column in columns)
+                found.append((net, self.index[name], places[self.netlist.cells[name].kind][pin]))
+        self.sink_net, self.sink_cell, self.sink_pin = _columns(found, 3)
 
     def _number_checks(self) -> None:
         """Checks of clocked registers: cell, row of its kind, side (0: setup), edge, data and clock sinks."""
-        found: list[tuple[int, int, int, int, int, int]] = []
+        found: list[tuple[int, ...]] = []
         for kind, names in self.members.items():
-            for row, (pin, edge, clock, setup, _, when) in enumerate(self.kinds[kind].checks):
+            for row, check in enumerate(self.kinds[kind].checks):
                 for name in names:
-                    pins = self.netlist.cells[name].pins
-                    if name in self.unchecked or pin not in pins or pins.get(clock) not in self.clock_nets:
+                    _, pins = self._cell(name)
+                    clocked = check.pin in pins and pins.get(check.clock) in self.clock_nets
+                    if name in self.unchecked or not clocked:
                         continue
-                    if when and self.constants and not holds(when, self._fixed(name)):
+                    if check.when and self.constants and not holds(check.when, self._fixed(name)):
                         continue
-                    sinks = self.sink[name, pin], self.sink[name, clock]
-                    found.append((self.index[name], row, int(not setup), edge, *sinks))
-        columns = np.array(found, int).reshape(-1, 6).T
-        self.check_cell, self.check_row, self.check_side, self.check_edge = columns[:4]
-        self.check_sink, self.check_clock = columns[4:]
+                    sinks = self.sink[name, check.pin], self.sink[name, check.clock]
+                    found.append((self.index[name], row, int(not check.setup), check.edge, *sinks))
+        self.check_cell, self.check_row, self.check_side, self.check_edge, *sinks_of = _columns(found, 6)
+        self.check_sink, self.check_clock = sinks_of
 
     def terminal(self, sink: int) -> Terminal:
         """The instance and the pin of a sink."""
@@ -226,9 +214,6 @@ class TimingGraph:
         sinks = np.full((len(self.names), self.cells.cap.shape[1]), -1)
         sinks[self.sink_cell, self.sink_pin] = np.arange(len(self.sink_net))
         for kind, names in self.members.items():
-            rows = self.kinds[kind].rows
-            if not rows:
-                continue
             pins = {pin: place for place, pin in enumerate(self.cells.pins[kind])}
             cells = np.array([self.index[name] for name in names])
             nets = np.full((len(names), len(pins)), -1)
@@ -236,15 +221,15 @@ class TimingGraph:
                 for pin, net in self.netlist.cells[name].pins.items():
                     nets[place, pins[pin]] = net
             allowed = self._allowed(kind, names)
-            for number, (related, source, output, edge, *_) in enumerate(rows):
-                start, end = nets[:, pins[related]], nets[:, pins[output]]
+            for number, row in enumerate(self.kinds[kind].rows):
+                start, end = nets[:, pins[row.input]], nets[:, pins[row.output]]
                 (present,) = np.nonzero((start >= 0) & (end >= 0) & allowed[:, number])
                 arcs = np.broadcast_arrays(
-                    2 * start[present] + source,
-                    2 * end[present] + edge,
+                    2 * start[present] + row.start,
+                    2 * end[present] + row.end,
                     cells[present],
                     number,
-                    sinks[cells[present], pins[related]],
+                    sinks[cells[present], pins[row.input]],
                 )
                 parts.append(np.array(arcs))
         joined = np.concatenate(parts, axis=1)
@@ -259,8 +244,7 @@ class TimingGraph:
         depth = 0
         while ready.size:
             level[ready] = depth
-            ends = self.end[by_start.spread(ready)[1]]
-            nodes, times = np.unique(ends, return_counts=True)
+            nodes, times = np.unique(self.end[by_start.spread(ready)[1]], return_counts=True)
             waiting[nodes] -= times
             ready = nodes[waiting[nodes] == 0]
             depth += 1
@@ -274,7 +258,6 @@ class TimingGraph:
         for name in ("start", "end", "arc_cell", "arc_row", "arc_sink"):
             setattr(self, name, getattr(self, name)[order])
         self.bounds = np.searchsorted(level[self.end], np.arange(1, depth + 1)).tolist()
-
         self.arc_start_edge = self.start % 2
 
     # -- loads, slews and arrivals
@@ -299,10 +282,8 @@ class TimingGraph:
         self.wire = self.wire_delays(self.start // 2, self.sink_ff[self.arc_sink, self.arc_start_edge])
         self.wire[self.ideal[self.start]] = 0.0
         kinds = self.kind[self.arc_cell]
-        self.delay_table, self.slew_table = (
-            self.cells.delay[kinds, self.arc_row],
-            self.cells.slew[kinds, self.arc_row],
-        )
+        self.delay_table = self.cells.delay[kinds, self.arc_row]
+        self.slew_table = self.cells.slew[kinds, self.arc_row]
 
     def wire_delays(self, nets: np.ndarray | int, caps: np.ndarray | float) -> np.ndarray:
         """From the drivers of nets to sinks of these capacitances."""
@@ -344,20 +325,23 @@ class TimingGraph:
             raise unknown("driving cell", asked.driving_cell, self.library.cells)
         cell = self.library.cells[asked.driving_cell]
         arc = cell.pins[cell.outputs[0]].timing[0]
-        tables = ((arc.cell_rise, arc.rise_transition), (arc.cell_fall, arc.fall_transition))
         delays = np.array([asked.latest_input_ns, asked.earliest_input_ns])
-        found = [(bit == asked.clock_port, net) for bit, net in self.netlist.port_bits("input")]
-        nets = np.array([net for clock, net in found if not clock], int)
-        for clock, net in found:
-            if clock:
-                self.slew[:, 2 * net : 2 * net + 2] = asked.clock_slew_ns
-                self.arrival[:, 2 * net : 2 * net + 2] = 0.0
+        bits = dict(self.netlist.port_bits("input"))
+        if (clock := bits.pop(asked.clock_port or "", None)) is not None:
+            self.slew[:, 2 * clock : 2 * clock + 2] = asked.clock_slew_ns
+            self.arrival[:, 2 * clock : 2 * clock + 2] = 0.0
+        nets = np.array(list(bits.values()), int)
+        tables = ((arc.cell_rise, arc.rise_transition), (arc.cell_fall, arc.fall_transition))
         for edge, (delay, slew) in zip((RISE, FALL), tables, strict=True):
             if delay and slew and len(nets):
                 nodes = 2 * nets + edge
                 load, zero = self.load[nodes], np.zeros(len(nodes))
                 one, other = (np.full(len(nodes), self.tables.add(table)) for table in (delay, slew))
                 self.slew[:, nodes] = self.tables.look_up(other, zero, load)
-                self.arrival[:, nodes] = (
-                    delays[:, None] + self.tables.look_up(one, zero, load) - delay.at(0.0)
-                )
+                later = self.tables.look_up(one, zero, load) - delay.at(0.0)
+                self.arrival[:, nodes] = delays[:, None] + later
+
+
+def _columns(rows: Sequence[tuple[int, ...]], count: int) -> list[np.ndarray]:
+    """The columns of a table of numbers, each in one piece."""
+    return [np.ascontiguousarray(column) for column in np.array(rows, int).reshape(-1, count).T]

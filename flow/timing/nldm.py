@@ -105,34 +105,24 @@ class Timing(TimingGraph):
             edge + asked.hold_uncertainty_ns + margin,
             edge + asked.clock_ns - asked.uncertainty_ns - margin,
         )
-        names = ("/".join(self.terminal(sink)) for sink in self.check_sink.tolist())
+        names = ["/".join(self.terminal(sink)) for sink in self.check_sink.tolist()]
         columns = (side, nodes, self.arrival[side, nodes] + wire, required)
-        worst: tuple[dict[str, Endpoint], dict[str, Endpoint]] = ({}, {})
-        for name, *row in zip(names, *(column.tolist() for column in columns), strict=True):
-            self._keep(worst, name, *row)
+        found = list(zip(names, *(column.tolist() for column in columns), strict=True))
+        late = asked.clock_ns - asked.uncertainty_ns - asked.output_margin_ns
+        early = asked.hold_uncertainty_ns - asked.output_margin_ns
         for name, net in self.netlist.port_bits("output"):
             out = float(self.wire_delays(net, asked.output_load_ff))
             for node in (2 * net + RISE, 2 * net + FALL):
-                late = asked.clock_ns - asked.uncertainty_ns - asked.output_margin_ns
-                early = asked.hold_uncertainty_ns - asked.output_margin_ns
-                self._keep(worst, name, 0, node, float(self.arrival[0, node]) + out, late)
-                self._keep(worst, name, 1, node, float(self.arrival[1, node]) + out, early)
-        setup, hold = (sorted(ends.values(), key=lambda end: (end.slack_ns, end.name)) for ends in worst)
-        return setup, hold
-
-    @staticmethod
-    def _keep(
-        worst: tuple[dict[str, Endpoint], dict[str, Endpoint]],
-        name: str,
-        side: int,
-        node: int,
-        arrival: float,
-        required: float,
-    ) -> None:
-        """Nothing arrives where only constants lead: such an endpoint has no slack."""
-        slack, ends = arrival - required if side else required - arrival, worst[side]
-        if math.isfinite(arrival) and (name not in ends or slack < ends[name].slack_ns):
-            ends[name] = Endpoint(name, node, arrival, required, slack)
+                found.append((name, 0, node, float(self.arrival[0, node]) + out, late))
+                found.append((name, 1, node, float(self.arrival[1, node]) + out, early))
+        worst: tuple[dict[str, Endpoint], dict[str, Endpoint]] = ({}, {})
+        for name, hold, node, arrival, latest in found:
+            slack, ends = arrival - latest if hold else latest - arrival, worst[hold]
+            # nothing arrives where only constants lead: such an endpoint has no slack
+            if math.isfinite(arrival) and (name not in ends or slack < ends[name].slack_ns):
+                ends[name] = Endpoint(name, node, arrival, latest, slack)
+        setup, hold_ends = (sorted(ends.values(), key=lambda end: (end.slack_ns, end.name)) for ends in worst)
+        return setup, hold_ends
 
     # ---- paths
 
@@ -143,7 +133,7 @@ class Timing(TimingGraph):
 
     def path(self, endpoint: Endpoint, earliest: bool = False) -> TimedPath:
         """The latest (or earliest) path to an endpoint."""
-        side = 1 if earliest else 0
+        side = int(earliest)
         arrival = self.arrival[side]
         arcs: list[int] = []
         node = endpoint.node
@@ -166,10 +156,11 @@ class Timing(TimingGraph):
         get there.
         """
         arrival, netlist = self.arrival[side], self.netlist
-        points: list[PathPoint] = []
         before = 0.0
+        points: list[PathPoint] = []
 
-        def add(cell: str, pin: str, node: int, at: float, delay: float, drives: bool) -> None:
+        def add(cell: str, pin: str, node: int, at: float, drives: bool = False) -> None:
+            nonlocal before
             points.append(
                 PathPoint(
                     cell=cell,
@@ -179,29 +170,27 @@ class Timing(TimingGraph):
                     edge=EDGES[node % 2],
                     slew_ns=rounded(float(self.slew[side, node])),
                     load_ff=rounded(float(self.load[node])) if drives else None,
-                    delay_ns=rounded(delay),
+                    delay_ns=rounded(at - before),
                     arrival_ns=rounded(at),
                 )
             )
+            before = at
 
         driver = netlist.driver[start // 2]
         if driver is not None and driver[0] == PORT and not self.in_clock[start // 2]:
-            before = float(arrival[start])
-            add("", driver[1], start, before, before, True)
+            add("", driver[1], start, float(arrival[start]), True)
         for arc in arcs:
-            start, end = int(self.start[arc]), int(self.end[arc])
+            node, end = int(self.start[arc]), int(self.end[arc])
             if self.in_clock[end // 2]:
                 continue
             name = self.names[self.arc_cell[arc]]
             row = self.kinds[netlist.cells[name].kind].rows[self.arc_row[arc]]
-            at_input, at = float(arrival[start] + self.wire[arc]), float(arrival[end])
-            add(name, row.input, start, at_input, at_input - before, False)
-            add(name, row.output, end, at, at - at_input, True)
-            before = at
+            add(name, row.input, node, float(arrival[node] + self.wire[arc]))
+            add(name, row.output, end, float(arrival[end]), True)
         cell, _, pin = endpoint.name.rpartition("/")
         if cell not in netlist.cells:
             cell, pin = "", endpoint.name
-        add(cell, pin, endpoint.node, endpoint.arrival_ns, endpoint.arrival_ns - before, False)
+        add(cell, pin, endpoint.node, endpoint.arrival_ns)
         return points
 
 
