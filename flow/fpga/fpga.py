@@ -59,6 +59,7 @@ LUTS_A_PRODUCT_BIT = 0.15  # of a wide multiplier: its DSP blocks have to be add
 
 Cells = Mapping[str, int]
 Prices = Mapping[str, Mapping[str, float]]
+Estimate = Callable[[Cells, Mapping[str, float]], int]
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Device:
     prices: Prices
     counting: str
     # what the family packs these into, with the estimate for it
-    packs: tuple[str, Callable[[Cells, Mapping[str, float]], int]] | None = None
+    packs: tuple[str, Estimate] | None = None
     usual: bool = True  # counted where no device is named
 
     def count(self, cells: Cells) -> dict[str, Number]:
@@ -110,21 +111,17 @@ class Device:
 
 def cyclone_alms(cells: Cells, counts: Mapping[str, float]) -> int:
     """ALMs by the formula in the head of this file."""
-    n6, n5, n4 = (cells.get(f"MISTRAL_ALUT{size}", 0) for size in (6, 5, 4))
-    n3 = sum(cells.get(kind, 0) for kind in ("MISTRAL_ALUT3", "MISTRAL_ALUT2", "MISTRAL_NOT", "MISTRAL_BUF"))
+    n6, n5, n4, arithmetic, memory = (
+        cells.get(f"MISTRAL_{kind}", 0) for kind in ("ALUT6", "ALUT5", "ALUT4", "ALUT_ARITH", "MLAB")
+    )
+    n3 = sum(cells.get(f"MISTRAL_{kind}", 0) for kind in ("ALUT3", "ALUT2", "NOT", "BUF"))
     logic = n6 + n5 + math.ceil((n4 + max(0, n3 - n5)) / 2)
-    adders = math.ceil(cells.get("MISTRAL_ALUT_ARITH", 0) / 2)
-    memory = math.ceil(cells.get("MISTRAL_MLAB", 0) / 2)
-    return max(logic + adders + memory, math.ceil(counts["ffs"] / 4))
+    return max(logic + math.ceil(arithmetic / 2) + math.ceil(memory / 2), math.ceil(counts["ffs"] / 4))
 
 
-def slices(luts: int, ffs: int) -> tuple[str, Callable[[Cells, Mapping[str, float]], int]]:
+def slices(luts: int, ffs: int) -> tuple[str, Estimate]:
     """As many as LUTs or registers fill, with so many in each."""
-
-    def estimate(_: Cells, counts: Mapping[str, float]) -> int:
-        return math.ceil(max(counts["luts"] / luts, counts["ffs"] / ffs))
-
-    return "slices", estimate
+    return "slices", lambda _, counts: math.ceil(max(counts["luts"] / luts, counts["ffs"] / ffs))
 
 
 SLICES = "slices: estimated, as many as LUTs or registers fill"
@@ -278,7 +275,7 @@ def measure(
     from . import fpga_route
 
     chosen = [find(name) for name in devices]
-    routers, notes = fpga_route.routers([device.name for device in chosen]) if pnr else ({}, {})
+    routers, notes = fpga_route.routers(devices) if pnr else ({}, {})
     design = elaborate(design_sv, top, report)
 
     def one(device: Device) -> DeviceReport:
@@ -290,11 +287,11 @@ def measure(
             result.pnr_note = notes.get(device.name)
         return result
 
+    # the one that is routed takes longest: it goes first
+    order = sorted(chosen, key=lambda device: device.name not in routers)
     with ThreadPoolExecutor(JOBS) as pool:
-        # the one that is routed takes longest: it goes first
-        order = sorted(chosen, key=lambda device: device.name not in routers)
-        results = dict(zip([item.name for item in order], pool.map(one, order), strict=True))
-    return FpgaReport(top, {device.name: results[device.name] for device in chosen})
+        results = {device.name: pool.submit(one, device) for device in order}
+    return FpgaReport(top, {device.name: results[device.name].result() for device in chosen})
 
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:
@@ -306,7 +303,14 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
             source = shutil.copyfile(slang_source(design_sv, work), work / "design.sv")
             read = yosys.run("read", READ.format(source=source.name, top=top), work)
             module = json.loads((work / "design.json").read_text())["modules"][top]
-            _check(top, module)
+            if (estimate := estimated_luts(module)) > MAX_LUTS:
+                raise BadInput(
+                    f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be "
+                    f"synthesized here (the largest ECP5 has {DEVICES['ecp5'].capacity['luts']:,}): give a "
+                    "smaller width or fewer units"
+                )
+            flat: Document = {"modules": {top: module}}
+            check_latches(flat, flat, top)
             _check_log(top, read.log + yosys.run("check", CHECK, work).log)
             shutil.move(work / "design.json", directory / "design.json")
 
@@ -359,19 +363,6 @@ def _work() -> Iterator[Path]:
     cache.root().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="fpga-", dir=cache.root()) as name:
         yield Path(name)
-
-
-def _check(top: str, module: Module) -> None:
-    """BadInput for latches and for what is too large."""
-    estimate = estimated_luts(module)
-    if estimate > MAX_LUTS:
-        raise BadInput(
-            f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be synthesized "
-            "here (the largest ECP5 has "
-            f"{DEVICES['ecp5'].capacity['luts']:,}): give a smaller width or fewer units"
-        )
-    flat: Document = {"modules": {top: module}}
-    check_latches(flat, flat, top)
 
 
 def _check_log(top: str, log: str) -> None:

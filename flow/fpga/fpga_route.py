@@ -151,13 +151,11 @@ def routers(devices: Iterable[str]) -> tuple[dict[str, Router], dict[str, str]]:
     found: dict[str, Router] = {}
     notes: dict[str, str] = {}
     for name in devices:
-        if name == "ecp5":
-            found[name] = ecp5()
+        router = {"ecp5": ecp5, "artix-7": artix}.get(name, lambda: None)()
+        if router is not None:
+            found[name] = router
         elif name == "artix-7":
-            if (router := artix()) is not None:
-                found[name] = router
-            else:
-                notes[name] = NO_HIMBAECHEL
+            notes[name] = NO_HIMBAECHEL
         else:
             notes[name] = "Cyclone V is not placed and routed: there is no open tool for it in a package"
     if not found:
@@ -253,30 +251,24 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
             outputs += port["bits"]
         else:
             inputs |= {bit: name for bit in port["bits"] if isinstance(bit, int)}
-
+    own_clocks = {bit: name for bit, name in inputs.items() if bit in clocks}
+    main = max(own_clocks, key=clocks.__getitem__) if own_clocks else next(fresh)
     cells: dict[str, Cell] = dict(module["cells"])
-    ports: dict[str, Any] = {}
-    names: dict[str, Any] = {}
+    pins: dict[str, tuple[str, Bit]] = {}
 
     def add(cell: Cell, port: str = "") -> None:
         cells[f"frame${port}${len(cells)}"] = cell
 
-    def add_pin(name: str, direction: str, bit: Bit, buffers: tuple[str, ...] = ()) -> None:
-        """A pin; with `buffers`, through these cells, from outside to inside."""
+    def add_pin(name: str, direction: str, bit: Bit, *buffers: str) -> None:
+        """A pin; through these cells, from outside to inside, where pads are cells."""
         for kind in buffers if fabric.pads else ():
             outer = next(fresh)
-            inward = direction == "input"
-            add(_cell(kind, {}, {"I": outer if inward else bit}, ("O", bit if inward else outer)))
+            start, end = (outer, bit) if direction == "input" else (bit, outer)
+            add(_cell(kind, {}, {"I": start}, ("O", end)))
             bit = outer
-        ports[name] = {"direction": direction, "bits": [bit]}
-        names[name] = {"hide_name": 0, "bits": [bit], "attributes": {}}
+        pins[name] = direction, bit
 
-    own_clocks = {bit: name for bit, name in inputs.items() if bit in clocks}
-    if own_clocks:
-        main = max(own_clocks, key=lambda bit: clocks[bit])
-    else:
-        main = next(fresh)
-    add_pin(CLOCK, "input", main, ("BUFG", "IBUF"))
+    add_pin(CLOCK, "input", main, "BUFG", "IBUF")
     for bit, name in own_clocks.items():
         if bit != main:
             if fabric.pads:
@@ -284,30 +276,31 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
                     f"the design has a second clock, {name}: Artix-7 is placed with one clock; drop --pnr"
                 )
             add_pin(f"frame${name}", "input", bit)
-
-    registers = luts = 0
     chain: Bit = next(fresh)
-    add_pin(SHIFT_IN, "input", chain, ("IBUF",))
-    for bit, name in inputs.items():
-        if bit not in own_clocks:
-            add(fabric.register(main, chain, bit), name)
-            registers, chain = registers + 1, bit
+    add_pin(SHIFT_IN, "input", chain, "IBUF")
+    data = {bit: name for bit, name in inputs.items() if bit not in own_clocks}
+    for bit, name in data.items():
+        add(fabric.register(main, chain, bit), name)
+        chain = bit
     for out in outputs:
         taken, mixed, shifted = (next(fresh) for _ in range(3))
         add(fabric.register(main, out, taken))
         add(fabric.xor(chain, taken, mixed))
         add(fabric.register(main, mixed, shifted))
-        registers, luts, chain = registers + 2, luts + 1, shifted
-    add_pin(SHIFT_OUT, "output", chain, ("OBUF",))
-    attributes = {**module.get("attributes", {}), "top": f"{1:032b}"}
+        chain = shifted
+    add_pin(SHIFT_OUT, "output", chain, "OBUF")
+    ports: dict[str, Any] = {name: {"direction": way, "bits": [bit]} for name, (way, bit) in pins.items()}
+    names: dict[str, Any] = {
+        name: {"hide_name": 0, "bits": [bit], "attributes": {}} for name, (_, bit) in pins.items()
+    }
     frame: Module = {
-        "attributes": attributes,
+        "attributes": {**module.get("attributes", {}), "top": f"{1:032b}"},
         "ports": ports,
         "cells": cells,
         "netnames": {**module["netnames"], **names},
     }
-    ports_count = sum(len(port["bits"]) for port in module["ports"].values())
-    return frame, Frame(ports_count, registers, luts)
+    count = sum(len(port["bits"]) for port in module["ports"].values())
+    return frame, Frame(count, registers=len(data) + 2 * len(outputs), luts=len(outputs))
 
 
 # ---- the run
@@ -350,35 +343,21 @@ def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report:
 def _run(router: Router, part: str, directory: Path) -> None:
     """Run the tool; ToolError with its first error if it fails."""
     log = directory / "pnr.log"
-    options = [
-        "--json",
-        "framed.json",
-        "--report",
-        "report.json",
-        "--seed",
-        str(SEED),
-        "--freq",
-        str(TARGET_MHZ),
-    ]
+    options = f"--json framed.json --report report.json --seed {SEED} --freq {TARGET_MHZ} --timing-allow-fail"
+    command = [*router.command(part), *options.split()]
     with log.open("w") as out:
         done = subprocess.run(
-            [*router.command(part), *options, "--timing-allow-fail"],
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
+            command, cwd=directory, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
         )
+    if not done.returncode:
+        return
     text = log.read_text(errors="replace")
-    if done.returncode:
-        error = re.search(r"^ERROR: (.+)$", text, re.MULTILINE)
-        if error:
-            raise ToolError(
-                f"{router.name} could not place and route the design in {part}: {error[1].strip()}"
-            )
-        if done.returncode == -SIGKILL:
-            raise ToolError(f"{router.name} was killed: {part} needs more memory than there is")
-        last = (text.strip().splitlines() or ["nothing was printed"])[-1]
-        raise ToolError(f"{router.name} ended with code {done.returncode}: {last}")
+    if error := re.search(r"^ERROR: (.+)$", text, re.MULTILINE):
+        raise ToolError(f"{router.name} could not place and route the design in {part}: {error[1].strip()}")
+    if done.returncode == -SIGKILL:
+        raise ToolError(f"{router.name} was killed: {part} needs more memory than there is")
+    last = (text.strip().splitlines() or ["nothing was printed"])[-1]
+    raise ToolError(f"{router.name} ended with code {done.returncode}: {last}")
 
 
 def _figures(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -406,13 +385,14 @@ def _worst_path(paths: list[dict[str, Any]], clock: str) -> LongestPath | None:
     for path in paths:
         if all(_plain(path[end].partition(" ")[2]) == clock for end in ("from", "to")):
             steps = path["path"]
-            routing = [step["delay"] for step in steps if step["type"] == "routing"]
-            logic = [step["delay"] for step in steps if step["type"] != "routing"]
+            delays = {True: 0.0, False: 0.0}  # of routing, and of everything else
+            for step in steps:
+                delays[step["type"] == "routing"] += step["delay"]
             return LongestPath(
                 start=steps[0]["from"]["cell"],
                 end=steps[-1]["to"]["cell"],
-                logic_ns=round(sum(logic, 0.0), 3),
-                routing_ns=round(sum(routing, 0.0), 3),
+                logic_ns=round(delays[False], 3),
+                routing_ns=round(delays[True], 3),
                 cells=sum(step["type"] == "logic" for step in steps),
             )
     return None
