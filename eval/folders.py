@@ -1,11 +1,17 @@
-"""Writes folders of text files."""
-
-from __future__ import annotations
+"""Files and folders that a command writes."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from ..fl.errors import BadInput
+from ..flow.files import replace_text
+
+
+def check_file(option: str, path: str) -> None:
+    """BadInput if there is no place for a file that will be written at the end of long work."""
+    if Path(path).name in ("", "..") or path.endswith("/"):
+        raise BadInput(f"{option} {path!r}: this is not the name of a file; give one, as in {option} result")
+    _check_parent(option, path)
 
 
 def new_directory(option: str, path: str, force: bool = False) -> Path:
@@ -17,12 +23,31 @@ def new_directory(option: str, path: str, force: bool = False) -> Path:
         raise BadInput(f"{option} {path!r}: this is not the name of a directory; give one")
     if directory.exists() and not directory.is_dir():
         raise BadInput(f"{option} {path}: this is a file; give a directory")
-    parent = directory.absolute().parent
-    if not parent.is_dir():
-        raise BadInput(f"{option} {path}: there is no such directory; make it first: mkdir -p {parent}")
+    _check_parent(option, path)
     if directory.is_dir() and any(directory.iterdir()) and not force:
         raise BadInput(f"{option} {path}: there are files in it; give an empty directory, or --force")
     return directory
+
+
+def _check_parent(option: str, path: str) -> None:
+    parent = Path(path).absolute().parent
+    if not parent.is_dir():
+        raise BadInput(f"{option} {path}: there is no such directory; make it first: mkdir -p {parent}")
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a text file whole or not at all; a device or a pipe is written to, and a link stays one."""
+    target = Path(path).resolve()
+    try:
+        target.parent.stat()  # a missing directory is not made
+        if target.exists() and not target.is_file():
+            target.write_text(text)
+        else:
+            replace_text(target, text)
+    except OSError as error:
+        raise BadInput(
+            f"{path}: cannot be written: {error.strerror}; give a file in a directory of yours"
+        ) from None
 
 
 def write_folder(directory: Path, files: Mapping[str, str]) -> None:

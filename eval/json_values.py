@@ -1,7 +1,5 @@
 """JSON values: integers that a double cannot represent exactly become strings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 JSON_SAFE = 2**53 - 1  # readers that hold numbers as doubles are exact up to here

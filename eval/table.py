@@ -1,31 +1,37 @@
 """Tables in Markdown, and in plain text with fitted columns and right-aligned numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from typing import Any
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def cell(value: Any) -> str:
+    """A value as text: a figure with its significant digits, and a dash where there is none."""
+    return "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Lines of text; a column is right-aligned where all of its cells are numbers or dashes."""
+    rows = [list(map(cell, row)) for row in rows]
     columns = list(zip(*([head, *rows]), strict=True))
     widths = [max(map(len, column)) for column in columns]
-    right = [bool(rows) and all(_is_number(cell) for cell in column[1:]) for column in columns]
+    right = [bool(rows) and all(map(_is_number, column[1:])) for column in columns]
 
     def line(cells: Sequence[str]) -> str:
         parts = zip(cells, widths, right, strict=True)
         return "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width) for cell, width, to_right in parts
+            text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in parts
         )
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join(text.rstrip() for text in (line(head), rule, *map(line, rows)))
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     """The lines of a table of Markdown."""
-    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    cells = [[cell(value).replace("|", "\\|") for value in row] for row in rows]
+    lines = [head, ["---"] * len(head), *cells]
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
-def _is_number(cell: str) -> bool:
-    return cell == "-" or cell.replace(",", "").replace(".", "", 1).isdigit()
+def _is_number(text: str) -> bool:
+    return text == "-" or text.replace(",", "").replace(".", "", 1).isdigit()

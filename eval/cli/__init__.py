@@ -1,3 +1,3 @@
-"""The command line: main.py finds the command, commands/ holds one file per command, arguments.py the shared
-options. Nothing imports this room.
+"""The command line: main.py finds the command, commands/ holds one file per form, options.py the shared
+options, render.py prints results. Nothing imports this room.
 """

@@ -1,81 +1,76 @@
 """`modexlab --completion`: scripts for bash, zsh and fish, with the names of designs and systems."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
+import shtab
+
+from ...flow.fpga.fpga import DEVICES
+from ...rtl.sim import STAGES
+from ..designs import catalogue
+from ..designs.system_catalogue import system_names
 from ..designs.verilog.processor import PROCESSOR
-from .commands import verilog
+from ..papers.published import NUMBERS
 from .commands.compare import WORDS
+from .routes import SUMMARIES
 
 # how arguments are completed, by the word that the help shows for them
 FILES = frozenset({"FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"})
-DIRECTORIES = frozenset({"DIR", "DIRECTORY"})
+DIRECTORIES = frozenset({"DIR"})
 DESIGN = "DESIGN"
 
-SUMMARY = "print the completion script of a shell"
-SHELLS = ("bash", "zsh", "fish")
+VALUES = {  # of arguments, by their metavar or destination
+    "named": system_names(),
+    "papers": WORDS,
+    "paper": NUMBERS,
+    "device": list(DEVICES),
+    "stage": list(STAGES),
+}
 
 
-def add_forms(
-    command: argparse.ArgumentParser,
-    forms: Sequence[tuple[Sequence[str], argparse.ArgumentParser]],
-    values: Mapping[str, Sequence[str]],
+def script(prog: str, forms: Mapping[str, argparse.ArgumentParser], shell: str) -> str:
+    """The completion script of a shell."""
+    parser = argparse.ArgumentParser(prog=prog)
+    commands = parser.add_subparsers(dest="command")
+    for name, summary in SUMMARIES.items():
+        own = [(form.split()[1:], forms[form]) for form in forms if form.split()[0] == name]
+        _add_forms(commands.add_parser(name, help=summary), own)
+    return _fish(parser) if shell == "fish" else _shtab(parser, shell)
+
+
+def _add_forms(
+    command: argparse.ArgumentParser, forms: Sequence[tuple[Sequence[str], argparse.ArgumentParser]]
 ) -> None:
     """Give a command the options of all its forms, and the words and options that tell them apart."""
     words = [selector[0] for selector, _ in forms if selector and not selector[0].startswith("-")]
     if words and forms[0][0]:
         command.add_argument("form", choices=words)
         words = []
-    positionals: list[argparse.Action] = []
+    designs = [design.name for design in catalogue.designs()]
+    operands: list[argparse.Action] = []
     for selector, form in forms:
-        found = [action for action in form._actions if not action.option_strings]
-        positionals = positionals or found
+        operands = operands or [action for action in form._actions if not action.option_strings]
         if len(selector) == 1 and selector[0].startswith("-"):
-            command.add_argument(
-                selector[0], action="store_true", help=(form.description or "").split(".")[0]
-            )
+            summary = (form.description or "").split(".")[0]
+            command.add_argument(selector[0], action="store_true", help=summary)
         if len(selector) == 2:
             level = command._option_string_actions[selector[0]]
             level.choices = [*(level.choices or ()), selector[1]]
         for action in form._actions:
             if action.metavar == DESIGN:
-                extra = [PROCESSOR] if form.get_default("execute") is verilog.execute else []
-                action.choices = [*values[DESIGN], *(extra if action.dest == "design" else [])]
-            elif action.dest in values:
-                action.choices = values[action.dest]
-            if not any(option in command._option_string_actions for option in action.option_strings):
-                if action.option_strings:
-                    command._add_action(action)
-    for action in positionals:
-        if words and action is positionals[0] and action.metavar not in FILES:
+                also = [PROCESSOR] if form.prog.endswith(" verilog") and action.dest == "design" else []
+                action.choices = [*designs, *also]
+            elif action.dest in VALUES:
+                action.choices = VALUES[action.dest]
+            if action.help == argparse.SUPPRESS:
+                action.help = "an old spelling"
+            if action.option_strings and not {*action.option_strings} & {*command._option_string_actions}:
+                command._add_action(action)
+    for action in operands:
+        if words and action is operands[0] and action.metavar not in FILES:
             action.choices = [*words, *(action.choices or ())]
         command._add_action(action)
-
-
-def values() -> dict[str, Sequence[str]]:
-    """The values of arguments, by their metavar or destination."""
-    from ...flow.fpga.fpga import DEVICES
-    from ...rtl.sim import STAGES
-    from ..designs import catalogue
-    from ..designs.system_catalogue import system_names
-    from ..papers.published import NUMBERS
-
-    return {
-        DESIGN: [design.name for design in catalogue.designs()],
-        "systems": system_names(),
-        "papers": WORDS,
-        "paper": NUMBERS,
-        "device": list(DEVICES),
-        "stage": list(STAGES),
-    }
-
-
-def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """The completion script of a shell."""
-    return _fish(parser) if shell == "fish" else _shtab(parser, shell)
 
 
 def _commands(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
@@ -84,8 +79,6 @@ def _commands(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
 
 
 def _shtab(parser: argparse.ArgumentParser, shell: str) -> str:
-    import shtab
-
     for command in _commands(parser).choices.values():
         for action in command._actions:
             if action.metavar in (*FILES, *DIRECTORIES):

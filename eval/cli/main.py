@@ -6,8 +6,6 @@ and exit code 2, a wrong result is exit code 1, Ctrl-C is 130. PyMTL3 is importe
 need it, when they run: `modexlab --help` is quick.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io
@@ -17,16 +15,13 @@ import shlex
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib.metadata import requires, version
 from typing import Any, NoReturn
 
 from ...fl.errors import BadInput
-from .arguments import INTERRUPTED
-from .completion import SHELLS, add_forms, script, values
-from .routes import GROUPS, ROUTES, SUMMARIES, Route, find, forms, words
-
-EXIT_FAILED = 1
-EXIT_BAD_INPUT = 2
-EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
+from .exit_codes import BAD_INPUT, BROKEN_PIPE, FAILED, INTERRUPTED
+from .options import add_options
+from .routes import GROUPS, ROUTES, SUMMARIES, find, forms, module_of, words
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
 EXAMPLES = """\
@@ -44,6 +39,7 @@ examples:
 
 
 PACKAGE = "modexlab"
+SHELLS = ("bash", "zsh", "fish")
 # where a distribution is called otherwise than its module
 DISTRIBUTIONS = {
     "yaml": "PyYAML",
@@ -84,11 +80,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Prints the version of the installed package, which it looks up only then."""
+    """Print the version of the installed package, which is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from importlib.metadata import version
-
         print(f"{PACKAGE} {version(PACKAGE)}")
         parser.exit()
 
@@ -121,18 +115,20 @@ def _top() -> _Parser:
 def _bare(args: argparse.Namespace) -> int:
     """`modexlab` without a command."""
     if args.completion:
-        print(script(_tree(), args.completion))
+        from .completion import script  # not at the top: it brings commands
+
+        print(script(PACKAGE, {form: parser_of(form) for form in ROUTES}, args.completion))
     else:
         _top().print_help()
     return 0
 
 
-def parser_of(name: str, route: Route) -> _Parser:
+def parser_of(form: str) -> _Parser:
     """The parser of one form of a command."""
-    module = route.module
-    parser = _parser(name, route.summary or module.SUMMARY, getattr(module, "TEXT", ""), module.EXAMPLES)
-    parser.set_defaults(execute=module.execute, **({"action": route.action} if route.action else {}))
-    module.add(parser)
+    module = module_of(form)
+    parser = _parser(form, module.SUMMARY, getattr(module, "TEXT", ""), module.EXAMPLES)
+    parser.set_defaults(execute=module.execute)
+    add_options(parser, module.OPTIONS)
     return parser
 
 
@@ -148,22 +144,10 @@ def _parser(name: str, summary: str, text: str, examples: str, usage: str | None
 
 def _others(name: str) -> str:
     """The other forms of a command, below the text of its first one."""
-    others = [form for form in forms(name) if form != name]
-    if not others:
+    lines = [f"  {form:<22}{module_of(form).SUMMARY}" for form in forms(name) if form != name]
+    if not lines:
         return ""
-    lines = [f"  {form:<22}{ROUTES[form].summary or ROUTES[form].module.SUMMARY}" for form in others]
     return f"\n\n{'other ' if name in ROUTES else ''}forms, each with its --help:\n" + "\n".join(lines)
-
-
-def _tree() -> argparse.ArgumentParser:
-    """All commands in one parser, each with the options of all its forms, for completion."""
-    tree = argparse.ArgumentParser(prog=PACKAGE)
-    commands = tree.add_subparsers(dest="command")
-    known = values()
-    for name, summary in SUMMARIES.items():
-        command = commands.add_parser(name, help=summary)
-        add_forms(command, [(form.split()[1:], parser_of(form, ROUTES[form])) for form in forms(name)], known)
-    return tree
 
 
 def parsed(argv: Sequence[str]) -> argparse.Namespace:
@@ -174,7 +158,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     if notice:
         _say(notice, "note")
     if name in ROUTES:
-        return parser_of(name, ROUTES[name]).parse_args(rest)
+        return parser_of(name).parse_args(rest)
     if name == "--completion":
         return _top().parse_args(rest if {"-h", "--help"} & {*rest} else [name, *rest])
     if not rest:
@@ -182,7 +166,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
             f"{name} of which form? Give one of {', '.join(words(name))}; see `modexlab {name} --help`"
         )
     usage = f"{PACKAGE} {name} [-h] {{{','.join(words(name))}}} ..."
-    examples = "\n".join(dict.fromkeys(ROUTES[form].module.EXAMPLES for form in forms(name)))
+    examples = "\n".join(module_of(form).EXAMPLES for form in forms(name))
     return _parser(name, SUMMARIES[name], "", examples, usage).parse_args(rest)
 
 
@@ -190,9 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # names in files may hold what a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")  # file names may not be printable
     try:
         try:
             given = sys.argv[1:] if argv is None else [*argv]
@@ -211,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         _discard_output()
-        return EXIT_BROKEN_PIPE
+        return BROKEN_PIPE
     except ModuleNotFoundError as error:
         distribution = _distribution(error)
         if not (extra := _extra_of(distribution)):
@@ -226,7 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not type(error).__module__.startswith("modexlab."):
             raise
         _say(str(error))
-        return EXIT_FAILED
+        return FAILED
 
 
 def _distribution(error: ModuleNotFoundError) -> str:
@@ -236,8 +218,6 @@ def _distribution(error: ModuleNotFoundError) -> str:
 
 def _extra_of(distribution: str) -> str:
     """The extra that brings a distribution, or nothing."""
-    from importlib.metadata import requires
-
     wanted = re.compile(rf"{re.escape(distribution)}\b.*extra == ['\"](flow|report|soc)['\"]", re.IGNORECASE)
     found = (wanted.match(requirement) for requirement in requires(PACKAGE) or ())
     return next((match[1] for match in found if match), "")
@@ -257,7 +237,7 @@ def _refused(message: str) -> int:
     except OSError:
         _discard_output()
     _say(" ".join(message.splitlines()))
-    return EXIT_BAD_INPUT
+    return BAD_INPUT
 
 
 def _discard_output() -> None:

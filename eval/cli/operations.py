@@ -1,24 +1,32 @@
 """Operations: the requests that a command sends to an accelerator, and the report of their results."""
 
-from __future__ import annotations
-
-import argparse
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...fl.accelerator import Message
+from ..designs.session import Operated
 from ..progress import Progress
-from .arguments import described, short
+from .arguments import described
+from .options import short
+from .render import Json, labelled
 
-if TYPE_CHECKING:
-    from ...fl.accelerator import Message
-    from ..designs.interfaces import Interface
-    from ..designs.session import Operated
 
-Report = dict[str, Any]  # for scripts
+def tracer(args: Namespace) -> Callable[[int, str], None] | None:
+    """Prints the line of each cycle with --trace; on stderr beside JSON."""
+    if not args.trace:
+        return None
+    out = sys.stderr if args.json else sys.stdout
+    return lambda cycle, line: print(f"{cycle:6}: {line}", file=out)
+
+
+def stage_of(args: Namespace) -> str | None:
+    """The stage of --stage; a trace is one of the hardware in Python."""
+    return "python" if args.trace and args.level == "rtl" and not args.stage else args.stage
 
 
 @dataclass(frozen=True)
@@ -31,34 +39,28 @@ class Operation(ABC):
     times: Sequence[int] = ()  # how often the cycles of each part count, if not once
 
     @abstractmethod
-    def outcome(self, operated: Sequence[Operated]) -> Report:
+    def outcome(self, operated: Sequence[Operated]) -> Json:
         """The fields of the report that are its own, among them `ok`."""
 
     @abstractmethod
-    def lines(self, report: Report) -> Iterator[str]:
-        """The requests and their outcome in words."""
+    def lines(self, report: Json) -> Iterator[tuple[str, str]]:
+        """The requests and their outcome, with labels."""
 
-    def title(self, report: Report) -> str:
+    def title(self, report: Json) -> str:
         """The parameters of the accelerator in words."""
         return " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
 
-    def last_lines(self, report: Report) -> Iterator[str]:
-        """Lines after the cycles."""
-        yield from ()
-
-    def run(self, args: argparse.Namespace) -> tuple[Report, list[str]]:
-        """The report of a simulation, as the options of `modexlab run` have it, for scripts and in words."""
+    def run(self, args: Namespace) -> tuple[Json, str]:
+        """The report of a simulation, as the options of `modexlab run` have it, for scripts and as text."""
         accelerator = self.accelerator
-        out = sys.stderr if args.json else sys.stdout
-        trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None
         with (
             Progress(f"{accelerator.name}, {accelerator.nbits} bits, {args.level}", quiet=args.json),
             accelerator.session(
                 level=args.level,
-                stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
+                stage=stage_of(args),
                 interface=args.interface,
                 vcd=Path(args.vcd) if args.vcd else None,
-                trace=trace,
+                trace=tracer(args),
             ) as session,
         ):
             operated = session.operate(self.parts)
@@ -66,7 +68,7 @@ class Operation(ABC):
         times = self.times or [1] * len(self.parts)
         counted = [count * cycles for count, cycles in zip(times, counts, strict=False)]
         interface = session.interface
-        report: Report = {
+        report: Json = {
             **described(accelerator),
             "level": session.level,
             "stage": session.stage,
@@ -81,28 +83,20 @@ class Operation(ABC):
             report["cycles_of_parts"] = counts
             if max(times) > 1:
                 report["times"] = times
-        return report, list(self._lines(report, interface, counted))
-
-    def _lines(self, report: Report, interface: Interface, counted: Sequence[int]) -> Iterator[str]:
-        where = ", ".join(filter(None, (report["level"], report["stage"]))) + interface.behind
+        where = ", ".join(filter(None, (session.level, session.stage))) + interface.behind
         title = self.title(report)
-        yield f"{report['design']}, {report['nbits']} bits ({where}){': ' if title else ''}{title}"
-        yield from self.lines(report)
-        if "accesses" in report:
-            yield labelled(
-                "accesses",
-                f"{report['accesses']}: of registers, for operands, start, status and result; "
-                "each takes a cycle or more",
-            )
-        split = f" ({' + '.join(map(str, counted))})" if len(counted) > 1 else ""
-        formula = f" (formula {report['formula']})" if report.get("formula") is not None else ""
-        cycles = report["cycles"]
-        yield labelled(
-            "cycles", "none: this level has no clock" if cycles is None else f"{cycles}{split}{formula}"
-        )
-        yield from self.last_lines(report)
+        title = f"{report['design']}, {report['nbits']} bits ({where}){': ' if title else ''}{title}"
+        return report, labelled([*self.lines(report), *_costs(report, counted)], title)
 
 
-def labelled(label: str, text: str) -> str:
-    """A line of a report in words."""
-    return f"{label:<14}  {text}"
+def _costs(report: Json, counted: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """Accesses and cycles of a report."""
+    if "accesses" in report:
+        note = "of registers, for operands, start, status and result; each takes a cycle or more"
+        yield "accesses", f"{report['accesses']}: {note}"
+    if report["cycles"] is None:
+        yield "cycles", "none: this level has no clock"
+        return
+    split = f" ({' + '.join(map(str, counted))})" if len(counted) > 1 else ""
+    formula = f" (formula {report['formula']})" if report.get("formula") is not None else ""
+    yield "cycles", f"{report['cycles']}{split}{formula}"

@@ -1,10 +1,8 @@
 """The fourteen commands: their groups in the help, the module of each form, and the names used before 1.0."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...fl.errors import BadInput, unknown
 
@@ -34,54 +32,41 @@ SUMMARIES = {
 }
 
 
-class Route(NamedTuple):
-    """The module behind one form of a command, and what it does where it does several things."""
-
-    name: str
-    action: str | None = None
-    summary: str | None = None  # of the action
-
-    @property
-    def module(self) -> Any:
-        """Its SUMMARY, TEXT, EXAMPLES, add and execute; imported only when it is asked for."""
-        return import_module(f".commands.{self.name}", __package__)
-
-
-# A form is a command with the word or option that selects it.
+# The module in commands/ of each form, which is a command with the word or option that selects it.
 ROUTES = {
-    "show": Route("show.overview"),
-    "show designs": Route("show.designs"),
-    "show papers": Route("show.papers"),
-    "show spaces": Route("show.spaces"),
-    "show --program": Route("show.program"),
-    "show --costs": Route("show.programs"),
-    "show --tree": Route("show.draw"),
-    "show --multiples": Route("show.pseudo"),
-    "new accelerator": Route("new"),
-    "new manifest": Route("design", "new", "print a manifest of Verilog of your own to begin with"),
-    "new wrapper": Route("design", "wrapper", "print a wrapper with the ports of a manifest's module"),
-    "new keys": Route("design", "keys", "print all that may stand in a manifest"),
-    "run": Route("run"),
-    "run --level formula": Route("cycles"),
-    "check": Route("check"),
-    "check --manifest": Route("design", "check", "check a manifest, and run its table of corners"),
-    "proc": Route("proc"),
-    "proc systems": Route("systems"),
-    "proc soc": Route("soc"),
-    "verilog": Route("verilog"),
-    "verilog --package": Route("package"),
-    "asic": Route("asic"),
-    "asic --fpga": Route("fpga"),
-    "asic --crosscheck": Route("figures"),
-    "prove": Route("prove"),
-    "attack leakage": Route("leak"),
-    "attack faults": Route("faults"),
-    "sweep": Route("explore"),
-    "compare": Route("compare"),
-    "report": Route("report"),
-    "ledger": Route("ledger"),
-    "ledger reproduce": Route("reproduce"),
-    "env": Route("env"),
+    "show": "show.overview",
+    "show designs": "show.designs",
+    "show papers": "show.papers",
+    "show spaces": "show.spaces",
+    "show --program": "show.program",
+    "show --costs": "show.programs",
+    "show --tree": "show.draw",
+    "show --multiples": "show.pseudo",
+    "new accelerator": "new.accelerator",
+    "new manifest": "new.manifest",
+    "new wrapper": "new.wrapper",
+    "new keys": "new.keys",
+    "run": "run",
+    "run --level formula": "cycles",
+    "check": "check",
+    "check --manifest": "check_manifest",
+    "proc": "proc",
+    "proc systems": "systems",
+    "proc soc": "soc",
+    "verilog": "verilog",
+    "verilog --package": "package",
+    "asic": "asic",
+    "asic --fpga": "fpga",
+    "asic --crosscheck": "figures",
+    "prove": "prove",
+    "attack leakage": "leak",
+    "attack faults": "faults",
+    "sweep": "explore",
+    "compare": "compare",
+    "report": "report",
+    "ledger": "ledger",
+    "ledger reproduce": "reproduce",
+    "env": "env",
 }
 
 # Names before 1.0, and the form that does the same.
@@ -110,6 +95,11 @@ OLD = {
     "draw": "show --tree",
     "completion": "--completion",
 }
+
+
+def module_of(form: str) -> Any:
+    """Its SUMMARY, TEXT, EXAMPLES, OPTIONS and execute; imported only when it is asked for."""
+    return import_module(f".commands.{ROUTES[form]}", __package__)
 
 
 def forms(command: str) -> list[str]:

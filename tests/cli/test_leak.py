@@ -10,7 +10,7 @@ from tests.paths import DATA
 
 
 def test_models_are_those_that_there_are():
-    assert leak.MODELS == leakage.MODELS
+    assert tuple(leak.MODELS) == leakage.MODELS
 
 
 def test_leak(cli, tmp_path):

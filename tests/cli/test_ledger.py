@@ -130,7 +130,7 @@ def test_failures_of_some_points(cli, ledger):
 
 
 def test_names_of_yesterday_can_be_asked_for(cli, ledger, monkeypatch):
-    monkeypatch.setattr("modexlab.eval.designs.catalogue.designs", list)
+    monkeypatch.setattr("modexlab.eval.cli.commands.ledger.designs", list)
     assert {row["subject"] for row in cli("ledger --design naive --json").json()} == {"naive"}
     assert "unknown design or system 'ssmm'" in cli.fails("ledger --design ssmm")
 
@@ -278,7 +278,7 @@ def test_reproduce_fresh(cli, ledger, monkeypatch):
         assert Path(seen[0]).is_dir() and not list(Path(seen[0]).iterdir())
         return measure(point)
 
-    monkeypatch.setattr("modexlab.eval.lab.measure.measure", noted)
+    monkeypatch.setattr("modexlab.eval.cli.commands.reproduce.measure", noted)
     monkeypatch.setenv("MODEXLAB_CACHE", "mine")
     assert cli("ledger reproduce", rows_of(ledger, "cycles")[0], "--run", "--fresh").code == 0
     assert os.environ["MODEXLAB_CACHE"] == "mine" and len(seen) == 1 and not Path(seen[0]).exists()

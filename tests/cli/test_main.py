@@ -1,5 +1,6 @@
-"""The command line as a whole: help, start-up, exit codes, interruption, broken pipes, completion."""
+"""The command line as a whole: help, start-up, exit codes, interruption, broken pipes, completion, options."""
 
+import argparse
 import os
 import re
 import shutil
@@ -10,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.cli import main as cli
-from modexlab.eval.cli.arguments import writing
+from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.routes import GROUPS, OLD, ROUTES, SUMMARIES, forms, words
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.session import Session
+from modexlab.eval.folders import write_file
 from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit
 
@@ -432,27 +434,57 @@ def test_bash_script_is_valid(cli, tmp_path):
 # ---- files that commands write
 
 
-def test_only_errors_of_the_file_itself_are_reported_as_such(tmp_path):
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "made.txt"
-    with pytest.raises(FileNotFoundError, match=r"input\.txt"), writing(str(path)) as write:
-        write("half")
-        (tmp_path / "input.txt").read_text()
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(BadInput, match="cannot be written: No such file"), writing(str(path / "deeper")):
-        pass
-    with (
-        pytest.raises(BadInput, match="/dev/full: cannot be written: No space"),
-        writing("/dev/full") as write,
-    ):
-        write("text")
+    with pytest.raises(BadInput, match="cannot be written: No such file"):
+        write_file(str(path / "deeper"), "text")
+    with pytest.raises(BadInput, match="/dev/full: cannot be written: No space"):
+        write_file("/dev/full", "text")
+    link = tmp_path / "link.txt"
+    link.symlink_to(path)
+    for text in ("first\n" * 10_000, "second\n"):
+        write_file(str(link), text)
+        assert path.read_text() == text
+    assert link.is_symlink() and {*tmp_path.iterdir()} == {path, link}
 
 
-def test_two_writers_of_one_file_do_not_meet(tmp_path):
-    path = tmp_path / "made.txt"
-    with writing(str(path)) as first:
-        with writing(str(path)) as second:
-            first("of the first\n" * 10_000)
-            second("of the second\n")
-        assert path.read_text() == "of the second\n"
-    assert path.read_text() == "of the first\n" * 10_000
-    assert list(tmp_path.iterdir()) == [path]
+# ---- options
+
+# by option and form: why it differs there
+EXCEPTIONS = {
+    ("--nbits", "show --costs"): "several widths may follow, as before there was one rule",
+    ("--nbits", "proc systems"): "the same",
+    ("--field", "new accelerator"): "declares a field: NAME:BITS in place of NAME=VALUE",
+    ("--markdown", "report"): "names the directory of the pages and their pictures",
+    ("--system", "proc systems"): "an old spelling of SYSTEM; in asic a flag",
+    ("--operation", "show --tree"): "an operation of a tree, not of RSA",
+    ("--operation", "ledger"): "selects rows, by any operation of a workload",
+    ("--stage", "ledger"): "selects rows, by any stage of a measurement",
+}
+
+
+def test_one_arity_one_metavar_and_one_meaning():
+    kinds = {}
+    for form in ROUTES:
+        for action in parser_of(form)._actions:
+            for name in action.option_strings:
+                if (name, form) in EXCEPTIONS or action.help == argparse.SUPPRESS:
+                    continue
+                meaning = action.help.split(" (")[0]
+                kinds.setdefault(name, {}).setdefault((action.nargs, action.metavar, meaning), []).append(
+                    form
+                )
+    assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
+
+
+def test_exceptions_exist():
+    for name, form in EXCEPTIONS:
+        assert name in parser_of(form)._option_string_actions
+
+
+def test_old_spellings_work(cli):
+    """--design of an accelerator, names by --accelerator, and systems by --system."""
+    example = ROOT / "eval" / "examples" / "gcd"
+    command = ("run --field a=12 --field b=18 --level fl --json",)
+    assert cli(*command, "--design", example) == cli(*command, "--accelerator", example)
+    assert cli.fails("proc systems --system nix") == cli.fails("proc systems nix")

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.proof import reference, registry
+from modexlab.eval.cli.commands import prove as command
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.verdicts import Verdict
@@ -19,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("ledger")
 def three(monkeypatch):
     """A catalogue of three designs: to elaborate all of them takes longer than to prove what is asked."""
     few = [catalogue.find(name) for name in ("mont-001", "mmred-004", "naive")]
-    monkeypatch.setattr(catalogue, "designs", lambda: few)
+    for module in (catalogue, command):
+        monkeypatch.setattr(module, "designs", lambda: few)
 
 
 def test_proved(cli):
@@ -73,7 +75,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     reference.FILE.write_text(json.dumps(line) + "\n")
     assert cli(*command).code == 0
     told = cli("prove proc")
-    assert told.code == 1 and "proc insn of old: is recorded, but no such check exists now" in told.err
+    assert told.code == 1 and "proc insn of old: is recorded, but no longer exists" in told.err
 
 
 def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):

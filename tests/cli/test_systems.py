@@ -258,7 +258,7 @@ def test_names():
 
 
 def test_help_has_the_widths(cli):
-    assert "widths of the operands: even, 16 to 4096" in " ".join(cli("proc systems --help").out.split())
+    assert "width in bits (even, 16 to 4096;" in " ".join(cli("proc systems --help").out.split())
 
 
 @pytest.mark.parametrize(

@@ -407,7 +407,7 @@ def test_measures_what_is_missing(cli, ledger):
     assert second.split()[5:9] == exactly and "serial " in second
     assert all(len(line) <= 120 for line in lines)
     assert any(line.startswith("S = 64 ") and " 332440* " in line for line in lines)
-    assert "  4: a product of two figures of this paper (17.4)" in lines
+    assert "- 4: a product of two figures of this paper (17.4)" in lines
     assert "when its numbers are in the memories" in result.out
     assert result.out.endswith("Not measured: 11 points; --measure --full measures them.\n")
     again = cli("compare", "paper-003", "--measure")

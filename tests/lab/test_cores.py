@@ -411,7 +411,9 @@ def test_text_fits_a_screen(ledger, cli):
     result = cli("compare", "cores", "--nbits", 128)
     assert result.code == 0 and max(map(len, result.out.splitlines())) <= 120
     assert re.search(r"^heap digit.*\.\.\. ", result.out, re.MULTILINE)
-    assert "128 bits: published, other technologies" in result.out and "stand for themselves" in result.out
+    assert (
+        "128 bits: published, other technologies" in result.out and "each on its own technology" in result.out
+    )
     assert "by formula or simulated; --measure measures them." in " ".join(result.out.split())
     markdown = cli("compare", "cores", "--nbits", 128, "--markdown").out
     assert "| heap digit_nbits=32 quotient_delay=1 rows=joint |" in markdown

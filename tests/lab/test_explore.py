@@ -119,7 +119,7 @@ class Explore:
         self.ledger = Ledger(directory / "ledger.sqlite")
         self.begun = []
         self.work = None
-        monkeypatch.setattr(schedulers, "scheduler_for", self._scheduler)
+        monkeypatch.setattr(explore_command, "scheduler_for", self._scheduler)
         monkeypatch.setattr(measure, "measure", self._measure)
 
     def _scheduler(self, jobs, *_):

@@ -1,1 +1,1 @@
-"""The commands, one file each, with `add` (options) and `execute`."""
+"""The commands, one file for each form, with OPTIONS and `execute`."""

@@ -1,62 +1,42 @@
 """`modexlab check`: run third-party test vectors on a design."""
 
-from __future__ import annotations
-
-import argparse
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
 
 from ....fl.errors import BadInput, shown
+from ...designs.machine import Design
+from ...designs.own import OwnDesign
 from ...designs.session import LEVELS
 from ...designs.widths import check_width
 from ...exchange.vectors import VectorFile, known_formats, load
 from ...exchange.vectors.judge import Judge, Outcome
 from ...exchange.vectors.private import Protection
-from ...json_values import attributes
+from ...json_values import attributes, json_number
 from ...progress import Progress
 from .. import own
-from ..arguments import (
-    add_jobs,
-    add_json,
-    add_ledger,
-    add_private,
-    add_settings,
-    add_width,
-    interrupted,
-    jobs_of,
-    json_number,
-    ledger_of,
-    positive,
-    print_json,
-    settings_of,
-    sigterm_as_ctrl_c,
-    warn,
-)
-
-if TYPE_CHECKING:
-    from ...designs.machine import Design
+from ..arguments import Settings, jobs_of, ledger_of, one_entry, settings_of, sigterm_as_ctrl_c
+from ..options import PRIVATE, Option, flag, option, positive, shared
+from ..render import Json, interrupted, print_json, warn
 
 SHOWN_FAILURES = 20
 
 SUMMARY = "run test vectors, or the table of your own accelerator"
 TEXT = f"""\
-Without files, an accelerator of your own runs
-the rows of its table at every level and stage, with and without stalls. FL, CL and RTL must agree in results,
-CL and RTL in cycles.
+Without files, an accelerator of your own
+runs the rows of its table at every level and stage, with and without stalls. FL, CL and RTL must agree in
+results, CL and RTL in cycles.
 
-With files: each usable vector is computed by the design and judged by Python's own pow and by the file (its
-result, or its verdict on the padding). The unit for unpadding opens results encoded by PKCS#1 v1.5, at the
-same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a base not
-below the modulus) is counted as not applicable, with the reason.
-With --crt, --blind or --verify, private operations alone are run, by a program that takes their
-key: p and q are found from d and e where a file has none. All others are not applicable.
-A file that cannot be read is reported, and the others are checked. Exit code: 0 nothing failed,
-1 a vector failed, 2 a file cannot be read or not one vector was checked,
-130 interrupted by Ctrl-C or SIGTERM; the same command goes on from there.
+With files: the design computes each usable vector, and Python's own pow and the file (its result, or its
+verdict on the padding) judge the answer. The unit for unpadding opens results encoded by PKCS#1 v1.5, at the
+same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a base not below
+the modulus) counts as not applicable, with the reason. With --crt, --blind or --verify, only private
+operations run, by a program that uses their key: p and q are found from d and e if a file has none.
+An unreadable file is reported, and the others are checked. Exit code: 0 nothing failed, 1 a vector failed,
+2 a file cannot be read or not one vector was checked, 130 interrupted by Ctrl-C or SIGTERM; the same command
+continues.
 
-formats, told apart by content:
+formats, recognized by content:
   {known_formats().replace("; ", chr(10) + "  ")}"""
 EXAMPLES = """\
   modexlab check rsa_signature_2048_sha256_test.json
@@ -66,44 +46,26 @@ EXAMPLES = """\
   modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="*", help="file of test vectors")
-    parser.add_argument(
-        "--accelerator",
-        "--design",
-        metavar="DESIGN",
-        default="mont",
-        dest="design",
-        help="the design, or the path of your own; an accelerator that is no RSA machine runs its own table, "
-        "at all levels and stages, and takes no FILE (default: mont)",
-    )
-    parser.add_argument(
-        "--level", choices=LEVELS, default="rtl", help="functional, cycle-level or hardware (default: rtl)"
-    )
-    parser.add_argument("--stage", help="how RTL is simulated: python, verilog or native (default: native)")
-    add_width(parser, "default: for each vector its length, rounded up to a multiple of 32")
-    add_settings(parser)
-    add_private(parser)
-    parser.add_argument(
-        "--reduce", action="store_true", help="reduce bases and factors first, as software in front would"
-    )
-    parser.add_argument(
-        "--limit", type=positive, metavar="N", help="run at most N usable vectors of each file"
-    )
-    parser.add_argument(
-        "--allow-empty", action="store_true", help="no error where not one vector could be checked"
-    )
-    add_jobs(parser, "processes for long exponentiations")
-    add_ledger(parser)
-    add_json(parser)
+DEFAULT_DESIGN = "mont"
+OPTIONS = (
+    Option("files", metavar="FILE", nargs="*", help="file of test vectors"),
+    shared("--design", f"default: {DEFAULT_DESIGN}"),
+    "--accelerator",
+    shared("--level", "default: rtl", choices=LEVELS),
+    shared("--stage", "default: native"),
+    shared("--nbits", "default: for each vector its length, rounded up to a multiple of 32"),
+    *("--set", *PRIVATE),
+    flag("--reduce", "reduce bases and factors first, as software in front would"),
+    option("--limit", "N", "run at most N usable vectors of each file", type=positive),
+    flag("--allow-empty", "no error if not one vector could be checked"),
+    *("--jobs", "--ledger", "--json"),
+)
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ...designs.catalogue import entry  # not at the top: it brings PyMTL3, and --help must be quick
-    from ...designs.own import OwnDesign
-
-    folder = f"{args.design}/" if Path(args.design).is_dir() else args.design  # a path, and no name
-    design = entry(folder)
+def execute(args: Namespace) -> int:
+    if not args.manifests:
+        args.design = args.design or DEFAULT_DESIGN
+    design = one_entry(args)
     if isinstance(design, OwnDesign):
         if args.files:
             raise BadInput(f"{args.files[0]}: vectors are for RSA machines; {design.name} has its own table")
@@ -115,23 +77,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.nbits is not None:
         nbits = check_width(args.nbits)
         design.at(nbits, **(protection.settings(design, nbits, settings) if protection else settings))
-    with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
-        files: list[VectorFile] = []
-        unread: list[dict[str, str]] = []
-        for path in args.files:
-            progress.describe(f"reading {path}")
-            try:
-                files.append(load(path))
-            except BadInput as error:
-                if len(args.files) == 1:
-                    raise
-                unread.append({"file": path, "error": str(error)})
-            progress(len(files) + len(unread), len(args.files))
-    for item in unread:
-        warn(f"not read: {item['error']}")
-    for file in files:
-        if file.announced not in (None, len(file.items)):
-            warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
+    files, unread = _read(args)
     judge = Judge(
         design,
         **attributes(args, "level", "stage", "nbits", "reduce", "limit"),
@@ -142,8 +88,8 @@ def execute(args: argparse.Namespace) -> int:
     )
     where = ", ".join([judge.stage or judge.level, *(protection.words(settings) if protection else [])])
     everything: list[Outcome] = []
-    parts: list[dict[str, Any]] = []
-    failures: list[dict[str, Any]] = []
+    parts: list[Json] = []
+    failures: list[Json] = []
     try:
         with sigterm_as_ctrl_c(), Progress(design.name, unit="vector", quiet=args.json) as progress:
             judged = judge.run([file.items for file in files], progress)
@@ -153,9 +99,8 @@ def execute(args: argparse.Namespace) -> int:
                 failed = [_failure(file.path, outcome) for outcome in outcomes if outcome.kind == "failed"]
                 if not args.json:
                     shown_failures = failed[: max(0, SHOWN_FAILURES - len(failures))]
-                    progress.put(
-                        "\n".join(_lines(parts[-1], shown_failures, f"{design.name} ({where})", judge))
-                    )
+                    lines = _lines(parts[-1], shown_failures, f"{design.name} ({where})", judge)
+                    progress.put("\n".join(lines))
                 failures += failed
     except KeyboardInterrupt:
         return interrupted(f"{len(judge.answers.known)} results are kept")
@@ -171,9 +116,8 @@ def execute(args: argparse.Namespace) -> int:
     }
     if args.json:
         print_json(report)
-    else:
-        for line in _totals(report):
-            print(line)
+    elif total := _totals(report):
+        print("\n".join(total))
     if not report["passed"] and not report["failed"] and not args.allow_empty:
         raise BadInput(
             f"NOTHING WAS CHECKED: all {report['skipped']} vectors were skipped; "
@@ -187,7 +131,29 @@ def execute(args: argparse.Namespace) -> int:
     return 2 if unread else 0
 
 
-def _protection(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Protection | None:
+def _read(args: Namespace) -> tuple[list[VectorFile], list[dict[str, str]]]:
+    """The files, and the errors of those that cannot be read; BadInput if there is only one."""
+    files: list[VectorFile] = []
+    unread: list[dict[str, str]] = []
+    with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
+        for path in args.files:
+            progress.describe(f"reading {path}")
+            try:
+                files.append(load(path))
+            except BadInput as error:
+                if len(args.files) == 1:
+                    raise
+                unread.append({"file": path, "error": str(error)})
+            progress(len(files) + len(unread), len(args.files))
+    for item in unread:
+        warn(f"not read: {item['error']}")
+    for file in files:
+        if file.announced not in (None, len(file.items)):
+            warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
+    return files, unread
+
+
+def _protection(args: Namespace, design: Design, settings: Settings) -> Protection | None:
     """How private operations are done, if they alone are asked for."""
     protection = Protection.of(settings, args.crt, args.blind, args.verify)
     if protection is not None and not design.programmed:
@@ -198,7 +164,7 @@ def _protection(args: argparse.Namespace, design: Design, settings: dict[str, An
     return protection
 
 
-def _count(outcomes: list[Outcome]) -> dict[str, Any]:
+def _count(outcomes: Sequence[Outcome]) -> Json:
     kinds = Counter(outcome.kind for outcome in outcomes)
     reasons = Counter(outcome.reason for outcome in outcomes if outcome.kind == "skipped")
     return {
@@ -212,19 +178,18 @@ def _count(outcomes: list[Outcome]) -> dict[str, Any]:
     }
 
 
-def _failure(path: str, outcome: Outcome) -> dict[str, Any]:
+def _failure(path: str, outcome: Outcome) -> Json:
     return {
         "file": path,
         "name": outcome.item.name,
-        "reason": outcome.reason,
-        "nbits": outcome.nbits,
+        **attributes(outcome, "reason", "nbits"),
         "operands": {name: json_number(value) for name, value in outcome.operands.items()},
         "result": json_number(outcome.result),
         "golden": json_number(outcome.golden),
     }
 
 
-def _lines(part: dict[str, Any], failures: list[dict[str, Any]], design: str, judge: Judge) -> Iterator[str]:
+def _lines(part: Json, failures: list[Json], design: str, judge: Judge) -> Iterator[str]:
     """The verdict on a file."""
     yield f"{part['file']}: {part['format']}, on {design}"
     yield f"  {_counts(part)}"
@@ -243,16 +208,14 @@ def _lines(part: dict[str, Any], failures: list[dict[str, Any]], design: str, ju
         yield f"  golden  {_text(failure['golden'])}"
 
 
-def _totals(report: dict[str, Any]) -> Iterator[str]:
+def _totals(report: Json) -> list[str]:
     """The lines after the last file."""
     more = len(report["failures"]) - SHOWN_FAILURES
-    if more > 0:
-        yield f"... and {more} more failures; --json has them all"
-    if len(report["files"]) > 1:
-        yield f"total: {_counts(report)}"
+    lines = [f"... and {more} more failures; --json has them all"] if more > 0 else []
+    return [*lines, f"total: {_counts(report)}"] if len(report["files"]) > 1 else lines
 
 
-def _counts(part: dict[str, Any]) -> str:
+def _counts(part: Json) -> str:
     left = f", beyond --limit {part['beyond_limit']}" if part["beyond_limit"] else ""
     return f"passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}"
 

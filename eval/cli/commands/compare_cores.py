@@ -2,117 +2,110 @@
 cores.
 """
 
-from __future__ import annotations
-
-import argparse
 import textwrap
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ....fl.errors import BadInput
+from ...designs import catalogue
+from ...designs.widths import check_width
 from ...json_values import attributes, json_value
-from ...table import markdown_table, table
-from ..arguments import warn
-
-if TYPE_CHECKING:
-    from ...lab.comparison.cores import Core
-    from ...lab.point import Point
+from ...lab.comparison import cores as lab
+from ...lab.comparison.cores import Core
+from ...lab.point import Point
+from ...report.metrics import shown
+from ...table import table
+from ..render import Block, Json, Table, warn
 
 WORD = "cores"
 LINE = 120
 LEAST_NAME = 16  # of a column of names
 STALE_MARK, MARK = "!", "*"
-
+STALE = (
+    f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it "
+    "again."
+)
 PUBLISHED = (
-    "Published, each on its own technology: these times stand for themselves, and what lies between them "
-    "and ours is the technology "
-    "as much as the architecture. Times of a product follow from cycles and clock where the source has "
-    "these. Sources: --json, --markdown."
+    "Published, each on its own technology: differences to ours come from the technology as much as from the "
+    "architecture. Times of a product follow from cycles and clock if the source has these. Sources: --json, "
+    "--markdown."
 )
 ABOUT = (
-    "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x "
-    "floor: area x time of a product by "
-    "what its bit products need at this clock at the least, each in half a selecting gate and half a full "
-    "adder."
+    "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x floor: "
+    "area x time of a product, divided by the least that its bit products need at this clock, each with "
+    "half a "
+    "selecting gate and half a full adder."
 )
+
+
+def wrapped(text: str, markdown: bool = False) -> str:
+    return text if markdown else textwrap.fill(text, LINE, break_on_hyphens=False)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A head, and the cell of a row under it; `own`: not in the text, where there is no room."""
+    """A head, and the attribute of a core under it, or what a function makes of the core."""
 
     head: str
-    cell: Callable[[Core], str]
-    markdown_only: bool = False
+    value: str | Callable[[Core], Any]
+    form: Callable[[Any], Any] = str
+    markdown_only: bool = False  # there is no room in the text
+
+    def cell(self, core: Core) -> Any:
+        value = getattr(core, self.value) if isinstance(self.value, str) else self.value(core)
+        return None if value is None else self.form(value)
 
 
-def _shown(value: float | None) -> str:
-    from ...report.metrics import shown
-
-    return shown(value)
+def _name(core: Core) -> str:
+    return f"{core.name}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
 
 
-def _tests(core: Core) -> str:
-    return "-" if core.tests_passed is None else f"{core.tests_passed:,}/{core.tests_failed:,}"
-
-
-def _rounded(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
-
-
-def _period(core: Core) -> str:
-    return "-" if core.period_ns is None else f"{core.period_ns:.2f}"
-
-
-def _busy(core: Core) -> str:
-    return "-" if core.utilisation is None else f"{100 * core.utilisation:.1f}"
+def _tests(core: Core) -> str | None:
+    return None if core.tests_passed is None else f"{core.tests_passed:,}/{core.tests_failed:,}"
 
 
 def _source(core: Core) -> str:
     return f"`{core.command}`" if core.command and core.measured else core.source
 
 
-NAME = Column(
-    "design", lambda core: f"{core.name}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
-)
-KIND = Column("of", lambda core: core.kind)
-NOTES = (Column("note", lambda core: core.note, True), Column("source", _source, True))
+NAME, KIND = Column("design", _name), Column("of", "kind")
+NOTES = (Column("note", "note", markdown_only=True), Column("source", _source, markdown_only=True))
+CLOCK, TESTS = Column("clock", "period_ns", "{:.2f}".format), Column("tests", _tests)
+AREA = Column("area um2", "area_um2", "{:,.0f}".format)
 PRODUCTS = (
     *(NAME, KIND),
-    Column("cycles", lambda core: _shown(core.product_cycles)),
-    Column("clock", _period),
-    Column("product ns", lambda core: _shown(core.product_ns)),
-    Column("area um2", lambda core: _rounded(core.area_um2)),
-    Column("mm2 ns", lambda core: _shown(core.area_time)),
-    Column("x floor", lambda core: _shown(core.floor_ratio)),
-    Column("busy %", _busy),
-    Column("nJ", lambda core: _shown(core.energy_nj)),
-    Column("tests", _tests),
-    *NOTES,
+    Column("cycles", "product_cycles", shown),
+    CLOCK,
+    Column("product ns", "product_ns", shown),
+    AREA,
+    Column("mm2 ns", "area_time", shown),
+    Column("x floor", "floor_ratio", shown),
+    Column("busy %", "utilisation", lambda share: f"{100 * share:.1f}"),
+    Column("nJ", "energy_nj", shown),
+    *(TESTS, *NOTES),
 )
 OPERATIONS = (
     *(NAME, KIND),
-    Column("cycles", lambda core: _shown(core.operation_cycles)),
-    Column("exponent", lambda core: _rounded(core.exponent_nbits)),
-    Column("constant time", lambda core: core.constant_time or "-"),
-    Column("private us", lambda core: _shown(core.operation_us)),
-    Column("e=65537 us", lambda core: _shown(core.public_us)),
-    Column("clock", _period),
-    Column("area um2", lambda core: _rounded(core.area_um2)),
-    Column("private nJ", lambda core: _shown(core.operation_energy_nj)),
-    Column("tests", _tests),
-    *NOTES,
+    Column("cycles", "operation_cycles", shown),
+    Column("exponent", "exponent_nbits", "{:,.0f}".format),
+    Column("constant time", lambda core: core.constant_time or None),
+    Column("private us", "operation_us", shown),
+    Column("e=65537 us", "public_us", shown),
+    *(CLOCK, AREA),
+    Column("private nJ", "operation_energy_nj", shown),
+    *(TESTS, *NOTES),
 )
 OTHERS = (
     NAME,
-    Column("cycles", lambda core: _shown(core.product_cycles)),
-    Column("product ns", lambda core: _shown(core.product_ns)),
-    Column("private cycles", lambda core: _shown(core.operation_cycles)),
-    Column("private us", lambda core: _shown(core.operation_us)),
-    Column("e=65537 us", lambda core: _shown(core.public_us)),
-    Column("area um2", lambda core: _rounded(core.area_um2), True),
-    Column("technology", lambda core: core.technology),
+    Column("cycles", "product_cycles", shown),
+    Column("product ns", "product_ns", shown),
+    Column("private cycles", "operation_cycles", shown),
+    Column("private us", "operation_us", shown),
+    Column("e=65537 us", "public_us", shown),
+    replace(AREA, markdown_only=True),
+    Column("technology", "technology"),
     *NOTES,
 )
 
@@ -120,137 +113,94 @@ OTHERS = (
 # ---- the command
 
 
-def execute(args: argparse.Namespace, answer: Callable[..., int]) -> int:
+def execute(args: Namespace, answer: Callable[..., int]) -> int:
     """Print the table, after measuring missing points on request."""
-    from ...designs import catalogue
-    from ...lab.comparison.cores import cores, wanted, widths
-
-    _check(args)
+    if args.table:
+        raise BadInput(f"--table {args.table[0]} with {WORD}: this is for the tables of a paper; drop it")
+    nbits = [*map(check_width, dict.fromkeys(args.nbits or lab.widths()))]
     manifests = catalogue.by_manifests(args.manifests)
     entered = [design.name for design in manifests]
     names = [name if name in entered else catalogue.find(name).name for name in args.papers[1:]]
-    nbits = list(dict.fromkeys(args.nbits or widths()))
-    impossible = wanted(nbits, names, manifests).impossible
+    impossible = lab.wanted(nbits, names, manifests).impossible
     if args.json:
         for what, why in impossible:
             warn(f"there is no {what}: {why}")
     return answer(
         args,
-        lambda ledger: cores(ledger, nbits, names, manifests),
+        lambda ledger: lab.cores(ledger, nbits, names, manifests),
         lambda found: _to_measure(found, args),
         lambda found: [as_json(core) for core in found],
-        lambda found: _text(found, impossible, args),
+        lambda found: _blocks(found, impossible, args),
     )
 
 
-def _to_measure(found: Sequence[Core], args: argparse.Namespace) -> list[Point]:
+def _to_measure(found: Sequence[Core], args: Namespace) -> list[Point]:
     """Return the missing points, without slow ones: at known clocks, then, without --no-search, at searched
     ones.
     """
-    from ...lab.comparison.cores import at_known_clock, in_steps, long, missing
-
-    points = [
-        in_step for in_step in in_steps(found, search=not args.no_search) if args.full or not long(in_step)
-    ]
-    unknown = [item for item in missing(found) if at_known_clock(item) is None]
+    steps = lab.in_steps(found, search=not args.no_search)
+    missing = lab.missing(found)
+    unknown = sum(lab.at_known_clock(item) is None for item in missing)
     if args.no_search and unknown:
         warn(
-            f"--no-search: of {len(unknown)} of {len(missing(found))} points no clock is known; without it "
-            "they are searched"
+            f"--no-search: of {unknown} of {len(missing)} points no clock is known; without it they are "
+            "searched"
         )
-    return points
-
-
-def _check(args: argparse.Namespace) -> None:
-    if args.table:
-        raise BadInput(f"--table {args.table[0]} with {WORD}: this is for the tables of a paper; drop it")
-    from ...designs.widths import check_width
-
-    for nbits in args.nbits or ():
-        check_width(nbits)
+    return [step for step in steps if args.full or not lab.long(step)]
 
 
 # ---- what is printed
 
 
-def _text(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: argparse.Namespace) -> str:
-    blocks: list[str] = []
+def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: Namespace) -> Iterator[Block]:
     for nbits in dict.fromkeys(core.nbits for core in found):
-        blocks += _of_width(nbits, [core for core in found if core.nbits == nbits], args.markdown)
-    ending = [*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)]
-    blocks += [text if args.markdown else _wrapped(text) for text in ending]
-    return "\n\n".join(blocks)
+        yield from _of_width(nbits, [core for core in found if core.nbits == nbits], args.markdown)
+    for text in (*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)):
+        yield wrapped(text, args.markdown)
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, LINE, break_on_hyphens=False)
-
-
-def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[str]:
+def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[Table]:
     """Products, private operations and published figures."""
-    from ...lab.comparison.cores import MULTIPLIER
-    from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
-
-    own = [core for core in found if core.kind != OF_OTHERS]
-    others = [core for core in found if core.kind == OF_OTHERS]
-    products = [core for core in own if core.part == MULTIPLIER or core.of_product]
-    machines = [core for core in own if core.part != MULTIPLIER]
-    parts = (
+    own = [core for core in found if core.kind != lab.PUBLISHED]
+    others = [core for core in found if core.kind == lab.PUBLISHED]
+    products = [core for core in own if core.part == lab.MULTIPLIER or core.of_product]
+    machines = [core for core in own if core.part != lab.MULTIPLIER]
+    for title, columns, rows in (
         ("a product", PRODUCTS, products),
         ("a private operation", OPERATIONS, machines),
         ("published, other technologies", OTHERS, others),
-    )
-    for title, columns, rows in parts:
-        if rows:
-            head = f"{nbits:,} bits: {title}"
-            body = (_markdown if markdown else _plain)(columns, rows)
-            yield f"## {head}\n\n{body}" if markdown else f"{head}\n{body}"
+    ):
+        shown_columns = [column for column in columns if markdown or not column.markdown_only]
+        head = [column.head for column in shown_columns]
+        cells = [[column.cell(row) for column in shown_columns] for row in rows]
+        yield Table(head, cells if markdown else _fitted(head, cells), f"{nbits:,} bits: {title}")
 
 
-def _markdown(columns: Sequence[Column], rows: Sequence[Core]) -> str:
-    cells = [[column.cell(row) for column in columns] for row in rows]
-    return "\n".join(markdown_table([column.head for column in columns], cells))
-
-
-def _plain(columns: Sequence[Column], rows: Sequence[Core]) -> str:
-    """No wider than a screen: of long names as much as there is room for."""
-    shown = [column for column in columns if not column.markdown_only]
-    cells = [[column.cell(row) for column in shown] for row in rows]
-    rest = table([column.head for column in shown[1:]], [row[1:] for row in cells])
+def _fitted(head: Sequence[str], cells: Sequence[list[Any]]) -> list[list[Any]]:
+    """Names cut so that the table is no wider than a screen."""
+    rest = table(head[1:], [row[1:] for row in cells])
     room = max(LEAST_NAME, LINE - 2 - max(map(len, rest.splitlines())))
-    return table([column.head for column in shown], [[_cut(row[0], room), *row[1:]] for row in cells])
+    return [[name if len(name) <= room else f"{name[: room - 3]}...", *others] for name, *others in cells]
 
 
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: room - 3]}..."
-
-
-def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
-    from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
-    from ...lab.comparison.cores import WHERE, at_known_clock, long, missing
-
+def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:
     measured = [core for core in found if core.measured]
     if measured:
-        where = " or ".join(dict.fromkeys(WHERE[core.stage] for core in measured))
+        where = " or ".join(dict.fromkeys(lab.WHERE[core.stage] for core in measured))
         yield ABOUT.format(technology=measured[0].technology, where=where)
-    if any(core.kind == OF_OTHERS for core in found):
+    if any(core.kind == lab.PUBLISHED for core in found):
         yield PUBLISHED
     for core in measured:
         if core.marks:
             yield f"{MARK} {core.name}, {core.nbits:,} bits: {'; '.join(core.marks)}."
     if any(core.stale for core in measured):
-        yield (
-            f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure "
-            "measures it again."
-        )
+        yield STALE
     for core in found:
         if core.failure:
-            yield (
-                f"{core.name}, {core.nbits:,} bits, {core.part}, could not be measured (--retry tries "
-                f"again): {core.failure}."
-            )
-    points = missing([core for core in found if not core.failure], stale=False)
-    late = [point for point in points if long(at_known_clock(point) or point)]
+            what = f"{core.name}, {core.nbits:,} bits, {core.part}"
+            yield f"{what}, could not be measured (--retry tries again): {core.failure}."
+    points = lab.missing([core for core in found if not core.failure], stale=False)
+    late = [point for point in points if lab.long(lab.at_known_clock(point) or point)]
     if points and args.no_search:
         full = " and with --full" if late else ""
         yield (
@@ -259,9 +209,10 @@ def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
         )
     elif points:
         more = f", {len(late)} of them long (--full)" if late else ""
+        full = " --full" if len(late) == len(points) else ""
         yield (
             f"Not measured: {len(points)} points{more}, whose cycles are by formula or simulated; "
-            f"--measure{' --full' if len(late) == len(points) else ''} measures them."
+            f"--measure{full} measures them."
         )
 
 
@@ -276,7 +227,7 @@ KEYS = (
 )
 
 
-def as_json(core: Core) -> dict[str, Any]:
+def as_json(core: Core) -> Json:
     """A row."""
     return {
         **attributes(core, *KEYS),

@@ -1,16 +1,14 @@
 """`modexlab env`: cell libraries, installed tools and the cache."""
 
-from __future__ import annotations
-
-import argparse
 import os
 import shutil
+from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from ...table import table
-from ..arguments import add_json, answer
+from ....rtl.sim.cache import root
+from ..options import Option
+from ..render import Json, Table, answer
 
 TOOLS = {  # program, which a variable may replace: who uses it
     "CXX:g++": "compiled simulation",
@@ -20,8 +18,6 @@ TOOLS = {  # program, which a variable may replace: who uses it
     "qemu-riscv32": "a second opinion on the processor",
     "nextpnr-himbaechel": "place and route for Artix-7",
 }
-PARTS = ("kits", "tools", "cache")
-
 SUMMARY = "show the libraries of cells, the tools and the cache"
 TEXT = "The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab."
 EXAMPLES = """\
@@ -30,24 +26,13 @@ EXAMPLES = """\
   modexlab env cache --json"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("part", nargs="?", choices=PARTS, help="only this part (default: all)")
-    add_json(parser)
-
-
-def execute(args: argparse.Namespace) -> int:
-    found = {part: globals()[f"_{part}"]() for part in ([args.part] if args.part else PARTS)}
-    answer(args, lambda: found, lambda: "\n\n".join(_text(part, rows) for part, rows in found.items()))
-    return 0
-
-
-def _kits() -> list[dict[str, Any]]:
-    from ....flow.kit import kit
+def _kits() -> list[Json]:
+    from ....flow.kit import kit  # not at the top: it needs the extra [flow]
 
     return [{"kit": name, "file": str((kit.named(name) or kit.DEFAULT).absolute())} for name in kit.NAMES]
 
 
-def _tools() -> list[dict[str, Any]]:
+def _tools() -> list[Json]:
     rows = []
     for tool, use in TOOLS.items():
         variable, _, usual = tool.rpartition(":")
@@ -56,9 +41,7 @@ def _tools() -> list[dict[str, Any]]:
     return rows
 
 
-def _cache() -> list[dict[str, Any]]:
-    from ....rtl.sim.cache import root
-
+def _cache() -> list[Json]:
     sizes = []
     for folder, _, names in os.walk(root()):
         for name in names:
@@ -67,6 +50,22 @@ def _cache() -> list[dict[str, Any]]:
     return [{"cache": str(root()), "files": len(sizes), "bytes": sum(sizes)}]
 
 
-def _text(part: str, rows: list[dict[str, Any]]) -> str:
-    cells = [["not found" if value is None else str(value) for value in row.values()] for row in rows]
-    return f"{part}\n{table([*rows[0]], cells)}"
+PARTS = {"kits": _kits, "tools": _tools, "cache": _cache}
+OPTIONS = (
+    Option("part", nargs="?", choices=tuple(PARTS), help="only this part (default: all)"),
+    "--json",
+)
+
+
+def execute(args: Namespace) -> int:
+    found = {part: PARTS[part]() for part in ([args.part] if args.part else PARTS)}
+    tables = [
+        Table(
+            [*rows[0]],
+            [["not found" if value is None else value for value in row.values()] for row in rows],
+            part,
+        )
+        for part, rows in found.items()
+    ]
+    answer(args, found, *tables)
+    return 0

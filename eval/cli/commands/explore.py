@@ -1,43 +1,31 @@
 """`modexlab sweep`: measure the points of a space, here or on a cluster, and print their Pareto fronts."""
 
-from __future__ import annotations
-
-import argparse
 import re
 import shlex
 import textwrap
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl.errors import BadInput
-from ...json_values import attributes
-from ...lab.search import METHODS
+from ...designs.catalogue import by_paths
+from ...designs.workload_names import EXPONENTS
+from ...json_values import attributes, json_value
+from ...lab.campaign import Estimate
+from ...lab.explore import Measured, Measuring, Member, Sweep, Work, cost_of, failures, read
+from ...lab.ledger.ledger import Ledger
+from ...lab.point import Point
+from ...lab.schedulers import scheduler_for
+from ...lab.search import METHODS, Search, make_search
+from ...lab.space import Space
 from ...progress import duration
-from ...table import table
-from ..arguments import (
-    INTERRUPTED,
-    add_jobs,
-    add_json,
-    add_ledger,
-    add_manifests,
-    answer,
-    jobs_of,
-    json_value,
-    ledger_of,
-    number,
-    positive,
-)
+from ..arguments import jobs_of, ledger_of, refuse
+from ..exit_codes import INTERRUPTED
+from ..options import Group, Option, choice, flag, option, positive, repeated, shared
+from ..render import Block, Json, Table, answer
 from .show import spaces
-
-if TYPE_CHECKING:
-    from ...lab.campaign import Estimate
-    from ...lab.explore import Measured, Member, Sweep, Work
-    from ...lab.ledger.ledger import Ledger
-    from ...lab.point import Point
-    from ...lab.search import Search
-    from ...lab.space import Space
 
 DEFAULT_POINTS = 100
 QUEUES = {"slurm": "Slurm", "lsf": "LSF", "pbs": "PBS"}
@@ -46,81 +34,64 @@ LINE = 116
 
 SUMMARY = "measure a space of designs and print its Pareto fronts"
 TEXT = """\
-A space is a TOML file, or the name of a
-ready-made one (--list): designs, widths, parameters, workloads, stages and settings of the flow, with constraints and
-objectives. Each figure goes to the ledger as soon as it is measured. Ctrl-C, or whatever ends the sweep, loses no more
-than the points under way; the same command goes on from there and measures nothing twice. A point that fails is noted
-with its message, and tried again by --retry.
+A space is a TOML file or the
+name of a ready-made one (--list): designs, widths, parameters, workloads, stages and settings of the flow,
+with constraints and objectives. Each figure is written to the ledger when it is measured. An interrupted
+sweep loses only the points under way; the same command continues and measures nothing twice. A point that
+fails is recorded with its message; --retry tries it again.
 
-Points are measured by processes here, or by the workers of a Dask scheduler, or of jobs that are handed in to a queue;
-all of those need this modexlab and its tools. The exit code is 1 if no point could be measured, 130 after Ctrl-C."""
+Points are measured by local processes, by the workers of a Dask scheduler, or by jobs of a queue; workers
+need this modexlab and its tools. The exit code is 1 if no point could be measured, and 130 after Ctrl-C."""
 EXAMPLES = """\
   modexlab sweep course
   modexlab sweep space.toml --dry-run
-  modexlab sweep space.toml --design cores
+  modexlab sweep space.toml --accelerator cores
   modexlab sweep space.toml --method nsga2 --points 200 --seed 1
   modexlab sweep widths --ledger widths.sqlite --jobs 8 --json
   modexlab sweep space.toml --scheduler tcp://node1:8786
   modexlab sweep space.toml --slurm 20 --option queue=long --option memory=8GB"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "space", metavar="SPACE", nargs="?", help="a file (SPACE.toml), or a ready-made space"
-    )
-    parser.add_argument("--list", action="store_true", help="list the ready-made spaces")
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="measure nothing: list the points, and how long they would take",
-    )
-    add_manifests(parser)
-    add_ledger(parser)
-    parser.add_argument("--retry", action="store_true", help="try again what failed before")
-    search = parser.add_argument_group("which points, and in which order")
-    search.add_argument(
-        "--method",
-        choices=METHODS,
-        default="exhaustive",
-        help="all (default), a random choice, or a multi-objective search",
-    )
-    search.add_argument(
-        "--points",
-        type=positive,
-        metavar="N",
-        help=f"how many a search measures (default: {DEFAULT_POINTS})",
-    )
-    search.add_argument(
-        "--seed", type=number, metavar="S", help="of a search; the same seed, the same points"
-    )
-    where = parser.add_argument_group("where")
-    add_jobs(where, "processes here")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, such as tcp://host:8786")
-    for name, title in QUEUES.items():
-        where.add_argument(f"--{name}", type=positive, metavar="N", help=f"hand in N jobs of {title}")
-    where.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="of such a job: queue, cores, memory, walltime, account, ... (dask-jobqueue); may be repeated",
-    )
-    add_json(parser)
+OPTIONS = (
+    Option("space", metavar="SPACE", nargs="?", help="a file (SPACE.toml), or a ready-made space"),
+    flag("--list", "list the ready-made spaces"),
+    flag("--dry-run", "measure nothing: list the points and estimate the time"),
+    *("--accelerator", "--ledger", "--retry"),
+    Group(
+        "which points, and in which order",
+        (
+            choice("--method", METHODS, "all, a random choice, or a multi-objective search", "exhaustive"),
+            option("--points", "N", f"size of a search (default: {DEFAULT_POINTS})", type=positive),
+            shared("--seed", "of a search; the same seed chooses the same points"),
+        ),
+    ),
+    Group(
+        "where",
+        (
+            "--jobs",
+            option("--scheduler", "ADDRESS", "a Dask scheduler, such as tcp://host:8786"),
+            *(
+                option(f"--{name}", "N", f"submit N jobs to {title}", type=positive)
+                for name, title in QUEUES.items()
+            ),
+            repeated(
+                "--option",
+                "NAME=VALUE",
+                "of such a job: queue, cores, memory, walltime, account, ... (dask-jobqueue); may be "
+                "repeated",
+            ),
+        ),
+    ),
+    "--json",
+)
 
 
-def execute(args: argparse.Namespace) -> int:
-    _check(args)
+def execute(args: Namespace) -> int:
     if args.list:
         return spaces.execute(args)
-    from ...lab.explore import Sweep
-    from ...lab.schedulers import scheduler_for
-    from ...lab.search import make_search
-    from ...lab.space import Space
-
+    _check(args)
     space = Space.load(args.space)
     if args.manifests:
-        from ...designs.catalogue import by_paths
-
         space = space.with_designs([design.reference for design in by_paths(args.manifests)])
     ledger = ledger_of(args)
     ledger.names()  # one that cannot be read is refused now
@@ -132,29 +103,23 @@ def execute(args: argparse.Namespace) -> int:
     scheduler = scheduler_for(jobs_of(args), args.scheduler, _queues(args), args.option)
     sweep.run(scheduler, Path(args.space).stem, quiet=args.json)
     report = _as_json(args, sweep)
-    answer(args, lambda: report, lambda: _text(args, sweep, report))
+    answer(args, report, *_blocks(args, sweep, report))
     if sweep.interrupted:
         return INTERRUPTED
     return 0 if sweep.measured else 1
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Refuse what does not go together."""
-    if args.list:
-        return
+def _check(args: Namespace) -> None:
+    """Refuse combinations of options that contradict one another."""
     if args.space is None:
         raise BadInput("no space; give a file (SPACE.toml), or a name of `modexlab show spaces`")
     if args.method == "exhaustive":
-        for option in ("points", "seed"):
-            if getattr(args, option) is not None:
-                raise BadInput(
-                    f"--{option} {getattr(args, option)}: --method exhaustive measures all points; "
-                    f"drop it, or give --method random or nsga2"
-                )
+        for name in ("points", "seed"):
+            why = ": --method exhaustive measures all points; drop it, or give --method random or nsga2"
+            refuse(args, [name], f" {getattr(args, name)}{why}")
     queues = _queues(args)
-    places = [f"--{name} {count}" for name, count in queues.items()]
-    places += [f"--scheduler {args.scheduler}"] if args.scheduler else []
-    places += [f"--jobs {args.jobs}"] if args.jobs else []
+    where = {**queues, "scheduler": args.scheduler, "jobs": args.jobs}
+    places = [f"--{name} {value}" for name, value in where.items() if value]
     if len(places) > 1:
         raise BadInput(f"{' and '.join(places)}: points are measured in one place; drop one of them")
     if args.option and not queues:
@@ -163,24 +128,22 @@ def _check(args: argparse.Namespace) -> None:
         )
 
 
-def _queues(args: argparse.Namespace) -> dict[str, int]:
+def _queues(args: Namespace) -> dict[str, int]:
     return {name: count for name in QUEUES if (count := getattr(args, name)) is not None}
 
 
-def _workers(args: argparse.Namespace) -> int:
-    """As many as will measure, as far as one can say beforehand."""
+def _workers(args: Namespace) -> int:
+    """The number of points that are measured at once."""
     return sum(_queues(args).values()) or jobs_of(args)
 
 
 # ---- dry run
 
 
-def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Ledger) -> int:
+def _dry_run(args: Namespace, space: Space, search: Search, ledger: Ledger) -> int:
     """Print the points to measure, or, for a search, whose course depends on results, the points to choose
     from.
     """
-    from ...lab.explore import Measuring, failures, read
-
     asked = search.ask()
     points = {} if args.method == "nsga2" else {point.key: point for point in asked}
     done = {item.point.key for item in read(ledger, points)}
@@ -192,14 +155,10 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
     if not points:  # of a search the first generation stands for all
         seconds *= count / max(1, len(asked))
     seconds /= _workers(args)
-    guessed = sorted(
-        {
-            stage
-            for part in space.parts
-            for stage in part.stages
-            if not estimate.knows((stage, False)) and not estimate.knows((stage, True))
-        }
-    )
+    stages = {stage for part in space.parts for stage in part.stages}
+    guessed = [
+        stage for stage in sorted(stages) if not any(estimate.knows((stage, fmax)) for fmax in (False, True))
+    ]
     report = {
         **attributes(args, "space", "method"),
         "points": [
@@ -212,13 +171,13 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
         "rule_of_thumb": guessed,
     }
     if points:
-        lines = [[_state(key, done, failed), str(point)] for key, point in points.items()]
-        first = table(["state", "point"], lines)
+        lines = [[_state(key, done, failed), point] for key, point in points.items()]
+        first = Table(["state", "point"], lines)
     else:
-        choices = [[name, str(len(values)), _some(values)] for name, values in space.parameters.items()]
-        first = table(["choice", "values", "which"], choices)
+        choices = [[name, len(values), _some(values)] for name, values in space.parameters.items()]
+        first = Table(["choice", "values", "which"], choices)
     last = _estimate_in_words(args, search.count, count, seconds, guessed)
-    answer(args, lambda: report, lambda: "\n\n".join(filter(None, [first, _refusals(report), last])))
+    answer(args, report, first, *_refusals(report), last)
     return 0
 
 
@@ -233,9 +192,6 @@ def _some(values: Sequence[Any]) -> str:
 
 def _estimate(ledger: Ledger, space: Space) -> Estimate:
     """Estimated seconds, from earlier measurements of similar points."""
-    from ...lab.campaign import Estimate
-    from ...lab.explore import cost_of
-
     estimate = Estimate()
     stages = {stage for part in space.parts for stage in part.stages}
     seen: set[int] = set()
@@ -247,9 +203,7 @@ def _estimate(ledger: Ledger, space: Space) -> Estimate:
     return estimate
 
 
-def _estimate_in_words(
-    args: argparse.Namespace, count: int, left: int, seconds: float, guessed: Sequence[str]
-) -> str:
+def _estimate_in_words(args: Namespace, count: int, left: int, seconds: float, guessed: Sequence[str]) -> str:
     how = (
         f"; a rule of thumb for stage {', '.join(guessed)}, of which the ledger has nothing"
         if guessed
@@ -263,7 +217,7 @@ def _estimate_in_words(
 # ---- the result
 
 
-def _as_json(args: argparse.Namespace, sweep: Sweep) -> dict[str, Any]:
+def _as_json(args: Namespace, sweep: Sweep) -> Json:
     reused = sum(measured.reused for measured in sweep.measured.values())
     rows = _rows(sweep)
     return {
@@ -303,7 +257,7 @@ def _as_json(args: argparse.Namespace, sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _point_json(point: Point) -> dict[str, Any]:
+def _point_json(point: Point) -> Json:
     data = point.as_json()
     for name in ("settings", "flow"):
         data[name] = {key: json_value(value) for key, value in data[name].items()}
@@ -317,9 +271,7 @@ def _rows(sweep: Sweep) -> dict[tuple[int, str, str], int]:
     return {(row.measurement, row.operation, row.metric): row.id for row in found}
 
 
-def _member(
-    sweep: Sweep, rows: Mapping[tuple[int, str, str], int], work: Work, member: Member
-) -> dict[str, Any]:
+def _member(sweep: Sweep, rows: Mapping[tuple[int, str, str], int], work: Work, member: Member) -> Json:
     """A point on a front, with its values by metric and the row of the first of them."""
     metrics = [goal.metric for goal in sweep.goals_at(work.stage)]
     number, metric = member.measured.number, metrics[0]
@@ -330,7 +282,7 @@ def _member(
     }
 
 
-def _refused(space: Space, search: Search) -> dict[str, Any]:
+def _refused(space: Space, search: Search) -> Json:
     """Impossible points with the reason, and the points that each constraint excludes."""
     impossible = [*space.impossible, *search.refused.items()]
     return {
@@ -341,8 +293,6 @@ def _refused(space: Space, search: Search) -> dict[str, Any]:
 
 def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
     """Why a measured point is on no front."""
-    from ...designs.workload_names import EXPONENTS
-
     point = measured.point
     metrics = {figure.metric for figure in measured.figures}
     goals = sweep.goals_at(point.stage) or sweep.goals
@@ -356,42 +306,42 @@ def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
     ]
 
 
-# ---- in words
+# ---- text
 
 
-def _text(args: argparse.Namespace, sweep: Sweep, report: Mapping[str, Any]) -> str:
-    parts = [_fronts(sweep, report["fronts"]), _failures(sweep), _refusals(report)]
-    parts += [_not_compared(report["not_compared"]), _ending(args, sweep, report["points"])]
-    return "\n\n".join(part for part in parts if part)
+def _blocks(args: Namespace, sweep: Sweep, report: Mapping[str, Any]) -> Iterator[Block]:
+    yield _fronts(sweep, report["fronts"])
+    yield _failures(sweep)
+    yield from _refusals(report)
+    yield _not_compared(report["not_compared"])
+    yield _ending(args, sweep, report["points"])
 
 
-def _fronts(sweep: Sweep, fronts: Sequence[Mapping[str, Any]]) -> str:
+def _fronts(sweep: Sweep, fronts: Sequence[Mapping[str, Any]]) -> Table:
     """The points on all fronts, sorted by the first objective within each kind of work.
 
     A dash says that the stage of this work does not measure an objective.
     """
-    if not fronts:
-        return ""
     goals = dict.fromkeys(goal for front in fronts for goal in sweep.goals_at(front["stage"]))
     least = " and ".join(f"{'least' if goal.sign > 0 else 'most'} {goal.metric}" for goal in goals)
     points = [point for front in fronts for point in front["points"]]
     settings = any(point["settings"] for point in points)
     flow = _differing([point["flow"] for point in points])
     metrics = [goal.metric for goal in goals]
-    head = ["work", "design", *(["parameters"] if settings else []), *flow, *metrics, "row"]
     lines = [
         [
             "" if number else front["work"],
             point["subject"].partition("@")[0],
-            *([_words(point["settings"]) or "-"] if settings else []),
+            *([_words(point["settings"]) or None] if settings else []),
             *(_value(point["flow"].get(name)) for name in flow),
             *(_figure(point["values"].get(metric)) for metric in metrics),
-            _value(point["row"]),
+            point["row"],
         ]
         for front in fronts
         for number, point in enumerate(front["points"])
     ]
-    return f"{len(fronts)} front{'s' if len(fronts) > 1 else ''}, {least}\n{table(head, lines)}"
+    head = ["work", "design", *(["parameters"] if settings else []), *flow, *metrics, "row"]
+    return Table(head, lines, f"{len(fronts)} front{'s' if len(fronts) > 1 else ''}, {least}")
 
 
 def _differing(choices: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -414,50 +364,45 @@ def _figure(value: float | None) -> str:
     return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
-def _failures(sweep: Sweep) -> str:
-    if not sweep.failed:
-        return ""
+def _failures(sweep: Sweep) -> Table:
     failed = list(sweep.failed.values())
     lines = [
-        [str(failure.point), "before" if failure.earlier else "now", textwrap.shorten(failure.message, LINE)]
+        [failure.point, "before" if failure.earlier else "now", textwrap.shorten(failure.message, LINE)]
         for failure in failed[:MOST_SHOWN]
     ]
-    more = f"\n... and {len(failed) - MOST_SHOWN} more" if len(failed) > MOST_SHOWN else ""
     again = "; --retry tries them again" if any(failure.earlier for failure in failed) else ""
-    return f"Failed ({len(failed)}{again}):\n{table(['point', 'when', 'message'], lines)}{more}"
+    return Table(["point", "when", "message"], lines, f"Failed ({len(failed)}{again}):", _more(len(failed)))
 
 
-def _refusals(report: Mapping[str, Any]) -> str:
+def _more(count: int, what: str = "") -> str:
+    return f"... and {count - MOST_SHOWN} more{what}" if count > MOST_SHOWN else ""
+
+
+def _refusals(report: Mapping[str, Any]) -> Iterator[Table]:
     """Impossible points by reason, and how many points constraints leave out."""
-    parts = []
-    if impossible := report["impossible"]:
-        reasons = Counter(refused["reason"] for refused in impossible)
-        example = {refused["reason"]: refused["point"] for refused in reversed(impossible)}
-        lines = [
-            [str(count), textwrap.shorten(why, LINE), textwrap.shorten(example[why], 60, placeholder=" ...")]
-            for why, count in reasons.most_common(MOST_SHOWN)
-        ]
-        more = f"\n... and {len(reasons) - MOST_SHOWN} more reasons" if len(reasons) > MOST_SHOWN else ""
-        head = ["points", "reason", "for example"]
-        parts.append(f"Impossible ({len(impossible)}):\n{table(head, lines)}{more}")
-    if report["left_out"]:
-        lines = [[str(count), text] for text, count in report["left_out"].items()]
-        parts.append(f"Left out by constraints:\n{table(['points', 'constraint'], lines)}")
-    return "\n\n".join(parts)
+    impossible = report["impossible"]
+    reasons = Counter(refused["reason"] for refused in impossible)
+    example = {refused["reason"]: refused["point"] for refused in reversed(impossible)}
+    lines = [
+        [count, textwrap.shorten(why, LINE), textwrap.shorten(example[why], 60, placeholder=" ...")]
+        for why, count in reasons.most_common(MOST_SHOWN)
+    ]
+    head = ["points", "reason", "for example"]
+    yield Table(head, lines, f"Impossible ({len(impossible)}):", _more(len(reasons), " reasons"))
+    left_out = [[count, text] for text, count in report["left_out"].items()]
+    yield Table(["points", "constraint"], left_out, "Left out by constraints:")
 
 
-def _not_compared(points: Sequence[Mapping[str, Any]]) -> str:
+def _not_compared(points: Sequence[Mapping[str, Any]]) -> Table:
     """Measured points that are on no front, by reason; reasons that differ in their numbers alone are one."""
     kinds: dict[str, list[str]] = {}
     for reason in (reason for point in points for reason in point["reasons"]):
         kinds.setdefault(re.sub(r"\d+", "", reason.partition(":")[0]), []).append(reason)
-    if not kinds:
-        return ""
-    lines = [[str(len(reasons)), textwrap.shorten(reasons[0], LINE)] for reasons in kinds.values()]
-    return f"Measured, but on no front:\n{table(['points', 'because (for example)'], lines)}"
+    lines = [[len(reasons), textwrap.shorten(reasons[0], LINE)] for reasons in kinds.values()]
+    return Table(["points", "because (for example)"], lines, "Measured, but on no front:")
 
 
-def _ending(args: argparse.Namespace, sweep: Sweep, counts: Mapping[str, int]) -> str:
+def _ending(args: Namespace, sweep: Sweep, counts: Mapping[str, int]) -> str:
     """How many points, how long, and where the figures are."""
     rate = f" ({sweep.new / sweep.seconds:.3g} a second)" if sweep.new and sweep.seconds >= 1 else ""
     words = [f"{counts['measured']} measured in {duration(sweep.seconds)}{rate}"]
@@ -467,9 +412,9 @@ def _ending(args: argparse.Namespace, sweep: Sweep, counts: Mapping[str, int]) -
     if sweep.interrupted:
         have = len(sweep.measured)
         lines.append(
-            f"Interrupted: {have} of {counts['total']} points are in the ledger, and {counts['dropped']} "
-            "under way "
-            f"are not. To go on: {args.command}"
+            f"Interrupted: {have} of {counts['total']} points are in the ledger, and "
+            f"{counts['dropped']} under "
+            f"way are not. To go on: {args.command}"
         )
     lines.append(f"{counts['total']} points: {', '.join(words)}")
     show = "modexlab ledger" + (f" --ledger {shlex.quote(args.ledger)}" if args.ledger else "")

@@ -1,27 +1,18 @@
 """`modexlab attack faults`: inject single-bit faults, and run the Bellcore attack on wrong CRT results."""
 
-from __future__ import annotations
-
-import argparse
+from argparse import Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
+from ...assurance.attacks.bellcore import key_by_crt
+from ...assurance.attacks.fault_campaign import FaultCampaign
+from ...designs.machine import Machine
 from ...json_values import json_number
 from ...progress import Progress
-from ..arguments import (
-    add_json,
-    add_ledger,
-    answer,
-    interrupted,
-    ledger_of,
-    number,
-    positive,
-)
-from .leak import add_machine, identity, machine_of
-
-if TYPE_CHECKING:
-    from ...assurance.attacks.fault_campaign import FaultCampaign
+from ..arguments import described, ledger_of
+from ..options import OneOf, flag, option, positive, shared
+from ..render import Block, Json, Table, answer, interrupted, labelled
+from .leak import MACHINE, machine_of
 
 SHOWN = 12  # registers
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
@@ -43,48 +34,35 @@ EXAMPLES = """\
   modexlab attack faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    add_machine(parser)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--exhaustive", action="store_true", help="every bit in every cycle, however many they are"
-    )
-    which.add_argument("--samples", type=positive, metavar="N", help="so many that are drawn")
-    parser.add_argument(
+OPTIONS = (
+    *MACHINE,
+    OneOf(
+        (
+            flag("--exhaustive", "every bit in every cycle, however many they are"),
+            option("--samples", "N", "a random sample of so many", type=positive),
+        )
+    ),
+    option(
         "--operations",
+        "N",
+        "different operations that the faults meet (default: 4)",
         type=positive,
         default=4,
-        metavar="N",
-        help="different operations that the faults meet (default: 4)",
-    )
-    parser.add_argument(
-        "--bellcore",
-        action="store_true",
-        help="end with the first wrong result that gives a prime of the key",
-    )
-    parser.add_argument(
-        "--seed", type=number, default=1, metavar="N", help="of all that is drawn (default: 1)"
-    )
-    parser.add_argument(
-        "--netlist",
-        action="store_true",
-        help="in the netlist of the flow: nets that are stuck at 0 or at 1, or flip in a cycle",
-    )
-    add_ledger(parser)
-    add_json(parser)
+    ),
+    flag("--bellcore", "end with the first wrong result that gives a prime of the key"),
+    shared("--seed", "default: 1", default=1),
+    shared("--netlist", "nets that are stuck at 0 or at 1, or flip in a cycle"),
+    *("--ledger", "--json"),
+)
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ...assurance.attacks.bellcore import key_by_crt
-    from ...assurance.attacks.fault_campaign import FaultCampaign
-    from ...designs.machine import Machine  # not at the top: it brings PyMTL3
-
+def execute(args: Namespace) -> int:
     machine = machine_of(args)
     name = f"{machine.name}, {machine.nbits} bits"
     if args.bellcore and key_by_crt(machine) is None:
         raise BadInput(
-            "--bellcore without CRT: a wrong result tells a prime only where it is put together of two; add "
-            "--crt"
+            "--bellcore without CRT: only a result that is combined modulo both primes gives one away; "
+            "add --crt"
         )
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
         kind = FaultCampaign
@@ -98,81 +76,61 @@ def execute(args: argparse.Namespace) -> int:
             campaign.run(faults, progress, enough, ledger_of(args))
         except KeyboardInterrupt:
             return interrupted(f"{len(campaign.outcomes):,} of {len(faults):,} faults are in the ledger")
-    report = {
-        **identity(machine),
-        **(
-            {"checked": machine.keyed and machine.programmed.recipe.verify}
-            if isinstance(machine, Machine)
-            else {}
-        ),
-        **campaign.as_json(),
-    }
+    report = {**described(machine), **campaign.as_json()}
+    if isinstance(machine, Machine):
+        report["checked"] = machine.keyed and machine.programmed.recipe.verify
     if told := report["bellcore"]:
         report["bellcore"] = {
             name: json_number(value) if name in NUMBERS else value for name, value in told.items()
         }
-    answer(args, lambda: report, lambda: list(_lines(report, campaign)))
+    answer(args, report, *_blocks(report, campaign))
     return 1 if report["wrong_result"] else 0
 
 
-def _lines(report: dict[str, Any], campaign: FaultCampaign) -> Iterator[str]:
+def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:
     sites = f"{report['nets']:,} nets" if "nets" in report else f"{report['flip_flops']:,} flip-flops"
     check = ""
     if "checked" in report:
         check = ", the result is checked" if report["checked"] else ", no check of the result"
     how = "every one of them" if report["exhaustive"] else f"{report['injected']:,} of them, drawn"
-    yield (
+    title = (
         f"{report['design']}, {report['nbits']} bits{check}: {sites} in {report['cycles']:,} cycles "
         f"are {report['possible']:,} faults; {how}"
     )
-    for name, key in (
-        ("no effect", "no_effect"),
-        ("caught", "caught"),
-        ("hang", "hang"),
-        ("wrong result", "wrong_result"),
-    ):
-        yield f"{name:<14}  {report[key]:>9,}  {report[key] / max(1, report['injected']):7.2%}"
+    lines = [
+        (key.replace("_", " "), f"{report[key]:>9,}  {report[key] / max(1, report['injected']):7.2%}")
+        for key in ("no_effect", "caught", "hang", "wrong_result")
+    ]
     if not report["exhaustive"]:
-        yield (
-            f"{'':<14}  of all that there are, wrong results at most {report['wrong_result_at_most']:.2%} "
-            "(95 %)"
-        )
-    for name, rows in (("kind", report.get("kinds", [])), *_places(report)):
-        wrong = [row for row in rows if row["wrong_result"]]
-        if wrong:
-            yield from _table(f"wrong results by {name}", name, wrong)
+        most = f"{report['wrong_result_at_most']:.2%}"
+        lines.append(("", f"of all that there are, wrong results at most {most} (95 %)"))
+    yield labelled(lines, title)
+    for name in ("kind", "register", "module"):
+        wrong = [row for row in report.get(f"{name}s", []) if row["wrong_result"]]
+        rows = [
+            [row[name] or "(top)", f"{row['injected']:,}", f"{row['wrong_result']:,}"]
+            for row in wrong[:SHOWN]
+        ]
+        more = f"and {len(wrong) - SHOWN} more; --json has them all" if len(wrong) > SHOWN else ""
+        yield Table([f"wrong results by {name}", "faults", "wrong"], rows, note=more)
     if report["bellcore"] is not None:
-        yield ""
-        yield from _bellcore(report, campaign)
-    yield ""
+        yield "\n".join(_bellcore(report, campaign))
     kept = f"; {report['reused']:,} of them were kept from before" if report["reused"] else ""
-    yield f"{report['faults_per_second']:,} faults a second of the processor{kept}"
+    yield f"{report['faults_per_second']:,} faults per second of CPU time{kept}"
 
 
-def _places(report: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
-    return [(name, report[f"{name}s"]) for name in ("register", "module") if f"{name}s" in report]
-
-
-def _table(title: str, name: str, rows: list[dict[str, Any]]) -> Iterator[str]:
-    yield ""
-    wide = max(len(title), *(len(row[name]) for row in rows[:SHOWN]))
-    yield f"{title:<{wide}}  {'faults':>8}  {'wrong':>8}"
-    for row in rows[:SHOWN]:
-        yield f"{row[name] or '(top)':<{wide}}  {row['injected']:>8,}  {row['wrong_result']:>8,}"
-    if len(rows) > SHOWN:
-        yield f"and {len(rows) - SHOWN} more; --json has them all"
-
-
-def _bellcore(report: dict[str, Any], campaign: FaultCampaign) -> Iterator[str]:
-    told = report["bellcore"]
-    count, wrong = told["wrong_results_that_factor"], report["wrong_result"]
+def _bellcore(report: Json, campaign: FaultCampaign) -> Iterator[str]:
+    count, wrong = report["bellcore"]["wrong_results_that_factor"], report["wrong_result"]
     if not count:
         yield f"Bellcore: none of {wrong:,} wrong results gives a prime of the key"
         return
     yield f"Bellcore: {count:,} of {wrong:,} wrong results give a prime of the key, each alone. The first:"
     first, key = campaign.factored[0], campaign.key
     assert key is not None
-    yield f"  {'fault':<17}  {first.fault}"
-    yield f"  {'message m':<17}  {shown(first.message)}"
-    yield f"  {'wrong result s':<17}  {shown(first.wrong)}"
-    yield f"  {'gcd(s^e - m, n)':<17}  {shown(first.factor)}, a factor of n = {shown(key.n)}"
+    pairs = {
+        "fault": first.fault,
+        "message m": shown(first.message),
+        "wrong result s": shown(first.wrong),
+        "gcd(s^e - m, n)": f"{shown(first.factor)}, a factor of n = {shown(key.n)}",
+    }
+    yield from (f"  {label:<17}  {text}" for label, text in pairs.items())

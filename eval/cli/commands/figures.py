@@ -1,51 +1,40 @@
 """`modexlab asic --crosscheck`: compare area, timing, power and layout with the results of other tools."""
 
-from __future__ import annotations
-
-import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from ....fl.errors import BadInput
 from ....fl.param import PAPER_NBITS
-from ...lab.flow_settings import FLOW_DEFAULTS, check_clock
+from ....flow.check.report import Compared
+from ...assurance.crosscheck import Opinion, opinions, points
+from ...designs.interfaces import INTERFACES, UNIT
+from ...lab.ledger.ledger import Ledger
+from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
-from ..arguments import (
-    add_flow,
-    add_interface,
-    add_json,
-    add_settings,
-    add_width,
-    answer,
-    flow_of,
-    flow_point,
-    real,
-)
-
-if TYPE_CHECKING:
-    from ....flow.check.report import Compared
-    from ...assurance.crosscheck import Opinion
+from ..arguments import flow_of, flow_point
+from ..options import interfaces, option, shared
+from ..render import Block, Json, Table, answer
 
 CLOCK = "clock_period"
-DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
-# of the table of a space: head, and the beginning of what the figure is called
+# columns of a space: head, and the beginning of the figure's name
 SLACKS = (
     ("no wires", "worst setup slack before"),
     ("supposed", "worst setup slack with"),
     ("layout", "worst setup slack after"),
 )
-SUMMARY = "hold the figures of a netlist against those of other tools"
+SUMMARY = "compare the figures of a netlist with those of other tools"
 TEXT = """\
-Takes a design through the flow (from the cache what there is), and asks other tools about what
-comes out: OpenSTA about slacks, without wires, with those that sizing supposes and with those of the layout, and about
-power, told the same activity; Yosys about area; KLayout about width and spacing of all that is drawn, and about what
-the metal connects, which must be what the netlist says. Where figures are further apart than they may be
-(20 ps or 1 % of a path, 5 % of a power) the cause is looked for, and what it makes is told.
+Takes a design
+through the flow and asks other tools about the results: OpenSTA about slacks (without wires, with estimated
+wires and with those of the layout) and, for the same activity, about power; Yosys about area; KLayout about
+the design rules and about the connections of the metal, which must be those of the netlist. If a figure
+differs by more than the tolerance (20 ps or 1 % of a path, 5 % of a power), the command searches for the
+cause and reports how much it explains.
 
-The exit code is 1 if something differs and no cause was found."""
+The exit code is 1 if a difference has no known cause."""
 EXAMPLES = """\
   modexlab asic mont --crosscheck --nbits 8 --flow adders=sklansky
   modexlab asic mont --crosscheck --nbits 8 --layout --json
@@ -53,69 +42,47 @@ EXAMPLES = """\
   modexlab asic --crosscheck --space course"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "design",
-        metavar="DESIGN",
-        nargs="?",
-        help="a design of the catalogue, or a system (`modexlab proc systems`)",
-    )
-    parser.set_defaults(manifests=[])
-    add_width(parser, f"default: {PAPER_NBITS}")
-    add_settings(parser)
-    add_interface(parser, units=True)
-    parser.add_argument(
-        "--clock",
-        type=real(check_clock, "2.5"),
-        metavar="NS",
-        default=DEFAULT_CLOCK_NS,
-        help=f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
-    )
-    add_flow(parser, "a")
-    parser.add_argument(
-        "--layout", action="store_true", help="place and route, and look at the layout as well"
-    )
-    parser.add_argument(
+OPTIONS = (
+    shared("design", "or a system; see `modexlab proc systems`"),
+    shared("--nbits", f"default: {PAPER_NBITS}"),
+    "--set",
+    interfaces((*INTERFACES, UNIT)),
+    *("--clock", "--flow", "--layout"),
+    option(
         "--space",
-        metavar="SPACE",
-        help="all netlists of a space (a file, or a name of `modexlab show spaces`); goes on where it "
-        "was interrupted",
-    )
-    add_json(parser)
+        "SPACE",
+        "all netlists of a space: a file, or a name of `modexlab show spaces`; an interrupted run continues",
+    ),
+    "--json",
+)
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ...assurance.crosscheck import opinions, points  # not at the top: it brings the flow
-    from ...lab.ledger.ledger import Ledger
-
-    if (args.design is None) == (args.space is None):
+def execute(args: Namespace) -> int:
+    args.manifests = []
+    many = args.space is not None
+    if (args.design is None) != many:
         raise BadInput("give either a DESIGN or --space SPACE")
-    if args.space is not None:
+    if many:
         if args.other:
             raise BadInput("--flow with --space: the points of a space have their own; drop one of them")
-        from ...lab.space import Space
-
         chosen = points(Space.load(args.space))
     else:
-        flow = {CLOCK: args.clock, **flow_of(args.other, (CLOCK,), "asic --crosscheck")}
+        flow = {CLOCK: args.clock, **flow_of(args, (CLOCK,))}
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
         for opinion in opinions(chosen, progress, Ledger()):
             found.append(opinion)
-            if args.space is not None:
+            if many:
                 progress.say(f"{opinion.point}: {_verdict(opinion)}")
     found.sort(key=lambda opinion: chosen.index(opinion.point))
-    if args.space is None and found[0].report is None:
+    if not many and found[0].report is None:
         raise BadInput(found[0].error)
-    answer(args, lambda: _as_json(found), lambda: _text(found, args.space is not None))
+    answer(args, _as_json(found), *(_space(found) if many else _netlist(found[0])), _faults(found))
     return 0 if all(item.good for item in found) else 1
 
 
-# ---- text
-
-
-def _as_json(found: list[Opinion]) -> dict[str, Any]:
+def _as_json(found: list[Opinion]) -> Json:
     return {
         "netlists": [
             {
@@ -133,41 +100,37 @@ def _as_json(found: list[Opinion]) -> dict[str, Any]:
     }
 
 
-def _row(row: Compared) -> dict[str, Any]:
+def _row(row: Compared) -> Json:
     return msgspec.to_builtins(row) | {"difference": row.difference, "wrong": row.wrong}
 
 
-def _text(found: list[Opinion], many: bool) -> Iterator[str]:
-    from ...table import table
+def _space(found: Sequence[Opinion]) -> Iterator[Block]:
+    head = ("netlist", *(f"{head} (ps)" for head, _ in SLACKS), "area (um^2)", "power", "layout", "")
+    yield Table(head, [_line(opinion) for opinion in found])
+    yield (
+        "ours less theirs: the worst setup slack by OpenSTA, the area by Yosys, the power by OpenSTA, put "
+        "right; faults of the layout"
+    )
 
-    if many:
-        yield table(
-            ("netlist", *(f"{head} (ps)" for head, _ in SLACKS), "area (um^2)", "power", "layout", ""),
-            [_line(opinion) for opinion in found],
-        )
-        yield ""
-        yield (
-            "ours less theirs: the worst setup slack by OpenSTA, the area by Yosys, the power by OpenSTA, "
-            "put right; faults of the layout"
-        )
-    else:
-        report = found[0].report
-        assert report is not None
-        yield table(
-            ("figure", "ours", "theirs", "apart", "", "tool"), [_cells(row) for row in report.compared]
-        )
-        told = [f"{row.what}: {row.cause or row.note}" for row in report.compared if not row.agrees]
-        told += [f"not done: {name}: {why}" for name, why in report.left_out.items()]
-        told += [f"note: {note}" for note in report.notes]
-        yield from ["", *told] if told else []
+
+def _netlist(opinion: Opinion) -> Iterator[Block]:
+    report = opinion.report
+    assert report is not None
+    yield Table(("figure", "ours", "theirs", "apart", "", "tool"), [_cells(row) for row in report.compared])
+    notes = [f"{row.what}: {row.cause or row.note}" for row in report.compared if not row.agrees]
+    notes += [f"not done: {name}: {why}" for name, why in report.left_out.items()]
+    yield "\n".join([*notes, *(f"note: {note}" for note in report.notes)])
+
+
+def _faults(found: Sequence[Opinion]) -> str:
+    lines = []
     for opinion in found:
-        for row in opinion.wrong:
-            yield (
-                f"! {opinion.point}: {row.what} is {row.ours:g} and {row.theirs:g} {row.unit}, and no "
-                "cause was found"
-            )
-        if opinion.error:
-            yield f"! {opinion.point}: {opinion.error}"
+        lines += [
+            f"! {opinion.point}: {row.what} is {row.ours:g} and {row.theirs:g} {row.unit}, no cause was found"
+            for row in opinion.wrong
+        ]
+        lines += [f"! {opinion.point}: {opinion.error}"] if opinion.error else []
+    return "\n".join(lines)
 
 
 def _cells(row: Compared) -> tuple[str, ...]:

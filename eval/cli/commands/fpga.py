@@ -1,98 +1,74 @@
 """`modexlab asic --fpga`: FPGA resources of a design, and its frequency after place and route."""
 
-from __future__ import annotations
-
-import argparse
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
-from ....fl.errors import BadInput
 from ....fl.param import PAPER_NBITS
+from ....flow.fpga.parts import Event
+from ....flow.fpga.report import FpgaRun, Routed
+from ....flow.progress import Running
+from ....flow.source import Source
+from ...designs.interfaces import INTERFACES, UNIT
+from ...lab.asic_run import run_fpga
 from ...lab.stages import FPGA
 from ...progress import Progress
-from ...table import table
-from ..arguments import (
-    add_interface,
-    add_json,
-    add_manifests,
-    add_settings,
-    add_verilog,
-    add_width,
-    answer,
-    flow_point,
-    refuse_with_verilog,
-)
-
-if TYPE_CHECKING:
-    from ....flow.fpga.parts import Event
-    from ....flow.fpga.report import FpgaRun, Routed
-    from ....flow.source import Source
-
+from ..arguments import flow_point, given, refuse
+from ..options import VERILOG, Group, Option, flag, interfaces, shared
+from ..render import Table, answer
+from .asic import external
 
 SUMMARY = "count what a design takes of an FPGA"
 TEXT = """\
-Counts are of yosys' own synthesis for each family, flat, before
-packing: those of Artix-7 compare with paper 002, those of Cyclone V, whose ALMs are an estimate, with papers 000 and 004.
---pnr places and routes for ECP5 (and for Artix-7 where nextpnr-himbaechel with its Xilinx part is on PATH) with registers
-at all ports, driven and read through three pins, and reports the frequency. Results are kept in the cache."""
+Counts come from the yosys synthesis for each family,
+flattened and before packing. Artix-7 compares with paper 002, Cyclone V (whose ALMs are an estimate) with
+papers 000 and 004. --pnr places and routes for ECP5, and for Artix-7 if nextpnr-himbaechel with its Xilinx
+part is on PATH, with registers at all ports, accessed through three pins, and reports the frequency."""
 EXAMPLES = """\
   modexlab asic mont --fpga
   modexlab asic mont-001 --fpga --nbits 8 --set nstages=4 --pnr
   modexlab asic naive --fpga --device artix-7 cyclone-v --json
-  modexlab asic --fpga --design cores/mine/design.toml --device ecp5
+  modexlab asic --fpga --accelerator cores/mine/design.toml --device ecp5
   modexlab asic --fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab show`)"
-    )
-    add_manifests(parser)
-    add_width(parser, f"default: {PAPER_NBITS}")
-    add_settings(parser)
-    add_interface(parser, units=True)
-    add_verilog(parser)
-    parser.add_argument(
-        "--device",
-        nargs="+",
-        metavar="NAME",
-        help="artix-7, cyclone-v, ecp5; several may be given (default: all)",
-    )
-    parser.add_argument("--pnr", action="store_true", help="place and route, for the frequency")
-    add_json(parser)
+OPTIONS = (
+    *("design", "--accelerator"),
+    shared("--nbits", f"default: {PAPER_NBITS}"),
+    "--set",
+    interfaces((*INTERFACES, UNIT)),
+    Group("Verilog from elsewhere instead of a design", VERILOG),
+    Option("--device", nargs="+", metavar="NAME", help="artix-7, cyclone-v, ecp5 (default: all)"),
+    flag("--pnr", "place and route, for the frequency"),
+    "--json",
+)
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ....flow.fpga.fpga import DEVICES, find
+def execute(args: Namespace) -> int:
+    from ....flow.fpga.fpga import DEVICES, find  # not at the top: it needs the extra [flow]
 
     devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
     report = _run(_source(args), devices, args.pnr, args.json)
-    answer(args, lambda: report, lambda: _text(report))
+    width = "" if report.nbits is None else f", {report.nbits} bits, {report.interface}"
+    answer(
+        args, report, f"{report.name}{width} (module {report.top})", _table(report), "\n".join(_notes(report))
+    )
     return 0
 
 
-def _source(args: argparse.Namespace) -> Source:
+def _source(args: Namespace) -> Source:
     """The design, or the Verilog; BadInput for what does not go together."""
-    from ...lab.asic_run import verilog_files  # not at the top: --help must be quick
-
-    if args.verilog is None:
-        if args.top is not None:
-            raise BadInput("--top is for Verilog from elsewhere; add --verilog FILE")
-        point = flow_point(args, FPGA, {})
-        point.check()
-        chip = point.chip()
-        chip.check()
-        return chip
-    refuse_with_verilog(args, ("design", "manifests", "nbits", "settings"))
-    return verilog_files(args.verilog, args.top, include=args.include or (), define=args.define or ())
+    if given(args, "verilog"):
+        return external(args)
+    refuse(args, ["top"], " is for Verilog from elsewhere; add --verilog FILE")
+    point = flow_point(args, FPGA)
+    point.check()
+    chip = point.chip()
+    chip.check()
+    return chip
 
 
 def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> FpgaRun:
     """The Verilog and its counts, with a line on stderr for every part that is done now."""
-    from ....flow.progress import Running
-    from ...lab.asic_run import run_fpga
-
     running = Running()
     with Progress("Verilog", quiet=quiet) as progress:
 
@@ -117,17 +93,9 @@ COLUMNS = {
 }
 
 
-def _text(report: FpgaRun) -> Iterator[str]:
-    """A table, and below it what its figures are."""
-    width = "" if report.nbits is None else f", {report.nbits} bits, {report.interface}"
-    yield f"{report.name}{width} (module {report.top})"
-    yield ""
+def _table(report: FpgaRun) -> Table:
     devices = report.devices.values()
-    columns = {
-        key: head for key, head in COLUMNS.items() if any(device.count(key) is not None for device in devices)
-    }
-    routed = any(device.pnr for device in devices)
-    head = ["device", *columns.values(), "of the part", *(["MHz"] if routed else []), "s"]
+    columns = [key for key in COLUMNS if any(device.count(key) is not None for device in devices)]
     rows = []
     for device in devices:
         most = max(device.shares, key=lambda resource: device.shares[resource])
@@ -137,37 +105,37 @@ def _text(report: FpgaRun) -> Iterator[str]:
         rows.append(
             [
                 device.family,
-                *("-" if count is None else f"{count:,}" for count in counts),
+                *(None if count is None else f"{count:,}" for count in counts),
                 share if device.fits else f"does not fit: {share}",
-                *([f"{pnr.fmax_mhz:.1f}" if pnr else "-"] if routed else []),
+                f"{pnr.fmax_mhz:.1f}" if pnr else None,
                 f"{device.seconds + (pnr.seconds if pnr else 0):.1f}",
             ]
         )
-    yield table(head, rows)
-    yield ""
-    for device in devices:
-        if device.pnr:
-            yield from _routed(device.family, device.pnr)
-    for device in devices:
-        yield f"{device.family}: {device.counting}; {device.tool}"
-        if device.pnr_note:
-            yield f"  {device.pnr_note}"
-    yield f"{report.seconds} s in all"
+    return Table(["device", *(COLUMNS[key] for key in columns), "of the part", "MHz", "s"], rows)
 
 
-def _routed(family: str, pnr: Routed) -> Iterator[str]:
+def _notes(report: FpgaRun) -> list[str]:
+    lines = [
+        line
+        for device in report.devices.values()
+        if device.pnr
+        for line in _routed(device.family, device.pnr)
+    ]
+    for device in report.devices.values():
+        lines.append(f"{device.family}: {device.counting}; {device.tool}")
+        lines += [f"  {device.pnr_note}"] if device.pnr_note else []
+    return [*lines, f"{report.seconds} s in all"]
+
+
+def _routed(family: str, pnr: Routed) -> list[str]:
     frame, path = pnr.frame, pnr.critical_path
-    yield (
-        f"{family} routed in {pnr.part} ({pnr.settings}; seed {pnr.seed}): {pnr.fmax_mhz:.1f} MHz, "
-        f"{1000 / pnr.fmax_mhz:.2f} ns"
-    )
+    speed = f"{pnr.fmax_mhz:.1f} MHz, {1000 / pnr.fmax_mhz:.2f} ns"
+    lines = [f"{family} routed in {pnr.part} ({pnr.settings}; seed {pnr.seed}): {speed}"]
     if path:
-        yield (
-            f"  worst path: {path.start} -> {path.end}, {path.cells} cells, {path.logic_ns:.2f} ns in cells, "
-            f"{path.routing_ns:.2f} ns in wires"
-        )
-    yield (
-        f"  out of context: {frame.ports} ports behind shift registers on three pins ({frame.registers} "
-        "registers, "
-        f"{frame.luts} LUTs, not in the counts)"
-    )
+        times = f"{path.logic_ns:.2f} ns in cells, {path.routing_ns:.2f} ns in wires"
+        lines.append(f"  worst path: {path.start} -> {path.end}, {path.cells} cells, {times}")
+    registers = f"{frame.registers} registers, {frame.luts} LUTs, not in the counts"
+    return [
+        *lines,
+        f"  out of context: {frame.ports} ports behind shift registers on three pins ({registers})",
+    ]

@@ -2,50 +2,49 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl.errors import BadInput, unknown
-from ...json_values import attributes
+from ...designs.catalogue import designs
+from ...designs.interfaces import DEFAULT, SYSTEM
+from ...designs.system_catalogue import system_names
+from ...designs.workload_names import NAMES
+from ...folders import check_file
+from ...json_values import attributes, json_value
+from ...lab.flow_settings import FLOW_DEFAULTS
+from ...lab.ledger.join import Comparison, Joined, compare, join
+from ...lab.ledger.ledger import Ledger, Row
+from ...lab.ledger.reference import Reference
+from ...lab.ledger.salvage import Found, salvage, verify
+from ...lab.ledger_rows import record
+from ...lab.metrics import METRICS, Measurement
+from ...lab.stages import STAGES
 from ...progress import Progress
-from ...table import table
-from ..arguments import (
-    add_json,
-    add_ledger,
-    answer,
-    check_directory,
-    json_value,
-    ledger_of,
-    number,
-    real,
-    short,
-)
-
-if TYPE_CHECKING:
-    from ...lab.ledger.join import Comparison, Joined
-    from ...lab.ledger.ledger import Failure, Ledger, Row
-    from ...lab.ledger.reference import Reference
-    from ...lab.ledger.salvage import Found
-    from ...lab.metrics import Measurement
+from ...table import cell
+from ..arguments import ledger_of, refuse
+from ..options import Group, Option, flag, number, option, real, repeated, shared, short
+from ..render import Json, Table, answer, capped, labelled
 
 SUMMARY = "show or export what has been measured"
 TEXT = """\
-Every measured figure is a row in one SQLite file, with
-the command that measures it again (`modexlab ledger reproduce ROW`), the tools, the hash of the Verilog, and the tests that the
-same hardware passed. Of each point the newest measurement counts; --history shows the older ones too.
+Every measured figure is a row in one SQLite file,
+with the command that measures it again (`modexlab ledger reproduce ROW`), the tools, the hash of the Verilog,
+and the tests that the same hardware passed. The newest measurement of a point counts; --history shows the
+older ones too.
 
   list             a table (the default)
-  show ROW         all that is known of one figure
+  show ROW         one figure in detail
   export FILE      rows as .csv, .jsonl or .parquet; --format reference: one line per point that diffs well
   diff OLD [NEW]   figures that differ between ledgers or reference files (NEW: default --ledger);
                    exit code 1 if there are any
   merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
-  verify [FILE]    read all of a ledger: each measurement must be as it was written; exit code 1 if one is not
+  verify [FILE]    read a whole ledger; exit code 1 if a measurement is damaged
   salvage [FILE]   replace a damaged ledger by its intact rows, and keep the damaged file under another name;
                    with FILE and --ledger OTHER the intact rows go to OTHER, and FILE stays as it is
   path             where the ledger is
@@ -69,79 +68,38 @@ OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
 FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "action", choices=[*ACTIONS], nargs="?", default="list", help="what to do (default: list)"
-    )
-    parser.add_argument(
-        "targets", metavar="ROW|FILE", nargs="*", help="of show, export, diff, merge, verify and salvage"
-    )
-    add_ledger(parser)
-    rows = parser.add_argument_group("which rows")
-    for name, type, what in (
-        ("design", str, "a design, or a system"),
-        ("nbits", number, "a width"),
-        ("metric", str, "cycles, area_um2, energy_nj, ..."),
-        ("operation", str, "encrypt, decrypt, ..."),
-        ("stage", str, "formula, native, flow, ..."),
-    ):
-        rows.add_argument(
-            f"--{name}",
-            type=type,
-            action="append",
-            metavar="N" if name == "nbits" else "NAME",
-            help=f"{what}; may be repeated",
-        )
-    rows.add_argument("--history", action="store_true", help="older measurements of the same points too")
-    rows.add_argument("--failures", action="store_true", help="points that could not be measured, and why")
-    parser.add_argument(
-        "--tolerance",
-        type=real(_check_share, "0.005"),
-        metavar="SHARE",
-        help="of diff: a relative difference that is none (default: 0)",
-    )
-    parser.add_argument(
-        "--format", choices=(*FORMAT_OF.values(), "reference"), help="format of export (default: by suffix)"
-    )
-    add_json(parser)
-
-
-def execute(args: argparse.Namespace) -> int:
+def execute(args: Namespace) -> int:
     action = ACTIONS[args.action]
     _check_options(args, action)
     _check_targets(args, action)
     return action.run(args)
 
 
-def _check_options(args: argparse.Namespace, action: _Action) -> None:
-    """Refuse what the action would leave aside."""
-    for option in dict.fromkeys(name for other in ACTIONS.values() for name in other.options):
-        if option not in action.options and getattr(args, option):
-            others = " and ".join(name for name, other in ACTIONS.items() if option in other.options)
-            raise BadInput(f"--{option} with {args.action}: it is an option of {others}; drop it")
-    for option in OF_FIGURES:
-        if args.failures and getattr(args, option):
-            raise BadInput(
-                f"--{option} with --failures: a point that failed has no figures; drop one of them"
-            )
+def _check_options(args: Namespace, action: _Action) -> None:
+    """Refuse options that the action would ignore."""
+    for name in dict.fromkeys(name for other in ACTIONS.values() for name in other.options):
+        if name not in action.options:
+            others = " and ".join(key for key, other in ACTIONS.items() if name in other.options)
+            refuse(args, [name], f" with {args.action}: it is an option of {others}; drop it")
+    if args.failures:
+        refuse(args, OF_FIGURES, " with --failures: a point that failed has no figures; drop one of them")
 
 
-def _check_targets(args: argparse.Namespace, action: _Action) -> None:
+def _check_targets(args: Namespace, action: _Action) -> None:
     """Refuse too many arguments, and too few."""
     most = action.most
     if len(args.targets) > most:
-        extra = short(args.targets[most])
         takes = "no argument" if not most else "one argument" if most == 1 else f"at most {most} arguments"
-        raise BadInput(f"{args.action} {extra}: it takes {takes}; drop it")
+        raise BadInput(f"{args.action} {short(args.targets[most])}: it takes {takes}; drop it")
     if len(args.targets) < action.least:
         raise BadInput(
             f"{args.action} which ledger? give a file, as in `modexlab ledger {args.action} other.sqlite`"
         )
 
 
-def _path(args: argparse.Namespace) -> int:
+def _path(args: Namespace) -> int:
     path = str(ledger_of(args).path)
-    answer(args, lambda: {"path": path}, lambda: path)
+    answer(args, {"path": path}, path)
     return 0
 
 
@@ -153,8 +111,6 @@ def _check_share(value: float) -> float:
 
 def _other(path: str) -> Ledger:
     """A ledger that must be there."""
-    from ...lab.ledger.ledger import Ledger
-
     ledger = Ledger(path)
     if not ledger.exists:
         raise BadInput(f"{path}: there is no such file; give a ledger")
@@ -163,69 +119,53 @@ def _other(path: str) -> Ledger:
 
 def _to_compare(path: str) -> Ledger | Reference:
     """A ledger, or a file of reference results."""
-    from ...lab.ledger.reference import Reference
-
     return Reference(path) if Path(path).suffix.lower() == ".jsonl" else _other(path)
 
 
-def _diff(args: argparse.Namespace) -> int:
-    """Figures of two ledgers, matched by what they say."""
-    from ...lab.ledger.join import compare
-    from ...lab.ledger_rows import record
-
+def _diff(args: Namespace) -> int:
+    """Compare the figures of two ledgers."""
     old, *new = args.targets
     with (
         _to_compare(old) as before,
         _to_compare(new[0]) if new else ledger_of(args, read_only=True) as after,
     ):
         found = compare(before, after, args.tolerance or 0.0, **_filters(after, args))
-    answer(
-        args,
-        lambda: {
-            "compared": found.compared,
-            "differences": [
-                {
-                    **record(difference.row),
-                    **attributes(difference, "before", "after", "relative"),
-                }
-                for difference in found.differences
-            ],
-            "only_before": len(found.only_before),
-            "only_after": len(found.only_after),
-        },
-        lambda: _differences(found),
-    )
+    report = {
+        "compared": found.compared,
+        "differences": [
+            {**record(difference.row), **attributes(difference, "before", "after", "relative")}
+            for difference in found.differences
+        ],
+        "only_before": len(found.only_before),
+        "only_after": len(found.only_after),
+    }
+    alone = [(found.only_before, "the first"), (found.only_after, "the second")]
+    only = [f"{len(rows)} figures are in {which} alone" for rows, which in alone if rows]
+    differ = f"{len(found.differences)} of {found.compared} figures differ"
+    answer(args, report, _differences(found), "; ".join([differ, *only]))
     return 1 if found.differences else 0
 
 
-def _differences(found: Comparison) -> Iterator[str]:
-    """A line for each."""
-    if found.differences:
-        head = ["design", "bits", "settings", "stage", "operation", "metric", "before", "after", "change"]
-        lines = [
-            [
-                difference.row.subject,
-                str(difference.row.nbits),
-                settings_text(difference.row),
-                difference.row.stage,
-                difference.row.operation or "-",
-                difference.row.metric,
-                value_text(difference.before),
-                value_text(difference.after),
-                "-" if difference.relative is None else f"{difference.relative:+.2%}",
-            ]
-            for difference in found.differences
+def _differences(found: Comparison) -> Table:
+    head = ["design", "bits", "settings", "stage", "operation", "metric", "before", "after", "change"]
+    rows = [
+        [
+            *_point_cells(difference.row),
+            difference.before,
+            difference.after,
+            None if difference.relative is None else f"{difference.relative:+.2%}",
         ]
-        yield table(head, lines) + "\n"
-    alone = [(found.only_before, "the first"), (found.only_after, "the second")]
-    only = "; ".join(f"{len(rows)} figures are in {which} alone" for rows, which in alone if rows)
-    yield f"{len(found.differences)} of {found.compared} figures differ" + (f"; {only}" if only else "")
+        for difference in found.differences
+    ]
+    return Table(head, rows)
 
 
-def _merge(args: argparse.Namespace) -> int:
-    """Other ledgers into this one."""
-    from ...lab.ledger.join import join
+def _point_cells(row: Row) -> list[Any]:
+    return [row.subject, row.nbits, settings_text(row), row.stage, row.operation or None, row.metric]
 
+
+def _merge(args: Namespace) -> int:
+    """Add other ledgers to this one."""
     others = [_other(path) for path in args.targets]
     with ledger_of(args) as ledger:
         for path, other in zip(args.targets, others, strict=True):
@@ -235,96 +175,75 @@ def _merge(args: argparse.Namespace) -> int:
         for other in others:
             with other:
                 joined.append(join(ledger, other))
-    answer(
-        args,
-        lambda: [{**vars(item), "path": str(item.path)} for item in joined],
-        lambda: _joined(joined),
-    )
+    answer(args, [{**vars(item), "path": str(item.path)} for item in joined], "\n".join(map(_joined, joined)))
     return 0
 
 
-def _joined(joined: Sequence[Joined]) -> Iterator[str]:
+def _joined(item: Joined) -> str:
     """Describe the fate of the copied rows."""
-    for item in joined:
-        notes = [
-            f"{item.there} were there",
-            *([f"{item.noted} verdicts added"] if item.noted else []),
-            *([f"{item.older} are history: a newer one of the point is there"] if item.older else []),
-            *(
-                [f"{item.conflicts} have other figures than one of the same key, which stays"]
-                if item.conflicts
-                else []
-            ),
-        ]
-        yield f"{item.path}: {item.added} measurements added; {'; '.join(notes)}"
+    notes = {
+        f"{item.there} were there": True,
+        f"{item.noted} verdicts added": item.noted,
+        f"{item.older} are history: a newer one of the point is there": item.older,
+        f"{item.conflicts} have other figures than one of the same key, which stays": item.conflicts,
+    }
+    more = "; ".join(note for note, said in notes.items() if said)
+    return f"{item.path}: {item.added} measurements added; {more}"
 
 
-def _verify(args: argparse.Namespace) -> int:
-    """All of a ledger is read."""
-    from ...lab.ledger.salvage import verify
-
+def _verify(args: Namespace) -> int:
+    """Read a whole ledger."""
     with _other(args.targets[0]) if args.targets else ledger_of(args, read_only=True) as ledger:
         if not ledger.exists:
             raise BadInput(f"verify {ledger.path}: there is no such file; give a ledger")
         path = ledger.path
     with Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
         found = verify(path, progress)
-    answer(args, lambda: _found_as_json(found), lambda: _found(found))
+    answer(args, _found_as_json(found), "\n".join(_found(found)))
     return 0 if found.whole else 1
 
 
-def _salvage(args: argparse.Namespace) -> int:
+def _salvage(args: Namespace) -> int:
     """Copy the intact rows to a new file in the place of the damaged one, or to `--ledger`."""
-    from ...lab.ledger.ledger import Ledger
-    from ...lab.ledger.salvage import salvage
-
     path = Path(args.targets[0]) if args.targets else ledger_of(args).path
     into = ledger_of(args) if args.ledger is not None else Ledger(path)
     with into, Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
         salvaged = salvage(path, into, progress)
     found, joined = salvaged.found, salvaged.joined
-    answer(
-        args,
-        lambda: {
-            **_found_as_json(found),
-            "added": joined.added,
-            "there": joined.there,
-            "noted": joined.noted,
-            "ledger": str(into.path),
-            "kept": str(salvaged.kept),
-        },
-        lambda: [
-            *_found(found),
-            f"{joined.added} measurements went to {into.path}, {joined.there} were there; "
-            f"so did {joined.noted} failures and verdicts",
-            f"the file as it was: {salvaged.kept}",
-        ],
-    )
+    report = {
+        **_found_as_json(found),
+        **attributes(joined, "added", "there", "noted"),
+        "ledger": str(into.path),
+        "kept": str(salvaged.kept),
+    }
+    lines = [
+        *_found(found),
+        f"{joined.added} measurements went to {into.path}, {joined.there} were there; "
+        f"so did {joined.noted} failures and verdicts",
+        f"the file as it was: {salvaged.kept}",
+    ]
+    answer(args, report, "\n".join(lines))
     return 0
 
 
-def _found_as_json(found: Found) -> dict[str, Any]:
-    lists = {"damaged": list(found.damaged), "damaged_notes": list(found.damaged_notes)}
-    return {**vars(found), "path": str(found.path), **lists, "whole": found.whole}
+def _found_as_json(found: Found) -> Json:
+    return {**vars(found), "path": str(found.path), "whole": found.whole}
 
 
 def _found(found: Found) -> Iterator[str]:
     """Describe the readable content of a file."""
     unsure = f" ({found.unsure} of them by an older version, without a digest)" if found.unsure else ""
-    yield (
-        f"{found.path}: {found.intact} measurements are whole{unsure}, and {found.notes} failures and "
-        "verdicts"
-    )
+    intact = f"{found.path}: {found.intact} measurements are whole{unsure}"
+    yield f"{intact}, and {found.notes} failures and verdicts"
     if not found.sound:
         yield "the file is damaged: SQLite finds pages that are missing or wrong"
     if found.damaged:
-        numbers = ", ".join(map(str, found.damaged[:SHOWN]))
-        more = f" and {len(found.damaged) - SHOWN} more" if len(found.damaged) > SHOWN else ""
-        yield f"{len(found.damaged)} are not what was written, or cannot be read: number {numbers}{more}"
+        numbers = ", ".join(capped([*map(str, found.damaged)], SHOWN, "more"))
+        yield f"{len(found.damaged)} are not what was written, or cannot be read: number {numbers}"
     if found.damaged_notes:
         yield f"nor are {len(found.damaged_notes)} notes: {', '.join(found.damaged_notes[:SHOWN])}"
     if not found.whole:
-        yield "what they measured is measured again by the sweep, or the command, that they came from"
+        yield "repeat the sweep, or the command, that measured them"
 
 
 def row_number(text: str | None) -> int:
@@ -333,19 +252,19 @@ def row_number(text: str | None) -> int:
         raise BadInput("which row? give its number, the first column of `modexlab ledger list`")
     try:
         return number(text)
-    except argparse.ArgumentTypeError as error:
+    except ArgumentTypeError as error:
         raise BadInput(f"row {error}") from None
 
 
-def _filters(ledger: Ledger | Reference, args: argparse.Namespace) -> dict[str, Any]:
+def _filters(ledger: Ledger | Reference, args: Namespace) -> Json:
     """As `Ledger.rows` takes them; BadInput for a name that nothing has."""
-    given = {name: getattr(args, name) for name in ("nbits", "metric", "operation", "stage")}
-    given["subject"] = args.design
-    given = {name: value for name, value in given.items() if value is not None}
-    for name, wanted in given.items():
+    asked = {name: getattr(args, name) for name in WHICH[:-1]}
+    asked["subject"] = asked.pop("design")
+    filters = {name: wanted for name, wanted in asked.items() if wanted}
+    for name, wanted in filters.items():
         if name != "nbits":
             _check_names(ledger, name, wanted)
-    return given
+    return filters
 
 
 def _check_names(ledger: Ledger | Reference, name: str, wanted: list[str]) -> None:
@@ -353,39 +272,34 @@ def _check_names(ledger: Ledger | Reference, name: str, wanted: list[str]) -> No
     have.
     """
     there = {str(getattr(row, name)) for row in ledger.rows(history=True, **{name: wanted})}
+    known = {
+        "metric": METRICS,
+        "operation": NAMES,
+        "stage": STAGES,
+        "subject": (*(design.name for design in designs()), *system_names()),
+    }[name]
     for item in wanted:
-        if item not in there and item not in (known := _known(name)):
-            raise unknown("design or system" if name == "subject" else name, item, known)
+        if item not in there and item not in known:
+            raise unknown("design or system" if name == "subject" else name, item, list(known))
 
 
-def _known(name: str) -> list[str]:
-    from ...designs.workload_names import NAMES
-    from ...lab.metrics import METRICS
-    from ...lab.stages import STAGES
-
-    if name != "subject":
-        return list({"metric": METRICS, "operation": NAMES, "stage": STAGES}[name])
-    from ...designs.catalogue import designs
-    from ...designs.system_catalogue import system_names
-
-    return [*(design.name for design in designs()), *system_names()]
-
-
-def _list(args: argparse.Namespace) -> int:
+def _list(args: Namespace) -> int:
     with ledger_of(args, read_only=True) as ledger:
         if args.failures:
             return _list_failures(ledger, args)
         rows = ledger.rows(history=args.history, **_filters(ledger, args))
+        marked = "marked: not comparable; `modexlab ledger show ROW` says why"
         answer(
             args,
-            lambda: [row_as_json(row) for row in rows],
-            lambda: _rows(rows) if rows else _nothing(ledger),
+            [row_as_json(row) for row in rows],
+            _rows(rows),
+            marked if any(row.marks for row in rows) else "",
+            "" if rows else _nothing(ledger),
         )
     return 0
 
 
-def _rows(rows: Sequence[Row]) -> Iterator[str]:
-    """A table."""
+def _rows(rows: Sequence[Row]) -> Table:
     head = [
         "row",
         "design",
@@ -401,23 +315,16 @@ def _rows(rows: Sequence[Row]) -> Iterator[str]:
     ]
     lines = [
         [
-            str(row.id),
-            row.subject,
-            str(row.nbits),
-            settings_text(row),
-            row.stage,
-            row.operation or "-",
-            row.metric,
-            value_text(row.value),
+            row.id,
+            *_point_cells(row),
+            row.value,
             row.unit,
             when_text(row.when),
             ", ".join(["stale"] * row.stale + ["marked"] * bool(row.marks)),
         ]
         for row in rows
     ]
-    yield table(head, lines)
-    if any(row.marks for row in rows):
-        yield ("\nmarked: not comparable; `modexlab ledger show ROW` says why")
+    return Table(head, lines)
 
 
 def _nothing(ledger: Ledger) -> str:
@@ -430,9 +337,6 @@ def _nothing(ledger: Ledger) -> str:
 
 def settings_text(row: Row) -> str:
     """Return the settings of a point other than defaults; the clock period of a flow always."""
-    from ...designs.interfaces import DEFAULT, SYSTEM
-    from ...lab.flow_settings import FLOW_DEFAULTS
-
     defaults = {**FLOW_DEFAULTS.get(row.stage, {}), "clock_period": None}
     flow = {name: value for name, value in row.flow.items() if value != defaults.get(name)}
     chosen = {**row.point.get("settings", {}), **flow}
@@ -441,19 +345,12 @@ def settings_text(row: Row) -> str:
     return " ".join(f"{name}={short(str(value))}" for name, value in chosen.items()) or "-"
 
 
-def value_text(value: float | None) -> str:
-    """A figure with its significant digits, or a dash if there is none."""
-    if value is None:
-        return "-"
-    return str(value) if isinstance(value, int) else f"{value:.6g}"
-
-
 def when_text(when: str) -> str:
     """Date and time to the minute."""
     return when[:16].replace("T", " ")
 
 
-def _list_failures(ledger: Ledger, args: argparse.Namespace) -> int:
+def _list_failures(ledger: Ledger, args: Namespace) -> int:
     wanted = _filters(ledger, args)
     failures = [
         item
@@ -464,83 +361,59 @@ def _list_failures(ledger: Ledger, args: argparse.Namespace) -> int:
         f"{when_text(item.when)}  {shlex.join(item.command)}\n  {item.message} (after {item.seconds:.1f} s)"
         for item in failures
     ]
+    report = [
+        {"command": shlex.join(item.command), **attributes(item, "message", "seconds", "when", "key")}
+        for item in failures
+    ]
     none = "no such point has failed" if wanted else "no point has failed"
-    answer(args, lambda: [_failure_as_json(failure) for failure in failures], lambda: lines or none)
+    answer(args, report, "\n".join(lines) or none)
     return 0
 
 
-def _failure_as_json(failure: Failure) -> dict[str, Any]:
-    return {
-        "command": shlex.join(failure.command),
-        **attributes(failure, "message", "seconds", "when", "key"),
-    }
-
-
-def row_as_json(row: Row) -> dict[str, Any]:
+def row_as_json(row: Row) -> Json:
     """A figure for scripts."""
-    from ...lab.ledger_rows import record
-
     return {**record(row), "stale": row.stale}
 
 
-def _show(args: argparse.Namespace) -> int:
+def _show(args: Namespace) -> int:
     number = row_number(args.targets[0] if args.targets else None)
     with ledger_of(args, read_only=True) as ledger:
         row = ledger.row(number)
         whole = ledger.measurement(row.measurement)
-    answer(
-        args,
-        lambda: {
-            **row_as_json(row),
-            "figures": [
-                attributes(figure, "metric", "operation", "value", "unit") for figure in whole.figures
-            ],
-            "details": whole.details,
-            "artifacts": {name: len(content) for name, content in whole.artifacts.items()},
-        },
-        lambda: _details(row, whole),
-    )
+    report = {
+        **row_as_json(row),
+        "figures": [attributes(figure, "metric", "operation", "value", "unit") for figure in whole.figures],
+        "details": whole.details,
+        "artifacts": {name: len(content) for name, content in whole.artifacts.items()},
+    }
+    operation = f", {row.operation}" if row.operation else ""
+    title = f"{row.metric} = {cell(row.value)} {row.unit}: {row.subject}, {row.nbits} bits{operation}"
+    answer(args, report, labelled(_details(row, whole), title))
     return 0
 
 
-def _details(row: Row, whole: Measurement) -> list[str]:
-    operation = f", {row.operation}" if row.operation else ""
-    lines = [f"{row.metric} = {value_text(row.value)} {row.unit}: {row.subject}, {row.nbits} bits{operation}"]
-
-    def line(name: str, text: str) -> None:
-        if text:
-            lines.append(f"  {name:<13} {text}")
-
-    line("command", shlex.join(row.command))
-    line(
-        "parameters",
-        ", ".join(f"{name}={short(str(json_value(value)))}" for name, value in row.parameters.items()),
-    )
-    line("stage", f"{row.stage}, interface {row.interface}" + (f", {row.workload}" if row.workload else ""))
-    line("flow", ", ".join(f"{name}={value}" for name, value in row.flow.items()))
-    line("tests", row.tests)
-    for mark in row.marks:
-        line("mark", mark)
-    line("Verilog", f"sha256 {row.verilog_hash}" if row.verilog_hash else "")
-    line("tools", ", ".join(f"{name} {version}" for name, version in row.tools.items()))
-    line("measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s")
-    line("sources", "changed since (stale)" if row.stale else "the present ones")
-    line("with it", ", ".join(_figure_text(figure) for figure in whole.figures))
-    for caveat in whole.details.get("caveats", ()):
-        line("caveat", caveat)
-    line("pictures", ", ".join(whole.artifacts))
-    return lines
+def _details(row: Row, whole: Measurement) -> Iterator[tuple[str, str]]:
+    yield "  command", shlex.join(row.command)
+    parameters = {name: short(str(json_value(value))) for name, value in row.parameters.items()}
+    yield "  parameters", ", ".join(f"{name}={value}" for name, value in parameters.items())
+    yield "  stage", ", ".join(filter(None, (row.stage, f"interface {row.interface}", row.workload)))
+    yield "  flow", ", ".join(f"{name}={value}" for name, value in row.flow.items())
+    yield "  tests", row.tests
+    yield from (("  mark", mark) for mark in row.marks)
+    yield "  Verilog", f"sha256 {row.verilog_hash}" if row.verilog_hash else ""
+    yield "  tools", ", ".join(f"{name} {version}" for name, version in row.tools.items())
+    yield "  measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s"
+    yield "  sources", "changed since (stale)" if row.stale else "the present ones"
+    figures = (f"{figure.operation} {figure.metric} {cell(figure.value)}".strip() for figure in whole.figures)
+    yield "  with it", ", ".join(figures)
+    yield from (("  caveat", caveat) for caveat in whole.details.get("caveats", ()))
+    yield "  pictures", ", ".join(whole.artifacts)
 
 
-def _figure_text(figure: Any) -> str:
-    operation = f"{figure.operation} " if figure.operation else ""
-    return f"{operation}{figure.metric} {value_text(figure.value)}"
-
-
-def _export(args: argparse.Namespace) -> int:
+def _export(args: Namespace) -> int:
     if not args.targets:
         raise BadInput("export to which file? give its name, as in `modexlab ledger export figures.csv`")
-    check_directory("export", args.targets[0])
+    check_file("export", args.targets[0])
     path = Path(args.targets[0])
     format = args.format or FORMAT_OF.get(path.suffix.lower())
     if format is None:
@@ -558,7 +431,7 @@ def _export(args: argparse.Namespace) -> int:
 class _Action:
     """An action, the options that it obeys besides --ledger, and how many arguments it takes."""
 
-    run: Callable[[argparse.Namespace], int]
+    run: Callable[[Namespace], int]
     options: tuple[str, ...] = ("json",)
     least: int = 0
     most: int = 0
@@ -574,3 +447,28 @@ ACTIONS = {
     "salvage": _Action(_salvage, most=1),
     "path": _Action(_path),
 }
+OPTIONS = (
+    Option("action", choices=tuple(ACTIONS), nargs="?", default="list", help="what to do (default: list)"),
+    Option("targets", metavar="ROW|FILE", nargs="*", help="of show, export, diff, merge, verify and salvage"),
+    "--ledger",
+    Group(
+        "which rows; names and widths may be repeated",
+        (
+            shared("--design", "or a system", action="append"),
+            shared("--nbits", action="append"),
+            repeated("--metric", "NAME", "cycles, area_um2, energy_nj, ..."),
+            repeated("--operation", "NAME", "encrypt, decrypt, ..."),
+            repeated("--stage", "STAGE", "formula, native, flow, ..."),
+            flag("--history", "older measurements of the same points too"),
+            flag("--failures", "points that could not be measured, and why"),
+        ),
+    ),
+    option(
+        "--tolerance",
+        "SHARE",
+        "of diff: the largest relative difference that counts as equal (default: 0)",
+        type=real(_check_share, "0.005"),
+    ),
+    shared("--format", "of export; default: by suffix", choices=(*FORMAT_OF.values(), "reference")),
+    "--json",
+)

@@ -1,23 +1,14 @@
 """`modexlab verilog --package`: write an accelerator as an IP package for another team."""
 
-from __future__ import annotations
-
-import argparse
+from argparse import Namespace
 
 from ...designs.interfaces import AXI4LITE, INTERFACES
+from ...exchange.package.package import Package
 from ...folders import new_directory, write_folder
 from ...progress import Progress
-from ..arguments import (
-    add_design,
-    add_json,
-    add_ledger,
-    add_settings,
-    add_width,
-    answer,
-    ledger_of,
-    one_entry,
-    settings_of,
-)
+from ..arguments import accelerator_of, ledger_of
+from ..options import interfaces, shared
+from ..render import answer, labelled
 
 SUMMARY = "pack a design as an IP core"
 TEXT = """\
@@ -33,44 +24,28 @@ EXAMPLES = """\
   modexlab verilog mont --package --nbits 128 --interface axi4lite-000 -o rsa
   modexlab verilog --package --accelerator gcd --nbits 16 -o gcd_ip"""
 
-DEFAULT_NBITS = 32
+OPTIONS = (
+    *("design", "--accelerator"),
+    shared("--output", "the directory to make", required=True),
+    shared("--nbits", "default: 32, of an accelerator of your own its usual width"),
+    "--set",
+    interfaces(INTERFACES, AXI4LITE.name),
+    *("--force", "--ledger", "--json"),
+)
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    add_design(parser)
-    parser.add_argument("--output", "-o", metavar="DIR", required=True, help="the directory to make")
-    add_width(parser, f"default: {DEFAULT_NBITS}, of an accelerator of your own the usual one")
-    add_settings(parser)
-    parser.add_argument(
-        "--interface",
-        choices=list(INTERFACES),
-        default=AXI4LITE.name,
-        help="how operands reach it (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="write into a directory that has files of another package"
-    )
-    add_ledger(parser)
-    add_json(parser)
-
-
-def execute(args: argparse.Namespace) -> int:
-    from ...exchange.package.package import Package
-
-    design = one_entry(args)
-    settings = settings_of(design, args.settings)
-    nbits = design.usual_nbits if args.nbits is None else args.nbits
-    machine = design.at(nbits, **settings)
+def execute(args: Namespace) -> int:
+    machine = accelerator_of(args)
+    name, nbits = machine.design.name, machine.nbits
     directory = new_directory("--output", args.output, args.force)
+    ledger = ledger_of(args, read_only=True)
     rows = [
         row
-        for row in ledger_of(args, read_only=True).rows(
-            subject=design.name, nbits=nbits, interface=args.interface
-        )
+        for row in ledger.rows(subject=name, nbits=nbits, interface=args.interface)
         if dict(row.parameters) == machine.parameters
     ]
     package = Package(machine, machine.interface(args.interface), rows)
-    label = f"{design.name}, {nbits} bits"
+    label = f"{name}, {nbits} bits"
     with Progress(label, quiet=args.json) as progress:
         files = package.files(lambda part: progress.describe(f"{label}: {part}"))
     write_folder(directory, files)
@@ -80,14 +55,13 @@ def execute(args: argparse.Namespace) -> int:
         "files": sorted(files),
         "figures": len(rows),
     }
-    answer(
-        args,
-        lambda: report,
-        lambda: [
-            f"{args.output}: {package.subject.title}, {len(files)} files",
-            f"  read       {directory / 'doc' / 'datasheet.html'}",
-            f"  simulate   fusesoc --cores-root {args.output} run --target=sim {package.core}"
-            f", or make -C {args.output} sim",
-        ],
+    steps = (
+        ("  read", directory / "doc" / "datasheet.html"),
+        (
+            "  simulate",
+            f"fusesoc --cores-root {args.output} run --target=sim {package.core}, or make -C "
+            f"{args.output} sim",
+        ),
     )
+    answer(args, report, labelled(steps, f"{args.output}: {package.subject.title}, {len(files)} files"))
     return 0

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
-from ...assurance.proof.check import KINDS, UNITS
+from ...assurance.proof import reference
+from ...assurance.proof.check import KINDS, UNITS, Check
+from ...assurance.proof.mutants import Search, first_refuted
+from ...assurance.proof.processor.processor_checks import processor_checks
+from ...designs.catalogue import designs
 from ...json_values import attributes
-from ...lab.verdicts import PROC
+from ...lab.campaign import Campaign
+from ...lab.ledger.ledger import Ledger
+from ...lab.schedulers import Here, Outcome
+from ...lab.verdicts import PROC, Subject, Verdict
 from ...progress import Progress
-from ...table import table
-from ..arguments import (
-    add_json,
-    add_ledger,
-    add_manifests,
-    add_private,
-    add_settings,
-    add_width,
-    answer,
-    interrupted,
-    ledger_of,
-    positive,
-    warn,
-)
+from ..arguments import given, ledger_of, private
+from ..options import PRIVATE, flag, option, positive, repeated, shared
+from ..render import Block, Json, Table, answer, interrupted, warn
 from .leak import machine_of
 
 if TYPE_CHECKING:
-    from ...assurance.proof.check import Check
-    from ...assurance.proof.mutants import Search
     from ...assurance.proof.registry import Proof
-    from ...lab.ledger.ledger import Ledger
-    from ...lab.schedulers import Outcome
-    from ...lab.verdicts import Subject, Verdict
 
 ALL = "all"
 NBITS = 8
@@ -43,32 +34,36 @@ SECONDS = 60
 LONGEST = 64  # letters of a name in the table
 SUMMARY = "prove that a design does what its mathematics says"
 TEXT = """\
+Checks of a design:
 
-
-units     each unit that the design instantiates, against its mathematics: those without registers by SAT, bit
-          heaps by algebra, those with streams on all of their operands, after a proof that nothing else counts
-protocol  of the whole accelerator at all delays: no answer without a request, none lost, doubled or changed
-          before it is taken, each in a bounded number of cycles
-axi4lite  the rules of that bus, of the channels that the machine has on it, whatever a master does that keeps the rules
+units     each unit against its mathematics: combinational units by SAT, bit heaps by algebra, units with
+          streams for all operands, after a proof that nothing else matters
+protocol  for all delays: no answer without a request; none is lost, duplicated or changed before it is
+          accepted; each comes within a bounded number of cycles
+axi4lite  the rules of AXI4-Lite on the channels of the machine, for every master that obeys them
 time      two copies of the machine with different exponents answer in the same cycles: exponents of the same
-          length, or any if the machine promises it; different bases too, if it promises that.
-          An accelerator of another kind: any values of its secret fields (of all if none is secret),
-          and of promised ones
-refusal   invalid operands, and no others, are answered with an error status and result 0
-wipe      the data memory holds the same words after every computation, whatever was computed
-zeroise   behind AXI4-Lite, zeroise leaves no operand or result, delivers no pending answer, and has the
-          machine's state overwritten
-netlist   the flow's own proof that the netlist is the RTL
+          length, or any if the machine promises it; different bases too if it promises that.
+          An accelerator of another kind: any values of its secret fields (of all if none is secret)
+refusal   exactly the invalid operands are answered with an error status and result 0
+wipe      the data memory holds the same words after every computation
+zeroise   behind AXI4-Lite, zeroise leaves no operand or result, drops the pending answer, and overwrites the
+          state of the machine
+netlist   the netlist is equivalent to the RTL (the proof of the flow)
 placed    the placed netlist is that netlist, cell by cell
-Of the processor: each instruction against the manual, and what riscv-formal asks of a pipeline, in so many cycles from any state.
-A check is proved, refuted by a counterexample, or undecided within its CPU-time limit. The exit code is 1
-if a check is refuted or, with all and proc, if a check that the reference lists as proved is not proved
-or, without --check, does not exist any more.
---mutants changes one operator of each unit and requires that the mutant is refuted; with all, it takes each
-class of units once and prints a table of the mutants found.
-Verdicts go to the ledger, from which `modexlab report` has them; `prove all` and `prove proc` take what is there from the
-same sources, so that they go on where they were broken off. A time that depends on the exponent is no fault of a design
-that says so, and with all no exit code 1."""
+
+Checks of the processor (proc): each instruction against the manual, and the checks of riscv-formal for a
+bounded number of cycles from any state.
+
+A check is proved, disproved by a counterexample (REFUTED), or undecided within its CPU-time limit. The exit
+code is 1 if a check is disproved or, for `all` and `proc`, if a check that the reference lists as proved is
+not proved or (without --check) no longer exists. A time that depends on the exponent is no fault of a design
+that says so; for `all` it does not change the exit code.
+
+--mutants changes one operator of each unit and requires that the mutant is disproved; for `all` it does so
+once for each class of units and prints a table of the mutants.
+
+Verdicts go to the ledger; `modexlab report` shows them. `prove all` and `prove proc` reuse the verdicts of
+the same sources, so an interrupted run continues."""
 EXAMPLES = """\
   modexlab prove mont --check AddRedTextbook CondSub
   modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
@@ -80,48 +75,32 @@ EXAMPLES = """\
   modexlab prove proc --check "insn add" ill"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "design",
-        metavar="DESIGN",
-        nargs="?",
-        help=f"a design of the catalogue (see `modexlab show`), all of them: {ALL}, or the processor: {PROC}",
-    )
-    add_manifests(parser)
-    add_width(parser, f"default: {NBITS}; steps without registers are proved at 64 as well")
-    add_settings(parser)
-    add_private(parser)
-    parser.add_argument(
+OPTIONS = (
+    shared("design", f"or {ALL} of them, or {PROC}, the processor"),
+    "--accelerator",
+    shared("--nbits", f"default: {NBITS}; steps without registers are proved at 64 as well"),
+    *("--set", *PRIVATE),
+    repeated(
         "--check",
+        "NAME",
+        f"only these: {', '.join(KINDS)}, or the name of a unit, such as AddRedKoc; may be repeated",
         nargs="+",
-        metavar="NAME",
         action="extend",
-        default=[],
-        help=f"these alone: {', '.join(KINDS)}, or a unit by its name, such as AddRedKoc; may be repeated",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--timeout",
+        "S",
+        f"CPU time of a check in seconds (default: {SECONDS}); netlist checks have the limit of the flow",
         type=positive,
         default=SECONDS,
-        metavar="S",
-        help=f"seconds of a processor that a check gets (default: {SECONDS}); netlists take those of the "
-        "flow",
-    )
-    parser.add_argument(
-        "--mutants",
-        action="store_true",
-        help="faults planted in the units: each must be refuted, else the exit code is 1",
-    )
-    parser.add_argument(
-        "--record",
-        action="store_true",
-        help=f"with {ALL} or {PROC}: make these verdicts the reference (eval/results/proofs.jsonl)",
-    )
-    add_ledger(parser)
-    add_json(parser)
+    ),
+    flag("--mutants", "plant faults in the units; the exit code is 1 if one is not found"),
+    flag("--record", f"with {ALL} or {PROC}: make these verdicts the reference (eval/results/proofs.jsonl)"),
+    *("--ledger", "--json"),
+)
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: Namespace) -> int:
     if args.design == PROC:
         return _prove_processor(args)
     if args.nbits is None:
@@ -129,8 +108,7 @@ def execute(args: argparse.Namespace) -> int:
     args.key = None
     if args.design == ALL:
         return _prove_all(args)
-    from ...assurance.proof.registry import checks  # not at the top: it brings PyMTL3
-    from ...lab.verdicts import Subject
+    from ...assurance.proof.registry import checks  # not at the top: it needs the extra [flow]
 
     if args.record:
         raise BadInput(
@@ -151,17 +129,19 @@ def execute(args: argparse.Namespace) -> int:
         proofs = [
             done.result for done in _proved([(subject, found)], args.timeout, progress, ledger, anew=True)
         ]
-    answer(args, lambda: [item.as_json() for item in proofs], lambda: list(_lines(str(subject), proofs)))
-    return 1 if any(item.refuted for item in proofs) else 0
+    answer(args, [proof.as_json() for proof in proofs], *_proofs(str(subject), proofs))
+    return 1 if any(proof.refuted for proof in proofs) else 0
 
 
-def _prove_processor(args: argparse.Namespace) -> int:
+def _of_a_design(args: Namespace) -> bool:
+    return private(args) or given(args, "settings")
+
+
+def _prove_processor(args: Namespace) -> int:
     """Prove the processor's instructions, without those that the ledger has."""
-    from ...assurance.proof.processor.processor_checks import processor_checks
     from ...assurance.proof.registry import chosen
-    from ...lab.verdicts import Subject
 
-    if args.settings or args.nbits or args.crt or args.verify or args.blind != "no":
+    if _of_a_design(args) or args.nbits:
         raise BadInput(f"{PROC} with settings of a design: the processor is proved as it is by default")
     found = chosen(list(processor_checks()), args.check, PROC)
     if args.mutants:
@@ -169,12 +149,8 @@ def _prove_processor(args: argparse.Namespace) -> int:
     return _prove_what_is_new(args, lambda: [(Subject.processor(), found)])
 
 
-def _prove_mutants(args: argparse.Namespace, found: Sequence[tuple[str, Check]]) -> int:
-    """Faults planted in units, by design and check; nothing of a machine as it is, so nothing for the
-    ledger.
-    """
-    from ...assurance.proof.mutants import first_refuted
-
+def _prove_mutants(args: Namespace, found: Sequence[tuple[str, Check]]) -> int:
+    """Plant faults in units, by design and check; verdicts on mutants do not go to the ledger."""
     searches: list[tuple[str, Search]] = []
     with Progress("mutants", unit="unit", quiet=args.json) as progress:
         for design, check in found:
@@ -184,12 +160,14 @@ def _prove_mutants(args: argparse.Namespace, found: Sequence[tuple[str, Check]])
                 progress.describe(f"{name}: {what}")
 
             searches.append((design, first_refuted(check, args.timeout, report)))
+    refuted = sum(search.refuted for _, search in searches)
     answer(
         args,
-        lambda: [{"design": design, **item.as_json()} for design, item in searches],
-        lambda: list(_refutations(searches)),
+        [{"design": design, **search.as_json()} for design, search in searches],
+        _mutants(searches),
+        f"{refuted} of {len(searches)}: a mutant is refuted",
     )
-    return 0 if all(item.refuted for _, item in searches) else 1
+    return 0 if refuted == len(searches) else 1
 
 
 def _proved(
@@ -203,21 +181,17 @@ def _proved(
     unless they are proved anew.
     """
     from ...assurance.proof.campaign import Proving, Verdicts
-    from ...lab.campaign import Campaign
-    from ...lab.schedulers import Here
 
     known: dict[str, Any] = {}
     tasks = [Proving(subject, check, seconds, known) for subject, found in asked for check in found]
     return Campaign(Here(), progress, Verdicts(ledger, anew)).results(tasks)
 
 
-def _prove_all(args: argparse.Namespace) -> int:
+def _prove_all(args: Namespace) -> int:
     """All designs of the catalogue as they are by default."""
     from ...assurance.proof.registry import checks, first_of_each_class
-    from ...designs.catalogue import designs
-    from ...lab.verdicts import Subject
 
-    if args.settings or args.crt or args.verify or args.blind != "no":
+    if _of_a_design(args):
         raise BadInput("all with settings of one design: --set, --crt, --blind and --verify want a design")
     if args.mutants:
         firsts = first_of_each_class(args.nbits, args.check)
@@ -237,13 +211,9 @@ def _prove_all(args: argparse.Namespace) -> int:
     return _prove_what_is_new(args, asked)
 
 
-def _prove_what_is_new(
-    args: argparse.Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]
-) -> int:
-    """Checks of which the ledger has no verdict from the same sources, and all of them told."""
-    from ...assurance.proof import reference
-
-    told: dict[Any, Verdict] = {}
+def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]) -> int:
+    """Prove the checks of which the ledger has no verdict from the same sources, and print all verdicts."""
+    known: dict[Any, Verdict] = {}
     refuted: list[str] = []
     with ledger_of(args) as ledger, Progress("reading designs", unit="check", quiet=args.json) as progress:
         found = read()
@@ -251,57 +221,45 @@ def _prove_what_is_new(
         try:
             for done in _proved(found, args.timeout, progress, ledger):
                 name = done.task.subject.name, done.task.check.name
-                told[name] = done.result if done.reused else done.result.of(done.task.subject)
+                known[name] = done.result if done.reused else done.result.of(done.task.subject)
                 if not done.reused:
-                    refuted += _counterexample(" ".join(name), done.result)
+                    refuted.append(_counterexample(" ".join(name), done.result))
         except KeyboardInterrupt:
-            return interrupted(f"{len(told)} of {len(asked)} checks are in the ledger")
-    verdicts = [told[name] for name in asked]
-    answer(
-        args,
-        lambda: [_verdict_as_json(item) for item in verdicts],
-        lambda: [*_verdicts(verdicts), *refuted],
-    )
+            return interrupted(f"{len(known)} of {len(asked)} checks are in the ledger")
+    verdicts = [known[name] for name in asked]
+    counted = Counter(verdict.verdict for verdict in verdicts)
+    total = ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
+    answer(args, list(map(_verdict_as_json, verdicts)), _verdicts(verdicts), total, *refuted)
     gone = [] if args.check else reference.gone(verdicts, verdicts[0].nbits)
     lost = [] if args.record else reference.lost(verdicts)
     if args.record:
         reference.record(verdicts, gone)
     else:
-        lost += [
-            f"{subject} {check}: is recorded, but no such check exists now" for subject, _, check in gone
-        ]
+        lost += [f"{subject} {check}: is recorded, but no longer exists" for subject, _, check in gone]
     for message in lost:
         warn(message)
-    return (
-        1 if lost or any(verdict.verdict == REFUTED and not verdict.by_nature for verdict in verdicts) else 0
-    )
+    wrong = any(verdict.verdict == REFUTED and not verdict.by_nature for verdict in verdicts)
+    return 1 if lost or wrong else 0
 
 
-def _refutations(searches: Sequence[tuple[str, Search]]) -> Iterator[str]:
-    """Return a line for each unit: the fault found, how it was found, and the results of the faults before
-    it.
-    """
-    head = ("design", "check", "mutant", "found by", "s", "before it")
-    yield table(
-        head,
-        [
-            (
-                design,
-                _cut(item.check.name),
-                _cut(item.what) or "none is refuted",
-                item.outcome.how if item.outcome else "-",
-                f"{item.outcome.seconds:.1f}" if item.outcome else "-",
-                _before(item),
-            )
-            for design, item in searches
-        ],
-    )
-    yield ""
-    yield f"{sum(search.refuted for _, search in searches)} of {len(searches)}: a mutant is refuted"
+def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
+    """A row for each unit: the mutant that was disproved, how, and the mutants before it."""
+    rows = [
+        (
+            design,
+            _cut(search.check.name),
+            _cut(search.what) or "none is refuted",
+            search.outcome and search.outcome.how,
+            search.outcome and f"{search.outcome.seconds:.1f}",
+            _before(search),
+        )
+        for design, search in searches
+    ]
+    return Table(("design", "check", "mutant", "found by", "s", "before it"), rows)
 
 
 def _before(search: Search) -> str:
-    """Faults that did not refute the check, counted by what they came to."""
+    """Count the mutants that were not disproved, by their outcome."""
     counted = {
         "no hardware": search.refused,
         "the same unit": len(search.same),
@@ -311,7 +269,7 @@ def _before(search: Search) -> str:
     return ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "-"
 
 
-def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
+def _verdict_as_json(verdict: Verdict) -> Json:
     return {
         "design": verdict.subject,
         "check": verdict.name,
@@ -320,39 +278,27 @@ def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _verdicts(found: Sequence[Verdict]) -> Iterator[str]:
-    """A line for each, and how many."""
-    head = ("design", "check", "verdict", "s", "how")
-    yield table(
-        head,
-        [(item.subject, _cut(item.name), item.verdict, f"{item.seconds:.1f}", item.how) for item in found],
-    )
-    counted = Counter(item.verdict for item in found)
-    yield ""
-    yield ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
+def _verdicts(found: Sequence[Verdict]) -> Table:
+    rows = [(item.subject, _cut(item.name), item.verdict, f"{item.seconds:.1f}", item.how) for item in found]
+    return Table(("design", "check", "verdict", "s", "how"), rows)
 
 
-def _lines(name: str, proofs: Sequence[Proof]) -> Iterator[str]:
-    yield name
+def _proofs(name: str, proofs: Sequence[Proof]) -> Iterator[Block]:
     rows = [
         (_cut(proof.check.name), proof.outcome.verdict, f"{proof.outcome.seconds:.1f}", proof.outcome.how)
         for proof in proofs
     ]
-    yield table(("check", "verdict", "s", "how"), rows)
-    for proof in proofs:
-        yield from _counterexample(proof.check.name, proof)
+    yield Table(("check", "verdict", "s", "how"), rows, name)
+    yield from (_counterexample(proof.check.name, proof) for proof in proofs)
 
 
-def _counterexample(name: str, proof: Proof) -> Iterator[str]:
-    """The inputs by which a check breaks, cycle by cycle."""
-    if proof.outcome.counterexample:
-        yield ""
-        yield f"{name} is refuted by"
-        yield from (f"  {_inputs(cycle)}" for cycle in proof.outcome.counterexample)
-
-
-def _inputs(cycle: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value:#x}" for name, value in cycle.items()) or "(any inputs)"
+def _counterexample(name: str, proof: Proof) -> str:
+    """The inputs that disprove a check, cycle by cycle."""
+    cycles = [
+        ", ".join(f"{port} = {value:#x}" for port, value in cycle.items()) or "(any inputs)"
+        for cycle in proof.outcome.counterexample or ()
+    ]
+    return "\n  ".join([f"{name} is refuted by", *cycles]) if cycles else ""
 
 
 def _cut(name: str) -> str:

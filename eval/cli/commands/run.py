@@ -1,47 +1,34 @@
 """`modexlab run`: one operation on one design, checked against Python's `pow`."""
 
-from __future__ import annotations
-
-import argparse
 import operator
 import random
 import secrets
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl.errors import BadInput, shown
 from ....fl.param import PAPER_NBITS
+from ....fl.rsa_keys import RSAKey
 from ....fl.status import MEANING, Status
-from ...designs.session import LEVELS, NoResult
+from ...designs.interfaces import INTERFACES, Operands
+from ...designs.machine import Design
+from ...designs.own import OwnDesign
+from ...designs.protection import private_settings
+from ...designs.session import LEVELS, NoResult, Operated
 from ...designs.widths import check_fit, check_width
+from ...designs.workload_names import parts_of
+from ...folders import check_file
+from ...json_values import json_number
 from .. import own
-from ..arguments import (
-    add_design,
-    add_interface,
-    add_json,
-    add_operands,
-    add_private,
-    add_settings,
-    add_width,
-    add_workload,
-    answer_all,
-    check_directory,
-    entries_of,
-    json_number,
-    number,
-    refuse_with_workload,
-    settings_of,
-)
-from ..operations import Operation, Report, labelled
+from ..arguments import Settings, entries_of, given, private, refuse, settings_of
+from ..operations import Operation
+from ..options import PRIVATE, RSA_OPERANDS, Group, flag, interfaces, number, option, shared
+from ..render import Json, answer_all
 
-if TYPE_CHECKING:
-    from ....fl.rsa_keys import RSAKey
-    from ...designs.interfaces import Operands
-    from ...designs.machine import Design
-    from ...designs.own import OwnDesign
-    from ...designs.session import Operated
-
+ONE_OF = "a key needs one of --encrypt M and --decrypt C"
+BESIDE_KEY = " beside --key; give the operands or a key, not both"
 Result = int | list[int]  # of one exponentiation, or of each of a workload
 
 SUMMARY = "simulate an operation at any level and check its result"
@@ -69,64 +56,49 @@ EXAMPLES = """\
   modexlab run --accelerator cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    add_design(parser)
-    add_operands(parser, required=True)
-    own.add_fields(parser)
-    key = parser.add_argument_group("an RSA key instead of operands")
-    key.add_argument("--key", metavar="FILE", help="PEM, DER or JSON file with an RSA key")
-    key.add_argument("--encrypt", type=number, metavar="M", help="M^e mod n")
-    key.add_argument("--decrypt", type=number, metavar="C", help="C^d mod n")
-    add_private(key)
-    key.add_argument(
-        "--unchecked",
-        action="store_true",
-        help="take a key whose numbers do not belong together: the machine is to find out",
-    )
-    key.add_argument(
-        "--seed", type=number, metavar="N", help="draw blinding numbers from this seed, to repeat a run"
-    )
-    add_workload(parser)
-    add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
-    add_settings(parser)
-    add_interface(parser)
-    parser.add_argument(
-        "--level",
-        choices=LEVELS,
-        default="rtl",
-        help="level of the model; or formula: `modexlab run --level formula --help` (default: rtl)",
-    )
-    parser.add_argument(
-        "--stage",
-        help="how RTL is simulated: python, verilog or native (default: native; with --trace: python)",
-    )
-    parser.add_argument("--trace", action="store_true", help="print the line trace of every cycle")
-    parser.add_argument("--vcd", metavar="FILE", help="write waveforms")
-    add_json(parser)
+OPTIONS = (
+    *("design", "--accelerator", *RSA_OPERANDS, "--field"),
+    Group(
+        "an RSA key instead of operands",
+        (
+            "--key",
+            option("--encrypt", "M", "M^e mod n", type=number),
+            option("--decrypt", "C", "C^d mod n", type=number),
+            *PRIVATE,
+            flag("--unchecked", "accept a key whose numbers do not belong together, for the machine to find"),
+            shared("--seed", "of blinding, to repeat a run"),
+        ),
+    ),
+    "--workload",
+    shared("--nbits", "default: length of the modulus, rounded up to a multiple of 32"),
+    "--set",
+    interfaces(INTERFACES),
+    shared("--level", "default: rtl; for formula see `modexlab run --level formula --help`", choices=LEVELS),
+    shared("--stage", "default: native; with --trace: python"),
+    *("--trace", "--vcd", "--json"),
+)
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: Namespace) -> int:
     """The operation on each of the designs."""
     designs = entries_of(args)
-    if len(designs) > 1 and args.vcd is not None:
-        raise BadInput(f"--vcd with {len(designs)} designs: they would write one file; name one design")
     if args.vcd is not None:
-        check_directory("--vcd", args.vcd)
+        if len(designs) > 1:
+            raise BadInput(f"--vcd with {len(designs)} designs: they would write one file; name one design")
+        check_file("--vcd", args.vcd)
     ran = [_operation(args, design).run(args) for design in designs]
     answer_all(args, ran)
     return 0 if all(report["ok"] for report, _ in ran) else 1
 
 
-def _operation(args: argparse.Namespace, design: Design | OwnDesign) -> Operation:
+def _operation(args: Namespace, design: Design | OwnDesign) -> Operation:
     """The operation of the options."""
-    from ...designs.own import OwnDesign  # not at the top: it brings PyMTL3, and --help must be quick
-
     if isinstance(design, OwnDesign):
         return own.operation(args, design)
     own.refuse_fields(args)
     settings = settings_of(design, args.settings)
-    if _private(args, design, settings):
-        return _by_program(args, design, settings)
+    if _by_program(args, design, settings):
+        return _private_operation(args, design, settings)
     if args.nbits is not None:
         check_width(args.nbits)
     if args.workload is not None:
@@ -142,7 +114,7 @@ class Exponentiations(Operation):
     golden: Result
     combine: Callable[[Sequence[int]], Result] = operator.itemgetter(0)
 
-    def outcome(self, operated: Sequence[Operated]) -> Report:
+    def outcome(self, operated: Sequence[Operated]) -> Json:
         """NoResult if the machine answered a status."""
         result = self.combine([_power(*part.responses[0]) for part in operated])
         report = {
@@ -155,11 +127,11 @@ class Exponentiations(Operation):
             report["program"] = self.accelerator.programmed.program.listing()
         return report
 
-    def lines(self, report: Report) -> Iterator[str]:
+    def lines(self, report: Json) -> Iterator[tuple[str, str]]:
         for ((base, exp, mod),) in self.parts:
-            yield labelled(self.name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}")
-        yield labelled("result", _value(report["result"]))
-        yield _golden_line(report)
+            yield self.name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}"
+        yield "result", _value(report["result"])
+        yield "golden", _golden(report)
 
 
 def _power(status: int, result: int) -> int:
@@ -168,12 +140,12 @@ def _power(status: int, result: int) -> int:
     return result
 
 
-def _golden_line(report: Report) -> str:
-    return labelled("golden", f"{_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}")
+def _golden(report: Json) -> str:
+    return f"{_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
 
 
 def _exponentiations(
-    design: Design, settings: dict[str, Any], nbits: int, name: str, parts: Sequence[Operands], **more: Any
+    design: Design, settings: Settings, nbits: int, name: str, parts: Sequence[Operands], **more: Any
 ) -> Exponentiations:
     """Exponentiations on the machine of this width; BadInput for operands that it refuses."""
     machine = design.at(nbits, **settings)
@@ -189,7 +161,7 @@ class PrivateOperation(Operation):
 
     golden: int
 
-    def outcome(self, operated: Sequence[Operated]) -> Report:
+    def outcome(self, operated: Sequence[Operated]) -> Json:
         machine, (part,) = self.accelerator, operated
         code, result = part.responses[0]
         status = Status(code)
@@ -205,7 +177,7 @@ class PrivateOperation(Operation):
             "program": machine.programmed.program.listing(),
         }
 
-    def title(self, report: Report) -> str:
+    def title(self, report: Json) -> str:
         params = report["params"]
         protections = ["CRT"] if params["crt"] else []
         protections += {"no": [], "both": ["message and exponent blinded"]}.get(
@@ -214,50 +186,40 @@ class PrivateOperation(Operation):
         protections += ["result checked"] if params["verify"] else []
         return f"{params['schedule']}, {', '.join(protections) or 'unprotected'}"
 
-    def lines(self, report: Report) -> Iterator[str]:
+    def lines(self, report: Json) -> Iterator[tuple[str, str]]:
         if report["status"]:
-            yield labelled("status", f"{report['status']} {report['status_name']}: {report['meaning']}")
+            yield "status", f"{report['status']} {report['status_name']}: {report['meaning']}"
         else:
-            yield labelled("result", _value(report["result"]))
-        yield _golden_line(report)
-
-    def last_lines(self, report: Report) -> Iterator[str]:
+            yield "result", _value(report["result"])
+        yield "golden", _golden(report)
         params = report["params"]
         words = [f"modexlab show {report['design']} --program --nbits {report['nbits']}"]
         words += ["--crt"] if params["crt"] else []
         words += [f"--blind {params['blind']}"] if params["blind"] != "no" else []
         words += ["--verify"] if params["verify"] else []
-        yield labelled("program", f"{len(report['program'])} words; `{' '.join(words)}` prints them")
+        yield "program", f"{len(report['program'])} words; `{' '.join(words)}` prints them"
 
 
-def _private(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> bool:
-    """A private operation that the design does by a program of its own, with CRT, blinding or the check."""
-    by_option = args.crt or args.verify or args.blind != "no"
+def _by_program(args: Namespace, design: Design, settings: Settings) -> bool:
+    """Whether the design computes a private operation by a program of its own."""
     by_setting = settings.get("crt") or settings.get("verify") or settings.get("blind", "no") != "no"
-    if not (by_option or by_setting):
+    if not (private(args) or by_setting):
         return False
-    if by_option and args.encrypt is not None and args.decrypt is not None:
-        raise BadInput("a key needs one of --encrypt M and --decrypt C")
+    if private(args) and args.encrypt is not None and args.decrypt is not None:
+        raise BadInput(ONE_OF)
     if args.decrypt is None or args.key is None:
         raise BadInput("--crt, --blind and --verify are for a private key; add --key FILE and --decrypt C")
-    if design.programmed:
-        return True
-    if args.blind != "no" or args.verify:
+    if not design.programmed and (args.blind != "no" or args.verify):
         raise BadInput(
             f"{design.name} has a control of its own and no program: it can neither blind nor check; take a "
             "design such as mont"
         )
-    return False
+    return design.programmed
 
 
-def _by_program(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> PrivateOperation:
+def _private_operation(args: Namespace, design: Design, settings: Settings) -> PrivateOperation:
     """A decryption by a program with CRT, blinding and the check."""
-    from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
-    from ...designs.protection import private_settings
-
-    for name in ("base", "exp", "mod", "workload"):
-        if getattr(args, name) is not None:
-            raise BadInput(f"--{name} beside --key; give the operands or a key, not both")
+    refuse(args, ("base", "exp", "mod", "workload"), BESIDE_KEY)
     key = RSAKey.load(args.key, unchecked=args.unchecked)
     if key.d is None:
         raise BadInput(f"the key in {args.key} is public: give the private key to decrypt")
@@ -281,13 +243,13 @@ def _by_program(args: argparse.Namespace, design: Design, settings: dict[str, An
     return PrivateOperation(accelerator=machine, name="decrypt", parts=[[operands]], golden=pow(*operands))
 
 
-def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Exponentiations:
+def _named(args: Namespace, design: Design, settings: Settings) -> Exponentiations:
     """A workload by its name: all of its parts on the machine, one after the other."""
-    from ...designs.workload_names import (
-        parts_of,  # not at the top: it brings the keys, and --help must be quick
+    refuse(
+        args,
+        ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"),
+        " beside --workload, which has its own operands; drop one of them",
     )
-
-    refuse_with_workload(args, ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"))
     nbits = PAPER_NBITS if args.nbits is None else args.nbits
     parts = parts_of(args.workload, design.at(nbits, **settings), nbits)
     return _exponentiations(
@@ -302,7 +264,7 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     )
 
 
-def _of_operands(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Exponentiations:
+def _of_operands(args: Namespace, design: Design, settings: Settings) -> Exponentiations:
     """The power of --base, --exp and --mod."""
     if args.encrypt is not None or args.decrypt is not None or args.crt:
         raise BadInput("--encrypt, --decrypt and --crt need a key; add --key FILE.pem")
@@ -316,18 +278,13 @@ def _of_operands(args: argparse.Namespace, design: Design, settings: dict[str, A
     return _exponentiations(design, settings, nbits, "modexp", [operands], golden=pow(*operands))
 
 
-def _with_key(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Exponentiations:
+def _with_key(args: Namespace, design: Design, settings: Settings) -> Exponentiations:
     """An encryption or a decryption, by the key's own exponents."""
-    given = [f"--{name}" for name in ("base", "exp", "mod") if getattr(args, name) is not None]
-    if given:
-        raise BadInput(f"{', '.join(given)} beside --key; give the operands or a key, not both")
+    if names := [f"--{name}" for name in ("base", "exp", "mod") if given(args, name)]:
+        raise BadInput(f"{', '.join(names)}{BESIDE_KEY}")
     if (args.encrypt is None) == (args.decrypt is None):
-        raise BadInput("a key needs one of --encrypt M and --decrypt C")
-    from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
-
+        raise BadInput(ONE_OF)
     key = RSAKey.load(args.key)
-    if args.encrypt is not None and args.crt:
-        raise BadInput("--crt is for --decrypt; encryption needs no primes")
     if args.crt:
         return _by_primes(args, design, settings, key)
     encrypts = args.encrypt is not None
@@ -338,9 +295,7 @@ def _with_key(args: argparse.Namespace, design: Design, settings: dict[str, Any]
     return _exponentiations(design, settings, nbits, name, [operands], golden=golden)
 
 
-def _by_primes(
-    args: argparse.Namespace, design: Design, settings: dict[str, Any], key: RSAKey
-) -> Exponentiations:
+def _by_primes(args: Namespace, design: Design, settings: Settings, key: RSAKey) -> Exponentiations:
     """A decryption on a machine of half the key's width; the host combines both powers."""
     golden = key.decrypt_crt(args.decrypt)
     p, q, dp, dq, _ = key.crt()

@@ -1,45 +1,48 @@
 """`modexlab proc soc`: an accelerator on the bus of a RISC-V chip made with LiteX, and a program in C."""
 
-from __future__ import annotations
-
-import argparse
-from typing import TYPE_CHECKING, Any, TypeVar
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import AXI4LITE
-from ...exchange.soc.cpus import CPUS
-from ...folders import new_directory, write_folder
-from ...progress import Progress
-from ...table import table
-from .. import own
-from ..arguments import (
-    add_design,
-    add_json,
-    add_settings,
-    add_width,
-    answer,
-    described,
-    json_value,
-    one_entry,
-    settings_of,
+from ...designs.machine import Design
+from ...designs.own import OwnDesign
+from ...designs.runnable import Runnable
+from ...designs.system_catalogue import check_key_width
+from ...exchange.soc.chip import (
+    Chip,
+    RoundTrip,
+    TableCalls,
+    calls_cycles,
+    calls_software,
+    expected_cycles,
+    require_litex,
+    round_trip,
+    round_trip_software,
+    table_calls,
+    workloads,
+    works,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ...designs.machine import Design
-    from ...designs.runnable import Runnable
-    from ...exchange.soc.chip import Chip, RoundTrip, TableCalls
-    from ...exchange.soc.program import Software
+from ...exchange.soc.cpus import CPUS
+from ...exchange.soc.folder import CALLS, ROUND_TRIP, folder_files
+from ...exchange.soc.program import Software
+from ...folders import new_directory, write_folder
+from ...json_values import attributes, json_value
+from ...progress import Progress
+from .. import own
+from ..arguments import Settings, described, one_entry, settings_of
+from ..options import choice, shared
+from ..render import Json, Table, answer
 
 SUMMARY = "encrypt and decrypt on a RISC-V chip with a machine on its bus"
 TEXT = """\
 The chip is made
-with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its interrupt. Verilator
-simulates it. Its program is C on the bare metal, with the driver modexlab.h: it loads the longest key that the
-machine takes, encrypts a message and decrypts the ciphertext. An accelerator of your own is called with the
-first requests of its table. Results are compared by the program, and once more here; exit code 1 if one is
-wrong."""
+with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its interrupt.
+Verilator simulates it. The bare-metal program in C uses the driver modexlab.h: it loads the longest key
+that fits, encrypts a message and decrypts the ciphertext. An accelerator of your own is called with the
+first requests of its table. The program checks the results, and so does this command; exit code 1 if one
+is wrong."""
 EXAMPLES = """\
   modexlab proc soc mont --nbits 64
   modexlab proc soc mont --nbits 64 --cpu picorv32 --wait interrupt
@@ -50,44 +53,32 @@ DEFAULT_NBITS, DEFAULT_CPU = 64, "vexriscv"
 POLLING, INTERRUPT = "polling", "interrupt"
 PHASES = ("load", "start", "wait", "read", "whole", "machine")  # of a call, in cycles
 NOTE = """\
-Cycles as the CPU sees them, each phase with the store that marks its end; the first call finds cold caches. Load: the key.
-Start: write the base, start. Machine: by its own counter, from start to result. Share: of the machine in the whole call."""
+Cycles as the CPU sees them, each phase with the store that marks its end; the first call finds cold caches.
+Load: the key. Start: write the base, start. Machine: by its own counter, from start to result. Share: of the
+machine in the whole call."""
 
 CALLS_NOTE = """\
 Cycles as the CPU sees them, from the first write to the return of a call; caches are cold at first."""
 Trip = TypeVar("Trip")
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    add_design(parser)
-    add_width(
-        parser,
-        f"an even number from 16, default: {DEFAULT_NBITS}; of your own: its usual width",
-    )
-    add_settings(parser)
-    parser.add_argument("--cpu", choices=CPUS, default=DEFAULT_CPU, help=f"the CPU (default: {DEFAULT_CPU})")
-    parser.add_argument(
+OPTIONS = (
+    *("design", "--accelerator"),
+    shared("--nbits", f"an even number from 16; default: {DEFAULT_NBITS}; of your own: its usual width"),
+    "--set",
+    choice("--cpu", CPUS, f"the CPU (default: {DEFAULT_CPU})", DEFAULT_CPU),
+    choice(
         "--wait",
-        choices=(POLLING, INTERRUPT),
-        default=POLLING,
-        help=f"how the program waits for the machine (default: {POLLING}, the only way for your own)",
-    )
-    parser.add_argument(
-        "--output",
-        "-o",
-        metavar="DIR",
-        help="write the chip to this directory: Verilog, program, map of registers, and how to build it "
-        "again",
-    )
-    parser.add_argument("--force", action="store_true", help="write into a directory that has files")
-    add_json(parser)
+        (POLLING, INTERRUPT),
+        f"how the program waits for the machine (default: {POLLING}, the only way for your own)",
+        POLLING,
+    ),
+    shared("--output", "a directory: Verilog, program, register map, and how to build the chip again"),
+    *("--force", "--json"),
+)
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ...designs.own import OwnDesign
-    from ...exchange.soc.chip import calls_cycles, calls_software, table_calls
-    from ...exchange.soc.folder import CALLS
-
+def execute(args: Namespace) -> int:
     design = one_entry(args)
     settings = settings_of(design, args.settings)
     if not isinstance(design, OwnDesign):
@@ -103,12 +94,8 @@ def execute(args: argparse.Namespace) -> int:
     return 0 if trip.ok else 1
 
 
-def _round_trip(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> int:
+def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
     """A machine of the catalogue: RSA there and back."""
-    from ...designs.system_catalogue import check_key_width
-    from ...exchange.soc.chip import expected_cycles, round_trip, round_trip_software, workloads, works
-    from ...exchange.soc.folder import ROUND_TRIP
-
     nbits = check_key_width(DEFAULT_NBITS if args.nbits is None else args.nbits)
     if any(param.name == "modulus" for param in design.params):  # made for one, and so for that of the key
         settings.setdefault("modulus", workloads(nbits)[0].mod)
@@ -131,7 +118,7 @@ def _round_trip(args: argparse.Namespace, design: Design, settings: dict[str, An
 
 
 def _run(
-    args: argparse.Namespace,
+    args: Namespace,
     machine: Runnable,
     software: Callable[[Chip], Software],
     run: Callable[[Chip, Callable[[int], object]], Trip],
@@ -139,9 +126,6 @@ def _run(
     words: Mapping[str, str],
 ) -> Trip:
     """Make the chip, write its folder, and run the program."""
-    from ...exchange.soc.chip import Chip, require_litex
-    from ...exchange.soc.folder import folder_files
-
     directory = None if args.output is None else new_directory("--output", args.output, args.force)
     require_litex(args.cpu)
     label = f"{machine.design.name}, {machine.nbits} bits, {args.cpu}"
@@ -154,34 +138,34 @@ def _run(
         return run(chip, lambda cycle: progress(cycle, cycles))
 
 
-def _as_json(trip: RoundTrip | TableCalls, calls: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    """A program and its calls, for scripts."""
-    output = trip.output
-    return {
-        **described(trip.chip.machine),
+def _answer(
+    args: Namespace,
+    trip: RoundTrip | TableCalls,
+    calls: list[Json],
+    table: Table,
+    note: str,
+    how: str = POLLING,
+    **more: Any,
+) -> None:
+    """A program and its calls."""
+    machine, output = trip.chip.machine, trip.output
+    report = {
+        **described(machine),
         **more,
         "cpu": trip.chip.cpu,
         "ok": trip.ok,
         "exit_code": output.code,
-        "text": output.text,
-        "cycles": output.cycles,
+        **attributes(output, "text", "cycles"),
         "calls": calls,
     }
-
-
-def _text(
-    args: argparse.Namespace, trip: RoundTrip | TableCalls, how: str, lines: str, note: str
-) -> list[str]:
-    """A program and the table of its calls, in words."""
-    machine, output = trip.chip.machine, trip.output
-    text = [f"{machine.design.name}, {machine.nbits} bits, on {trip.chip.cpu}, by {how}"]
+    title = f"{machine.design.name}, {machine.nbits} bits, on {trip.chip.cpu}, by {how}"
     if output.code != 0:
-        text.append(f"the program ended with exit code {output.code}: {'; '.join(output.text)}")
-    text += ["", lines, "", note]
-    return text if args.output is None else [*text, "", f"the chip: {args.output} (see README.md there)"]
+        title += f"\nthe program ended with exit code {output.code}: {'; '.join(output.text)}"
+    where = "" if args.output is None else f"the chip: {args.output} (see README.md there)"
+    answer(args, report, title, table, note, where)
 
 
-def _answer_calls(args: argparse.Namespace, trip: TableCalls) -> None:
+def _answer_calls(args: Namespace, trip: TableCalls) -> None:
     shape = trip.chip.machine.shape
     calls = [
         {
@@ -194,17 +178,16 @@ def _answer_calls(args: argparse.Namespace, trip: TableCalls) -> None:
         }
         for call in trip.calls
     ]
-    rows = [[call.row.name, _verdict(call.ok), str(call.cycles)] for call in trip.calls]
-    lines = table(["row", "result", "whole call"], rows)
-    answer(args, lambda: _as_json(trip, calls), lambda: _text(args, trip, POLLING, lines, CALLS_NOTE))
+    rows = [[call.row.name, _verdict(call.ok), call.cycles] for call in trip.calls]
+    _answer(args, trip, calls, Table(["row", "result", "whole call"], rows), CALLS_NOTE)
 
 
-def _answer_round_trip(args: argparse.Namespace, trip: RoundTrip) -> None:
+def _answer_round_trip(args: Namespace, trip: RoundTrip) -> None:
     calls = [
         {
             "operation": call.operation,
             "ok": call.result == call.expected,
-            **{phase: getattr(call, phase) for phase in PHASES},
+            **attributes(call, *PHASES),
             "result": json_value(call.result),
             "expected": json_value(call.expected),
         }
@@ -212,21 +195,17 @@ def _answer_round_trip(args: argparse.Namespace, trip: RoundTrip) -> None:
     ]
     rows = [
         [
-            call.operation,
-            _verdict(call.result == call.expected),
-            *(str(getattr(call, phase)) for phase in PHASES),
-            f"{100 * call.machine / call.whole:.1f}",
+            call["operation"],
+            _verdict(call["ok"]),
+            *(call[phase] for phase in PHASES),
+            f"{100 * call['machine'] / call['whole']:.1f}",
         ]
-        for call in trip.calls
+        for call in calls
     ]
-    heads = {"whole": "whole call"}
-    lines = table(["operation", "result", *(heads.get(phase, phase) for phase in PHASES), "share (%)"], rows)
+    phases = ["whole call" if phase == "whole" else phase for phase in PHASES]
+    table = Table(["operation", "result", *phases, "share (%)"], rows)
     how = f"{args.wait}, with a key of {trip.key_nbits} bits"
-    answer(
-        args,
-        lambda: _as_json(trip, calls, key_nbits=trip.key_nbits, wait=args.wait),
-        lambda: _text(args, trip, how, lines, NOTE),
-    )
+    _answer(args, trip, calls, table, NOTE, how, key_nbits=trip.key_nbits, wait=args.wait)
 
 
 def _verdict(ok: bool) -> str:

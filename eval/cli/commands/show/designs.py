@@ -1,18 +1,16 @@
 """`modexlab show`: the catalogue as a table, one design in detail, or JSON."""
 
-from __future__ import annotations
+from argparse import Namespace
+from collections.abc import Sequence
 
-import argparse
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-from .....fl.param import PAPER_NBITS
-from ....table import table
-from ...arguments import add_json, answer, find_design, json_number, json_value
-
-if TYPE_CHECKING:
-    from .....fl.param import Param
-    from ....designs.machine import Design
+from .....fl.param import PAPER_NBITS, Param
+from ....designs import catalogue
+from ....designs.machine import Design
+from ....designs.promises import WORDS
+from ....json_values import attributes, json_number, json_value
+from ....papers.published import by_name
+from ...options import shared
+from ...render import Block, Json, Table, answer
 
 SUMMARY = "list the accelerators of the catalogue"
 EXAMPLES = """\
@@ -21,38 +19,29 @@ EXAMPLES = """\
   modexlab show designs --json       for scripts"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("design", metavar="DESIGN", nargs="?", help="show this one in detail")
-    add_json(parser)
+OPTIONS = (shared("design", "shows this one in detail"), "--json")
 
 
-def _param_as_json(param: Param) -> dict[str, Any]:
+def _param_as_json(param: Param) -> Json:
     """A parameter; legal values are a list, or {"least": ...} where there are too many to list."""
     legal = param.legal
     return {
-        "name": param.name,
+        **attributes(param, "name", "help"),
         "default": json_value(param.default),
         "default_nbits": PAPER_NBITS,
         "legal": list(legal) if isinstance(legal, tuple) else {"least": json_number(legal.least)},
         "legal_text": param.describe_legal(),
-        "help": param.help,
     }
 
 
 def _published(design: Design) -> dict[str, float | int]:
     """Cycles by workload of the paper's own RTL, where the design is a machine of it."""
-    from ....papers.published import by_name
-
     return by_name("001", "RTL").get(design.name, {}) if design.paper == "001" else {}
 
 
-def _as_json(design: Design) -> dict[str, Any]:
+def _as_json(design: Design) -> Json:
     return {
-        "name": design.name,
-        "family": design.family,
-        "paper": design.paper,
-        "domain": design.domain,
-        "schedule": design.schedule,
+        **attributes(design, "name", "family", "paper", "domain", "schedule", "summary"),
         **design.promises.as_json(),
         "constant_schedules": [
             value
@@ -60,7 +49,6 @@ def _as_json(design: Design) -> dict[str, Any]:
             if param is design.control.schedule and promises.constant_time
         ],
         "constant_settings": _by_word(design),
-        "summary": design.summary,
         "params": [_param_as_json(param) for param in design.params],
         "published": _published(design),
     }
@@ -93,22 +81,15 @@ def _detail(design: Design) -> str:
     return "\n".join(lines)
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ....designs import catalogue
-
-    designs = [find_design(args.design)] if args.design else list(catalogue.designs())
-    answer(
-        args,
-        lambda: [_as_json(design) for design in designs],
-        lambda: _detail(designs[0]) if args.design else lines(designs),
-    )
+def execute(args: Namespace) -> int:
+    designs = [catalogue.find(args.design)] if args.design else catalogue.designs()
+    shown = [_detail(designs[0])] if args.design else listed(designs)
+    answer(args, [_as_json(design) for design in designs], *shown)
     return 0
 
 
 def _by_word(design: Design) -> dict[str, list[str]]:
     """The schedules, and the settings that change the default machine's promise, by the word for it."""
-    from ....designs.promises import WORDS  # not at the top: it brings PyMTL3
-
     found: dict[str, list[str]] = {}
     for param, value, promises in design.alternatives():
         if param is design.control.schedule or promises.word != design.promises.word:
@@ -116,21 +97,20 @@ def _by_word(design: Design) -> dict[str, list[str]]:
     return {word: found[word] for word in WORDS if word in found}
 
 
-def lines(designs: Sequence[Design]) -> Iterator[str]:
-    """All of them."""
+def listed(designs: Sequence[Design]) -> list[Block]:
+    """A table of designs, and a sentence on each."""
+    fields = ("family", "paper", "domain", "schedule")
     rows = [
         [
             design.name,
-            design.family,
-            design.paper or "-",
-            design.domain,
-            design.schedule,
+            *(getattr(design, field) or None for field in fields),
             design.promises.word,
-            str(len(design.params)),
+            len(design.params),
         ]
         for design in designs
     ]
-    yield table(["design", "family", "paper", "domain", "schedule", "constant time", "parameters"], rows)
-    yield ""
-    yield from (f"{design.name}: {design.summary}" for design in designs)
-    yield "\n`modexlab show DESIGN` shows what a design is and which values its parameters take."
+    return [
+        Table(["design", *fields, "constant time", "parameters"], rows),
+        "\n".join(f"{design.name}: {design.summary}" for design in designs),
+        "`modexlab show DESIGN` shows what a design is and which values its parameters take.",
+    ]

@@ -1,10 +1,11 @@
 """`modexlab show`: the designs, papers and spaces, or one design in detail."""
 
-from __future__ import annotations
+from argparse import Namespace
 
-import argparse
-
-from ...arguments import answer
+from ....designs import catalogue
+from ....papers.published import NUMBERS
+from ....papers.published import papers as published
+from ...render import answer
 from . import designs, papers, spaces
 
 SUMMARY = "list designs, papers and spaces, or show one design"
@@ -12,30 +13,22 @@ EXAMPLES = """\
   modexlab show
   modexlab show mont
   modexlab show mont --json"""
-add = designs.add
+OPTIONS = designs.OPTIONS
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: Namespace) -> int:
     if args.design:
         return designs.execute(args)
-    from ....designs import catalogue
-    from ....lab.space import names
-    from ....papers.published import NUMBERS
-    from ....papers.published import papers as published
-
+    found = spaces.spaces()
     answer(
         args,
-        lambda: {
+        {
             "designs": [design.name for design in catalogue.designs()],
-            "papers": [*NUMBERS],
-            "spaces": [*names()],
+            "papers": NUMBERS,
+            "spaces": [space["name"] for space in found],
         },
-        lambda: [
-            *designs.lines(list(catalogue.designs())),
-            "",
-            papers.listed(published()),
-            "",
-            spaces.listed(),
-        ],
+        *designs.listed(catalogue.designs()),
+        *papers.listed(published()),
+        spaces.listed(found),
     )
     return 0

@@ -2,118 +2,102 @@
 factors are known.
 """
 
-from __future__ import annotations
-
-import argparse
 import textwrap
-from collections.abc import Iterator
+from argparse import Namespace
 from typing import Any
 
 from .....fl.errors import BadInput, shown
 from .....fl.multipliers.pseudo_modulus import PseudoModuli, PseudoModulus
+from .....fl.rsa_keys import RSAKey
 from ....designs.widths import MAX_NBITS
-from ....table import table
-from ...arguments import add_json, answer, json_number, number
+from ....json_values import attributes, json_number
+from ...options import Option, number, option, shared
+from ...render import Json, Table, answer
 
 SUMMARY = "find easy multiples of a modulus"
 TEXT = """\
-A pseudo-modulus is a multiple c*N of the modulus N: who
-computes modulo c*N goes back to N by one reduction at the end.
-For each shape: c, the bits that operands gain, the steps and
-digit products of one modular product in radix 2^w, what the
-shape saves and what it costs. Then: factors of N, if a short
-search finds any, and what follows."""
+A pseudo-modulus is a multiple c*N of the modulus N:
+computations modulo c*N need one reduction modulo N at the end. For each shape of pseudo-modulus the table
+shows c, the extra operand bits, and the steps and digit products of a modular product in radix 2^w, with
+advantages and drawbacks. A short search for factors of N follows, with a warning if it finds any."""
 EXAMPLES = """\
   modexlab show 0xb5c3 --multiples --w 4
   modexlab show 1431655765 --multiples
   modexlab show --multiples --key key.pem --w 32 --json"""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "modulus", metavar="N", type=number, nargs="?", help="an odd modulus (decimal or 0x...)"
-    )
-    parser.add_argument("--key", metavar="FILE", help="PEM or DER file with an RSA key, instead of N")
-    parser.add_argument(
-        "--w", type=number, default=16, metavar="W", help="bits of a digit, 4 to 130 (default: 16)"
-    )
-    add_json(parser)
+OPTIONS = (
+    Option("modulus", metavar="N", type=number, nargs="?", help="an odd modulus (decimal or 0x...)"),
+    shared("--key", "instead of N"),
+    option("--w", "W", "bits of a digit, 4 to 130 (default: 16)", type=number, default=16),
+    "--json",
+)
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: Namespace) -> int:
     if (args.modulus is None) == (args.key is None):
         raise BadInput(
-            "--multiples needs one of N and --key FILE; give a modulus, as in `modexlab show 0xb5c3 --multiples`"
+            "--multiples needs one of N and --key FILE; give a modulus, as in `modexlab show 0xb5c3 "
+            "--multiples`"
         )
-    if args.key is not None:
-        from .....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
-
-        n = RSAKey.load(args.key).n
-    else:
-        n = args.modulus
+    n = args.modulus if args.key is None else RSAKey.load(args.key).n
     if n.bit_length() > MAX_NBITS:
         raise BadInput(f"modulus {shown(n)} is longer than any machine; give one of at most {MAX_NBITS} bits")
     moduli = PseudoModuli(n, args.w)
-    answer(args, lambda: _as_json(moduli), lambda: _lines(moduli))
+    verdict = f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict
+    answer(
+        args,
+        _as_json(moduli),
+        f"N = {shown(n)}, {moduli.nbits} bits, digits of {moduli.w} bits",
+        _table(moduli),
+        *(_notes(shape, found, why) for shape, found, why in moduli.table()),
+        textwrap.fill(verdict, 100),
+    )
     return 0
 
 
-def _as_json(moduli: PseudoModuli) -> dict[str, Any]:
+def _as_json(moduli: PseudoModuli) -> Json:
     return {
         "n": json_number(moduli.n),
-        "nbits": moduli.nbits,
-        "w": moduli.w,
+        **attributes(moduli, "nbits", "w", "warning"),
         "montgomery": {"steps": moduli.plain_steps, "digit_products": moduli.plain_digit_products},
         "shapes": [_row_as_json(*row) for row in moduli.table()],
         "factors": [
             {
                 "value": json_number(factor.value),
                 "nbits": factor.value.bit_length(),
-                "prime": factor.prime,
-                "by": factor.by,
+                **attributes(factor, "prime", "by"),
             }
             for factor in moduli.factors.factors
         ],
-        "complete": moduli.factors.complete,
-        "searched": moduli.factors.searched,
-        "warning": moduli.warning,
+        **attributes(moduli.factors, "complete", "searched"),
     }
 
 
-def _row_as_json(shape: str, found: PseudoModulus | None, why: str) -> dict[str, Any]:
+def _row_as_json(shape: str, found: PseudoModulus | None, why: str) -> Json:
     if found is None:
         return {"shape": shape, "found": False, "why": why}
     return {
         "shape": shape,
         "found": True,
-        "formula": found.formula,
+        **attributes(found, "formula", "extra_nbits", "steps", "digit_products", "saves", "costs"),
         "c": json_number(found.c),
         "pseudo_modulus": json_number(found.value),
         "nbits": found.value.bit_length(),
-        "extra_nbits": found.extra_nbits,
-        "steps": found.steps,
-        "digit_products": found.digit_products,
-        "saves": found.saves,
-        "costs": found.costs,
     }
 
 
-def _lines(moduli: PseudoModuli) -> Iterator[str]:
-    yield f"N = {shown(moduli.n)}, {moduli.nbits} bits, digits of {moduli.w} bits\n"
-    rows = [["Montgomery, N itself", "1", "0", str(moduli.plain_steps), str(moduli.plain_digit_products)]]
-    notes = []
-    for shape, found, why in moduli.table():
-        if found is None:
-            rows.append([shape, "-", "-", "-", "-"])
-            notes.append((shape, [why]))
-            continue
-        numbers = (found.extra_nbits, found.steps, found.digit_products)
-        rows.append([shape, shown(found.c), *map(str, numbers)])
-        notes.append((shape, [found.formula, f"saves: {found.saves}", f"costs: {found.costs}"]))
-    yield table(["shape", "c", "extra bits", "steps", "digit products"], rows)
-    for shape, lines in notes:
-        yield f"\n{shape}"
-        for line in lines:
-            yield textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ")
-    yield ""
-    yield textwrap.fill(f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict, 100)
+def _table(moduli: PseudoModuli) -> Table:
+    rows: list[list[Any]] = [["Montgomery, N itself", 1, 0, moduli.plain_steps, moduli.plain_digit_products]]
+    for shape, found, _ in moduli.table():
+        numbers = (
+            (shown(found.c), found.extra_nbits, found.steps, found.digit_products) if found else (None,) * 4
+        )
+        rows.append([shape, *numbers])
+    return Table(["shape", "c", "extra bits", "steps", "digit products"], rows)
+
+
+def _notes(shape: str, found: PseudoModulus | None, why: str) -> str:
+    lines = [found.formula, f"saves: {found.saves}", f"costs: {found.costs}"] if found else [why]
+    wrapped = [textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    return "\n".join([shape, *wrapped])

@@ -1,38 +1,31 @@
 """`modexlab show spaces`: the ready-made spaces of sweeps."""
 
-from __future__ import annotations
-
-import argparse
+from argparse import Namespace
 
 from ....json_values import attributes
-from ....table import table
-from ...arguments import add_json, answer
+from ....lab.space import Space, names
+from ...render import Json, Table, answer
 
 SUMMARY = "list the ready-made spaces of sweeps"
 EXAMPLES = """\
   modexlab show spaces
   modexlab show spaces --json"""
-add = add_json
+OPTIONS = ("--json",)
 
 
-def listed() -> str:
-    from ....lab.space import Space, names
+def spaces() -> list[Json]:
+    loaded = {name: Space.load(name) for name in names()}
+    return [
+        {"name": name, **attributes(space, "title", "description"), "points": space.size()}
+        for name, space in loaded.items()
+    ]
 
-    spaces = {name: Space.load(name) for name in names()}
-    lines = [[name, str(space.size()), space.title] for name, space in spaces.items()]
-    return table(["space", "points", "what it is"], lines)
+
+def listed(found: list[Json]) -> Table:
+    return Table.of(found, {"space": "name", "points": "points", "what it is": "title"})
 
 
-def execute(args: argparse.Namespace) -> int:
-    from ....lab.space import Space, names
-
-    answer(
-        args,
-        lambda: [
-            {"name": name, **attributes(space, "title", "description"), "points": space.size()}
-            for name in names()
-            for space in [Space.load(name)]
-        ],
-        listed,
-    )
+def execute(args: Namespace) -> int:
+    found = spaces()
+    answer(args, found, listed(found))
     return 0

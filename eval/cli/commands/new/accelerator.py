@@ -1,0 +1,52 @@
+"""`modexlab new accelerator`: a folder with an accelerator of your own to begin with."""
+
+import re
+from argparse import ArgumentTypeError, Namespace
+from pathlib import Path
+
+from .....fl.errors import BadInput
+from ....designs.own_template import files
+from ....folders import write_folder
+from ...options import option, repeated, shared
+from ...render import answer
+
+SUMMARY = "write a folder with an accelerator of your own"
+TEXT = """\
+It has the function, the hardware, a table of requests and a test, which pass as they are:
+edit them step by step. The cycle-level model comes from the function and the formula of the cycles."""
+EXAMPLES = """\
+  modexlab new accelerator gcd --field a:16 --field b:16 --result g:16
+  modexlab run --accelerator gcd --field a=12 --field b=18
+  modexlab check --accelerator gcd"""
+
+
+def field(text: str) -> tuple[str, int]:
+    """A field as a user writes it, such as a:16."""
+    match = re.fullmatch(r"(\w+):(\d{1,5})", text)
+    if match is None:
+        raise ArgumentTypeError(f"{text!r} is no field; write its name and its width, as in a:16")
+    return match[1], int(match[2])
+
+
+OPTIONS = (
+    option("name", "NAME", "its name, and that of the folder"),
+    shared("--field", "with its width in bits", metavar="NAME:BITS", type=field),
+    repeated("--result", "NAME:BITS", "a field of the response; may be repeated", type=field, dest="results"),
+    shared("--output", "a folder; default: NAME"),
+    "--json",
+)
+
+
+def execute(args: Namespace) -> int:
+    texts = files(args.name, tuple(args.fields), tuple(args.results))
+    folder = Path(args.output or args.name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder} exists and is not empty; give another folder with --output")
+    write_folder(folder, texts)
+    names, lines = sorted(texts), sum(text.count("\n") for text in texts.values())
+    answer(
+        args,
+        {"folder": str(folder), "files": names, "lines": lines},
+        f"{folder}: {', '.join(names)}, {lines} lines\nnext: modexlab check --accelerator {folder}",
+    )
+    return 0

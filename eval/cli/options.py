@@ -1,0 +1,274 @@
+"""Options of the command line as data: an option that several commands take is declared once, in SHARED.
+
+A command lists its own in OPTIONS: the name of a shared option, `shared(NAME, NOTE)` for one with a note in
+parentheses, an Option that no other command has, or a Group of these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...fl.errors import BadInput
+from ...proc.core.parameters import DIV_BITS
+from ..designs.interfaces import DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
+from ..designs.soc_system import COUPLINGS
+from ..lab.flow_settings import FLOW_DEFAULTS, check_clock
+from ..lab.stages import FLOW
+
+# spellings that still work and that no help shows, by today's name
+OLD_SPELLINGS = {"--accelerator": "--design"}
+DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
+MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
+
+
+def number(text: str) -> int:
+    """A number as a user writes it: decimal, or 0x and hexadecimal digits."""
+    text = text.strip()
+    if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
+        return int(text, 16)
+    if re.fullmatch(r"-[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"{short(text)} is negative; give a number from 0 up")
+    if not re.fullmatch(r"[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"{short(text)!r} is not a number; write it in decimal, or as 0x...")
+    if len(text) > MOST_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"{short(text)} has {len(text)} digits, and no machine takes more than {MOST_DIGITS}; "
+            "give a shorter number, or write it as 0x..."
+        )
+    return int(text)
+
+
+def short(text: str) -> str:
+    """`text`, or both of its ends: an error message is one line."""
+    return text if len(text) <= 40 else f"{text[:16]}...{text[-16:]}"
+
+
+def width(text: str) -> int:
+    """A number of bits, of which `check_width` refuses those that no machine has, negative ones as well."""
+    return int(text) if re.fullmatch(r"\s*-[0-9]{1,9}\s*", text) else number(text)
+
+
+def positive(text: str) -> int:
+    """A number from 1 up."""
+    if not (value := number(text)):
+        raise argparse.ArgumentTypeError("0 is too few; give a number from 1 up")
+    return value
+
+
+def real(check: Callable[[float], float], example: str) -> Callable[[str], float]:
+    """Return a parser of decimal numbers that `check` accepts."""
+
+    def parse(text: str) -> float:
+        try:
+            return check(float(text))
+        except BadInput as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in {example}") from None
+
+    return parse
+
+
+class Option:
+    """An option or an operand, as argparse declares it."""
+
+    def __init__(self, *names: str, help: str, **settings: Any) -> None:
+        self.names, self.help, self.settings = names, help, settings
+
+    def noted(self, note: str, **settings: Any) -> Option:
+        """The same option with a note behind its help, and with other settings."""
+        help = f"{self.help} ({note})" if note else self.help
+        return Option(*self.names, **{**self.settings, "help": help, **settings})
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(*self.names, help=self.help, **self.settings)
+
+
+def flag(name: str, help: str) -> Option:
+    return Option(name, help=help, action="store_true")
+
+
+def option(name: str, metavar: str | tuple[str, ...], help: str, **settings: Any) -> Option:
+    return Option(name, metavar=metavar, help=help, **settings)
+
+
+def repeated(name: str, metavar: str, help: str, **settings: Any) -> Option:
+    """An option that may be repeated."""
+    return Option(name, metavar=metavar, help=help, **{"action": "append", "default": [], **settings})
+
+
+def choice(name: str, choices: Iterable[Any], help: str, default: Any = None, **settings: Any) -> Option:
+    return Option(name, choices=tuple(choices), default=default, help=help, **settings)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options below a title of their own."""
+
+    title: str
+    options: Options
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        _add(parser.add_argument_group(self.title), self.options)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Options that exclude one another."""
+
+    options: Options
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        _add(parser.add_mutually_exclusive_group(), self.options)
+
+
+Options = Sequence["str | Option | Group | OneOf"]
+
+
+def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
+    """Declare the options of a command, and the old spellings that none of them has taken."""
+    _add(parser, options)
+    for name, old in OLD_SPELLINGS.items():
+        known = parser._option_string_actions
+        if name in known and old not in known:
+            Option(old, **{**SHARED[name].settings, "help": argparse.SUPPRESS}).add_to(parser)
+
+
+def _add(parser: argparse._ActionsContainer, options: Options) -> None:
+    for item in options:
+        (SHARED[item] if isinstance(item, str) else item).add_to(parser)
+
+
+def shared(name: str, note: str = "", **settings: Any) -> Option:
+    return SHARED[name].noted(note, **settings)
+
+
+def interfaces(names: Collection[str], default: str = DEFAULT.name) -> Option:
+    """`--interface` of a command that offers these ways."""
+    summaries = {name: interface.summary for name, interface in INTERFACES.items()} | {UNIT: UNIT_SUMMARY}
+    told = "; ".join(f"{name}: {summaries[name]}" for name in names)
+    return shared("--interface", f"{told}; default: {default}", choices=names, default=default)
+
+
+_DECLARED = (
+    Option("design", metavar="DESIGN", nargs="?", help="a design of the catalogue; see `modexlab show`"),
+    repeated(
+        "--accelerator",
+        "PATH",
+        "an accelerator of your own: a folder with an accelerator.py, a manifest of Verilog "
+        "(design.toml), or a "
+        "folder of manifests; may be repeated (see `modexlab new --help`)",
+        dest="manifests",
+    ),
+    option("--design", "DESIGN", "a design by its name"),
+    repeated(
+        "--set",
+        "PARAM=VALUE",
+        "set a parameter of the design; may be repeated (see `modexlab show DESIGN`)",
+        dest="settings",
+    ),
+    option("--nbits", "N", "width in bits", type=width),
+    Option("--interface", help="how operands reach the machine"),
+    option("--xcel", "DESIGN", "the accelerator behind the processor"),
+    flag("--json", "print JSON for scripts"),
+    # operations
+    option("--base", "B", "the base, below the modulus; decimal or 0x...", type=number),
+    option("--exp", "E", "the exponent", type=number),
+    option("--mod", "N", "the modulus", type=number),
+    repeated("--field", "NAME=VALUE", "a field of the request; may be repeated", dest="fields"),
+    option(
+        "--workload",
+        "NAME",
+        "a workload instead of operands: encrypt, decrypt, crt, or sign+9verify with any number of "
+        "verifications",
+    ),
+    option("--key", "FILE", "an RSA key as PEM, DER or JSON"),
+    flag("--crt", "compute modulo both primes and combine the results in hardware"),
+    choice(
+        "--blind",
+        ("no", "message", "exponent", "both"),
+        "mask the message and the exponent with random numbers (without a value: both)",
+        "no",
+        nargs="?",
+        const="both",
+    ),
+    flag(
+        "--verify",
+        "release the result only if the public exponent turns it back into the message; implied by --crt and "
+        "--blind unless --set verify=false",
+    ),
+    option("--seed", "N", "seed of the random numbers", type=number),
+    # simulation
+    Option("--level", help="level of the model", default="rtl"),
+    option("--stage", "STAGE", "how RTL is simulated: python, verilog or native"),
+    flag("--trace", "print a line for every cycle"),
+    option("--vcd", "FILE", "write waveforms"),
+    option("--mul-latency", "L", "cycles of the multiplier (default: 1)", type=number),
+    choice(
+        "--div-bits",
+        DIV_BITS,
+        f"bits of a quotient in a cycle: {', '.join(map(str, DIV_BITS))} (default: 2)",
+        metavar="N",
+        type=number,
+    ),
+    # the flow
+    option(
+        "--clock",
+        "NS",
+        f"clock period, with --fmax the first that is tried (default: {DEFAULT_CLOCK_NS} ns)",
+        type=real(check_clock, "2.5"),
+        default=DEFAULT_CLOCK_NS,
+    ),
+    repeated(
+        "--flow",
+        "PARAM=VALUE",
+        "another parameter of the flow, such as glitches=False; may be repeated (an unknown one prints their "
+        "list)",
+        dest="other",
+    ),
+    flag("--layout", "place and route, and include the layout"),
+    flag("--netlist", "use the netlist of the flow instead of the RTL"),
+    option(
+        "--verilog",
+        "FILE",
+        "the files, packages before their users; may be repeated",
+        nargs="+",
+        action="extend",
+    ),
+    option("--top", "NAME", "the top module"),
+    option(
+        "--include",
+        "DIR",
+        "another directory of files that are included; may be repeated",
+        action="append",
+    ),
+    option("--define", "NAME=VALUE", "a macro of the Verilog; may be repeated", action="append"),
+    # measurements and files
+    option("--jobs", "N", "number of processes (default: one for each core)", type=positive),
+    flag("--retry", "try again what failed before"),
+    flag("--full", "include what takes long"),
+    option("--table", "N", "only this table of the paper; may be repeated", action="append"),
+    option(
+        "--ledger",
+        "FILE",
+        "the ledger (default: $MODEXLAB_LEDGER, else modexlab/ledger.sqlite among the user's data)",
+    ),
+    Option("--format", help="format of the written file"),
+    Option("--output", "-o", metavar="PATH", help="where to write the result"),
+    flag("--force", "write into a directory that has files"),
+)
+SHARED = {declared.names[0]: declared for declared in _DECLARED}
+PRIVATE = ("--crt", "--blind", "--verify")  # how a private operation is done by a program
+RSA_OPERANDS = ("--base", "--exp", "--mod")
+UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
+VERILOG = ("--verilog", "--top", "--include", "--define")
+COUPLING = shared(
+    "--interface",
+    "xcel: at the accelerator port of the processor; axi4lite: on its bus, with an interrupt; default: xcel",
+    choices=COUPLINGS,
+    default=COUPLINGS[0],
+)
