@@ -1,4 +1,4 @@
-"""The command line as a whole: help, start-up, exit codes, interruption, broken pipes, completion, options."""
+"""The command line as a whole: help, start-up, exit codes, interruption, pipes, completion, options."""
 
 import argparse
 import os
