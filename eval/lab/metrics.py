@@ -13,6 +13,9 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
+# metrics of which each operation has its own
+OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -22,10 +25,14 @@ class Metric:
     title: str
     unit: str  # as the ledger has it
     stages: tuple[str, ...]
-    per_operation: bool = True  # an area is one of the hardware, cycles are those of an operation
     better: str = "min"  # or "max", or "" where neither is
     axis: bool = False  # a chart may have it on an axis; less is better in all of these
     counted: bool = False  # the title says already of what
+
+    @property
+    def per_operation(self) -> bool:
+        """An area is one of the hardware, cycles are those of an operation."""
+        return self.name in OF_OPERATION
 
     @property
     def shown_unit(self) -> str:
@@ -43,30 +50,26 @@ METRICS: dict[str, Metric] = {
     for metric in (
         Metric("cycles", "Cycles", "cycles", (*CYCLES, *NETLIST), axis=True),
         Metric("time_ns", "Time", "ns", NETLIST, axis=True),
-        Metric("area_um2", "Area", "um2", NETLIST, per_operation=False, axis=True),
+        Metric("area_um2", "Area", "um2", NETLIST, axis=True),
         Metric("energy_nj", "Energy", "nJ", NETLIST, axis=True),
         Metric("energy_with_glitches_nj", "Energy with glitches", "nJ", NETLIST, axis=True),
         Metric("energy_inertial_nj", "Energy with glitches as far as they go", "nJ", NETLIST),
-        Metric("power_mw", "Power", "mW", NETLIST, per_operation=False, axis=True),
-        Metric("clock_ns", "Clock period", "ns", NETLIST, per_operation=False, better=""),
-        Metric("fmax_mhz", "Highest clock", "MHz", (*NETLIST, FPGA), per_operation=False, better="max"),
-        Metric("wns_ns", "Slack", "ns", NETLIST, per_operation=False, better="max"),
-        Metric("hold_wns_ns", "Hold slack", "ns", NETLIST, per_operation=False, better="max"),
-        Metric("cells", "Cells", "cells", NETLIST, per_operation=False, axis=True, counted=True),
-        Metric("flops", "Flip-flops", "cells", NETLIST, per_operation=False, axis=True, counted=True),
-        Metric("die_um2", "Die", "um2", (LAYOUT,), per_operation=False),
-        Metric("wire_um", "Wire", "um", (LAYOUT,), per_operation=False),
-        Metric("lut", "LUT", "LUT", (FPGA,), per_operation=False, counted=True),
-        Metric("ff", "FF", "FF", (FPGA,), per_operation=False, counted=True),
-        Metric("dsp", "DSP", "DSP", (FPGA,), per_operation=False, counted=True),
-        Metric("alm", "ALM", "ALM", (FPGA,), per_operation=False, counted=True),
-        Metric("slice", "Slices", "slices", (FPGA,), per_operation=False, counted=True),
+        Metric("power_mw", "Power", "mW", NETLIST, axis=True),
+        Metric("clock_ns", "Clock period", "ns", NETLIST, better=""),
+        Metric("fmax_mhz", "Highest clock", "MHz", (*NETLIST, FPGA), better="max"),
+        Metric("wns_ns", "Slack", "ns", NETLIST, better="max"),
+        Metric("hold_wns_ns", "Hold slack", "ns", NETLIST, better="max"),
+        Metric("cells", "Cells", "cells", NETLIST, axis=True, counted=True),
+        Metric("flops", "Flip-flops", "cells", NETLIST, axis=True, counted=True),
+        Metric("die_um2", "Die", "um2", (LAYOUT,)),
+        Metric("wire_um", "Wire", "um", (LAYOUT,)),
+        Metric("lut", "LUT", "LUT", (FPGA,), counted=True),
+        Metric("ff", "FF", "FF", (FPGA,), counted=True),
+        Metric("dsp", "DSP", "DSP", (FPGA,), counted=True),
+        Metric("alm", "ALM", "ALM", (FPGA,), counted=True),
+        Metric("slice", "Slices", "slices", (FPGA,), counted=True),
     )
 }
-
-
-# of those, in a netlist's simulation, the ones that each operation has its own of
-OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
 
 
 def at(stage: str) -> tuple[str, ...]:

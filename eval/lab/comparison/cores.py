@@ -65,8 +65,13 @@ CLOCK_GIVEN = "clock given, not searched"
 NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
 WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6
-# operations of the papers that are private ones
-PRIVATE = (DECRYPT, "modexp", "mean")
+# operations of ours -> those of the papers that stand for them; "": figures of the whole machine
+OPERATIONS = {
+    PRODUCT: (PRODUCT,),
+    DECRYPT: (DECRYPT, "modexp", "mean"),
+    ENCRYPT: (ENCRYPT,),
+    "": (PRODUCT, ""),
+}
 
 
 @dataclass(frozen=True)
@@ -500,14 +505,12 @@ def _of_field() -> Iterator[Core]:
 @functools.cache
 def _of_papers() -> tuple[Core, ...]:
     """Machines and multipliers of the papers, each with all figures that its paper has of it at a width."""
-    found: dict[tuple[Any, ...], dict[tuple[str, str], Published]] = {}
+    found: dict[tuple[Any, ...], list[Published]] = {}
     for figure in published.figures():
         if _is_of_a_core(figure):
-            name = f"{figure.paper} {label(figure)}"
-            settings = str(sorted(figure.settings.items()))
-            known = found.setdefault((name, figure.nbits, settings), {})
-            known.setdefault((figure.metric, figure.operation), figure)
-    made = (_of_paper(name, nbits, figures) for (name, nbits, *_), figures in found.items())
+            machine = (figure.paper, label(figure), figure.nbits, str(sorted(figure.settings.items())))
+            found.setdefault(machine, []).append(figure)
+    made = map(_of_paper, found.values())
     return (_multiplier_of_001(), *(core for core in made if core is not None))
 
 
@@ -544,38 +547,33 @@ def _is_of_a_core(figure: Published) -> bool:
     )
 
 
-def _of_paper(name: str, nbits: int, figures: Mapping[tuple[str, str], Published]) -> Core | None:
+def _of_paper(figures: Sequence[Published]) -> Core | None:
     """Times and cycles, with the area where it is that of a chip; None of what has neither."""
+    known = {(figure.metric, figure.operation): figure.amount for figure in reversed(figures)}
 
-    def amount(metric: str, *operations: str) -> Any:
-        for operation in operations:
-            if (metric, operation) in figures:
-                return figures[metric, operation].amount
-        return None
+    def amount(metric: str, operation: str = "") -> Any:
+        names = OPERATIONS[operation]
+        return next((known[metric, name] for name in names if (metric, name) in known), None)
 
-    first = next(iter(figures.values()))
-    frequency = amount("fmax_mhz", PRODUCT, "")
-    product_cycles = amount("cycles", PRODUCT)
-    ns = {operation: amount("time_ns", *names) for operation, names in _OPERATIONS.items()}
+    first = figures[0]
+    frequency, product_ns = amount("fmax_mhz"), amount("time_ns", PRODUCT)
+    cycles = {operation: amount("cycles", operation) for operation in (PRODUCT, DECRYPT, ENCRYPT)}
     core = Core(
-        design=name,
+        design=f"{first.paper} {label(first)}",
         kind=PUBLISHED,
-        part=MULTIPLIER if product_cycles or ns[PRODUCT] else MACHINE,
-        nbits=nbits,
-        product_cycles=product_cycles,
-        product_ns=ns[PRODUCT],
+        part=MULTIPLIER if cycles[PRODUCT] or product_ns else MACHINE,
+        nbits=first.nbits,
+        product_cycles=cycles[PRODUCT],
+        product_ns=product_ns,
         period_ns=CLOCK_NS if first.paper == "001" else 1000 / frequency if frequency else None,
-        operation_cycles=amount("cycles", *PRIVATE),
-        operation_us=_times(ns[DECRYPT], 1e-3),
-        public_cycles=amount("cycles", ENCRYPT),
-        public_us=_times(ns[ENCRYPT], 1e-3),
-        area_um2=amount("area_um2", PRODUCT, ""),
-        of_product=product_cycles is not None,
+        operation_cycles=cycles[DECRYPT],
+        operation_us=_times(amount("time_ns", DECRYPT), 1e-3),
+        public_cycles=cycles[ENCRYPT],
+        public_us=_times(amount("time_ns", ENCRYPT), 1e-3),
+        area_um2=amount("area_um2"),
+        of_product=cycles[PRODUCT] is not None,
         technology=first.technology,
         source=f"published: {first.source}",
     )
-    known = (core.product_cycles, core.product_ns, core.operation_cycles, core.operation_us, core.public_us)
-    return core if any(width is not None for width in known) else None
-
-
-_OPERATIONS = {PRODUCT: (PRODUCT,), DECRYPT: PRIVATE, ENCRYPT: (ENCRYPT,)}
+    told = (core.product_cycles, core.product_ns, core.operation_cycles, core.operation_us, core.public_us)
+    return core if any(value is not None for value in told) else None

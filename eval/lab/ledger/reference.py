@@ -9,40 +9,50 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Sequence
-from dataclasses import fields
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ....fl.errors import BadInput
+from ...json_values import attributes
 from ..ledger_rows import Row, Source, record
 from ..point import content_in
+from .records import FIGURE
 
 NAME = "reference"  # of the format, for `modexlab ledger export`
-_FIGURE = ("operation", "metric", "value", "unit")
-_OF_ONE_RUN = ("id", "measurement", "when", "seconds", "key", "verilog_hash", "source")
-_OF_POINT = ("subject", "nbits", "interface", "workload", "stage", "flow")
-_SHARED = tuple(field.name for field in fields(Row) if field.name not in (*_FIGURE, *_OF_ONE_RUN, *_OF_POINT))
+
+
+class Line(msgspec.Struct):
+    """A measured point: the parts that two runs of the same hardware share."""
+
+    point: dict[str, Any]
+    family: str
+    parameters: dict[str, Any]
+    tests: str
+    marks: list[str]
+    command: str
+    tools: dict[str, str]
+    verilog: str  # digest of the hardware, without comments
+    # operation, metric, value and unit; JSON has integers beyond 53 bits as hexadecimal text
+    figures: list[tuple[str, str, float | int | str, str]]
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
     """Write one line per point, sorted by point, its figures sorted by operation and metric."""
-    points: dict[str, tuple[Row, list[list[Any]]]] = {}
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
-        _, figures = points.setdefault(json.dumps(row.point, sort_keys=True), (row, []))
         columns = record(row)
-        figures.append([columns[name] for name in _FIGURE])
+        own = {name: columns[name] for name in ("family", "parameters", "tests", "marks", "command", "tools")}
+        own |= {"point": row.point, "verilog": content_in(row.key) if row.verilog_hash else "", "figures": []}
+        # designs together, narrow before wide
+        place = row.subject, row.nbits, row.stage, json.dumps(row.point, sort_keys=True)
+        lines.setdefault(place, own)["figures"].append([columns[name] for name in FIGURE])
     with path.open("w", encoding="utf-8") as file:
-        for _, (row, figures) in sorted(points.items(), key=lambda item: _order(item[1][0])):
-            columns = record(row)
-            line = {"point": row.point, **{name: columns[name] for name in _SHARED}}
-            line["verilog"] = content_in(row.key) if row.verilog_hash else ""  # without comments
-            file.write(json.dumps({**line, "figures": sorted(figures, key=str)}, sort_keys=True) + "\n")
-
-
-def _order(row: Row) -> tuple[Any, ...]:
-    """Designs together, narrow before wide."""
-    return row.subject, row.nbits, row.stage, json.dumps(row.point, sort_keys=True)
+        for _, line in sorted(lines.items()):
+            line["figures"].sort(key=str)
+            file.write(json.dumps(line, sort_keys=True) + "\n")
 
 
 class Reference:
@@ -61,11 +71,11 @@ class Reference:
 
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
         """All figures that pass the filters, which are those of `Ledger.rows`; a reference has no history."""
-        found = []
-        for number, line in enumerate(self.path.read_text(encoding="utf-8").splitlines(), 1):
+        found: list[Row] = []
+        for number, text in enumerate(self.path.read_bytes().splitlines(), 1):
             try:
-                found += _rows_of(json.loads(line), number)
-            except (ValueError, KeyError, TypeError) as error:
+                found += _rows_of(msgspec.convert(json.loads(text), Line), number)
+            except (ValueError, KeyError) as error:
                 remedy = "export it again by `modexlab ledger export --format reference`"
                 raise BadInput(
                     f"{self.path}, line {number}: not a reference result ({error}); {remedy}"
@@ -73,27 +83,28 @@ class Reference:
         return [row for row in found if all(_passes(row, *item) for item in filters.items())]
 
 
-def _rows_of(line: dict[str, Any], number: int) -> list[Row]:
-    point = line["point"]
-    shared = {name: line[name] for name in _SHARED} | {name: point[name] for name in _OF_POINT}
-    shared |= {
-        "id": number,
-        "measurement": number,
-        "verilog_hash": line["verilog"],
-        "marks": tuple(line["marks"]),
-        "command": tuple(shlex.split(line["command"])),
-        "when": "",
-        "seconds": 0.0,
-        "key": "",
-        "source": Source("", point),
-    }
-    return [Row(**shared, **dict(zip(_FIGURE, _exact(figure), strict=True))) for figure in line["figures"]]
-
-
-def _exact(figure: list[Any]) -> list[Any]:
-    """The figure with its value as a number: JSON has integers beyond 53 bits as hexadecimal text."""
-    operation, metric, value, unit = figure
-    return [operation, metric, int(value, 16) if isinstance(value, str) else value, unit]
+def _rows_of(line: Line, number: int) -> Iterator[Row]:
+    for operation, metric, value, unit in line.figures:
+        yield Row(
+            **{
+                name: line.point[name]
+                for name in ("subject", "nbits", "interface", "workload", "stage", "flow")
+            },
+            **attributes(line, "point", "family", "parameters", "tests", "tools"),
+            marks=tuple(line.marks),
+            command=tuple(shlex.split(line.command)),
+            id=number,
+            measurement=number,
+            verilog_hash=line.verilog,
+            when="",
+            seconds=0.0,
+            key="",
+            source=Source("", line.point),
+            operation=operation,
+            metric=metric,
+            value=int(value, 16) if isinstance(value, str) else value,
+            unit=unit,
+        )
 
 
 def _passes(row: Row, name: str, wanted: Any) -> bool:
