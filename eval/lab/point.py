@@ -75,7 +75,7 @@ class Point:
     design. interface: stream, xcel, system or unit; a design with interface system is the system with this
     accelerator, with unit its multiplier. workload: see workload_names.py; empty at stages flow, layout and
     fpga. flow: settings of those stages, by the names of the graph's parameters; `equivalence`: prove the
-    netlist equal to the design as well; of fpga `device` and `pnr`.
+    netlist equal to the design as well; of fpga `device` and `pnr`. Both may be given as mappings.
     """
 
     subject: str
@@ -302,10 +302,7 @@ class Point:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Point:
         """Read the output of `as_json`; BadInput if the catalogue no longer has the point."""
-        values = dict(data)
-        for name in ("settings", "flow"):
-            values[name] = tuple(values.get(name, {}).items())
-        return cls(**values)
+        return cls(**data)
 
     @property
     def label(self) -> str:

@@ -177,7 +177,7 @@ def test_only_the_same_work_counts(bench):
     bench.cycles(1, "mont-001", 64)
     bench.cycles(2, "mont-001", 32, "decrypt")
     bench.cycles(3, interface="xcel")
-    bench.cycles(4, settings=(("nstages", 2),))
+    bench.cycles(4, settings={"nstages": 2})
     bench.cycles(5, "procxcel-mont-001")
     assert bench.encryption().twin.row is None
     (system,) = bench.found(
@@ -283,7 +283,7 @@ def test_clock_and_style(bench):
     def wanted():
         return [" ".join(item.command) for item in missing([compared()]).quick if item.subject == "mont-001"]
 
-    bench.area(1.0, flow=(("clock_period", 2.0),))
+    bench.area(1.0, flow={"clock_period": 2.0})
     assert compared().verdict == "not measured"
     bench.area(2.0, marks=("3 ns is missed by 0.1 ns: path",))
     assert compared().verdict == "kept out: 3 ns is missed by 0.1 ns"
@@ -342,7 +342,7 @@ def test_resources_of_the_same_family(bench):
     alm, ff = (bench.found("004", "1", row="64, Algo 6", column=name)[0] for name in ("ALMs", "Regs"))
     assert (alm.ratio(alm.twin), ff.ratio(ff.twin)) == (0.5, 1)
     assert alm.verdict == "twin fewer: same FPGA family, counted before packing"
-    other = Point("mmmul-004", 64, stage="fpga", flow=(("device", "artix-7"),))
+    other = Point("mmmul-004", 64, stage="fpga", flow={"device": "artix-7"})
     bench.record(other, figure("ff", 1112))
     assert bench.found("004", "1", row="64, Algo 4", column="Regs")[0].verdict == "not measured"
 
@@ -389,9 +389,9 @@ def test_what_is_missing(bench, monkeypatch):
 @pytest.mark.usefixtures("real_content")
 def test_measures_what_is_missing(cli, ledger):
     """The formulas of paper 003's machines, computed once; slow points are announced."""
-    message = cli.fails("compare", "paper-003")
+    message = cli.fails("compare paper-003")
     assert message.endswith("; add --measure") and str(ledger.path) in message
-    result = cli("compare", "paper-003", "--measure")
+    result = cli("compare paper-003 --measure")
     assert result.code == 0
     assert result.err.startswith("compare: 11 points, ") and str(ledger.path) in result.err
     lines = result.out.splitlines()
@@ -410,14 +410,14 @@ def test_measures_what_is_missing(cli, ledger):
     assert "- 4: a product of two figures of this paper (17.4)" in lines
     assert "when its numbers are in the memories" in result.out
     assert result.out.endswith("Not measured: 11 points; --measure --full measures them.\n")
-    again = cli("compare", "paper-003", "--measure")
+    again = cli("compare paper-003 --measure")
     assert (again.out, again.err) == (result.out, "")
     assert len(ledger.rows(history=True)) == 11
 
 
 def test_json_traces_every_figure(cli, bench):
     number = bench.cycles(20539, "mmmul-004", 1024, stage="formula")
-    report = cli("compare", "003", "--json").json()
+    report = cli("compare 003 --json").json()
     assert len(report) > len(list(published.paper("003").figures())), "two of ours beside some"
     comparison = next(item for item in report if (item["row"], item["column"]) == ("64", "N_CK"))
     assert (comparison["published"], comparison["printed"], comparison["corrected"]) == (
@@ -443,22 +443,20 @@ def test_json_traces_every_figure(cli, bench):
 
 def test_text_of_what_is_not_measured_and_stale(cli, bench, monkeypatch):
     bench.cycles(162)
-    out = cli("compare", "paper-001", "--table", "1", "--table", "RTL").out
+    out = cli("compare paper-001 --table 1 --table RTL").out
     assert "Not measured: 21 points; --measure measures them." in out
     row = next(line for line in out.splitlines() if line.startswith("MontModExp  ") and "162" in line)
     assert "162 mont-001 " in row
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    out = cli("compare", "paper-001", "--table", "RTL").out
+    out = cli("compare paper-001 --table RTL").out
     assert "162 mont-001! " in out and "- mont " in out and "twin equal: same work; stale" in out
     assert "!, stale: measured with other sources or tools than the present ones; --measure" in out
-    report = cli("compare", "paper-001", "--table", "RTL", "--json").json()
+    report = cli("compare paper-001 --table RTL --json").json()
     sides = [item["twin"] for item in report if item["compared"]]
     assert {(side["value"], side["stale"]) for side in sides} == {(162, True), (None, False)}
     bench.chip(figure("alm", 100), name="mm-m-000", stage="fpga", flow=CYCLONE)
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "again others")
-    assert "!" not in cli("compare", "paper-000", "--table", "13").out, (
-        "nothing is shown that the base belongs to"
-    )
+    assert "!" not in cli("compare paper-000 --table 13").out, "nothing is shown that the base belongs to"
 
 
 def test_text_is_no_wider_than_a_terminal(cli, bench):
@@ -483,7 +481,7 @@ def test_text_is_no_wider_than_a_terminal(cli, bench):
 
 def test_markdown(cli, bench):
     bench.cycles(162)
-    lines = cli("compare", "paper-001", "--table", "RTL", "--markdown").out.splitlines()
+    lines = cli("compare paper-001 --table RTL --markdown").out.splitlines()
     assert lines[0].startswith("## Paper 001: ")
     head = lines.index("| machine | bits | figure | published | twin | x | ours | x | verdict |")
     assert lines[head + 1] == "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -495,9 +493,9 @@ def test_markdown(cli, bench):
 
 def test_all_papers_and_widths(cli, bench):
     bench.cycles(162)
-    report = cli("compare", "--json").json()
+    report = cli("compare --json").json()
     assert {item["paper"] for item in report} == set(published.NUMBERS)
-    narrow = cli("compare", "all", "--nbits", 32, "--nbits", 64, "--json").json()
+    narrow = cli("compare all --nbits 32 --nbits 64 --json").json()
     assert {item["nbits"] for item in narrow} == {32, 64}
 
 
@@ -511,17 +509,17 @@ def test_a_point_that_fails(cli, ledger, monkeypatch):
         return measure(point)
 
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", sometimes)
-    result = cli("compare", "paper-003", "--measure")
+    result = cli("compare paper-003 --measure")
     assert result.code == 1
     assert "heap, 1024 bits, encrypt, formula: failed: the machine is on fire" in result.err
     assert "1 of 11 points could not be measured; `modexlab ledger --failures` shows them" in result.err
     assert [failure.message for failure in ledger.failures()] == ["the machine is on fire"]
     assert "- heap" in result.out and "mmmul-004" in result.out
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", measure)
-    again = cli("compare", "paper-003", "--measure")
+    again = cli("compare paper-003 --measure")
     assert again.code == 1 and "1 of 1 points could not be measured" in again.err
     assert "--retry tries them again" in again.err
-    assert cli("compare", "paper-003", "--measure", "--retry").code == 0 and ledger.failures() == []
+    assert cli("compare paper-003 --measure --retry").code == 0 and ledger.failures() == []
 
 
 def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
@@ -533,38 +531,38 @@ def test_an_interrupt_keeps_what_is_measured(cli, ledger, monkeypatch):
         os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(Sweep, "_take", take)
-    result = cli("compare", "paper-003", "--measure", "--jobs", 1)
+    result = cli("compare paper-003 --measure --jobs 1")
     assert result.code == 130 and "mmmul-004" in result.out
     assert "interrupted: 1 of 11 points are in the ledger; the same command goes on from there" in result.err
     first = ledger.rows()
     monkeypatch.setattr(Sweep, "_take", real)
-    assert cli("compare", "paper-003", "--measure").code == 0
+    assert cli("compare paper-003 --measure").code == 0
     assert ledger.rows(history=True)[: len(first)] == first and len(ledger.rows()) == 11
 
 
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("paper-005",), "unknown paper 'paper-005': did you mean 'paper-0"),
-        (("paper-001", "--table", "9"), "unknown table of paper 001 '9'"),
-        (("--table", "1"), r"--table 1 of which paper\? name one"),
-        (("paper-001", "--nbits", 33), "no figure of --nbits 33; the widths there are 32"),
-        (("paper-001", "--full"), "--full without --measure: nothing is measured; add --measure"),
-        (("paper-001", "--retry"), "--retry without --measure: nothing is measured; add --measure"),
-        (("paper-001", "--jobs", 2), "--jobs without --measure: nothing is measured; add --measure"),
-        (("paper-001", "--json", "--markdown"), "--json with --markdown: give one of them"),
-        (("paper-001", "--ledger", "nix.sqlite"), "there is no such file"),
-        (("all", "--nbits", 32), r"yet \(.*\); add --measure"),
+        ("paper-005", "unknown paper 'paper-005': did you mean 'paper-0"),
+        ("paper-001 --table 9", "unknown table of paper 001 '9'"),
+        ("--table 1", r"--table 1 of which paper\? name one"),
+        ("paper-001 --nbits 33", "no figure of --nbits 33; the widths there are 32"),
+        ("paper-001 --full", "--full without --measure: nothing is measured; add --measure"),
+        ("paper-001 --retry", "--retry without --measure: nothing is measured; add --measure"),
+        ("paper-001 --jobs 2", "--jobs without --measure: nothing is measured; add --measure"),
+        ("paper-001 --json --markdown", "--json with --markdown: give one of them"),
+        ("paper-001 --ledger nix.sqlite", "there is no such file"),
+        ("all --nbits 32", r"yet \(.*\); add --measure"),
     ],
 )
 def test_refused(cli, ledger, argv, message):
-    assert re.search(message, cli.fails("compare", *argv))
+    assert re.search(message, cli.fails(f"compare {argv}"))
 
 
 @pytest.mark.regress
 def test_paper_001_measured(cli, ledger):
     """Twins take the cycles that the paper's own RTL takes."""
-    report = cli("compare", "paper-001", "--table", "RTL", "--measure", "--json").json()
+    report = cli("compare paper-001 --table RTL --measure --json").json()
     twins = [item["twin"]["ratio"] for item in report if item["compared"]]
     assert twins == [1] * 8
     assert json.dumps(report)
@@ -572,8 +570,8 @@ def test_paper_001_measured(cli, ledger):
 
 def test_products_of_paper_002(cli, ledger):
     """From product to product: the twin's cycles are those of the prose, at its three widths."""
-    assert cli("compare", "paper-002", "--table", "text", "--measure").code == 0
-    report = cli("compare", "paper-002", "--table", "text", "--json").json()
+    assert cli("compare paper-002 --table text --measure").code == 0
+    report = cli("compare paper-002 --table text --json").json()
     twins = {
         item["nbits"]: (item["published"], item["twin"]["value"])
         for item in report

@@ -174,7 +174,7 @@ def test_one_synthesis_of_a_wide_multiplier_is_not_long(ledger, monkeypatch):
 
 def test_a_clock_that_was_given_is_noted(ledger):
     """And gives way to one that was searched."""
-    given = {"interface": "unit", "stage": "flow", "flow": (("clock_period", 3.0),)}
+    given = {"interface": "unit", "stage": "flow", "flow": {"clock_period": 3.0}}
     record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
     core = only(cores(ledger, [32]), name="mont", part="unit")
     assert core.product_ns == 12.0 and lab.CLOCK_GIVEN in core.note
@@ -208,14 +208,14 @@ def test_answers_that_come_later_than_the_next_product_begins(ledger):
 def test_a_private_operation_says_what_it_is(ledger, cli):
     """The promise and the exponent's length tell protected machines from plain ones in one table."""
     record(ledger, "mont", 16, of_flow(1_000.0, 0.5), **MACHINE)  # so that there is a file
-    rows = cli("compare", "cores", "--nbits", "32", "--ledger", str(ledger.path), "--json").json()
+    rows = cli("compare cores --nbits 32 --json").json()
     machines = {row["design"]: row for row in rows if row["part"] == "machine" and row["kind"] != "published"}
     found = {
         name: (machines[name]["constant_time"], machines[name]["exponent_nbits"])
         for name in ("heap", "mont", "ssmm-004")
     }
     assert found == {"heap": ("yes", 30), "mont": ("of a length", 30), "ssmm-004": ("no", 30)}
-    text = cli("compare", "cores", "--nbits", "32", "--ledger", str(ledger.path)).out
+    text = cli("compare cores --nbits 32").out
     assert re.search(r"^heap +ours +323 +30 +yes", text, re.MULTILINE)
 
 
@@ -232,7 +232,7 @@ def test_a_figure_from_a_repository_names_its_commit(ledger, monkeypatch):
 
 
 def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger):
-    given = {"interface": "unit", "stage": "flow", "flow": (("clock_period", 3.0),)}
+    given = {"interface": "unit", "stage": "flow", "flow": {"clock_period": 3.0}}
     record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
     found = cores(ledger, [32], ["mont"])
     (searched,) = (point for point in missing(found, given=True) if point.interface == "unit")
@@ -249,7 +249,7 @@ def test_rows_that_are_not_measured_say_why(ledger, cli):
     assert failed.failure == "step gate-sim: out of cells" and failed.failure in failed.note
     assert only(found, name="heap", part="unit", nbits=32).note == lab.NOT_MEASURED
     assert only(found, name="heap", part="machine", nbits=1024).note == lab.LONG
-    out = " ".join(cli("compare", "cores", "mont", "fold", "--nbits", 32).out.split())
+    out = " ".join(cli("compare cores mont fold --nbits 32").out.split())
     assert (
         "mont, 32 bits, unit, could not be measured (--retry tries again): step gate-sim: out of cells."
         in out
@@ -319,19 +319,17 @@ def test_designs_by_manifests(ledger):
 
 def test_a_design_by_a_manifest_may_be_named(ledger, cli):
     manifest = ROOT / "tests" / "foreign" / "start_done.toml"
-    command = ("compare", "cores", "tiny-start-done", "--design", manifest, "--nbits", 32)
-    rows = cli(*command, "--json").json()
+    rows = cli(f"compare cores tiny-start-done --design {manifest} --nbits 32 --json").json()
     assert [row["design"] for row in rows if row["kind"] in ("ours", "twin", "foreign")] == [
         "tiny-start-done"
     ]
-    message = cli.fails("compare", "cores", "tiny-strat", "--design", manifest)
+    message = cli.fails("compare cores tiny-strat --design", manifest)
     assert message.startswith("unknown design 'tiny-strat'")
 
 
 def test_without_a_search_the_text_says_what_is_missing(ledger, cli, monkeypatch):
     monkeypatch.setattr(compare, "_measure", lambda *_: 0)
-    command = ("compare", "cores", "heap", "--nbits", 16)
-    said = " ".join(cli(*command, "--measure", "--no-search").out.split())
+    said = " ".join(cli("compare cores heap --nbits 16 --measure --no-search").out.split())
     assert (
         "Not measured: 2 points whose clock is not known; --no-search skips the search. "
         "Without it they are measured." in said
@@ -346,9 +344,9 @@ def test_a_space_that_is_wrong_is_reported(ledger, cli, monkeypatch):
         return Space("", "", {"cycles": "min"}, (), (part,))
 
     monkeypatch.setattr(lab, "_space", lambda: narrow("mnt"))
-    assert cli.fails("compare", "cores", "--nbits", 32).startswith("unknown design 'mnt'")
+    assert cli.fails("compare cores --nbits 32").startswith("unknown design 'mnt'")
     monkeypatch.setattr(lab, "_space", lambda: narrow("mont", steps_per_stage=(5,)))
-    said = cli("compare", "cores", "--nbits", 32, "--json")
+    said = cli("compare cores --nbits 32 --json")
     assert "there is no mont" in said.err and "steps_per_stage" in said.err
 
 
@@ -392,7 +390,7 @@ def test_fronts_have_time_where_there_is_a_clock():
 
 def test_json_has_all_keys(ledger, cli):
     record(ledger, "mont", 128, of_flow(20_000.0, 1.5, product=(16, 0.5)), **UNIT)
-    rows = cli("compare", "cores", "--nbits", 128, "--json").json()
+    rows = cli("compare cores --nbits 128 --json").json()
     assert all(row.keys() >= KEYS for row in rows) and {row["nbits"] for row in rows} == {128}
     assert {row["ours"] for row in rows} == {True, False}
     (row,) = [row for row in rows if row["tests_passed"]]
@@ -408,14 +406,14 @@ def test_text_fits_a_screen(ledger, cli):
     settings = (("digit_nbits", 32), ("quotient_delay", 1), ("rows", "joint"))
     record(ledger, "heap", 128, of_flow(41_559.0, 1.8, product=(8, 0.5)), settings=settings, **UNIT)
     record(ledger, "mont", 128, of_flow(1e7, 123.45, product=(16, 1000.0)), **UNIT)
-    result = cli("compare", "cores", "--nbits", 128)
+    result = cli("compare cores --nbits 128")
     assert result.code == 0 and max(map(len, result.out.splitlines())) <= 120
     assert re.search(r"^heap digit.*\.\.\. ", result.out, re.MULTILINE)
     assert (
         "128 bits: published, other technologies" in result.out and "each on its own technology" in result.out
     )
     assert "by formula or simulated; --measure measures them." in " ".join(result.out.split())
-    markdown = cli("compare", "cores", "--nbits", 128, "--markdown").out
+    markdown = cli("compare cores --nbits 128 --markdown").out
     assert "| heap digit_nbits=32 quotient_delay=1 rows=joint |" in markdown
     assert "## 128 bits: a product" in markdown and "published: paper 004" in markdown
 
@@ -431,12 +429,12 @@ def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
 
     monkeypatch.setattr(compare, "_measure", measure)
     monkeypatch.setattr(lab, "known_clocks", dict)  # none is known
-    command = ("compare", "cores", "systolic-002", "--nbits", 32, "--nbits", 1024, "--measure")
-    rows = cli(*command, "--json").json()
+    command = "compare cores systolic-002 --nbits 32 --nbits 1024"
+    rows = cli(f"{command} --measure --json").json()
     assert [item.nbits for item in asked[0]] == [32, 32]
     assert [row["area_um2"] for row in rows if row["tests_passed"]] == [4_000.0]
-    assert "of them long (--full)" in cli("compare", "cores", "systolic-002", *command[3:-1]).out
-    cli(*command, "--full")
+    assert "of them long (--full)" in cli(command).out
+    cli(f"{command} --measure --full")
     assert [item.nbits for item in asked[1]] == [1024, 32, 1024]
 
 
@@ -446,14 +444,14 @@ def test_without_a_search(ledger, cli, monkeypatch):
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
     known = {lab.machine_of(Point("heap", 32, **fields).as_json()): 1.5 for fields in (UNIT, MACHINE)}
     monkeypatch.setattr(lab, "known_clocks", lambda: known)
-    command = ("compare", "cores", "heap", "serial", "--nbits", 32, "--measure", "--no-search", "--json")
-    said = cli(*command).err
+    command = "compare cores heap serial --nbits 32 --measure --no-search --json"
+    said = cli(command).err
     assert {(point.subject, point.interface) for point in asked} == {("heap", "unit"), ("heap", "stream")}
     assert all("fmax" not in dict(point.flow) for point in asked)
     assert "of 1 of 3 points no clock is known" in said
     record(ledger, "heap", 32, of_flow(9_000.0, 1.5, product=(5, 0.1)), **UNIT)
     asked.clear()
-    rows = cli(*command).json()
+    rows = cli(command).json()
     assert [point.interface for point in asked] == ["stream"]
     assert [row["searched"] for row in rows if row["tests_passed"]] == [True]
 
@@ -461,28 +459,28 @@ def test_without_a_search(ledger, cli, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("cores", "mnt"), "unknown design 'mnt'"),
-        (("cores", "--nbits", "7"), "7 bits is out of range"),
-        (("cores", "--table", "3"), "--table 3 with cores"),
-        (("cores", "--full"), "--full without --measure"),
-        (("cores", "--no-search"), "--no-search without --measure"),
-        (("paper-001", "--no-search", "--measure"), "papers have no clock that is searched"),
-        (("cores", "--json", "--markdown"), "give one of them"),
-        (("cores", "--design", "nowhere.toml"), "nowhere.toml"),
-        (("paper-001", "--design", "x.toml"), "papers know no design of yours"),
-        (("cors",), "did you mean 'cores'"),
+        ("cores mnt", "unknown design 'mnt'"),
+        ("cores --nbits 7", "7 bits is out of range"),
+        ("cores --table 3", "--table 3 with cores"),
+        ("cores --full", "--full without --measure"),
+        ("cores --no-search", "--no-search without --measure"),
+        ("paper-001 --no-search --measure", "papers have no clock that is searched"),
+        ("cores --json --markdown", "give one of them"),
+        ("cores --design nowhere.toml", "nowhere.toml"),
+        ("paper-001 --design x.toml", "papers know no design of yours"),
+        ("cors", "did you mean 'cores'"),
     ],
 )
 def test_refused(arguments, message, cli, ledger):
-    assert message in cli.fails("compare", *arguments)
+    assert message in cli.fails(f"compare {arguments}")
 
 
 @pytest.mark.regress
 @pytest.mark.usefixtures("real_content")
 def test_a_real_run(ledger, cli):
     """Two cores through the flow, each at its highest clock; a second run measures nothing."""
-    command = ("compare", "cores", "mont", "mmmul-004", "--nbits", 8, "--measure", "--json")
-    result = cli(*command)
+    command = "compare cores mont mmmul-004 --nbits 8 --measure --json"
+    result = cli(command)
     own = [row for row in result.json() if row["kind"] != "published"]
     assert result.code == 0 and len(own) == 4
     for row in own:
@@ -497,6 +495,6 @@ def test_a_real_run(ledger, cli):
     assert all(len(trial) > 1 for trial in trials)
     before = len(ledger.rows(history=True))
     assert (
-        json.dumps(cli(*command).json()) == json.dumps(result.json())
+        json.dumps(cli(command).json()) == json.dumps(result.json())
         and len(ledger.rows(history=True)) == before
     )

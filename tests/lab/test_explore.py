@@ -131,22 +131,22 @@ class Explore:
         self.begun.append(point)
         return self.work(point)
 
-    def _arguments(self, text, options):
+    def _command(self, text, options):
         self.path.write_text(text)
         self.begun = []
-        return ["sweep", self.path, "--ledger", self.ledger.path, *options]
+        return f"sweep {self.path} --ledger {self.ledger.path} {options}"
 
-    def __call__(self, text, *options, code=0):
+    def __call__(self, text, options="", code=0):
         """The JSON of a run."""
-        result = self.cli(*self._arguments(text, (*options, "--json")))
+        result = self.cli(self._command(text, f"{options} --json"))
         assert result.code == code, result
         return result.json()
 
-    def text(self, text, *options):
-        return self.cli(*self._arguments(text, options))
+    def text(self, text, options=""):
+        return self.cli(self._command(text, options))
 
-    def fails(self, text, *options):
-        return self.cli.fails(*self._arguments(text, options))
+    def fails(self, text, options=""):
+        return self.cli.fails(self._command(text, options))
 
 
 @pytest.fixture
@@ -486,7 +486,7 @@ def test_ctrl_c_writes_down_what_has_ended(explore, told):
     """As does what `timeout` sends."""
     explore.work = pressing_ctrl_c(5, told=told)
     before = signal.getsignal(told)
-    result = explore.text(FLOWS, "--jobs", 3)
+    result = explore.text(FLOWS, "--jobs 3")
     assert result.code == 130
     assert signal.getsignal(told) is before
     assert len({row.key for row in explore.ledger.rows()}) == 5
@@ -526,16 +526,16 @@ def keys_in_order(ledger):
 @pytest.mark.parametrize("method", ["random", "nsga2"])
 def test_a_search_that_is_interrupted_walks_the_same_way(method, explore, tmp_path, monkeypatch):
     """As if it had not been: the same points, each measured once."""
-    options = ("--method", method, "--points", 48, "--seed", 7)
-    whole = explore(LARGE, *options)
+    options = f"--method {method} --points 48 --seed 7"
+    whole = explore(LARGE, options)
     expected = keys_in_order(explore.ledger)
     assert len(expected) == len(set(expected)) == 48
     explore.ledger = Ledger(tmp_path / "other.sqlite")
     for after in (10, 15):
         explore.work = pressing_ctrl_c(after)
-        explore(LARGE, *options, code=130)
+        explore(LARGE, options, code=130)
     explore.work = good
-    report = explore(LARGE, *options)
+    report = explore(LARGE, options)
     assert len(explore.begun) == 48 - 25
     assert keys_in_order(explore.ledger) == expected
     values = [[point["values"] for point in front["points"]] for front in report["fronts"]]
@@ -551,7 +551,7 @@ def test_a_search_hears_of_failures(explore):
         return good(point)
 
     explore.work = work
-    report = explore(LARGE, "--method", "nsga2", "--points", 40)
+    report = explore(LARGE, "--method nsga2 --points 40")
     assert report["points"]["failed"] > 0
     assert report["points"]["measured"] + report["points"]["failed"] == 40
     assert report["points"]["impossible"] > 0
@@ -576,8 +576,8 @@ def test_dry_run(explore):
     assert report["rule_of_thumb"] == []
     cores = len(os.sched_getaffinity(0))
     assert report["seconds"] == pytest.approx(7 * 0.5 / cores, abs=0.06)
-    assert explore(FLOWS, "--dry-run", "--retry", "--jobs", 1)["seconds"] == pytest.approx(4.0)
-    text = explore.text(FLOWS, "--dry-run", "--jobs", 2).out
+    assert explore(FLOWS, "--dry-run --retry --jobs 1")["seconds"] == pytest.approx(4.0)
+    text = explore.text(FLOWS, "--dry-run --jobs 2").out
     assert "done        mont, 32 bits, flow, " in text
     assert text.endswith("12 points, 7 of them to measure: about 2 s, 2 at a time\n")
 
@@ -585,29 +585,29 @@ def test_dry_run(explore):
 def test_dry_run_of_what_is_not_known_yet(explore):
     explore.work = None
     assert not explore.ledger.exists
-    out = explore.text(FLOWS, "--dry-run", "--jobs", 1).out
+    out = explore.text(FLOWS, "--dry-run --jobs 1").out
     assert "12 of them to measure: about 8 min, one at a time; a rule of thumb for stage flow" in out
     assert not explore.ledger.exists
 
 
 def test_dry_run_of_a_search(explore):
     explore.work = None
-    report = explore(LARGE, "--dry-run", "--method", "nsga2", "--points", 200)
+    report = explore(LARGE, "--dry-run --method nsga2 --points 200")
     assert report["count"] == 200
     assert report["points"] == []
     assert report["choices"]["flow.clock_period"] == 13
-    out = explore.text(LARGE, "--dry-run", "--method", "nsga2").out
+    out = explore.text(LARGE, "--dry-run --method nsga2").out
     assert "set.schedule" in out
     assert "100 points, 100 of them to measure" in out
-    drawn = explore(LARGE, "--dry-run", "--method", "random", "--points", 5)
+    drawn = explore(LARGE, "--dry-run --method random --points 5")
     assert len(drawn["points"]) == 5
 
 
 def test_ready_made_spaces(cli):
-    listed = cli("sweep", "--list", "--json").json()
+    listed = cli("sweep --list --json").json()
     assert {item["name"] for item in listed} >= {"course", "paper-000", "paper-001", "paper-004", "widths"}
     assert all(item["points"] > 0 and item["title"] for item in listed)
-    out = cli("sweep", "--list").out
+    out = cli("sweep --list").out
     assert all(item["title"] in out for item in listed)
 
 
@@ -627,33 +627,33 @@ def test_a_bad_space(explore):
     ("options", "message"),
     [
         (
-            ["--points", 5],
+            "--points 5",
             "--points 5: --method exhaustive measures all points; drop it, or give --method random",
         ),
-        (["--seed", 5], "--seed 5: --method exhaustive measures all points"),
-        (["--method", "nsga"], "argument --method: invalid choice: 'nsga'"),
-        (["--method", "random", "--points", 0], "0 is too few; give a number from 1 up"),
+        ("--seed 5", "--seed 5: --method exhaustive measures all points"),
+        ("--method nsga", "argument --method: invalid choice: 'nsga'"),
+        ("--method random --points 0", "0 is too few; give a number from 1 up"),
         (
-            ["--jobs", 2, "--scheduler", "tcp://h:1"],
+            "--jobs 2 --scheduler tcp://h:1",
             "--scheduler tcp://h:1 and --jobs 2: points are measured in one",
         ),
         (
-            ["--slurm", 2, "--pbs", 3],
+            "--slurm 2 --pbs 3",
             "--slurm 2 and --pbs 3: points are measured in one place; drop one of them",
         ),
-        (["--option", "memory=8GB"], "--option memory=8GB: it is for jobs of a queue; add --slurm N"),
+        ("--option memory=8GB", "--option memory=8GB: it is for jobs of a queue; add --slurm N"),
     ],
 )
 def test_bad_options(options, message, explore):
     explore.work = None
-    assert message in explore.fails(FLOWS, *options)
+    assert message in explore.fails(FLOWS, options)
 
 
 def test_no_space_and_unknown_ones(cli, tmp_path):
     assert cli.fails("sweep").startswith(
         "no space; give a file (SPACE.toml), or a name of `modexlab show spaces"
     )
-    assert "unknown space 'curse': did you mean 'course'?" in cli.fails("sweep", "curse")
+    assert "unknown space 'curse': did you mean 'course'?" in cli.fails("sweep curse")
     assert f"{tmp_path}/no.toml cannot be read: No such file" in cli.fails("sweep", tmp_path / "no.toml")
 
 
@@ -688,8 +688,8 @@ def test_real_points_in_real_workers(cli, tmp_path):
     """Cycles are those of the formulas; a second run begins nothing."""
     path, ledger = tmp_path / "machines.toml", tmp_path / "ledger.sqlite"
     path.write_text(FORMULAS)
-    arguments = ("sweep", path, "--ledger", ledger, "--jobs", 2, "--json")
-    report = cli(*arguments).json()
+    command = f"sweep {path} --ledger {ledger} --jobs 2 --json"
+    report = cli(command).json()
     assert report["points"]["measured"] == 12
     assert len(report["fronts"]) == 4
     for row in Ledger(ledger).rows():
@@ -699,7 +699,7 @@ def test_real_points_in_real_workers(cli, tmp_path):
         assert row.operation == point.workload
     best = {front["work"]: front["points"][0]["subject"] for front in report["fronts"]}
     assert best["32 bits, encrypt, formula"] == "mont"
-    again = cli(*arguments).json()
+    again = cli(command).json()
     assert (again["points"]["measured"], again["points"]["reused"]) == (0, 12)
     assert [front["points"] for front in again["fronts"]] == [front["points"] for front in report["fronts"]]
 
@@ -708,8 +708,7 @@ def test_no_cluster_at_that_address(cli, tmp_path, monkeypatch):
     monkeypatch.setattr(schedulers, "CONNECT_SECONDS", 1.0)
     path = tmp_path / "machines.toml"
     path.write_text(FORMULAS)
-    arguments = ("sweep", path, "--ledger", tmp_path / "ledger.sqlite")
-    error = cli.fails(*arguments, "--scheduler", "tcp://127.0.0.1:1")
+    error = cli.fails(f"sweep {path} --scheduler tcp://127.0.0.1:1")
     assert error.startswith("--scheduler tcp://127.0.0.1:1: no answer in 1 s; start one by `dask")
 
 
@@ -753,7 +752,7 @@ def test_what_works_are_called():
     assert str(Work.of(mont, "encrypt")) == "32 bits, encrypt, native, xcel"
     fixed = Point("cm-m-000", 32, stage="formula")
     assert str(Work.of(fixed, "decrypt")) == "32 bits, decrypt, formula, modulus 0x55555555 alone"
-    fpga = Point("mont", 32, stage="fpga", flow=(("device", "ecp5"),))
+    fpga = Point("mont", 32, stage="fpga", flow={"device": "ecp5"})
     assert str(Work.of(fpga, "")) == "32 bits, fpga, ecp5"
 
 

@@ -115,7 +115,7 @@ def test_a_real_point_comes_back(ledger):
     """And its row knows whether the sources are still those with which it was measured."""
     from modexlab.eval.lab.point import Point
 
-    real = Point("mont", 64, settings=(("nstages", 4),))
+    real = Point("mont", 64, settings={"nstages": 4})
     ledger.record(real, WHOLE)
     ledger.record(_Old(real), WHOLE)
     current, old = (rows[0] for rows in (ledger.rows(key=real.version, history=True), ledger.rows(key="old")))

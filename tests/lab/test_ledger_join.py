@@ -137,20 +137,20 @@ def saved(*ledgers):
 
 def test_commands(make, cli):
     with saved(make("one", ("p", 100, "01")), make("two", ("p", 101, "02"), ("q", 5, "02"))) as (one, two):
-        different = cli("ledger", "diff", one, two)
+        different = cli("ledger diff", one, two)
         assert different.code == 1
         assert different.out.splitlines()[-1] == "1 of 1 figures differ; 1 figures are in the second alone"
         assert "+1.00%" in different.out
-        assert cli("ledger", "diff", one, "--ledger", two, "--tolerance", "0.01").code == 0
-        report = cli("ledger", "diff", one, two, "--json").json()
+        assert cli(f"ledger diff {one} --ledger {two} --tolerance 0.01").code == 0
+        report = cli(f"ledger diff {one} {two} --json").json()
         assert report["differences"][0]["before"] == 100 and report["only_after"] == 1
-        merged = cli("ledger", "merge", two, "--ledger", one)
+        merged = cli(f"ledger merge {two} --ledger {one}")
         assert merged.out == (
             f"{two}: 2 measurements added; 0 were there; "
             "1 have other figures than one of the same key, which stays\n"
         )
-        assert cli("ledger", "merge", two, "--ledger", one, "--json").json()[0]["there"] == 2
-        assert cli("ledger", "diff", one, two).code == 0
+        assert cli(f"ledger merge {two} --ledger {one} --json").json()[0]["there"] == 2
+        assert cli("ledger diff", one, two).code == 0
 
 
 def test_reference_results(cli, tmp_path):
@@ -160,36 +160,36 @@ def test_reference_results(cli, tmp_path):
         with Ledger(file.with_suffix(".sqlite")) as ledger:
             for nbits, value in figures.items():
                 ledger.record(Point("mont", nbits), taking(value))
-        assert cli("ledger", "export", file, "--format", "reference", "--ledger", ledger.path).code == 0
-        assert cli("ledger", "diff", file, ledger.path).out == "0 of 2 figures differ\n"
+        assert cli(f"ledger export {file} --format reference --ledger {ledger.path}").code == 0
+        assert cli("ledger diff", file, ledger.path).out == "0 of 2 figures differ\n"
     first, again, moved = files
     assert first.read_text() == again.read_text() and len(first.read_text().splitlines()) == 2
-    found = cli("ledger", "diff", first, moved, "--json")
+    found = cli(f"ledger diff {first} {moved} --json")
     assert found.code == 1
     assert [(row["before"], row["after"]) for row in found.json()["differences"]] == [(100, 2**60)]
     first.write_text(first.read_text().replace('"figures"', '"numbers"'))
-    refused = cli("ledger", "diff", first, moved)
+    refused = cli("ledger diff", first, moved)
     assert refused.code == 2 and f"{first}, line 1: not a reference result" in refused.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("merge",), "merge which ledger? give a file, as in `modexlab ledger merge other.sqlite`"),
-        (("diff",), "diff which ledger?"),
-        (("merge", "nix.sqlite"), "nix.sqlite: there is no such file; give a ledger"),
-        (("diff", "a", "b", "c"), "diff c: it takes at most 2 arguments; drop it"),
-        (("diff", "a", "--tolerance", "2"), "2 is no share; give 0 to 1, as in 0.005"),
-        (("list", "--tolerance", "0.1"), "--tolerance with list: it is an option of diff; drop it"),
+        ("merge", "merge which ledger? give a file, as in `modexlab ledger merge other.sqlite`"),
+        ("diff", "diff which ledger?"),
+        ("merge nix.sqlite", "nix.sqlite: there is no such file; give a ledger"),
+        ("diff a b c", "diff c: it takes at most 2 arguments; drop it"),
+        ("diff a --tolerance 2", "2 is no share; give 0 to 1, as in 0.005"),
+        ("list --tolerance 0.1", "--tolerance with list: it is an option of diff; drop it"),
     ],
 )
 def test_refused(arguments, message, cli):
-    assert message in cli.fails("ledger", *arguments)
+    assert message in cli.fails(f"ledger {arguments}")
 
 
 def test_a_ledger_is_not_merged_into_itself(make, cli):
     with saved(make("one", ("p", 100, "01"))) as (one,):
-        assert "that is the ledger itself" in cli.fails("ledger", "merge", one, "--ledger", one)
+        assert "that is the ledger itself" in cli.fails(f"ledger merge {one} --ledger {one}")
 
 
 # ---- the baseline in the repository, with which every later change is compared

@@ -3,12 +3,11 @@
 import random
 import shutil
 import sqlite3
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from modexlab.eval.cli.main import main
 from modexlab.eval.lab.ledger.join import join
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.salvage import salvage, verify
@@ -167,19 +166,18 @@ def test_any_bits(content, tmp_path_factory, bits):
         assert any(int(where * len(damaged)) < 4096 for where, _ in bits), error
 
 
-def test_by_command(content, tmp_path, capsys, monkeypatch):
+def test_by_command(content, tmp_path, cli, monkeypatch):
     """The ledger itself is kept under another name, and goes on with what is whole."""
     path = tmp_path / "ledger.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     cut = content[: int(0.8 * len(content))]
     path.write_bytes(cut)
-    assert main(["ledger", "verify"]) == 1
-    assert "the file is damaged" in capsys.readouterr().out
-    assert main(["ledger", "salvage"]) == 0
-    told = capsys.readouterr().out
+    verified = cli("ledger verify")
+    assert verified.code == 1 and "the file is damaged" in verified.out
+    salvaged = cli("ledger salvage")
     kept = tmp_path / "ledger.sqlite.damaged-1"
-    assert kept.read_bytes() == cut and str(kept) in told
-    assert main(["ledger", "verify"]) == 0
+    assert salvaged.code == 0 and kept.read_bytes() == cut and str(kept) in salvaged.out
+    assert cli("ledger verify").code == 0
     with Ledger() as ledger:
         assert 0 < len(figures(ledger)) < COUNT
 
@@ -246,46 +244,35 @@ def flipped(content, where, bit):
 def commands(directory):
     """The commands that read a ledger, but for those that prove or measure."""
     (directory / "space.toml").write_text(SPACE)
-    made = str(directory / "made")
+    made = directory / "made"
     return [
-        ("ledger", "list"),
-        ("ledger", "list", "--failures"),
-        ("ledger", "show", "1"),
-        ("ledger", "export", f"{made}.csv"),
-        ("ledger", "diff", str(directory / "whole.sqlite")),
-        ("ledger", "merge", str(directory / "ledger.sqlite"), "--ledger", f"{made}.sqlite"),
-        ("ledger", "reproduce", "1"),
-        ("report", "--no-measure", "-o", f"{made}.html"),
-        ("sweep", str(directory / "space.toml"), "--dry-run"),
-        (
-            "verilog",
-            "--package",
-            "mont",
-            "--nbits",
-            "8",
-            "--interface",
-            "stream",
-            "-o",
-            f"{made}-package",
-            "--force",
-        ),
-        ("compare", "paper-003"),
+        "ledger list",
+        "ledger list --failures",
+        "ledger show 1",
+        f"ledger export {made}.csv",
+        f"ledger diff {directory / 'whole.sqlite'}",
+        f"ledger merge {directory / 'ledger.sqlite'} --ledger {made}.sqlite",
+        "ledger reproduce 1",
+        f"report --no-measure -o {made}.html",
+        f"sweep {directory / 'space.toml'} --dry-run",
+        f"verilog --package mont --nbits 8 --interface stream -o {made}-package --force",
+        "compare paper-003",
     ]
 
 
-def run(monkeypatch, directory, content, damaged):
+def run(monkeypatch, cli, directory, content, damaged):
     """Run commands with this ledger, each on a file of its own."""
     path = directory / "ledger.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
     (directory / "whole.sqlite").write_bytes(content)
 
-    def code(*argv):
+    def result(command):
         for file in directory.glob("ledger.sqlite*"):
             file.unlink()
         path.write_bytes(damaged)
-        return main(list(argv))
+        return cli(command)
 
-    return code
+    return result
 
 
 def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
@@ -328,44 +315,42 @@ def test_flipped_bits_show_no_wrong_figure(real, tmp_path):
     assert 10 < refused < FLIPS
 
 
-def test_every_command_names_the_damage_and_the_remedy(real, tmp_path, monkeypatch, capsys):
+def test_every_command_names_the_damage_and_the_remedy(real, tmp_path, monkeypatch, cli):
     damaged = real.replace(b'"subject": "mont"', b'"subject": "lont"').replace(b"no room", b"no soom")
-    code = run(monkeypatch, tmp_path, real, damaged)
+    result = run(monkeypatch, cli, tmp_path, real, damaged)
     for command in commands(tmp_path):
-        assert code(*command) == 2, command
-        said = capsys.readouterr().err
+        code, _, said = astuple(result(command))
+        assert code == 2, command
         assert "ledger.sqlite is damaged: " in said and "`modexlab ledger salvage " in said, command
         assert said.startswith("modexlab: error: ") and said.count("\n") == 1, command
-    assert code("ledger", "verify") == 1
+    assert result("ledger verify").code == 1
 
 
 @pytest.mark.regress
-def test_no_command_ends_in_a_traceback(real, tmp_path, monkeypatch):
+def test_no_command_ends_in_a_traceback(real, tmp_path, monkeypatch, cli):
     generator = random.Random(28)
     for _ in range(FLIPS):
         damaged = flipped(real, generator.randrange(len(real)), generator.randrange(8))
-        code = run(monkeypatch, tmp_path, real, damaged)
-        for command in (*commands(tmp_path), ("ledger", "verify"), ("ledger", "salvage")):
-            assert code(*command) in (0, 1, 2), command
+        result = run(monkeypatch, cli, tmp_path, real, damaged)
+        for command in (*commands(tmp_path), "ledger verify", "ledger salvage"):
+            assert result(command).code in (0, 1, 2), command
 
 
-def test_salvage_writes_to_the_file_that_it_is_given(real, tmp_path, monkeypatch, capsys):
+def test_salvage_writes_to_the_file_that_it_is_given(real, tmp_path, monkeypatch, cli):
     mine, damaged = tmp_path / "mine.sqlite", tmp_path / "damaged.sqlite"
     monkeypatch.setenv("MODEXLAB_LEDGER", str(mine))
     mine.write_bytes(real)
     damaged.write_bytes(flipped(real, real.index(b'"subject": "mont"') + 3, 0))
-    assert main(["ledger", "salvage", str(damaged)]) == 0
+    assert cli("ledger salvage", damaged).code == 0
     assert mine.read_bytes() == real
     assert (tmp_path / "damaged.sqlite.damaged-1").exists() and verify(damaged).intact == 2
     other = tmp_path / "other.sqlite"
-    assert main(["ledger", "salvage", str(damaged), "--ledger", str(other)]) == 0
+    assert cli(f"ledger salvage {damaged} --ledger {other}").code == 0
     assert verify(other).intact == 2 and verify(damaged).intact == 2 and mine.read_bytes() == real
 
 
 @pytest.mark.parametrize("action", ["verify", "list", "salvage", "merge"])
-def test_devices_are_no_ledgers(action, monkeypatch, capsys):
+def test_devices_are_no_ledgers(action, monkeypatch, cli):
     """To read one might never end."""
     monkeypatch.setenv("MODEXLAB_LEDGER", "/dev/zero")
-    given = [] if action == "list" else ["/dev/zero"]
-    assert main(["ledger", action, *given]) == 2
-    assert "/dev/zero" in capsys.readouterr().err
+    assert "/dev/zero" in cli.fails(f"ledger {action}{'' if action == 'list' else ' /dev/zero'}")

@@ -19,16 +19,14 @@ from modexlab.rtl.sim import cache, sources
 POINTS = (
     Point("mont", 32),
     Point("mont", 32, stage="formula", workload="sign+9verify"),
-    Point("mont-001", 16, (("nstages", 2), ("steps_per_stage", 8)), workload="crt", stage="cl"),
+    Point("mont-001", 16, {"nstages": 2, "steps_per_stage": 8}, workload="crt", stage="cl"),
     Point("naive", 64, interface="xcel", stage="python", workload="decrypt"),
-    Point("procxcel-mont", 32, (("nstages", 2), ("steps_per_stage", 8)), workload="decrypt"),
+    Point("procxcel-mont", 32, {"nstages": 2, "steps_per_stage": 8}, workload="decrypt"),
     Point("proc-montgomery", 32),
-    Point(
-        "ssmm", 32, (("carry_save", True),), stage="flow", flow=(("clock_period", 2.5), ("glitches", False))
-    ),
-    Point("mont", 8, stage="layout", interface="xcel", flow=(("equivalence", True), ("style", "area"))),
-    Point("proc-naive", 32, stage="flow", flow=(("fmax", True),)),
-    Point("naive", 8, stage="fpga", flow=(("device", "ecp5"), ("pnr", True))),
+    Point("ssmm", 32, {"carry_save": True}, stage="flow", flow={"clock_period": 2.5, "glitches": False}),
+    Point("mont", 8, stage="layout", interface="xcel", flow={"equivalence": True, "style": "area"}),
+    Point("proc-naive", 32, stage="flow", flow={"fmax": True}),
+    Point("naive", 8, stage="fpga", flow={"device": "ecp5", "pnr": True}),
 )
 
 
@@ -38,16 +36,16 @@ POINTS = (
 @pytest.mark.parametrize(
     ("one", "same"),
     [
-        (Point("mont", 32), Point("mont", 32, (("nstages", 1), ("pipelined", False)))),
+        (Point("mont", 32), Point("mont", 32, {"nstages": 1, "pipelined": False})),
         (Point("procxcel-mont", 32), Point("mont", 32, interface="system")),
         (Point("mont", 8, stage="flow"), Point("mont", 8, stage="flow", workload="decrypt")),
         (
             Point("mont", 8, stage="flow"),
-            Point("mont", 8, stage="flow", flow=(("clock_period", 3), ("fmax", False))),
+            Point("mont", 8, stage="flow", flow={"clock_period": 3, "fmax": False}),
         ),
         (
-            Point("mont", 32, (("nstages", 2), ("add_red", "koc"))),
-            Point("mont", 32, (("add_red", "koc"), ("nstages", 2))),
+            Point("mont", 32, {"nstages": 2, "add_red": "koc"}),
+            Point("mont", 32, {"add_red": "koc", "nstages": 2}),
         ),
     ],
 )
@@ -64,8 +62,8 @@ def test_keys_are_different():
         base.at(nbits=16),
         base.at(interface="xcel"),
         base.at(stage="layout", flow=()),
-        base.at(flow=(("clock_period", 2.0),)),
-        base.at(settings=(("add_red", "koc"),)),
+        base.at(flow={"clock_period": 2.0}),
+        base.at(settings={"add_red": "koc"}),
         Point("mont", 8),
         Point("mont", 8, workload="decrypt"),
     ]
@@ -170,7 +168,7 @@ def test_keys_of_long_numbers_need_no_rsa_key(monkeypatch):
 
 
 def test_resolved_has_all_parameters():
-    resolved = Point("mont", 64, (("nstages", 2),)).resolved
+    resolved = Point("mont", 64, {"nstages": 2}).resolved
     assert resolved["nstages"] == 2 and resolved["steps_per_stage"] == 8 and resolved["add_red"] == "textbook"
     assert Point("proc-naive", 32).resolved == {}
 
@@ -185,30 +183,30 @@ def test_resolved_has_all_parameters():
         ({"subject": "proc-nave", "nbits": 32}, "unknown system 'proc-nave': did you mean 'proc-naive'"),
         ({"subject": "mont", "nbits": 32, "stage": "flo"}, "unknown stage 'flo': did you mean 'flow'"),
         ({"subject": "mont", "nbits": 32, "interface": "xel"}, "unknown interface 'xel'"),
-        ({"subject": "mont", "nbits": 32, "flow": (("clock_period", 2.0),)}, "stage native is none"),
+        ({"subject": "mont", "nbits": 32, "flow": {"clock_period": 2.0}}, "stage native is none"),
         (
-            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("clok_period", 2.0),)},
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": {"clok_period": 2.0}},
             "did you mean 'clock_period'",
         ),
         (
-            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("clock_period", 0),)},
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": {"clock_period": 0}},
             "0 ns is no clock period",
         ),
         (
-            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("clock_period", 10**400),)},
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": {"clock_period": 10**400}},
             "clock_period is out of all bounds",
         ),
         (
-            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("style", "fst"),)},
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": {"style": "fst"}},
             "did you mean 'fast'",
         ),
-        ({"subject": "mont", "nbits": 8, "stage": "layout", "flow": (("density", 2),)}, "2 is no density"),
+        ({"subject": "mont", "nbits": 8, "stage": "layout", "flow": {"density": 2}}, "2 is no density"),
         (
-            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("equivalence", 1),)},
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": {"equivalence": 1}},
             "give true or false",
         ),
         (
-            {"subject": "mont", "nbits": 8, "stage": "fpga", "flow": (("device", "ecp4"),)},
+            {"subject": "mont", "nbits": 8, "stage": "fpga", "flow": {"device": "ecp4"}},
             "did you mean 'ecp5'",
         ),
     ],
@@ -223,11 +221,11 @@ def test_unknown_words(fields, message):
     ("point", "message"),
     [
         (Point("mont", 7), "a width of 7 bits is out of range"),
-        (Point("mont", 32, (("nstages", 10**12),)), "give nstages = 32"),  # said at once
+        (Point("mont", 32, {"nstages": 10**12}), "give nstages = 32"),  # said at once
         (Point("cm-m-000", -1), "a width of -1 bits is out of range"),
         (Point("cm-m-000", 10**400), "00000000 bits is out of range"),
-        (Point("mont", 32, (("nstages", 5),)), "nstages = 5 does not divide the width"),
-        (Point("mont", 32, (("digits", 5),)), "unknown parameter of mont 'digits'"),
+        (Point("mont", 32, {"nstages": 5}), "nstages = 5 does not divide the width"),
+        (Point("mont", 32, {"digits": 5}), "unknown parameter of mont 'digits'"),
         (Point("mont", 32, workload="encript"), "unknown workload 'encript': did you mean 'encrypt'"),
         (Point("mont", 32, workload="sign+0verify"), "unknown workload"),
         (Point("dm-m-000", 32, workload="crt"), "workload crt has two moduli"),
