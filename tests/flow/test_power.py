@@ -6,21 +6,22 @@ import json
 import random
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
+from modexlab.flow.check import power as check
 from modexlab.flow.description import Published
-from modexlab.flow.gates.activity_file import Activity
+from modexlab.flow.gates.activity_file import TIMED, ZERO_DELAY, Activity
 from modexlab.flow.kit import functions, kit
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.power import energy, power
 from modexlab.flow.power.estimator import GROUPS, Estimator, Parts
 from modexlab.flow.power.report import PowerReport
+from modexlab.flow.timing import opensta
 from modexlab.flow.timing.cells import FALL, RISE
-from modexlab.flow.timing.opensta import NO_WIRES_LIBRARY
 from modexlab.flow.timing.wire_table import NetWire
 
 from tests.flow.circuits import Circuit, adder, flop_to_flop, gated
@@ -46,14 +47,13 @@ def estimator(circuit, directory, **options):
 
 def everywhere(circuit, toggles, *, ties=0.0, cycles=100):
     """All nets alike, half of the time at 1; the clock's toggle twice a cycle."""
-    nets = {bit: (toggles, 0.5) for bits in circuit.port_bits.values() for bit in bits}
-    nets |= dict.fromkeys(circuit.inner_nets, (toggles, 0.5))
-    nets["clk"] = (2.0 * cycles, 0.5)
+    bits = [bit for bits in circuit.port_bits.values() for bit in bits]
+    nets = dict.fromkeys([*bits, *circuit.inner_nets], (toggles, 0.5)) | {"clk": (2.0 * cycles, 0.5)}
     for _, kind, pins in circuit.cells:
         if kind.startswith("LOGIC"):
             nets[pins["Z"]] = (ties, 0.5 if ties else 0.0)
         elif kind.startswith(("CLKBUF", "CLKGATE")):
-            nets[pins.get("Z", pins.get("GCK", ""))] = (2.0 * cycles, 0.5)
+            nets[pins.get("Z", pins.get("GCK", ""))] = nets["clk"]
     return Activity.of(nets, cycles, CLOCK_NS)
 
 
@@ -110,7 +110,7 @@ def paid(arcs, edge, slew, load, at, related=""):
 
 def gated_register():
     circuit = Circuit(
-        "gated_register", {"clk": ("input", 1), "en": ("input", 1), "d": ("input", 1), "q": ("output", 1)}
+        "gated_register", dict.fromkeys(("clk", "en", "d"), ("input", 1)) | {"q": ("output", 1)}
     )
     circuit.add("gate", "CLKGATE_X1", CK="clk", E="en", GCK="gck")
     circuit.add("state", "DFF_X1", D="d", CK="gck", Q="q")
@@ -124,12 +124,9 @@ def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
     counts alone.
     """
     made = estimator(gated_register(), tmp_path)
-    pick = random.Random(5)
-    cycles = 4000
-    value = {"d": 0, "en": 0, "q": 0, "r": 0}
-    count = defaultdict(int)
-    high = defaultdict(int)
-    energies = defaultdict(float)
+    pick, cycles = random.Random(5), 4000
+    value = dict.fromkeys(("d", "en", "q", "r"), 0)
+    count, high, energies = Counter(), Counter(), Counter()
     flop, gate = library.cells["DFF_X1"].pins, library.cells["CLKGATE_X1"].pins
     slew = {name: made.slews[made.netlist.net(name)] for name in value}
     load = {name: made.loads[made.netlist.net(name)] for name in (*value, "gck")}
@@ -156,10 +153,11 @@ def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
             clock_edge("free", "r", edge)
             if edge == FALL:
                 continue
-            for name, new in (
-                ("d", value["d"] ^ (pick.random() < likely_change)),
-                ("en", int(pick.random() < likely_enable)),
-            ):
+            moves = {
+                "d": value["d"] ^ (pick.random() < likely_change),
+                "en": int(pick.random() < likely_enable),
+            }
+            for name, new in moves.items():
                 if new == value[name]:
                     continue
                 way = RISE if new else FALL
@@ -172,8 +170,7 @@ def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
                     energies["gate"] += paid(gate["E"].power, way, slew["en"][way], 0.0, at)
                 value[name] = new
                 count[name] += 1
-        for name, item in value.items():
-            high[name] += item
+        high.update(value)
     nets = {name: (count[name], high[name] / cycles) for name in value}
     nets |= {"clk": (2 * cycles, 0.5), "gck": (count["gck"], count["gck"] / cycles / 4)}
     found = made.estimate(Activity.of(nets, cycles, CLOCK_NS))
@@ -183,17 +180,14 @@ def test_states_walked_through(likely_enable, likely_change, tmp_path, library):
 
 def test_a_full_adder_walked_through(tmp_path, library):
     """One input at a time changes: each output's table is that of the input, at the values of the others."""
-    circuit = Circuit(
-        "one",
-        {"clk": ("input", 1), "a": ("input", 1), "b": ("input", 1), "c": ("input", 1)}
-        | {"s": ("output", 1), "co": ("output", 1)},
-    )
+    ports = dict.fromkeys(("clk", "a", "b", "c"), ("input", 1)) | dict.fromkeys(("s", "co"), ("output", 1))
+    circuit = Circuit("one", ports)
     circuit.add("fa", "FA_X1", A="a", B="b", CI="c", S="s", CO="co")
     made = estimator(circuit, tmp_path)
     cell, pick, steps = library.cells["FA_X1"], random.Random(6), 6000
-    pins, net_of = ("A", "B", "CI"), {"A": "a", "B": "b", "CI": "c", "S": "s", "CO": "co"}
-    value = dict.fromkeys(("A", "B", "CI", "S", "CO"), 0)
-    count, high = dict.fromkeys(value, 0), dict.fromkeys(value, 0)
+    net_of = {"A": "a", "B": "b", "CI": "c", "S": "s", "CO": "co"}
+    pins, value = ("A", "B", "CI"), dict.fromkeys(net_of, 0)
+    count, high = Counter(), Counter()
     total = 0.0
     for _ in range(steps):
         moves = pick.choices(pins, (5, 2, 1))[0]
@@ -205,12 +199,10 @@ def test_a_full_adder_walked_through(tmp_path, library):
             if new != value[output]:
                 value[output] = new
                 count[output] += 1
-                net = made.netlist.net(net_of[output])
-                slew = made.slews[made.netlist.net(net_of[moves]), edge]
-                way = RISE if new else FALL
+                net, cause = (made.netlist.net(net_of[pin]) for pin in (output, moves))
+                way, slew = RISE if new else FALL, made.slews[cause, edge]
                 total += paid(cell.pins[output].power, way, slew, made.loads[net], value, moves)
-        for name, item in value.items():
-            high[name] += item
+        high.update(value)
     nets = {net_of[name]: (count[name], high[name] / steps) for name in value} | {"clk": (2 * steps, 0.5)}
     found = made.estimate(Activity.of(nets, steps, CLOCK_NS))
     row = instance(found, "fa")
@@ -246,31 +238,18 @@ def mixed():
 SCRIPT = """\
 read_liberty {{{lib}}}
 read_liberty {{no_wires.lib}}
-read_verilog netlist.v
+read_verilog {netlist}
 link_design {top}
-create_clock -name clk -period {period} [get_ports clk]
+source {{constraints.sdc}}
 set_wire_load_model -name no_wires
-set inputs {{}}
-foreach port [all_inputs] {{
-  if {{[get_property $port full_name] ne "clk"}} {{ lappend inputs $port }}
-}}
-set_input_delay 0 -clock clk $inputs
-set_output_delay 0 -clock clk [all_outputs]
-set_driving_cell -lib_cell BUF_X1 $inputs
-set_load 7 [all_outputs]
-set_clock_transition {slew} [get_clocks clk]
 ::sta::set_power_global_activity {activity} {duty}
 ::sta::set_debug power 3
 report_power -instances [get_cells *] -digits 8
 """
-AT_PIN = re.compile(r"power: internal (\S+)/(\w+) \(")
-SWITCHING = re.compile(r"power: switching \S+ activity = \S+ volt = \S+ (\S+)")
 TABLE = re.compile(r"power:\s+\w+ -> (\w+)\s.*\s(\S+) no pg_pin")
-WEIGHED = re.compile(r"power:\s+[v^] energy =\s*(\S+) \*\s*\S+ =\s*(\S+)")
-LEAKAGE = re.compile(r"power: leakage cell \S+ (\S+)")
 
 
-def opensta(circuit, directory, activity, duty):
+def by_opensta(circuit, directory, activity, duty):
     """Power in mW of the pins of every instance: internal by pin, "switching" and "leakage", from what
     OpenSTA traces.
 
@@ -279,33 +258,35 @@ def opensta(circuit, directory, activity, duty):
     Liberty; slews, loads, tables, probabilities, activities and all else are its own.
     """
     circuit.write(directory)
-    (directory / "no_wires.lib").write_text(NO_WIRES_LIBRARY)
     script = SCRIPT.format(
-        lib=kit.find().lib, top=circuit.name, period=CLOCK_NS, slew=CK_SLEW_NS, activity=activity, duty=duty
+        lib=kit.find().lib,
+        netlist=directory / "netlist.v",
+        top=circuit.name,
+        activity=activity,
+        duty=duty,
     )
-    (directory / "power.tcl").write_text(script)
-    done = subprocess.run(
-        ["sta", "-no_splash", "-exit", "power.tcl"], cwd=directory, capture_output=True, text=True, check=True
-    )
+    asked = kit.find().library.constraints(CLOCK_NS)
+    with opensta.prepared(script, asked) as (work, command):
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=True)
     connected = {name: pins for name, _, pins in circuit.cells}
     tables = defaultdict(list)
     found = defaultdict(lambda: defaultdict(float))
     name, switching, weighed = "", 0.0, (0.0, 0.0)
     for line in done.stderr.splitlines():
-        if match := AT_PIN.search(line):
+        if match := check.AT_PIN.search(line):
             name = match[1].replace("\\", "")
             # of an output it stands before the pin
             found[name]["switching"] += switching if match[2] in connected[name] else 0.0
             switching = 0.0
-        elif match := SWITCHING.search(line):
-            switching = float(match[1]) * 1e3
-        elif match := WEIGHED.search(line):  # the weight itself has two digits only
+        elif match := check.SWITCHED.search(line):
+            switching = float(match[2]) * 1e3
+        elif match := check.WEIGHED.search(line):  # the weight itself has two digits only
             weighed = max(weighed, (float(match[1]), float(match[2])))
         elif match := TABLE.search(line):
             if match[1] in connected[name]:
                 tables[name, match[1]].append((weighed[1] / weighed[0], float(match[2])))
             weighed = (0.0, 0.0)
-        elif match := LEAKAGE.search(line):
+        elif match := check.LEAKING.search(line):
             found[name]["leakage"] = float(match[1]) * 1e3
     for (name, pin), rows in tables.items():
         weight = sum(item for item, _ in rows)
@@ -332,7 +313,7 @@ def test_opensta_agrees(make, tmp_path, library):
     them.
     """
     circuit = make()
-    theirs = opensta(circuit, tmp_path, 0.5, 0.5)
+    theirs = by_opensta(circuit, tmp_path, 0.5, 0.5)
     made = estimator(circuit, tmp_path)
     activity = everywhere(circuit, 50, ties=50)  # OpenSTA accepts one activity for all
     found = made.estimate(activity)
@@ -343,21 +324,17 @@ def test_opensta_agrees(make, tmp_path, library):
             continue
         assert own.leakage_mw == pytest.approx(other["leakage"], rel=1e-3)
         assert own.switching_mw == pytest.approx(other["switching"], rel=1e-3)
-        register = library.cells[kind].ff is not None
+        group = "combinational" if library.cells[kind].ff is None else "registers"
         by_pin = internal_by_pin(made, kind, name, activity)
         assert sum(by_pin.values()) == pytest.approx(own.internal_mw, rel=EXACT)
-        for pin, value in by_pin.items():
-            if pin == "D":
-                # charged by OpenSTA as if half of the changes came while the clock is low, and at its falling
-                # edge again
-                continue
-            assert value == pytest.approx(other[pin], rel=0.1), (name, pin)
-            pair = sums["clock" if pin == "CK" else "registers" if register else "combinational"]
-            pair[0] += value
-            pair[1] += other[pin]
-        pair = sums["registers" if register else "combinational"]
-        pair[0] += own.switching_mw
-        pair[1] += other["switching"]
+        # D is charged by OpenSTA as if half of the changes came while the clock is low, and at its falling
+        # edge again
+        by_pin.pop("D", None)
+        assert all(value == pytest.approx(other[pin], rel=0.1) for pin, value in by_pin.items()), name
+        rows = [("clock" if pin == "CK" else group, value, other[pin]) for pin, value in by_pin.items()]
+        for part, mine, reference in [*rows, (group, own.switching_mw, other["switching"])]:
+            sums[part][0] += mine
+            sums[part][1] += reference
     for group, (ours, other) in sums.items():
         assert ours == pytest.approx(other, rel=MOST_ERROR), group
 
@@ -379,12 +356,13 @@ def test_sums_and_monotony(tmp_path):
     for toggles in (0, 10, 50, 100):
         found = made.estimate(everywhere(circuit, toggles))
         by_group, by_module = found.by_group(), found.by_module(hierarchy)
-        assert sum(parts.total_mw for parts in by_group.values()) == pytest.approx(found.total_mw, rel=1e-12)
-        assert sum(module_power.own_mw for module_power in by_module) == pytest.approx(
-            found.total_mw, rel=1e-12
-        )
-        instances = sum(instance(found, name).total_mw for name in found.names)
-        assert instances + found.clock_port_mw == pytest.approx(found.total_mw, rel=1e-12)
+        instances = [instance(found, name).total_mw for name in found.names]
+        for amounts in (
+            [parts.total_mw for parts in by_group.values()],
+            [row.own_mw for row in by_module],
+            [*instances, found.clock_port_mw],
+        ):
+            assert sum(amounts) == pytest.approx(found.total_mw, rel=1e-12)
         totals.append(found.total_mw)
     assert totals == sorted(totals)
     assert totals[3] - totals[2] == pytest.approx(totals[2] - totals[1], rel=0.6)
@@ -409,9 +387,9 @@ def test_wires_and_clock_weigh(tmp_path):
     driven = {net for net, _ in made_outputs(circuit)}
     extra = sum(activity.nets[net][0] * 0.5 * 2.0 * V2 for net in driven)
     assert fj(plain, wired.switching_mw.sum() - plain.switching_mw.sum()) == pytest.approx(extra, rel=EXACT)
-    library = kit.find().library
-    read = netlist.read(tmp_path / "netlist.json", library)
-    slower = Estimator(read, library, 2 * CLOCK_NS).estimate(activity)
+    slower = Estimator(estimator(circuit, tmp_path).netlist, kit.find().library, 2 * CLOCK_NS).estimate(
+        activity
+    )
     dynamic = plain.total_mw - plain.leakage_mw.sum()
     assert slower.total_mw - slower.leakage_mw.sum() == pytest.approx(dynamic / 2, rel=1e-3)
 
@@ -449,47 +427,45 @@ def test_nets_that_were_not_recorded(tmp_path):
 # -------------------------------------------------------------------------------------------------------
 
 
-def recorded(directory, name, toggles, mode, cycles=100):
-    activity = everywhere(adder(), toggles, cycles=cycles)
-    data = {
-        "workload": name,
-        "mode": mode,
-        "clock_ns": CLOCK_NS,
-        "window": {"cycles": cycles},
-        "nets": activity.nets,
-    }
-    directory.mkdir(exist_ok=True)
-    suffix = ".timed" if mode == "timed" else ""
-    (directory / f"{name}{suffix}.json").write_text(json.dumps(data))
+@pytest.fixture
+def analyzed(tmp_path):
+    """Analyse the adder by what was recorded of it, or by another activity."""
+    adder().write(tmp_path)
+    modules = tmp_path / "hierarchy.json"
+    modules.write_text(json.dumps({"cells": {}, "modules": {"": "adder"}}))
+
+    def run(activity=tmp_path / "activity"):
+        source = tmp_path / "netlist.json"
+        return power.analyze(source, activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=modules)
+
+    return run
 
 
-def test_energy_of_a_window_is_scaled(tmp_path):
+def recorded(directory, name, toggles, mode=ZERO_DELAY, whole_cycles=0):
+    activity = everywhere(adder(), toggles)
+    activity.workload, activity.mode, activity.whole_cycles = name, mode, whole_cycles
+    (directory / "activity").mkdir(exist_ok=True)
+    activity.write(directory / "activity", activity.file)
+
+
+def test_energy_of_a_window_is_scaled(analyzed, tmp_path):
     """Energy is scaled by the exact count of the operation, of which the window is a part; power is that of
     the window.
     """
-    adder().write(tmp_path)
-    activity = tmp_path / "activity"
-    recorded(activity, "decrypt", 40, "zero-delay")
-    whole = power.analyze(tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS)
-    file = activity / "decrypt.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "whole_cycles": 1250}))
-    part = power.analyze(tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS)
+    recorded(tmp_path, "decrypt", 40)
+    whole = analyzed()
+    recorded(tmp_path, "decrypt", 40, whole_cycles=1250)
+    part = analyzed()
     assert part.energy_nj["decrypt"] == pytest.approx(12.5 * whole.energy_nj["decrypt"])
     assert part.total_mw == whole.total_mw
     assert any("from a window of 100 cycles of the netlist, times 12.5" in caveat for caveat in part.caveats)
     assert not any("window" in caveat for caveat in whole.caveats)
 
 
-def test_power_json(tmp_path):
-    adder().write(tmp_path)
-    hierarchy = tmp_path / "hierarchy.json"
-    hierarchy.write_text(json.dumps({"cells": {}, "modules": {"": "adder"}}))
-    activity = tmp_path / "activity"
+def test_power_json(analyzed, tmp_path):
     for name, toggles in (("encrypt", 20), ("decrypt", 40), ("dummy", 5)):
-        recorded(activity, name, toggles, "zero-delay")
-    made = power.analyze(
-        tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=hierarchy
-    )
+        recorded(tmp_path, name, toggles)
+    made = analyzed()
     assert product.read(tmp_path / "power.json", PowerReport) == made
     windows = {workload.workload: workload.energy_nj for workload in made.workloads}
     assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
@@ -498,10 +474,8 @@ def test_power_json(tmp_path):
     # both operations take 100 cycles
     assert made.total_mw == pytest.approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
     for name, toggles in (("encrypt", 30), ("decrypt", 70), ("dummy", 5)):
-        recorded(activity, name, toggles, "timed")
-    both = power.analyze(
-        tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=hierarchy
-    )
+        recorded(tmp_path, name, toggles, TIMED)
+    both = analyzed()
     assert both.glitch_ratio["decrypt"] > both.glitch_ratio["encrypt"] > 1
     # what glitches add stands beside the figures, and changes none
     assert (made.with_glitches, both.mode, both.total_mw) == (None, "zero-delay", made.total_mw)
@@ -510,18 +484,15 @@ def test_power_json(tmp_path):
     assert both.with_glitches.total_mw > both.total_mw
     assert any("lower bound" in caveat and "upper one" in caveat for caveat in both.caveats)
     # glitches of some workloads only: no figure mixes the two
-    (activity / "decrypt.timed.json").unlink()
-    mixed_modes = power.analyze(
-        tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=hierarchy
-    )
+    (tmp_path / "activity" / "decrypt.timed.json").unlink()
+    mixed_modes = analyzed()
     assert (mixed_modes.with_glitches, mixed_modes.energy_nj) == (None, made.energy_nj)
 
 
-def test_files_that_are_no_activity(tmp_path):
-    adder().write(tmp_path)
+def test_files_that_are_no_activity(analyzed, tmp_path):
     path = tmp_path / "encrypt.json"
     with pytest.raises(BadInput, match="cannot be read"):
-        power.analyze(tmp_path / "netlist.json", path, tmp_path, clock_ns=CLOCK_NS)
+        analyzed(path)
     for text, message in (
         ("{", "is no activity.json"),
         ("{}", "is no activity.json"),
@@ -530,10 +501,10 @@ def test_files_that_are_no_activity(tmp_path):
     ):
         path.write_text(text)
         with pytest.raises(BadInput, match=message):
-            power.analyze(tmp_path / "netlist.json", path, tmp_path, clock_ns=CLOCK_NS)
+            analyzed(path)
     (tmp_path / "none").mkdir()
     with pytest.raises(BadInput, match="no activity is recorded"):
-        power.analyze(tmp_path / "netlist.json", tmp_path / "none", tmp_path, clock_ns=CLOCK_NS)
+        analyzed(tmp_path / "none")
     assert not (tmp_path / "power.json").exists()
 
 
