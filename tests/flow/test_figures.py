@@ -5,7 +5,8 @@ wrong.
 import random
 import re
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -40,30 +41,39 @@ def by_name(rows):
 # ------------------------------------------------------------------------------------------------------------
 
 
-def timed(circuit, directory, *, res_ohm=0.0, wires=True):
-    """A circuit with wires of up to 6 fF."""
+def subject_of(circuit, directory, **more):
     path = circuit.write(directory)
     read = netlist.read(directory / "netlist.json", LIBRARY)
+    asked = LIBRARY.constraints(CLOCK_NS, propagated=more.pop("propagated", False))
+    return Subject(path, read, circuit.name, KIT, asked, **more)
+
+
+def timed(circuit, directory, *, res_ohm=0.0, wires=True):
+    """A circuit with wires of up to 6 fF, compared."""
+    subject = subject_of(circuit, directory)
     pick = random.Random(1)
-    table = {net: NetWire(pick.uniform(0.5, 6), pick.uniform(0, res_ohm)) for net in read.nets}
-    asked = LIBRARY.constraints(CLOCK_NS)
-    return Subject(path, read, circuit.name, KIT, asked, table if wires else None)
+    table = {net: NetWire(pick.uniform(0.5, 6), pick.uniform(0, res_ohm)) for net in subject.netlist.nets}
+    return replace(subject, table=table if wires else None)
+
+
+def slacks(subject):
+    """The comparisons of the worst slack and of the one furthest off."""
+    rows = by_name(timing.compare(subject, "here"))
+    return rows["worst setup slack here"], rows["setup slack furthest off here"], rows
 
 
 @pytest.mark.parametrize(("make", "wires"), [(adder, False), (tree, True)])
 def test_slacks_agree(make, wires, tmp_path):
     """Without resistance to the last digits, endpoint by endpoint."""
-    rows = by_name(timing.compare(timed(make(), tmp_path, wires=wires), "here"))
+    worst, furthest, rows = slacks(timed(make(), tmp_path, wires=wires))
     assert all(row.agrees for row in rows.values())
-    assert abs(rows["worst setup slack here"].difference) < 1e-5
-    assert abs(rows["setup slack furthest off here"].difference) < 1e-5
-    assert rows["worst setup slack here"].note == "the same endpoint"
+    assert max(abs(worst.difference), abs(furthest.difference)) < 1e-5
+    assert worst.note == "the same endpoint"
 
 
 def test_resistance_is_found_as_the_cause(tmp_path):
     """Wires of kilohms: what OpenSTA's drivers see of them is less than all, and nothing else differs."""
-    found = timed(adder(), tmp_path, res_ohm=100_000)
-    worst = by_name(timing.compare(found, "here"))["worst setup slack here"]
+    worst, *_ = slacks(timed(adder(), tmp_path, res_ohm=100_000))
     assert not worst.agrees and not worst.wrong
     (told,) = re.findall(r"resistance of the wires, .* ([-+][\d.]+) ps", worst.cause)
     assert float(told) == pytest.approx(1000 * worst.difference, abs=0.11)
@@ -79,8 +89,7 @@ def test_wrong_resistance_has_no_cause(factor, tmp_path, monkeypatch):
         return ours(replace(subject, table=table))
 
     monkeypatch.setattr(timing, "ours", wrong)
-    rows = by_name(timing.compare(timed(adder(), tmp_path, res_ohm=2000), "here"))
-    assert rows["worst setup slack here"].wrong
+    assert slacks(timed(adder(), tmp_path, res_ohm=2000))[0].wrong
 
 
 def slower(directory):
@@ -106,9 +115,9 @@ def slower(directory):
 def test_a_wrong_delay_is_found(tmp_path):
     """It has no cause that the comparison knows of, with resistances or without."""
     found = replace(timed(adder(), tmp_path, res_ohm=1000), kit=slower(tmp_path))
-    rows = by_name(timing.compare(found, "here"))
-    assert rows["worst setup slack here"].wrong and rows["setup slack furthest off here"].wrong
-    assert rows["worst setup slack here"].difference > 0.05
+    worst, furthest, _ = slacks(found)
+    assert worst.wrong and furthest.wrong
+    assert worst.difference > 0.05
 
 
 # -- area
@@ -122,9 +131,8 @@ def test_area(tmp_path):
     total = sum(LIBRARY.cells[kind].area for _, kind, _ in circuit.cells)
     ours = Area(area_um2=total, cells=len(circuit.cells), flops=24, clock_gates=0, kinds={}, by_module=[])
     assert all(row.agrees for row in area.compare(path, circuit.name, ours, KIT, "here"))
-    more = msgspec.structs.replace(
-        ours, area_um2=total + LIBRARY.cells["INV_X1"].area, cells=len(circuit.cells) + 1
-    )
+    area_um2 = total + LIBRARY.cells["INV_X1"].area
+    more = msgspec.structs.replace(ours, area_um2=area_um2, cells=len(circuit.cells) + 1)
     assert all(row.wrong for row in area.compare(path, circuit.name, more, KIT, "here"))
 
 
@@ -136,18 +144,10 @@ def powered(circuit, directory):
     """A circuit whose nets all move half of the time, with a clock gate that is on in a quarter of the
     cycles.
     """
-    path = circuit.write(directory)
-    read = netlist.read(directory / "netlist.json", LIBRARY)
+    subject = subject_of(circuit, directory, propagated=circuit.name == "gated")
     cycles = 100
-    nets = dict.fromkeys(read.nets, (50, 0.5))
-    for name in nets:
-        if name in ("clk", "ct", "ck0", "ck1"):
-            nets[name] = (2 * cycles, 0.5)
-        if name == "dp.carry[0]":
-            nets[name] = (0, 0.0)
-    nets["gck"] = (cycles / 2, 0.125)
-    asked = LIBRARY.constraints(CLOCK_NS, propagated=circuit.name == "gated")
-    subject = Subject(path, read, circuit.name, KIT, asked)
+    known = dict.fromkeys(("clk", "ct", "ck0", "ck1"), (2 * cycles, 0.5)) | {"dp.carry[0]": (0, 0.0)}
+    nets = {name: known.get(name, (50, 0.5)) for name in subject.netlist.nets} | {"gck": (cycles / 2, 0.125)}
     return power.Powered(subject, Activity.of(nets, cycles, CLOCK_NS))
 
 
@@ -157,9 +157,7 @@ def test_power_agrees(make, tmp_path):
     found = powered(make(), tmp_path)
     rows = by_name(power.compare(found, "here"))
     assert not [row for row in rows.values() if row.wrong]
-    assert (
-        rows["switching, here"].agrees and rows["inside gates, here"].agrees and rows["leakage, here"].agrees
-    )
+    assert all(rows[f"{part}, here"].agrees for part in ("switching", "inside gates", "leakage"))
     printed = rows["all of it as printed, here"]
     assert not printed.agrees
     causes = sum(float(value) for value in re.findall(r" ([-+][\d.e-]+) mW", printed.cause))
@@ -192,13 +190,25 @@ def test_intention_does_not_excuse(part, tmp_path, monkeypatch):
 # ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """Two inverters of a chain side by side, and the wires of their net."""
 
     layout: Def
     netlist: netlist.Netlist
     metal2: list[Wire]
+
+    def files(self, directory):
+        """Its GDS and its DEF."""
+        gds, def_ = directory / "layout.gds", directory / "layout.def"
+        write_def(def_, self.layout)
+        layout_files.write_gds(def_, gds, KIT)
+        return gds, def_
+
+    def connections(self, directory):
+        return connections.compare(*self.files(directory), self.netlist, KIT)
+
+    def shapes(self, directory):
+        return shapes.compare(self.files(directory)[0], KIT)
 
 
 def drawn(directory):
@@ -231,39 +241,29 @@ def drawn(directory):
     return Drawn(made, read, metal2)
 
 
-def files(made, directory):
-    write_def(directory / "layout.def", made)
-    layout_files.write_gds(directory / "layout.def", directory / "layout.gds", KIT)
-    return directory / "layout.gds", directory / "layout.def"
-
-
 def wrong(rows):
     return [row.what for row in rows if row.wrong]
 
 
 def test_layout_as_the_netlist_says(tmp_path):
     found = drawn(tmp_path)
-    gds, def_ = files(found.layout, tmp_path)
-    assert wrong(connections.compare(gds, def_, found.netlist, KIT)) == []
-    assert wrong(shapes.compare(gds, KIT)) == []
+    assert wrong(found.connections(tmp_path)) == wrong(found.shapes(tmp_path)) == []
 
 
 def test_open_and_short_are_found(tmp_path):
     found = drawn(tmp_path)
     net = found.layout.nets["middle"]
     net.wires.remove(found.metal2[1])
-    rows = connections.compare(*files(found.layout, tmp_path), found.netlist, KIT)
+    rows = found.connections(tmp_path)
     assert wrong(rows) == ["open nets, 6 pins"] and rows[0].note == "middle is in 2 pieces"
     net.wires.append(found.metal2[1])
     start, end = found.layout.pins[0], net.wires[0]  # from a, by metal1, to the output of the first
     net.wires.append(Wire("metal1", start.x, start.y, end.x0, start.y))
     net.wires.append(Wire("metal1", end.x0, start.y, end.x0, end.y0))
-    rows = connections.compare(*files(found.layout, tmp_path), found.netlist, KIT)
+    rows = found.connections(tmp_path)
     assert "shorted nets" in wrong(rows) and "a and middle" in rows[1].note
-    found.layout.components[1] = replace(
-        found.layout.components[1], x=found.layout.components[1].x + dbu(5.0)
-    )
-    rows = connections.compare(*files(found.layout, tmp_path), found.netlist, KIT)
+    found.layout.components[1].x += dbu(5.0)
+    rows = found.connections(tmp_path)
     assert wrong(rows)[0].startswith("open nets")  # a cell that is not where its wires are
 
 
@@ -274,9 +274,8 @@ def test_wires_too_near_are_found(tmp_path):
     found.layout.nets["z"].wires.append(
         Wire("metal2", wire.x0 + dbu(1), wire.y0 + near, wire.x1, wire.y1 + near)
     )
-    gds, def_ = files(found.layout, tmp_path)
-    assert wrong(shapes.compare(gds, KIT)) == ["spacing of metal2 below 0.07 um"]
-    assert wrong(connections.compare(gds, def_, found.netlist, KIT)) == []
+    assert wrong(found.shapes(tmp_path)) == ["spacing of metal2 below 0.07 um"]
+    assert wrong(found.connections(tmp_path)) == []
 
 
 # -- pulses that are cut short

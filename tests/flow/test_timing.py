@@ -8,7 +8,6 @@ import shutil
 import signal
 from itertools import pairwise
 
-import msgspec
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
@@ -52,6 +51,19 @@ def analyze(circuit, directory, **options):
     return timing.analyze(circuit.write(directory), circuit.name, directory, **options)
 
 
+def both(circuit, directory, **options):
+    """By OpenSTA and by the flow's own engine."""
+    return [analyze(circuit, directory, engine=engine, **options) for engine in timing.ENGINES]
+
+
+def inverted_clock():
+    """flop_to_flop with the first register at the falling edge."""
+    circuit = flop_to_flop()
+    circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
+    circuit.add("inverted", "INV_X1", A="clk", ZN="clk_n")
+    return circuit
+
+
 def by_hand(x, y, xs, ys, *corners):
     """Between four numbers of a table: corners at (x0, y0), (x0, y1), (x1, y0), (x1, y1)."""
     across, along = (x - xs[0]) / (xs[1] - xs[0]), (y - ys[0]) / (ys[1] - ys[0])
@@ -79,32 +91,21 @@ def test_a_path_by_hand(tmp_path):
     slack = 1.0 - setup - to_q - inverter
     table = tmp_path / "wires.json"
     table.write_text(
-        json.dumps({"a": {"cap_ff": 2, "source": "routing"}, "b": {"cap_ff": 3, "source": "routing"}})
+        json.dumps({net: {"cap_ff": cap, "source": "routing"} for net, cap in (("a", 2), ("b", 3))})
     )
-    for engine in timing.ENGINES:
-        report = analyze(flop_to_flop(), tmp_path, wires=table, engine=engine)
+    for engine, report in zip(timing.ENGINES, both(flop_to_flop(), tmp_path, wires=table), strict=True):
         assert (report.engine, report.wires) == (engine, "routing")
         path = report.paths[0]
         assert (path.start, path.end) == ("first/CK", "second/D")
         assert path.slack_ns == report.wns_ns == pytest.approx(slack, abs=SAME_NS)
         _, at_q, at_a, at_zn, at_d = path.points
-        assert msgspec.structs.asdict(at_q) == {
-            "cell": "first",
-            "type": "DFF_X1",
-            "pin": "Q",
-            "net": "a",
-            "edge": "rise",
-            "slew_ns": pytest.approx(slew_a, abs=SAME_NS),
-            "load_ff": pytest.approx(load_a, abs=SAME_NS),
-            "delay_ns": pytest.approx(to_q, abs=SAME_NS),
-            "arrival_ns": pytest.approx(to_q, abs=SAME_NS),
-            "module": "",
-        }
+        assert (at_q.cell, at_q.type, at_q.pin, at_q.net, at_q.edge) == ("first", "DFF_X1", "Q", "a", "rise")
+        figures = (at_q.slew_ns, at_q.load_ff, at_q.delay_ns, at_q.arrival_ns)
+        assert figures == pytest.approx((slew_a, load_a, to_q, to_q), abs=SAME_NS)
         assert (at_a.cell, at_a.pin, at_a.delay_ns, at_a.load_ff) == ("gate", "A", 0, None)
         assert (at_zn.edge, at_zn.net) == ("fall", "b")
-        assert at_zn.delay_ns == pytest.approx(inverter, abs=SAME_NS)
         assert (at_d.cell, at_d.type, at_d.pin) == ("second", "DFF_X1", "D")
-        assert at_d.slew_ns == pytest.approx(slew_b, abs=SAME_NS)
+        assert (at_zn.delay_ns, at_d.slew_ns) == pytest.approx((inverter, slew_b), abs=SAME_NS)
 
 
 @pytest.mark.parametrize("make", CIRCUITS)
@@ -113,15 +114,9 @@ def test_engines_agree(make, res_ohm, propagated, tmp_path):
     circuit = make()
     circuit.write(tmp_path)
     options = {"wires": None if res_ohm is None else wires(circuit, tmp_path, res_ohm)}
-    options |= {
-        "propagated": propagated,
-        "uncertainty_ns": 0.05,
-        "hold_uncertainty_ns": 0.02,
-        "fmax": True,
-        "paths": 50,
-    }
-    options |= {"output_delay_ns": 0.1, "clock_slew_ns": 0.04}
-    sta, own = (analyze(circuit, tmp_path, engine=engine, **options) for engine in timing.ENGINES)
+    options |= {"propagated": propagated, "uncertainty_ns": 0.05, "hold_uncertainty_ns": 0.02}
+    options |= {"fmax": True, "paths": 50, "output_delay_ns": 0.1, "clock_slew_ns": 0.04}
+    sta, own = both(circuit, tmp_path, **options)
     assert own.endpoints == sta.endpoints == len(sta.paths)
     for kind in ("paths", "hold_paths"):
         expected = {path.end: path for path in getattr(sta, kind)}
@@ -147,7 +142,7 @@ def test_wire_load_model_and_its_absence(tmp_path, library):
     """OpenSTA takes the library's default model where none is asked for: ours does not."""
     model = library.default_wire_load
     without = analyze(adder(), tmp_path)
-    sta, own = (analyze(adder(), tmp_path, wire_load=model, engine=engine) for engine in timing.ENGINES)
+    sta, own = both(adder(), tmp_path, wire_load=model)
     assert (without.wires, sta.wires, sta.wire_load) == ("none", "model", model)
     assert without.wns_ns > sta.wns_ns + 0.005
     assert 1 - own.wns_ns == pytest.approx(1 - sta.wns_ns, rel=CLOSE)
@@ -158,19 +153,13 @@ def test_wire_load_model_and_its_absence(tmp_path, library):
 def test_report(tmp_path):
     """Names as in the source, modules, histogram, verdict; the same in the file."""
     circuit = adder()
-    places = {
-        "cells": {name: name.rpartition(".")[0] for name, *_ in circuit.cells},
-        "modules": {"": "adder"},
-    }
-    places["cells"]["dp.add.fa[3]"] = "dp.elsewhere"
-    (tmp_path / "hierarchy.json").write_text(json.dumps(places))
-    report = analyze(
-        circuit, tmp_path, clock_ns=0.5, hierarchy=tmp_path / "hierarchy.json", fmax=True, paths=3
-    )
+    owners = {name: name.rpartition(".")[0] for name, *_ in circuit.cells} | {"dp.add.fa[3]": "dp.elsewhere"}
+    hierarchy = tmp_path / "hierarchy.json"
+    hierarchy.write_text(json.dumps({"cells": owners, "modules": {"": "adder"}}))
+    report = analyze(circuit, tmp_path, clock_ns=0.5, hierarchy=hierarchy, fmax=True, paths=3)
     assert product.read(tmp_path / "timing.json", TimingReport) == report
-    assert (
-        "create_clock -name clk -period 0.5 [get_ports {clk}]" in (tmp_path / "constraints.sdc").read_text()
-    )
+    sdc = (tmp_path / "constraints.sdc").read_text()
+    assert "create_clock -name clk -period 0.5 [get_ports {clk}]" in sdc
     assert not report.met and report.wns_ns < 0 and report.tns_ns < report.wns_ns
     assert report.hold_wns_ns > 0 == report.hold_violations
     assert len(report.paths) == len(report.hold_paths) == 3
@@ -187,10 +176,9 @@ def test_report(tmp_path):
     assert sum(item.endpoints for item in report.histogram if item.to_ns <= 0) <= report.setup_violations
     # the highest clock is met, and a thousandth above it is not
     best = 1000 / report.fmax_mhz
-    assert report.met_ns == pytest.approx(best, abs=SAME_NS) and analyze(circuit, tmp_path, clock_ns=best).met
-    assert analyze(circuit, tmp_path, clock_ns=best, paths=1).verdict.startswith(
-        f"{best:g} ns is met with 0.000 ns"
-    )
+    assert report.met_ns == pytest.approx(best, abs=SAME_NS)
+    at_best = analyze(circuit, tmp_path, clock_ns=best)
+    assert at_best.met and at_best.verdict.startswith(f"{best:g} ns is met with 0.000 ns")
     assert not analyze(circuit, tmp_path, clock_ns=best / 1.001).met
 
 
@@ -207,9 +195,7 @@ def test_fmax_where_paths_take_half_a_cycle(tmp_path):
     """Slack is not the period less a constant there: OpenSTA's search finds the clock, the estimate says that
     it does not look.
     """
-    circuit = flop_to_flop()
-    circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
-    circuit.add("inverted", "INV_X1", A="clk", ZN="clk_n")
+    circuit = inverted_clock()
     report = analyze(circuit, tmp_path, clock_ns=3.0, fmax=True)
     assert 0 <= report.fmax.slack_ns <= 1e-5
     assert report.fmax.clock_ns == pytest.approx(2 * (1.5 - report.wns_ns), abs=1e-4)
@@ -225,7 +211,7 @@ def test_constants_make_no_paths(tmp_path, library):
     circuit.add("one", "LOGIC1_X1", Z="hi")
     circuit.add("closed", "NOR2_X1", A1="hi", A2="dp.s[1]", ZN="low")
     circuit.add("dead", "DFF_X1", D="low", CK="clk", Q="dead_q")
-    sta, own = (analyze(circuit, tmp_path, engine=engine, paths=30) for engine in timing.ENGINES)
+    sta, own = both(circuit, tmp_path, paths=30)
     assert "dead/D" not in {path.end for path in own.paths}
     assert sta.endpoints == own.endpoints
     assert own.wns_ns == pytest.approx(sta.wns_ns, abs=SAME_NS)
@@ -234,7 +220,7 @@ def test_constants_make_no_paths(tmp_path, library):
 def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path):
     circuit = Circuit("comb", {"a": ("input", 2), "y": ("output", 1)})
     circuit.add("g", "XOR2_X1", A="a[0]", B="a[1]", Z="y")
-    sta, own = (analyze(circuit, tmp_path, clock_port=None, engine=engine) for engine in timing.ENGINES)
+    sta, own = both(circuit, tmp_path, clock_port=None)
     assert own.wns_ns == pytest.approx(sta.wns_ns, abs=SAME_NS)
     assert sta.paths[0].points[0].pin.startswith("a[")
 
@@ -263,14 +249,8 @@ def test_slews_loads_and_delays_for_other_estimators(tmp_path, library):
     tree().write(tmp_path)
     circuit = netlist.read(tmp_path / "netlist.json", library)
     result = nldm.analyze(circuit, library, library.constraints(1.0))
-    net = circuit.net("$n6")
-    assert result.loads_ff[net].mean() == pytest.approx(
-        sum(
-            library.cells["XNOR2_X1"].pins["A"].cap_fall_ff + library.cells["XNOR2_X1"].pins["A"].cap_rise_ff
-            for _ in range(4)
-        )
-        / 2
-    )
+    net, pin = circuit.net("$n6"), library.cells["XNOR2_X1"].pins["A"]
+    assert result.loads_ff[net].mean() == pytest.approx(4 * (pin.cap_fall_ff + pin.cap_rise_ff) / 2)
     assert (result.slews_ns[net] > 0).all()
     delays = list(arc_delays(result))
     mine = [row for row in delays if row[0] == "g/2"]
@@ -300,21 +280,23 @@ def test_combinational_loop_is_refused(tmp_path, library):
 
 
 def test_without_opensta_the_estimate_answers(tmp_path, monkeypatch):
+    monkeypatch.setattr(opensta, "installed", opensta.installed.__wrapped__)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    opensta.installed.cache_clear()
-    try:
-        report = analyze(adder(), tmp_path)
-        assert report.engine == "nldm" and "apt-get install opensta" in report.caveats[0]
-        with pytest.raises(BadInput, match="OpenSTA is missing: run `apt-get install opensta`"):
-            analyze(adder(), tmp_path, engine="opensta")
-    finally:
-        opensta.installed.cache_clear()
+    report = analyze(adder(), tmp_path)
+    assert report.engine == "nldm" and "apt-get install opensta" in report.caveats[0]
+    with pytest.raises(BadInput, match="OpenSTA is missing: run `apt-get install opensta`"):
+        analyze(adder(), tmp_path, engine="opensta")
 
 
 CLOCK_NS = 0.5  # missed by the adder: the worst row is a violated one
 WORST_ROW, MET_ROW = (
     re.compile(rf"(?m)^(\S+) \(DFF_X1\) .* \({verdict}\)\n") for verdict in ("VIOLATED", "MET")
 )
+
+
+def forget_opensta():
+    for cached in (opensta.installed, opensta.version):
+        cached.cache_clear()
 
 
 @pytest.fixture
@@ -327,13 +309,11 @@ def fake_sta(tmp_path, monkeypatch):
         sta = directory / "sta"
         sta.write_text(f'#!/bin/sh\nif [ "$1" = -version ]; then echo {version!r}; else {command}; fi\n')
         sta.chmod(0o755)
-        for cached in (opensta.installed, opensta.version):
-            cached.cache_clear()
+        forget_opensta()
 
     monkeypatch.setenv("PATH", f"{directory}{os.pathsep}{os.environ['PATH']}")
     yield make
-    for cached in (opensta.installed, opensta.version):
-        cached.cache_clear()
+    forget_opensta()
 
 
 @pytest.fixture
@@ -404,12 +384,7 @@ def test_no_verdict_without_a_complete_report(tmp_path, fake_report, fake_sta):
     assert not (tmp_path / "timing.json").exists()
 
 
-def test_incomplete_report_ends_the_step(
-    tmp_path,
-    fake_report,
-    monkeypatch,
-    capsys,
-):
+def test_incomplete_report_ends_the_step(tmp_path, fake_report, monkeypatch, capsys):
     """By its command: exit code 1, the message on stderr, and no timing.json."""
     fake_report(without("max", MET_ROW))
     inputs = tmp_path / "inputs"
@@ -426,10 +401,8 @@ def test_incomplete_report_ends_the_step(
     graph.forget_versions()
     assert step.main(["timing"]) == 1
     out, error = capsys.readouterr()
-    assert (
-        "OpenSTA's report is incomplete: 32 endpoints of setup expected, 31" in error
-        and "met" not in out + error
-    )
+    assert "OpenSTA's report is incomplete: 32 endpoints of setup expected, 31" in error
+    assert "met" not in out + error
     assert not (tmp_path / "outputs").exists()
 
 
@@ -437,10 +410,8 @@ def test_slack_is_reported_with_both_wire_models(tmp_path, library):
     """Without wires and with the library's model, each as an analysis with these wires alone finds it."""
     model = library.default_wire_load
     assert model
-    for engine in timing.ENGINES:
-        without, loaded = (
-            analyze(adder(), tmp_path, engine=engine, wire_load=load) for load in (None, model)
-        )
+    by_model = zip(both(adder(), tmp_path), both(adder(), tmp_path, wire_load=model), strict=True)
+    for without, loaded in by_model:
         assert without.wns_by_model_ns == {"none": without.wns_ns, model: loaded.wns_ns}
         assert loaded.wns_by_model_ns == without.wns_by_model_ns
     circuit = adder()
@@ -451,9 +422,7 @@ def test_slack_is_reported_with_both_wire_models(tmp_path, library):
 
 def test_no_verdict_on_what_is_not_judged(tmp_path):
     """The estimate knows no inverted clock, and a constant output has no slack: neither meets a clock."""
-    circuit = flop_to_flop()
-    circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
-    circuit.add("inverted", "INV_X1", A="clk", ZN="clk_n")
+    circuit = inverted_clock()
     own = analyze(circuit, tmp_path, clock_ns=3.0, engine="nldm")
     assert own.met is None and own.met_ns is None
     assert own.verdict == "no verdict on 3 ns: 1 registers are not checked"
@@ -461,8 +430,7 @@ def test_no_verdict_on_what_is_not_judged(tmp_path):
     assert sta.met is False and analyze(circuit, tmp_path, clock_ns=sta.met_ns).met
     constant = Circuit("constant", {"clk": ("input", 1), "q": ("output", 1)})
     constant.add("tie", "LOGIC0_X1", Z="q")
-    for engine in timing.ENGINES:
-        report = analyze(constant, tmp_path, engine=engine)
+    for report in both(constant, tmp_path):
         assert (report.met, report.met_ns, report.verdict) == (None, None, "no path that a clock measures")
 
 
@@ -492,7 +460,7 @@ def test_checks_whose_condition_is_never_true(tmp_path):
     circuit = Circuit("scan", dict.fromkeys(("clk", "d", "si"), ("input", 1)) | {"q": ("output", 1)})
     circuit.add("tie", "LOGIC0_X1", Z="se")
     circuit.add("flop", "SDFF_X1", D="d", SI="si", SE="se", CK="clk", Q="q")
-    sta, own = (analyze(circuit, tmp_path, engine=engine, paths=9) for engine in timing.ENGINES)
+    sta, own = both(circuit, tmp_path, paths=9)
     assert {path.end for path in sta.paths} == {path.end for path in own.paths} == {"flop/D", "q"}
 
 
@@ -516,12 +484,18 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
     refused("with a brace", clock_port="clk} [exit]")
     (tmp_path / "other.spef").write_text('*SPEF "x"\n*D_NET nowhere 1.0\n*END\n')
     refused("other.spef does not fit", spef=tmp_path / "other.spef")
-    (tmp_path / "wires.json").write_text('{"nowhere": {"cap_ff": 1, "source": "routing"}}')
-    refused("nowhere, which is no net", wires=tmp_path / "wires.json")
-    (tmp_path / "wires.json").write_text('{"a": {"cap_ff": -1, "source": "routing"}}')
-    refused("is no wires.json", wires=tmp_path / "wires.json")
-    (tmp_path / "wires.json").write_text('{"a": {"cap_ff": 1, "source": "routing"}}')
-    refused("a wire-load model or wires", wires=tmp_path / "wires.json", wire_load="1K_hvratio_1_1")
+    table = tmp_path / "wires.json"
+    for text, reason, options in (
+        ('{"nowhere": {"cap_ff": 1, "source": "routing"}}', "nowhere, which is no net", {}),
+        ('{"a": {"cap_ff": -1, "source": "routing"}}', "is no wires.json", {}),
+        (
+            '{"a": {"cap_ff": 1, "source": "routing"}}',
+            "a wire-load model or wires",
+            {"wire_load": "1K_hvratio_1_1"},
+        ),
+    ):
+        table.write_text(text)
+        refused(reason, wires=table, **options)
 
 
 @pytest.mark.parametrize(
