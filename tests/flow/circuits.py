@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 from modexlab.flow.gates.engine import Engine, GateTables
 from modexlab.flow.kit import kit
+from modexlab.flow.layout.placed import Placed
+from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
 from modexlab.flow.netlist import yosys
-from modexlab.flow.netlist.netlist import read
+from modexlab.flow.netlist.netlist import Instance, Netlist, connected, read
 from modexlab.flow.timing import nldm
 
 BUS_BIT = re.compile(r"(\w+)\[(\d+)\]")
@@ -42,11 +44,8 @@ class Circuit:
     @property
     def inner_nets(self):
         outer = {bit for bits in self.port_bits.values() for bit in bits}
-        return [
-            net
-            for net in dict.fromkeys(net for *_, pins in self.cells for net in pins.values())
-            if net not in outer
-        ]
+        nets = dict.fromkeys(net for *_, pins in self.cells for net in pins.values())
+        return [net for net in nets if net not in outer]
 
     @property
     def verilog(self):
@@ -61,10 +60,8 @@ class Circuit:
 
     @property
     def json(self):
-        number = {
-            bit: n for n, bit in enumerate((bit for bits in self.port_bits.values() for bit in bits), 2)
-        }
-        number |= {net: n for n, net in enumerate(self.inner_nets, len(number) + 2)}
+        bits = [bit for bits in self.port_bits.values() for bit in bits]
+        number = {net: n for n, net in enumerate([*bits, *self.inner_nets], 2)}
         ports = {
             port: {"direction": self.ports[port][0], "bits": [number[bit] for bit in bits]}
             for port, bits in self.port_bits.items()
@@ -116,16 +113,8 @@ def tree():
     """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a
     reset.
     """
-    circuit = Circuit(
-        "tree",
-        {
-            "clk": ("input", 1),
-            "rst_n": ("input", 1),
-            "x": ("input", 8),
-            "y": ("output", 4),
-            "z": ("output", 1),
-        },
-    )
+    ports = dict.fromkeys(("clk", "rst_n"), ("input", 1)) | {"x": ("input", 8), "y": ("output", 4)}
+    circuit = Circuit("tree", ports | {"z": ("output", 1)})
     x = [f"x[{bit}]" for bit in range(8)]
     circuit.add("g/0", "NAND2_X1", A1=x[0], A2=x[1], ZN="n0")
     circuit.add("g/1", "NOR3_X1", A1="n0", A2=x[2], A3=x[3], ZN="n1")
@@ -171,6 +160,38 @@ def netlist_of_verilog(directory, text, top):
     )
     yosys.run("read_netlist", script, directory)
     return read(directory / "netlist.json", files.library, top)
+
+
+def in_rows(netlist, rows, sites, instances, pins=()):
+    """A netlist placed by hand; cells and pins by (x, y) in um."""
+    x, y = 2.85, 2.8
+    core = (x, y, x + 0.19 * sites, y + 1.4 * rows)
+    placement = Placement(
+        design="d",
+        die_um=(core[2] + x, core[3] + y),
+        core_um=core,
+        density=0.3,
+        seconds={},
+        rows=[Row(x, y + 1.4 * row, sites, "N") for row in range(rows)],
+        pins={name: PortPin(name, way, "metal3", *at, "W") for name, way, *at in pins},
+        instances=instances,
+    )
+    files = kit.find()
+    return Placed(netlist, placement, files.library, files.geometry)
+
+
+def fan_out(places, rows, sites, outputs=()):
+    """Inverters at these places, the first of which drives all others, and ports as (name, x, y)."""
+    cells = {f"u{index}": Instance(f"u{index}", "INV_X1", {}) for index in range(len(places))}
+    for index, cell in enumerate(cells.values()):
+        cell.pins.update({"A": min(index, 1), "ZN": 1 + index})
+    names = ["in", *(f"n{index}" for index in range(1, len(places) + 1))]
+    ports = {"in": ("input", [0])} | {name: ("output", [1]) for name, *_ in outputs}
+    outline = Netlist("d", {}, names, ports, [], [], {}, {name: [name] for name in ports})
+    netlist = connected(outline, cells, names, kit.find().library)
+    instances = {name: Place("INV_X1", *at, "N") for name, at in zip(cells, places, strict=True)}
+    pins = [("in", "input", 0.0, 3.57), *((name, "output", *at) for name, *at in outputs)]
+    return in_rows(netlist, rows, sites, instances, pins)
 
 
 def movements(netlist, values, constraints, swings=False):

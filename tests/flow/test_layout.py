@@ -41,6 +41,7 @@ from modexlab.flow.timing import wire_table
 from modexlab.flow.timing.report import PathPoint, TimedPath, TimingReport
 
 from tests.command_line import Cli
+from tests.flow.circuits import Circuit, in_rows
 
 FILES = kit.find()
 BITS, STAGES = 8, 16
@@ -59,45 +60,33 @@ def library():
 
 
 def pipeline():
-    """A netlist as yosys writes it: 16 stages of 8 registers, between them random gates, names that need
-    escapes.
+    """16 stages of 8 registers, between them random gates, names that need escapes.
 
     The registers of the stages from 8 on are behind two clock gates, of which the first has 40 registers and
     the second 24.
     """
     draw = random.Random(1)
-    number = iter(range(2, 10_000))
-    clock, *inputs = (next(number) for _ in range(1 + BITS))
-    cells = {}
-    names = {"clk": {"bits": [clock]}, "in": {"bits": inputs}}
-
-    def cell(name, kind, **pins):
-        cells[name] = {"type": kind, "connections": {pin: [bit] for pin, bit in pins.items()}}
-
-    gated = [next(number) for _ in range(GATES)]
-    for index, out in enumerate(gated):
-        cell(f"stage[8].gate{index}", "CLKGATE_X1", CK=clock, E=inputs[index], GCK=out)
-    row = inputs
+    circuit = Circuit("pipe", {"clk": ("input", 1), "in": ("input", BITS), "out": ("output", BITS)})
+    for index in range(GATES):
+        circuit.add(f"stage[8].gate{index}", "CLKGATE_X1", CK="clk", E=f"in[{index}]", GCK=f"gated{index}")
+    row = [f"in[{bit}]" for bit in range(BITS)]
     for stage in range(STAGES):
-        after = []
+        last, after = stage == STAGES - 1, []
+        tick = "clk" if stage < GATED else f"gated{int(stage >= GATED + 5)}"
         for bit in range(BITS):
-            mixed, out = next(number), next(number)
-            first, second = draw.sample(row, 2)
-            cell(f"$g[{stage}].{bit}", draw.choice(["NAND2_X1", "NOR2_X1"]), A1=first, A2=second, ZN=mixed)
-            tick = clock if stage < GATED else gated[stage >= GATED + 5]
-            cell(f"stage[{stage}].q_reg[{bit}]", "DFF_X1", D=mixed, CK=tick, Q=out)
-            after.append(out)
-        names[f"stage[{stage}].q"] = {"bits": after}
+            (first, second), mixed = draw.sample(row, 2), f"m{stage}_{bit}"
+            after.append(f"out[{bit}]" if last else f"stage[{stage}].q[{bit}]")
+            circuit.add(
+                f"$g[{stage}].{bit}", draw.choice(["NAND2_X1", "NOR2_X1"]), A1=first, A2=second, ZN=mixed
+            )
+            circuit.add(f"stage[{stage}].q_reg[{bit}]", "DFF_X1", D=mixed, CK=tick, Q=after[-1])
         row = after
-    names["out"] = {"bits": row}
-    ports = {
-        "clk": {"direction": "input", "bits": [clock]},
-        "in": {"direction": "input", "bits": inputs},
-        "out": {"direction": "output", "bits": row},
-    }
-    return {
-        "modules": {"pipe": {"attributes": {"top": "1"}, "ports": ports, "cells": cells, "netnames": names}}
-    }
+    document = json.loads(circuit.json)
+    names = document["modules"]["pipe"]["netnames"]
+    for stage in range(STAGES - 1):
+        bits = [names.pop(f"stage[{stage}].q[{bit}]")["bits"][0] for bit in range(BITS)]
+        names[f"stage[{stage}].q"] = {"bits": bits}
+    return document
 
 
 @dataclasses.dataclass
@@ -413,22 +402,17 @@ class TestHold:
 
 
 class TestRows:
-    def test_neighbours_make_way(self, lef, library):
+    def test_neighbours_make_way(self):
         draw = random.Random(4)
-        ground = [placement.Row(0.19 * 15, 2.8 + 1.4 * row, 200, "N") for row in range(4)]
         instances = {}
-        for row in ground:
+        for y in (2.8 + 1.4 * row for row in range(4)):
             start = 0
             while (start := start + draw.randrange(6)) < 190:
-                x = round(row.x_um + start * 0.19, 4)
-                instances[f"c{len(instances)}"] = placement.Place("NAND2_X1", x, row.y_um, row.orient)
+                x = round(2.85 + start * 0.19, 4)
+                instances[f"c{len(instances)}"] = placement.Place("NAND2_X1", x, y, "N")
                 start += 3
-        found = placement.Placement(
-            design="d", die_um=(50.0, 50.0), core_um=(2.85, 2.8, 2.85 + 200 * 0.19, 2.8 + 4 * 1.4),
-            density=0.6, seconds={}, rows=ground, pins={}, instances=instances,
-        )  # fmt: skip
+        subject = in_rows(netlist.Netlist("d", {}, [], {}, [], [], {}), 4, 200, instances)
         before = dict(instances)
-        subject = Placed(netlist.Netlist("d", {}, [], {}, [], [], {}), found, library, lef)
         for index in range(12):
             subject.rows.insert(f"new{index}", "BUF_X8", 20.0, 6.0)
         subject.rows.resize("new3", "BUF_X16")
@@ -664,16 +648,12 @@ def timing_of(path):
     """A report that tells one path and nothing else."""
     return TimingReport(
         **dict.fromkeys(("engine", "engine_version", "verdict", "corner"), ""),
-        **dict.fromkeys(("tns_ns", "hold_tns_ns", "seconds"), 0.0),
-        **dict.fromkeys(("endpoints", "setup_violations", "hold_violations"), 0),
-        **dict.fromkeys(("wns_ns", "hold_wns_ns", "hold_inside_wns_ns", "fmax_mhz", "fmax", "wire_load")),
+        **dict.fromkeys(("tns_ns", "hold_tns_ns", "endpoints", "setup_violations", "hold_violations"), 0),
+        **dict.fromkeys(("met", "met_ns", "wns_ns", "hold_wns_ns", "hold_inside_wns_ns", "wire_load")),
         **{kind: [] for kind in ("histogram", "hold_paths", "caveats")},
+        **{kind: {} for kind in ("wns_by_model_ns", "constraints")},
         clock_ns=1.0,
-        met=True,
-        met_ns=1.0,
-        wns_by_model_ns={},
         wires="none",
-        constraints={},
         paths=[path],
     )
 

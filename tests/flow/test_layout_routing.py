@@ -9,10 +9,10 @@ from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Wire
 from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import detailed, global_routing, route, subprocess_engine
-from modexlab.flow.layout.placed import Placed
-from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
-from modexlab.flow.netlist.netlist import Instance, Netlist, connected
+from modexlab.flow.layout.placement import PortPin
 from modexlab.rtl.sim.toolchain import ToolError
+
+from tests.flow.circuits import fan_out
 
 SIDE, SQUARES = 100, 8  # of a grid by hand
 Corners = list[tuple[int, int]]
@@ -111,29 +111,13 @@ def test_it_says_how_far_it_is(monkeypatch, capsys):
     assert all(share is not None and share <= 1 for _, share in heard)
 
 
-def star(readers):
-    """Inverters in a row, the first of which drives all others."""
-    cells = {f"u{index}": Instance(f"u{index}", "INV_X1", {}) for index in range(readers + 1)}
-    for index, cell in enumerate(cells.values()):
-        cell.pins.update({"A": 0 if index == 0 else 1, "ZN": 1 if index == 0 else 1 + index})
-    names = ["in", *(f"n{index}" for index in range(1, readers + 2))]
-    outline = Netlist("star", {}, names, {"in": ("input", [0])}, [], [], {}, {"in": ["in"]})
-    netlist = connected(outline, cells, names, kit.find().library)
-    placed = {
-        name: Place("INV_X1", 2.85 + 0.19 * 20 * (index % 10), 2.8 + 1.4 * (index // 10), "N")
-        for index, name in enumerate(cells)
-    }
-    rows = [Row(2.85, 2.8 + 1.4 * row, 210, "N") for row in range(3)]
-    pins = {"in": PortPin("in", "input", "metal3", 0.0, 3.57, "W")}
-    ground = Placement(
-        design="star", die_um=(46.0, 12.6), core_um=(2.85, 2.8, 42.75, 7.0), density=0.3, seconds={},
-        rows=rows, pins=pins, instances=placed,
-    )  # fmt: skip
-    return Placed(netlist, ground, kit.find().library, kit.find().geometry)
+def star():
+    """Inverters in three rows, the first of which drives 24 others."""
+    return fan_out([(2.85 + 3.8 * (index % 10), 2.8 + 1.4 * (index // 10)) for index in range(25)], 3, 210)
 
 
 def test_a_net_is_one_piece_with_all_its_pins():
-    placed = star(24)
+    placed = star()
     layers = placed.lef.kit.layers
     found = global_routing.route_globally(placed)
     assert found.full == 0
@@ -153,7 +137,7 @@ def test_a_net_is_one_piece_with_all_its_pins():
 
 
 def test_what_has_no_room_is_not_routed_in_detail(monkeypatch):
-    placed = star(24)
+    placed = star()
     found = global_routing.route_globally(placed)
     monkeypatch.setattr(detailed, "FEW_CELLS", 10)
     assert detailed.route_detailed(placed, found)[0].done
@@ -164,7 +148,7 @@ def test_what_has_no_room_is_not_routed_in_detail(monkeypatch):
 
 def test_wires_keep_away_from_a_port_that_nobody_reads():
     """Put where the longest of them is."""
-    placed = star(24)
+    placed = star()
     ground = detailed.Grid(placed.placement, placed.lef)
     clear = ground.clear(ground.layers.index("metal3"))
 
@@ -185,7 +169,7 @@ def test_wires_keep_away_from_a_port_that_nobody_reads():
 
 @pytest.fixture(scope="module")
 def grid():
-    return detailed.Grid(star(24).placement, kit.find().geometry)
+    return detailed.Grid(star().placement, kit.find().geometry)
 
 
 def test_distances_of_the_grid_are_those_of_the_lef(grid):

@@ -4,13 +4,12 @@ furthest reader.
 
 import types
 
-from modexlab.flow.kit import kit
 from modexlab.flow.layout import repeaters
-from modexlab.flow.layout.placed import Placed
-from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
 from modexlab.flow.layout.wires import wires_of
-from modexlab.flow.netlist.netlist import PORT, Instance, Netlist, connected
+from modexlab.flow.netlist.netlist import PORT
 from modexlab.flow.prove.placed import prove_same
+
+from tests.flow.circuits import fan_out
 
 READERS, PITCH_ROWS, ROWS = 24, 20, 500  # one reader each 28 um, 0.7 mm in all
 
@@ -19,28 +18,8 @@ def column(*, to_a_port=False):
     """An inverter at the foot of a column that drives READERS others, up to its top; and a port up there, if
     asked.
     """
-    cells = {f"u{index}": Instance(f"u{index}", "INV_X1", {}) for index in range(READERS + 1)}
-    for index, cell in enumerate(cells.values()):
-        cell.pins.update({"A": 0 if index == 0 else 1, "ZN": 1 + index})
-    names = ["in", *(f"n{index}" for index in range(1, READERS + 2))]
-    ports = {"in": ("input", [0])} | ({"out": ("output", [1])} if to_a_port else {})
-    outline = Netlist("column", {}, names, ports, [], [], {}, {name: [name] for name in ports})
-    library, lef = kit.find().library, kit.find().geometry
-    netlist = connected(outline, cells, names, library)
-    top = 1.4 * (ROWS + 2)
-    places = {
-        name: Place("INV_X1", 2.85, 2.8 + 1.4 * PITCH_ROWS * index, "N") for index, name in enumerate(cells)
-    }
-    pins = {
-        name: PortPin(name, way, "metal3", 0.0, 3.57 if way == "input" else top, "W")
-        for name, (way, _) in ports.items()
-    }
-    rows = [Row(2.85, 2.8 + 1.4 * row, 40, "N") for row in range(ROWS)]
-    ground = Placement(
-        design="column", die_um=(13.3, top + 2.8), core_um=(2.85, 2.8, 10.45, 2.8 + 1.4 * ROWS), density=0.1,
-        seconds={}, rows=rows, pins=pins, instances=places,
-    )  # fmt: skip
-    return Placed(netlist, ground, library, lef)
+    places = [(2.85, 2.8 + 1.4 * PITCH_ROWS * index) for index in range(READERS + 1)]
+    return fan_out(places, ROWS, 40, [("out", 0.0, 1.4 * (ROWS + 2))] if to_a_port else ())
 
 
 def latest(placed):
