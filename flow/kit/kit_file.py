@@ -8,8 +8,9 @@ names the key of what does not fit); kit.py checks the names against Liberty and
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -93,18 +94,21 @@ class Cells(_Part, frozen=True):
                 return pair[1 - pair.index(kind)]
         return None
 
-    def named(self) -> dict[str, tuple[str, ...]]:
+    def named(self) -> dict[str, list[str]]:
         """The names under each key that have to be cells."""
-        adders = {key: getattr(self, key) for key in ("full_adder", "half_adder")}
-        one = ("inverter", "tie_low", "tie_high", "clock_gate", "clock_leaf", "clock_branch", "delay")
-        return {
-            **{key: (getattr(self, key),) for key in one},
-            **{key: getattr(self, key) for key in ("buffers", "clock_leaves", "fillers")},
-            **{key: (adder.cell,) for key, adder in adders.items() if adder},
-            "selector": (self.selector,) if self.selector else (),
-            "families": tuple(kind for members in self.families for kind in members),
-            "complements": tuple(kind for pair in self.complements for kind in pair),
-        }
+        keys = (key for key in self.__struct_fields__ if key not in NO_CELLS)
+        return {key: list(_names(getattr(self, key))) for key in keys}
+
+
+NO_CELLS = ("delay_ns", "carry_ns", "strength")
+
+
+def _names(value: Any) -> Iterator[str]:
+    """The cells in a value of the file."""
+    if isinstance(value, str | Adder):
+        yield from filter(None, [value.cell if isinstance(value, Adder) else value])
+    for item in value if isinstance(value, tuple) else ():
+        yield from _names(item)
 
 
 class Surroundings(_Part, frozen=True):
@@ -167,20 +171,6 @@ class Drawn(_Part, frozen=True):
     outline: bool = False  # the layer of the die's and the cells' outlines
 
 
-class Rules(_Part, frozen=True):
-    """What layouts need beyond the LEF."""
-
-    supply: Supply
-    layers: Layers
-    routing: Routing
-    picture: tuple[Drawn, ...]
-
-    @property
-    def outline_gds(self) -> int:
-        """The GDS layer of the die's outline."""
-        return next(drawn.gds for drawn in self.picture if drawn.outline)
-
-
 class KitFile(_Part, frozen=True):
     """A whole file."""
 
@@ -195,9 +185,9 @@ class KitFile(_Part, frozen=True):
     picture: tuple[Drawn, ...]
 
     @property
-    def rules(self) -> Rules:
-        """The part that layouts need."""
-        return Rules(self.supply, self.layers, self.routing, self.picture)
+    def outline_gds(self) -> int:
+        """The GDS layer of the die's outline."""
+        return next(drawn.gds for drawn in self.picture if drawn.outline)
 
 
 def read(path: Path) -> KitFile:

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput
-from .kit_file import Rules
+from .kit_file import KitFile
 
 DBU = 2000  # database units a um of the layouts that the flow makes, of any kit: a grid of 5 nm is 10 of them
 
@@ -90,16 +89,16 @@ class Lef:
     site: str
     site_width: float
     row_height: float
-    rules: Rules | None = None  # what the kit says beyond it, see kit.Kit.geometry
+    described: KitFile | None = None  # what the kit says beyond it, see kit.Kit.geometry
 
     @property
-    def kit(self) -> Rules:
-        """The kit's rules; BadInput of a LEF that was read without its kit."""
-        if self.rules is None:
+    def kit(self) -> KitFile:
+        """The description of the kit; BadInput of a LEF that was read without it."""
+        if self.described is None:
             raise BadInput(
                 "the LEF was read without its kit, which names layers by role: take kit.find().geometry"
             )
-        return self.rules
+        return self.described
 
     @property
     def routing(self) -> list[Layer]:
@@ -137,130 +136,102 @@ LAYER_FIELDS = {  # of one number; the number is the last word
 }
 
 
-def _statements(path: Path) -> Iterator[tuple[list[str], bool]]:
-    """The statements of a LEF file, and whether each opens a block (no semicolon)."""
+@dataclass
+class _Block:
+    """A block of a LEF file: the words that open it, its statements, and the blocks inside."""
+
+    words: list[str]
+    statements: list[list[str]] = field(default_factory=list)
+    blocks: list[_Block] = field(default_factory=list)
+
+    def of(self, kind: str) -> Iterator[_Block]:
+        """The blocks of this kind inside."""
+        return (block for block in self.blocks if block.words[0] == kind)
+
+    def value(self, name: str, default: str) -> str:
+        """The word after the name of a statement."""
+        return next((words[1] for words in self.statements if words[0] == name), default)
+
+    def size(self) -> Point:
+        """Width and height."""
+        words = next((words for words in self.statements if words[0] == "SIZE"), ["", "0", "BY", "0"])
+        return float(words[1]), float(words[3])
+
+    def shapes(self) -> Iterator[tuple[str, Polygon]]:
+        """(layer, corners); those of a rectangle from the lower left one on."""
+        layer = ""
+        for name, *words in self.statements:
+            if name == "LAYER":
+                layer = words[0]
+            elif name in ("RECT", "POLYGON"):
+                values = [float(word) for word in words]
+                corners = tuple(zip(values[::2], values[1::2], strict=True))
+                if name == "RECT":
+                    (x0, y0), (x1, y1) = corners
+                    corners = ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+                yield layer, corners
+
+
+def _read(path: Path, file: _Block) -> None:
+    """Add the statements and blocks of a LEF file."""
+    stack = [file]
     pending: list[str] = []
     for line in path.read_text().splitlines():
         words = line.partition("#")[0].split()
-        if words and not pending and words[-1] != ";" and (words[0] in OPENING or words[0] == "END"):
-            yield words, words[0] != "END"
+        if words and not pending and words[-1] != ";" and words[0] in OPENING:  # a block has no semicolon
+            block = _Block(words)
+            stack[-1].blocks.append(block)
+            stack.append(block)
+        elif words and not pending and words[0] == "END":
+            if len(stack) > 1:  # else END LIBRARY
+                stack.pop()
         else:
             pending += words
             if pending and pending[-1] == ";":
-                yield pending[:-1], False
+                stack[-1].statements.append(pending[:-1])
                 pending = []
 
 
-class _Reader:
-    """LEF files on their way to a Lef: statements come to the method of the block that they stand in."""
-
-    def __init__(self) -> None:
-        self.layers: dict[str, Layer] = {}
-        self.vias: dict[str, dict[str, Box]] = {}
-        self.macros: dict[str, Macro] = {}
-        self.site = ("", 0.0, 0.0)
-        self.stack: list[list[str]] = []  # the words that opened the blocks around
-        self.on = ""  # the layer of shapes to come
-        self._open_layer()
-        self._open_macro()
-        self._open_pin()
-
-    def read(self, path: Path) -> None:
-        """One file more."""
-        for words, opens in _statements(path):
-            if opens:
-                self.stack.append(words)
-                self._open(words)
-            elif words[0] == "END":
-                if self.stack:  # else END LIBRARY
-                    self._close(self.stack.pop())
-            elif self.stack and self.stack[-1][0] == "LAYER":
-                self._of_layer(words)
-            elif words[0] in ("RECT", "POLYGON"):
-                self._shape(words)
-            else:
-                self._of_others(words)
-
-    def _open(self, words: list[str]) -> None:
+def _layer(block: _Block) -> Layer:
+    direction = block.value("DIRECTION", "")
+    numbers: dict[str, float] = {}
+    for words in block.statements:
         match words[0]:
-            case "LAYER":
-                self._open_layer()
-            case "MACRO":
-                self._open_macro()
-            case "PIN":
-                self._open_pin()
-            case "VIA":
-                self.vias[words[1]] = {}
-
-    def _open_layer(self) -> None:
-        self.kind, self.figures = "", dict[str, Any]()
-
-    def _open_macro(self) -> None:
-        self.size: Point = (0.0, 0.0)
-        self.pins: dict[str, MacroPin] = {}
-        self.obstructions: list[tuple[str, Polygon]] = []
-
-    def _open_pin(self) -> None:
-        self.direction, self.use = "INOUT", "signal"
-        self.shapes: list[tuple[str, Polygon]] = []
-
-    def _close(self, opened: list[str]) -> None:
-        name = opened[-1]
-        match opened[0]:
-            case "LAYER":
-                self.layers[name] = Layer(name, self.kind, **self.figures)
-            case "PIN":
-                self.pins[name] = MacroPin(name, self.direction, self.use, tuple(self.shapes))
-            case "MACRO":
-                self.macros[name] = Macro(name, *self.size, self.pins, tuple(self.obstructions))
-            case "SITE":
-                self.site = (name, *self.size)
-
-    def _of_layer(self, words: list[str]) -> None:
-        match words[0]:
-            case "TYPE":
-                self.kind = words[1]
-            case "DIRECTION":
-                self.figures["direction"] = words[1]
             case "OFFSET":  # x, and if it differs y
-                across = self.figures.get("direction") == "HORIZONTAL"
-                self.figures["offset"] = float(words[-1 if across else 1])
+                numbers["offset"] = float(words[-1 if direction == "HORIZONTAL" else 1])
             case "SPACINGTABLE":
-                self.figures["spacing"] = float(words[words.index("WIDTH") + 2])
+                numbers["spacing"] = float(words[words.index("WIDTH") + 2])
             case number if number in LAYER_FIELDS:
-                self.figures[LAYER_FIELDS[number]] = float(words[-1])
+                numbers[LAYER_FIELDS[number]] = float(words[-1])
+    return Layer(block.words[-1], block.value("TYPE", ""), direction, **numbers)
 
-    def _of_others(self, words: list[str]) -> None:
-        match words[0]:
-            case "SIZE":
-                self.size = (float(words[1]), float(words[3]))
-            case "DIRECTION":
-                self.direction = words[1]
-            case "USE":
-                self.use = words[1].lower()
-            case "LAYER":
-                self.on = words[1]
 
-    def _shape(self, words: list[str]) -> None:
-        block, *names = self.stack[-1]
-        values = [float(word) for word in words[1:]]
-        if block == "VIA":
-            self.vias[names[0]][self.on] = (values[0], values[1], values[2], values[3])
-            return
-        corners = tuple(zip(values[::2], values[1::2], strict=True))
-        if words[0] == "RECT":
-            (x0, y0), (x1, y1) = corners
-            corners = ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
-        (self.obstructions if block == "OBS" else self.shapes).append((self.on, corners))
+def _pin(block: _Block) -> MacroPin:
+    shapes = tuple(shape for port in block.of("PORT") for shape in port.shapes())
+    direction, use = block.value("DIRECTION", "INOUT"), block.value("USE", "signal").lower()
+    return MacroPin(block.words[-1], direction, use, shapes)
+
+
+def _macro(block: _Block) -> Macro:
+    pins = {pin.name: pin for pin in map(_pin, block.of("PIN"))}
+    obstructions = tuple(shape for part in block.of("OBS") for shape in part.shapes())
+    return Macro(block.words[-1], *block.size(), pins, obstructions)
 
 
 @functools.cache
 def read_lef(*paths: Path) -> Lef:
     """The technology and cells of these files together."""
-    reader = _Reader()
+    file = _Block([])
     for path in paths:
-        reader.read(path)
-    if not (reader.macros and reader.layers and reader.site[0]):
+        _read(path, file)
+    sites = [(site.words[-1], *site.size()) for site in file.of("SITE")]
+    layers = {layer.name: layer for layer in map(_layer, file.of("LAYER"))}
+    macros = {macro.name: macro for macro in map(_macro, file.of("MACRO"))}
+    if not (macros and layers and sites):
         names = ", ".join(str(path) for path in paths)
         raise BadInput(f"{names}: no cells, layers or sites in it; give the LEF of technology and cells")
-    return Lef(reader.layers, reader.vias, reader.macros, *reader.site)
+    vias = {
+        via.words[1]: {layer: (*corners[0], *corners[2]) for layer, corners in via.shapes()}
+        for via in file.of("VIA")
+    }
+    return Lef(layers, vias, macros, *sites[-1])

@@ -20,18 +20,19 @@ import math
 import pickle
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
 from . import functions
 from .constraints import Constraints
-from .kit_file import Cells, Surroundings
+from .kit_file import Cells, KitFile
 
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
@@ -145,6 +146,9 @@ class Latch:
     preset: str
 
 
+State = TypeVar("State", FlipFlop, Latch)
+
+
 @dataclass(frozen=True)
 class ClockGate:
     """An integrated clock gate: its style, such as "latch_posedge", and the pins by role."""
@@ -230,7 +234,7 @@ class Library:
     cells: dict[str, Cell]
     wire_loads: dict[str, WireLoad] = field(default_factory=dict)
     default_wire_load: str = ""
-    kit: tuple[Cells, Surroundings] | None = None  # the kit's part of it, see kit.Kit.library
+    described: KitFile | None = None  # the kit that it is of, see kit.Kit.library
 
     @property
     def corner(self) -> str:
@@ -238,33 +242,28 @@ class Library:
         return f"{self.name}, {self.voltage} V, {self.temperature} C"
 
     @property
-    def roles(self) -> Cells:
-        """Which cell does what; BadInput of a library that was read without its kit."""
-        return self._of_kit()[0]
-
-    @property
-    def surroundings(self) -> Surroundings:
-        """What stands around a design of these cells."""
-        return self._of_kit()[1]
-
-    def constraints(self, clock_ns: float, clock_port: str | None = "clk", **others: Any) -> Constraints:
-        """A clock, and around the design what stands around all designs in this kit."""
-        outside = self.surroundings
-        given: dict[str, Any] = {
-            "driving_cell": outside.driving_cell,
-            "output_load_ff": outside.output_load_ff,
-            "input_hold_ns": outside.input_hold_ns,
-            "clock_slew_ns": outside.clock_slew_ns,
-        }
-        return Constraints(clock_ns, clock_port, **(given | others))
-
-    def _of_kit(self) -> tuple[Cells, Surroundings]:
-        if self.kit is None:
+    def kit(self) -> KitFile:
+        """The description of the kit; BadInput of a library that was read without it."""
+        if self.described is None:
             raise BadInput(
                 f"the library {self.name} was read without its kit, which names cells by role: take "
                 "kit.find().library"
             )
-        return self.kit
+        return self.described
+
+    @property
+    def roles(self) -> Cells:
+        """Which cell does what."""
+        return self.kit.cells
+
+    def constraints(self, clock_ns: float, clock_port: str | None = "clk", **others: Any) -> Constraints:
+        """A clock, and around the design what stands around all designs in this kit."""
+        outside = msgspec.structs.asdict(self.kit.constraints)
+        given = {name: outside[name] for name in OUTSIDE}
+        return Constraints(clock_ns, clock_port, **(given | others))
+
+
+OUTSIDE = ("driving_cell", "output_load_ff", "input_hold_ns", "clock_slew_ns")
 
 
 def load(path: str | Path) -> Library:
@@ -295,7 +294,19 @@ def _unpickled(entry: Path) -> Library:
 
 def parse(text: str, source: str = "Liberty text") -> Library:
     """The library in this text; messages name the `source`."""
-    return _Reader(text, source).library()
+    try:
+        libraries = _tree(text).groups.get("library", [])
+        if len(libraries) == 1:
+            return _Reader(libraries[0]).library()
+    except _Damage as damage:
+        offset, reason = damage.args
+        line = text.count("\n", 0, offset) + 1
+        raise BadInput(f"{source}, line {line}: {reason}: this Liberty file is damaged") from None
+    raise BadInput(f"{source}: no Liberty file, it has {len(libraries)} library groups and not one")
+
+
+class _Damage(Exception):
+    """An offset in the text, and what is wrong there."""
 
 
 # A statement: `name : value ;`, `name (arguments) ;`, `name (arguments) {` or the `}` of a group, after space
@@ -316,324 +327,250 @@ STATEMENT = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 REST = re.compile(SPACE, re.DOTALL)
-SEPARATORS = re.compile(r'[\s,"\\]+')
-NO_NUMBER = str.maketrans(',"\\', "   ")
+NO_WORD = str.maketrans(',"\\', "   ")
 PREFIX = {"f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3}
 UNIT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*([fpnumk]?)([a-z]+)\s*", re.IGNORECASE)
+TABLES = tuple(column.name for column in fields(Arc) if column.default is None)
+
+
+def _words(text: str) -> list[str]:
+    """The names or numbers in a text."""
+    return text.translate(NO_WORD).split()
+
+
+def _numbers(text: str, offset: int, count: int | None = None) -> tuple[float, ...]:
+    try:
+        values = tuple(map(float, _words(text)))
+    except ValueError as error:
+        raise _Damage(offset, str(error)) from None
+    if count is not None and len(values) != count:
+        raise _Damage(offset, f"{len(values)} numbers where there should be {count}")
+    if not math.isfinite(sum(values)):
+        raise _Damage(offset, "a number that is not finite")
+    return values
 
 
 @dataclass
 class _Group:
+    """A group, its inner groups, and its attributes as texts with their offsets."""
+
     name: str
-    arguments: str
+    argument: str
     offset: int
-    attributes: dict[str, tuple[str, int]] = field(default_factory=dict)
-    repeated: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    attributes: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     groups: dict[str, list[_Group]] = field(default_factory=dict)
 
-    def of(self, name: str) -> list[_Group]:
-        return self.groups.get(name, [])
+    def word(self, name: str) -> str:
+        return self.attributes[name][-1][0] if name in self.attributes else ""
+
+    def number(self, name: str, default: float | None = None) -> float:
+        if name in self.attributes:
+            return _numbers(*self.attributes[name][-1], 1)[0]
+        if default is None:
+            raise _Damage(self.offset, f"{self.name} ({self.argument}) has no {name}")
+        return default
+
+    def unit(self, name: str, base: str, default: float) -> float:
+        """The value of a unit such as "1ns" or (1, ns) in the SI's."""
+        if name not in self.attributes:
+            return default
+        text, offset = self.attributes[name][-1]
+        match = UNIT.fullmatch(text.translate(NO_WORD))
+        if match is None or match[3].lower() != base:
+            raise _Damage(offset, f"{name} {text!r} is no unit of {base}")
+        return float(match[1]) * PREFIX[match[2].lower()]
+
+
+def _tree(text: str) -> _Group:
+    """The groups of a text."""
+    position = 0
+    stack = [_Group("", "", 0)]
+    while match := STATEMENT.match(text, position):
+        position = match.end()
+        name, group = match["name"], stack[-1]
+        if name is None:
+            if len(stack) == 1:
+                raise _Damage(match.start("close"), "a `}` that closes nothing")
+            stack.pop()
+            continue
+        value = (match["value"] or match["arguments"]).strip()
+        if match["open"]:
+            inner = _Group(name, value.strip('"'), match.start("name"))
+            group.groups.setdefault(name, []).append(inner)
+            stack.append(inner)
+        else:
+            value = value.strip('"') if match["value"] else value
+            group.attributes.setdefault(name, []).append((value, match.start("name")))
+    rest = REST.match(text, position)
+    position = rest.end() if rest else position
+    if position < len(text):
+        raise _Damage(position, f"cannot read {text[position : position + 40].splitlines()[0]!r}")
+    if len(stack) > 1:
+        raise _Damage(stack[-1].offset, f"the group {stack[-1].name} ({stack[-1].argument}) never ends")
+    return stack[0]
 
 
 class _Reader:
-    """One file on its way from text to Library."""
+    """One library on its way from groups to data."""
 
-    def __init__(self, text: str, source: str) -> None:
-        self.source = source
-        self.text = text
+    def __init__(self, root: _Group) -> None:
+        self.root = root
         self.axes: dict[tuple[str, float], tuple[float, ...]] = {}  # few of them are different
-        self.templates: dict[str, _Group] = {}
-        self.time = self.cap = self.leakage = self.resistance = 1.0
-        self.energy = 1.0
-
-    # -- text to groups
-    # ---------------------------------------------------------------------------------------------
-
-    def refuse(self, offset: int, reason: str) -> NoReturn:
-        line = self.text.count("\n", 0, offset) + 1
-        raise BadInput(f"{self.source}, line {line}: {reason}: this Liberty file is damaged")
-
-    def tree(self) -> _Group:
-        text, position = self.text, 0
-        root = _Group("", "", 0)
-        stack = [root]
-        while match := STATEMENT.match(text, position):
-            position = match.end()
-            name, group = match["name"], stack[-1]
-            if name is None:
-                if len(stack) == 1:
-                    self.refuse(match.start("close"), "a `}` that closes nothing")
-                stack.pop()
-            elif match["value"] is not None:
-                group.attributes[name] = (match["value"].strip().strip('"'), match.start("name"))
-            elif match["open"]:
-                inner = _Group(name, match["arguments"].strip(), match.start("name"))
-                group.groups.setdefault(name, []).append(inner)
-                stack.append(inner)
-            else:
-                argument = (match["arguments"].strip(), match.start("name"))
-                group.attributes[name] = argument
-                group.repeated.setdefault(name, []).append(argument)
-        rest = REST.match(text, position)
-        position = rest.end() if rest else position
-        if position < len(text):
-            self.refuse(position, f"cannot read {text[position : position + 40].splitlines()[0]!r}")
-        if len(stack) > 1:
-            self.refuse(stack[-1].offset, f"the group {stack[-1].name} ({stack[-1].arguments}) never ends")
-        return root
-
-    # -- groups to values
-    # -------------------------------------------------------------------------------------------
-
-    def number(self, group: _Group, name: str, default: float | None = None) -> float:
-        if name not in group.attributes:
-            if default is None:
-                self.refuse(group.offset, f"{group.name} ({group.arguments}) has no {name}")
-            return default
-        text, offset = group.attributes[name]
-        return self.numbers(text, offset, 1)[0]
-
-    def numbers(self, text: str, offset: int, count: int | None = None) -> tuple[float, ...]:
-        try:
-            values = tuple(map(float, text.translate(NO_NUMBER).split()))
-        except ValueError as error:
-            self.refuse(offset, str(error))
-        if count is not None and len(values) != count:
-            self.refuse(offset, f"{len(values)} numbers where there should be {count}")
-        if not math.isfinite(sum(values)):
-            self.refuse(offset, "a number that is not finite")
-        return values
-
-    @staticmethod
-    def word(group: _Group, name: str) -> str:
-        return group.attributes.get(name, ("", 0))[0]
-
-    def unit(self, group: _Group, name: str, base: str, default: float) -> float:
-        """The value of a unit such as "1ns" in the SI's."""
-        if name not in group.attributes:
-            return default
-        text, offset = group.attributes[name]
-        match = UNIT.fullmatch(text)
-        if match is None or match[3].lower() != base:
-            self.refuse(offset, f"{name} {text!r} is no unit of {base}")
-        return float(match[1]) * PREFIX[match[2].lower()]
-
-    def units(self, library: _Group) -> None:
-        self.time = self.unit(library, "time_unit", "s", 1e-9) / 1e-9
-        self.leakage = self.unit(library, "leakage_power_unit", "w", 1e-9) / 1e-9
-        self.resistance = self.unit(library, "pulling_resistance_unit", "ohm", 1e3) / 1e3
-        voltage = self.unit(library, "voltage_unit", "v", 1.0)
-        farad = 1e-12
-        if "capacitive_load_unit" in library.attributes:
-            text, offset = library.attributes["capacitive_load_unit"]
-            match = UNIT.fullmatch(text.replace(",", " ").replace('"', " "))
-            if match is None or match[3].lower() != "f":
-                self.refuse(offset, f"capacitive_load_unit ({text}) is no unit of F")
-            farad = float(match[1]) * PREFIX[match[2].lower()]
+        self.templates = {
+            group.argument: group
+            for kind in ("lu_table_template", "power_lut_template")
+            for group in root.groups.get(kind, ())
+        }
+        self.time = root.unit("time_unit", "s", 1e-9) / 1e-9
+        self.leakage = root.unit("leakage_power_unit", "w", 1e-9) / 1e-9
+        self.resistance = root.unit("pulling_resistance_unit", "ohm", 1e3) / 1e3
+        farad = root.unit("capacitive_load_unit", "f", 1e-12)
         self.cap = farad / 1e-15
-        self.energy = (
-            farad * voltage**2 / 1e-15
-        )  # of internal power: the format has no unit of its own for it
-
-    def axis(self, text: str, offset: int, unit: float) -> tuple[float, ...]:
-        points = self.axes.get((text, unit))
-        if points is None:
-            points = tuple(point * unit for point in self.numbers(text, offset))
-            if not points or any(a >= b for a, b in pairwise(points)):
-                self.refuse(offset, f"the points of the axis do not rise: {text}")
-            self.axes[text, unit] = points
-        return points
-
-    def table(self, parent: _Group, name: str, scale: float) -> Table | None:
-        if not (groups := parent.of(name)):
-            return None
-        group = groups[0]
-        template = self.templates.get(group.arguments.strip('"'))
-        if template is None and group.arguments not in ("scalar", ""):
-            self.refuse(group.offset, f"{name} has the unknown template {group.arguments}")
-        axes: list[tuple[str, tuple[float, ...]]] = []
-        for number in (1, 2, 3):
-            kind = self.word(template, f"variable_{number}") if template else ""
-            holder = next((g for g in (group, template) if g and f"index_{number}" in g.attributes), None)
-            if holder is None:
-                continue
-            unit = self.cap if "capacitance" in kind else self.time
-            axes.append((kind, self.axis(*holder.attributes[f"index_{number}"], unit)))
-        if len(axes) > 2:
-            self.refuse(group.offset, f"{name} has three variables, which is not supported")
-        if "values" not in group.attributes:
-            self.refuse(group.offset, f"{name} has no values")
-        first, second = (axes + [("", (0.0,))] * 2)[:2]
-        text, offset = group.attributes["values"]
-        flat = self.numbers(text, offset, len(first[1]) * len(second[1]))
-        if scale != 1:
-            flat = tuple(value * scale for value in flat)
-        width = len(second[1])
-        values = tuple([flat[i : i + width] for i in range(0, len(flat), width)])
-        if "capacitance" in first[0] or (first[0] == "related_pin_transition" and second[0]):
-            first, second, values = second, first, tuple(zip(*values, strict=True))
-        return Table(first[1], second[1], values)
-
-    # -- values to data
-    # ---------------------------------------------------------------------------------------------
+        # of internal power: the format has no unit of its own for it
+        self.energy = farad * root.unit("voltage_unit", "v", 1.0) ** 2 / 1e-15
 
     def library(self) -> Library:
-        root = self.tree()
-        libraries = root.of("library")
-        if len(libraries) != 1:
-            raise BadInput(
-                f"{self.source}: no Liberty file, it has {len(libraries)} library groups and not one"
-            )
-        library = libraries[0]
-        self.units(library)
-        for kind in ("lu_table_template", "power_lut_template"):
-            self.templates |= {group.arguments.strip('"'): group for group in library.of(kind)}
+        root = self.root
         cells: dict[str, Cell] = {}
-        default_leakage = self.number(library, "default_cell_leakage_power", 0.0)
-        default_cap = self.number(library, "default_input_pin_cap", 0.0)
-        for group in library.of("cell"):
-            cell = self.cell(group, default_leakage, default_cap)
-            if cell.name in cells:
-                self.refuse(group.offset, f"a second cell {cell.name}")
-            cells[cell.name] = cell
+        for group in root.groups.get("cell", ()):
+            if group.argument in cells:
+                raise _Damage(group.offset, f"a second cell {group.argument}")
+            cells[group.argument] = self.cell(group)
         if not cells:
-            self.refuse(library.offset, "a library without cells")
-        wire_loads = {wire_load.name: wire_load for wire_load in map(self.wire_load, library.of("wire_load"))}
+            raise _Damage(root.offset, "a library without cells")
         # a slew is the time between two thresholds; Liberty's own are 80 and 20 %
-        upper = self.number(library, "slew_upper_threshold_pct_rise", 80.0)
-        lower = self.number(library, "slew_lower_threshold_pct_rise", 20.0)
-        derate = self.number(library, "slew_derate_from_library", 1.0)
+        upper = root.number("slew_upper_threshold_pct_rise", 80.0)
+        lower = root.number("slew_lower_threshold_pct_rise", 20.0)
+        derate = root.number("slew_derate_from_library", 1.0)
         return Library(
-            name=library.arguments.strip('"'),
-            voltage=self.number(library, "nom_voltage", 1.0),
-            temperature=self.number(library, "nom_temperature", 25.0),
+            name=root.argument,
+            voltage=root.number("nom_voltage", 1.0),
+            temperature=root.number("nom_temperature", 25.0),
             slew_share=(upper - lower) / 100 / derate,
             cells=cells,
-            wire_loads=wire_loads,
-            default_wire_load=self.word(library, "default_wire_load"),
+            wire_loads={group.argument: self.wire_load(group) for group in root.groups.get("wire_load", ())},
+            default_wire_load=root.word("default_wire_load"),
         )
 
     def wire_load(self, group: _Group) -> WireLoad:
-        lengths = {}
-        for text, offset in group.repeated.get("fanout_length", []):
-            fanout, length = self.numbers(text, offset)[:2]
-            lengths[int(fanout)] = length
+        points = [_numbers(*value)[:2] for value in group.attributes.get("fanout_length", ())]
         return WireLoad(
-            name=group.arguments.strip('"'),
-            cap_ff_per_um=self.number(group, "capacitance") * self.cap,
-            res_kohm_per_um=self.number(group, "resistance", 0.0) * self.resistance,
-            slope_um=self.number(group, "slope", 0.0),
-            lengths_um=lengths,
+            name=group.argument,
+            cap_ff_per_um=group.number("capacitance") * self.cap,
+            res_kohm_per_um=group.number("resistance", 0.0) * self.resistance,
+            slope_um=group.number("slope", 0.0),
+            lengths_um={int(fanout): length for fanout, length in points},
         )
 
-    def cell(self, group: _Group, default_leakage: float, default_cap: float) -> Cell:
-        pins = {}
-        for pin_group in group.of("pin"):
-            for name in SEPARATORS.split(pin_group.arguments.strip('"')):
+    def cell(self, group: _Group) -> Cell:
+        pins: dict[str, Pin] = {}
+        for pin_group in group.groups.get("pin", ()):
+            for name in _words(pin_group.argument):
                 if name in pins:
-                    self.refuse(pin_group.offset, f"a second pin {name} of {group.arguments}")
-                pins[name] = self.pin(name, pin_group, default_cap)
+                    raise _Damage(pin_group.offset, f"a second pin {name} of {group.argument}")
+                pins[name] = self.pin(name, pin_group)
         for pin in pins.values():
             for related in (*(arc.related for arc in pin.timing), *(arc.related for arc in pin.power)):
                 if related and related not in pins:
-                    self.refuse(group.offset, f"{group.arguments}/{pin.name} relates to no pin {related}")
-        states = tuple(
-            (self.word(item, "when"), self.number(item, "value") * self.leakage)
-            for item in group.of("leakage_power")
-        )
-        leakage = self.number(group, "cell_leakage_power", default_leakage) * self.leakage
+                    raise _Damage(group.offset, f"{group.argument}/{pin.name} relates to no pin {related}")
+        leakage = self.root.number("default_cell_leakage_power", 0.0)
         return Cell(
-            name=group.arguments.strip('"'),
-            area=self.number(group, "area", 0.0),
-            leakage_nw=leakage,
-            leakage_states=states,
+            name=group.argument,
+            area=group.number("area", 0.0),
+            leakage_nw=group.number("cell_leakage_power", leakage) * self.leakage,
+            leakage_states=tuple(
+                (item.word("when"), item.number("value") * self.leakage)
+                for item in group.groups.get("leakage_power", ())
+            ),
             pins=pins,
-            ff=self.flip_flop(group),
-            latch=self.latch(group),
-            clock_gate=self.clock_gate(group),
+            ff=_state(group, "ff", FlipFlop),
+            latch=_state(group, "latch", Latch),
+            clock_gate=_clock_gate(group),
         )
 
-    def pin(self, name: str, group: _Group, default_cap: float) -> Pin:
-        direction = self.word(group, "direction")
+    def pin(self, name: str, group: _Group) -> Pin:
+        direction = group.word("direction")
         if direction not in ("input", "output", "inout", "internal"):
-            self.refuse(group.offset, f"pin {name} has the direction {direction!r}")
-        cap = self.number(group, "capacitance", default_cap if direction == "input" else 0.0) * self.cap
-        max_cap = self.number(group, "max_capacitance", 0.0) * self.cap
+            raise _Damage(group.offset, f"pin {name} has the direction {direction!r}")
+        default = self.root.number("default_input_pin_cap", 0.0) if direction == "input" else 0.0
+        cap = group.number("capacitance", default)
         return Pin(
             name=name,
             direction=direction,
-            cap_ff=cap,
-            cap_rise_ff=self.number(group, "rise_capacitance", cap / self.cap) * self.cap,
-            cap_fall_ff=self.number(group, "fall_capacitance", cap / self.cap) * self.cap,
-            max_cap_ff=max_cap or None,
-            function=self.word(group, "function") or self.word(group, "state_function"),
-            three_state=self.word(group, "three_state"),
-            clock="true" in (self.word(group, "clock"), self.word(group, "clock_gate_clock_pin")),
-            timing=tuple(arc for item in group.of("timing") for arc in self.arcs(item)),
-            power=tuple(arc for item in group.of("internal_power") for arc in self.power_arcs(item)),
+            cap_ff=cap * self.cap,
+            cap_rise_ff=group.number("rise_capacitance", cap) * self.cap,
+            cap_fall_ff=group.number("fall_capacitance", cap) * self.cap,
+            max_cap_ff=group.number("max_capacitance", 0.0) * self.cap or None,
+            function=group.word("function") or group.word("state_function"),
+            three_state=group.word("three_state"),
+            clock="true" in (group.word("clock"), group.word("clock_gate_clock_pin")),
+            timing=tuple(arc for item in group.groups.get("timing", ()) for arc in self.arcs(item)),
+            power=tuple(arc for item in group.groups.get("internal_power", ()) for arc in self.powers(item)),
         )
 
     def arcs(self, group: _Group) -> Iterator[Arc]:
-        tables = {
-            name: self.table(group, name, self.time)
-            for name in (
-                "cell_rise",
-                "cell_fall",
-                "rise_transition",
-                "fall_transition",
-                "rise_constraint",
-                "fall_constraint",
-            )
-        }
-        for related in self.related(group):
-            yield Arc(
-                related=related,
-                kind=self.word(group, "timing_type") or "combinational",
-                sense=self.word(group, "timing_sense"),
-                when=self.word(group, "when"),
-                **tables,
-            )
+        tables = {name: self.table(group, name, self.time) for name in TABLES}
+        kind = group.word("timing_type") or "combinational"
+        for related in _words(group.word("related_pin")) or [""]:
+            yield Arc(related, kind, group.word("timing_sense"), group.word("when"), **tables)
 
-    def power_arcs(self, group: _Group) -> Iterator[PowerArc]:
-        rise, fall = (self.table(group, name, self.energy) for name in ("rise_power", "fall_power"))
-        if both := self.table(group, "power", self.energy):
-            rise = fall = both
-        for related in self.related(group):
-            yield PowerArc(related, self.word(group, "when"), rise, fall)
+    def powers(self, group: _Group) -> Iterator[PowerArc]:
+        both = self.table(group, "power", self.energy)
+        rise, fall = (both or self.table(group, f"{edge}_power", self.energy) for edge in ("rise", "fall"))
+        for related in _words(group.word("related_pin")) or [""]:
+            yield PowerArc(related, group.word("when"), rise, fall)
 
-    def related(self, group: _Group) -> list[str]:
-        return [name for name in SEPARATORS.split(self.word(group, "related_pin")) if name] or [""]
+    def table(self, parent: _Group, name: str, scale: float) -> Table | None:
+        if name not in parent.groups:
+            return None
+        group = parent.groups[name][0]
+        template = self.templates.get(group.argument)
+        if template is None and group.argument not in ("scalar", ""):
+            raise _Damage(group.offset, f"{name} has the unknown template {group.argument}")
+        axes: list[tuple[str, tuple[float, ...]]] = []
+        for number in (1, 2, 3):
+            kind = template.word(f"variable_{number}") if template else ""
+            for holder in (group, template):
+                if holder and f"index_{number}" in holder.attributes:
+                    axes.append((kind, self.axis(*holder.attributes[f"index_{number}"][-1], kind)))
+                    break
+        if len(axes) > 2:
+            raise _Damage(group.offset, f"{name} has three variables, which is not supported")
+        if "values" not in group.attributes:
+            raise _Damage(group.offset, f"{name} has no values")
+        (first, rows), (second, columns) = (axes + [("", (0.0,))] * 2)[:2]
+        width = len(columns)
+        flat = _numbers(*group.attributes["values"][-1], len(rows) * width)
+        flat = tuple([value * scale for value in flat])
+        values = tuple([flat[start : start + width] for start in range(0, len(flat), width)])
+        if "capacitance" in first or (first == "related_pin_transition" and second):
+            return Table(columns, rows, tuple(zip(*values, strict=True)))
+        return Table(rows, columns, values)
 
-    def state_names(self, group: _Group) -> tuple[str, str]:
-        names = [name for name in SEPARATORS.split(group.arguments) if name]
+    def axis(self, text: str, offset: int, kind: str) -> tuple[float, ...]:
+        unit = self.cap if "capacitance" in kind else self.time
+        if (text, unit) not in self.axes:
+            points = tuple(point * unit for point in _numbers(text, offset))
+            if not points or any(a >= b for a, b in pairwise(points)):
+                raise _Damage(offset, f"the points of the axis do not rise: {text}")
+            self.axes[text, unit] = points
+        return self.axes[text, unit]
+
+
+def _state(cell: _Group, name: str, kind: type[State]) -> State | None:
+    """The state of a cell: the names of the group, and attributes that are called as the fields are."""
+    for group in cell.groups.get(name, ()):
+        names = _words(group.argument)
         if len(names) != 2:
-            self.refuse(group.offset, f"{group.name} ({group.arguments}) names no state and its inverse")
-        return names[0], names[1]
+            raise _Damage(group.offset, f"{name} ({group.argument}) names no state and its inverse")
+        return kind(*names, *(group.word(attribute.name) for attribute in fields(kind)[2:]))
+    return None
 
-    def flip_flop(self, cell: _Group) -> FlipFlop | None:
-        if not (groups := cell.of("ff")):
-            return None
-        words = (self.word(groups[0], name) for name in ("clocked_on", "next_state", "clear", "preset"))
-        return FlipFlop(*self.state_names(groups[0]), *words)
 
-    def latch(self, cell: _Group) -> Latch | None:
-        if not (groups := cell.of("latch")):
-            return None
-        words = (self.word(groups[0], name) for name in ("enable", "data_in", "clear", "preset"))
-        return Latch(*self.state_names(groups[0]), *words)
-
-    def clock_gate(self, cell: _Group) -> ClockGate | None:
-        if not (style := self.word(cell, "clock_gating_integrated_cell")):
-            return None
-
-        def role(attribute: str) -> str:
-            pins = (group for group in cell.of("pin") if self.word(group, attribute) == "true")
-            return next((pin.arguments.strip('"') for pin in pins), "")
-
-        return ClockGate(
-            style=style,
-            clock=role("clock_gate_clock_pin"),
-            enable=role("clock_gate_enable_pin"),
-            test=role("clock_gate_test_pin"),
-            output=role("clock_gate_out_pin"),
-        )
+def _clock_gate(cell: _Group) -> ClockGate | None:
+    roles = [
+        next((pin.argument for pin in cell.groups.get("pin", ()) if pin.word(attribute) == "true"), "")
+        for attribute in (f"clock_gate_{role}_pin" for role in ("clock", "enable", "test", "out"))
+    ]
+    style = cell.word("clock_gating_integrated_cell")
+    return ClockGate(style, *roles) if style else None

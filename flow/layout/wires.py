@@ -343,7 +343,7 @@ def clock_arrivals(wires: list[Wire], placed: Placed, root: int) -> dict[Termina
     """The clock at all pins that it reaches from the net `root`, through cells with a wire behind them."""
     by_net = {wire.net: wire for wire in wires}
     found: dict[Terminal, Arrival] = {}
-    front = [(root, Arrival(0.0, placed.library.surroundings.clock_slew_ns, False))]
+    front = [(root, Arrival(0.0, placed.library.kit.constraints.clock_slew_ns, False))]
     while front:
         net, before = front.pop()
         if (wire := by_net.get(net)) is None:
