@@ -9,8 +9,26 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..kit.liberty import Library
-from . import ownership
+from .document import joined
 from .netlist import PORT, Instance, Netlist, Terminal, connected
+
+
+class Names:
+    """Numbered names that a netlist does not have yet."""
+
+    def __init__(self, netlist: Netlist) -> None:
+        self._taken = {*netlist.cells, *netlist.aliases}
+        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+
+    def fresh(self, module: str, stem: str, suffix: str = "") -> str:
+        """A name in a module; with a suffix it is free, too."""
+        prefix = joined(module, stem)
+        for number in self._numbers[prefix]:
+            names = {f"{prefix}{number}", f"{prefix}{number}{suffix}"}
+            if names.isdisjoint(self._taken):
+                break
+        self._taken |= names
+        return min(names, key=len)
 
 
 class Buffers:
@@ -27,8 +45,7 @@ class Buffers:
         self.netlist, self.library, self.stem = netlist, library, stem
         self.owners, self.modules = owners, modules
         self.cells, self.nets = dict(netlist.cells), list(netlist.nets)
-        self._taken = {*netlist.cells, *netlist.aliases}
-        self._numbers: dict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+        self._names = Names(netlist)
 
     def module(self, net: int, readers: Iterable[Terminal]) -> str:
         """Return the module of a net's driver; for a port's net, that of the first reader that is a cell."""
@@ -39,10 +56,7 @@ class Buffers:
 
     def insert(self, kind: str, net: int, module: str) -> tuple[Terminal, int]:
         """A buffer of this kind on a net: its input, and the net behind it."""
-        prefix = f"{module}{ownership.SEPARATOR}" if module else ""
-        names = (f"{prefix}{self.stem}_{number}" for number in self._numbers[prefix])
-        name = next(item for item in names if not self._taken & {item, f"{item}_z"})
-        self._taken |= {name, f"{name}_z"}
+        name = self._names.fresh(module, f"{self.stem}_", "_z")
         self.nets.append(f"{name}_z")
         behind = len(self.nets) - 1
         cell = self.library.cells[kind]

@@ -6,13 +6,15 @@ It is Yosys' own format (`write_json`), with more keys than are named here; none
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 from ...fl.errors import BadInput
 
 Bit = int | str  # the number of a net, or "0", "1", "x" or "z"
+SEPARATOR = "."  # between the names of instances in a path
 
 
 class Bits(TypedDict, total=False):
@@ -72,6 +74,35 @@ class Document(TypedDict, total=False):
     modules: dict[str, Module]
 
 
+def joined(path: str, name: str) -> str:
+    """The path of what has this name inside an instance; the top's path is ""."""
+    return f"{path}{SEPARATOR}{name}" if path else name
+
+
+def made_cell(
+    kind: str, pins: Mapping[str, Sequence[Bit]], outputs: Container[str], *, hide_name: int = 0
+) -> Cell:
+    """A cell without parameters; all pins but the `outputs` are inputs."""
+    return {
+        "hide_name": hide_name,
+        "type": kind,
+        "parameters": {},
+        "attributes": {},
+        "port_directions": {pin: "output" if pin in outputs else "input" for pin in pins},
+        "connections": {pin: list(bits) for pin, bits in pins.items()},
+    }
+
+
+def instances(design: Document, top: str) -> Iterator[tuple[str, str]]:
+    """(path, module) of the top and of all instances of modules in it, the outer before the inner."""
+    todo = [("", top)]
+    for path, module in todo:  # grows
+        yield path, module
+        for name, cell in design["modules"][module]["cells"].items():
+            if cell["type"] in design["modules"]:
+                todo.append((joined(path, name), cell["type"]))
+
+
 def cell_bits(cell: Cell, direction: str) -> Iterator[Bit]:
     """The bits of a cell's inputs or outputs."""
     for pin, bits in cell["connections"].items():
@@ -86,17 +117,25 @@ def port_bits(module: Module, direction: str) -> Iterator[Bit]:
             yield from port["bits"]
 
 
+def fresh_nets(module: Module) -> Iterator[int]:
+    """Numbers that no net of a module has."""
+    named = (net["bits"] for net in (*module["ports"].values(), *module["netnames"].values()))
+    pins = (bits for cell in module["cells"].values() for bits in cell["connections"].values())
+    numbers = (bit for bits in chain(named, pins) for bit in bits if isinstance(bit, int))
+    return count(max(numbers, default=1) + 1)
+
+
 def load(path: Path | str) -> Document:
     """The netlist in a file; BadInput for what is none."""
     try:
-        read = json.loads(Path(path).read_text())
+        read: Document = json.loads(Path(path).read_text())
         if not isinstance(read["modules"], dict):
             raise TypeError("modules is no object")
+        return read
     except OSError as error:
         raise BadInput(f"the netlist {path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is no netlist in yosys' JSON ({error}): write it with write_json") from None
-    return cast(Document, read)
 
 
 def module(path: Path | str, top: str) -> Module:

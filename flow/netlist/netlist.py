@@ -10,7 +10,6 @@ Whoever reads or drives is a pair (instance, pin); at a port the instance is "" 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from ...fl.errors import BadInput, unknown
 from ..kit.liberty import Library
 from . import document
-from .document import Bits, Cell, Module
+from .document import Bit, Bits, Cell, Module, fresh_nets, made_cell
 
 Terminal = tuple[str, str]
 PORT = ""  # the instance of a terminal that is a bit of a port
@@ -100,65 +99,47 @@ def _top(modules: dict[str, Module], top: str | None, path: Path) -> str:
 
 
 class _Builder:
+    """A netlist that grows by the ports, cells and names of a module."""
+
     def __init__(self, name: str, module: Module, path: Path | str, library: Library | None) -> None:
-        self.name, self.module, self.path, self.library = name, module, path, library
-        self.index: dict[int | str, int] = {}
-        self.names: list[str] = []
-        self.driver: list[Terminal | None] = []
-        self.sinks: list[list[Terminal]] = []
-        self.bus_bits: set[str] = set()
+        self.module, self.path, self.library = module, path, library
+        self.index: dict[Bit, int] = {}
+        self.made = Netlist(name, {}, [], {}, [], [], {})
 
-    def net(self, bit: int | str) -> int:
-        index = self.index.get(bit)
-        if index is None:
-            index = self.index[bit] = len(self.names)
-            self.names.append("")
-            self.driver.append(None)
-            self.sinks.append([])
-        return index
+    def net(self, bit: Bit) -> int:
+        if bit not in self.index:
+            self.index[bit] = len(self.made.nets)
+            self.made.nets.append("")
+            self.made.driver.append(None)
+            self.made.sinks.append([])
+        return self.index[bit]
 
-    def drive(self, net: int, terminal: Terminal) -> None:
-        other = self.driver[net]
-        if other is not None:
+    def connect(self, net: int, terminal: Terminal, *, drives: bool) -> None:
+        if not drives:
+            self.made.sinks[net].append(terminal)
+            return
+        if (other := self.made.driver[net]) is not None:
             raise BadInput(
                 f"{self.path}: {_shown(other)} and {_shown(terminal)} drive the same net: a netlist of "
-                "library cells "
-                "without buses is needed"
+                "library cells without buses is needed"
             )
-        self.driver[net] = terminal
+        self.made.driver[net] = terminal
 
     def netlist(self) -> Netlist:
-        ports: dict[str, tuple[str, list[int]]] = {}
-        port_names: dict[str, list[str]] = {}
+        made = self.made
         for port, data in self.module["ports"].items():
-            nets = [self.net(bit) for bit in data["bits"]]
-            names = port_names[port] = list(self.bit_names(port, data))
-            ports[port] = (data["direction"], nets)
-            for name, net in zip(names, nets, strict=True):
-                terminal = (PORT, name)
-                if data["direction"] == "input":
-                    self.drive(net, terminal)
-                elif data["direction"] == "output":
-                    self.sinks[net].append(terminal)
-                else:
-                    raise BadInput(
-                        f"{self.path}: the port {port} is {data['direction']}, which is not supported"
-                    )
-        cells = {name: self.instance(name, data) for name, data in self.module.get("cells", {}).items()}
-        aliases = self.name_nets(ports)
-        constants = {net: bit for bit, net in self.index.items() if isinstance(bit, str)}
-        return Netlist(
-            name=self.name,
-            cells=cells,
-            nets=self.names,
-            ports=ports,
-            driver=self.driver,
-            sinks=self.sinks,
-            aliases=aliases,
-            port_names=port_names,
-            bus_bits=self.bus_bits,
-            constants=constants,
-        )
+            way = data["direction"]
+            if way not in ("input", "output"):
+                raise BadInput(f"{self.path}: the port {port} is {way}, which is not supported")
+            made.ports[port] = (way, [self.net(bit) for bit in data["bits"]])
+            made.port_names[port] = list(self.bit_names(port, data))
+            for name, net in zip(made.port_names[port], made.ports[port][1], strict=True):
+                self.connect(net, (PORT, name), drives=way == "input")
+        for name, cell in self.module.get("cells", {}).items():
+            made.cells[name] = self.instance(name, cell)
+        self.name_nets()
+        made.constants = {net: bit for bit, net in self.index.items() if isinstance(bit, str)}
+        return made
 
     def instance(self, name: str, data: Cell) -> Instance:
         kind = data["type"]
@@ -178,19 +159,14 @@ class _Builder:
         for pin, bits in data["connections"].items():
             if pin not in directions:
                 raise BadInput(f"{self.path}: {name} has no pin {pin}, as a {kind}")
-            if not bits:
-                continue
             if len(bits) > 1:
                 raise BadInput(
                     f"{self.path}: {name}/{pin} has {len(bits)} bits: it is not mapped to library cells"
                 )
-            if bits[0] == "x" and directions[pin] == "output":
-                continue
-            net = pins[pin] = self.net(bits[0])
-            if directions[pin] == "output":
-                self.drive(net, (name, pin))
-            else:
-                self.sinks[net].append((name, pin))
+            drives = directions[pin] == "output"
+            if bits and not (drives and bits[0] == "x"):
+                pins[pin] = self.net(bits[0])
+                self.connect(pins[pin], (name, pin), drives=drives)
         return Instance(name, kind, pins)
 
     def bit_names(self, name: str, data: Bits) -> Iterator[str]:
@@ -201,29 +177,25 @@ class _Builder:
             return
         for place in range(width):
             text = f"{name}[{offset + (width - 1 - place if data.get('upto') else place)}]"
-            self.bus_bits.add(text)
+            self.made.bus_bits.add(text)
             yield text
 
-    def name_nets(self, ports: dict[str, tuple[str, list[int]]]) -> dict[str, int]:
-        aliases: dict[str, int] = {}
-        best: list[tuple[bool, bool, int, str]] = [(True, True, 0, "")] * len(self.names)
+    def name_nets(self) -> None:
+        names, aliases = self.made.nets, self.made.aliases
+        best: dict[int, tuple[bool, bool, int, str]] = {}
         for name, data in self.module.get("netnames", {}).items():
             hidden = bool(data.get("hide_name", 0))
             for text, bit in zip(self.bit_names(name, data), data["bits"], strict=True):
-                net = self.index.get(bit)
-                if net is None:  # drives and feeds nothing
-                    continue
-                aliases[text] = net
-                rank = (name not in ports, hidden, len(text), text)
-                if not self.names[net] or rank < best[net]:
-                    self.names[net], best[net] = text, rank
+                if (net := self.index.get(bit)) is not None:  # else it drives and feeds nothing
+                    aliases[text] = net
+                    rank = (name not in self.made.ports, hidden, len(text), text)
+                    best[net] = min(best.get(net, rank), rank)
         for bit, net in self.index.items():
             if isinstance(bit, str):
-                self.names[net] = CONSTANT_NAMES[bit]
-            elif not self.names[net]:
-                self.names[net] = f"_{bit}_"
-            aliases.setdefault(self.names[net], net)
-        return aliases
+                names[net] = CONSTANT_NAMES[bit]
+            else:
+                names[net] = best[net][-1] if net in best else f"_{bit}_"
+            aliases.setdefault(names[net], net)
 
 
 def connected(netlist: Netlist, cells: dict[str, Instance], nets: list[str], library: Library) -> Netlist:
@@ -250,14 +222,13 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
     `connected`.
     """
     cells = module["cells"]
-    bits: dict[int, int | str] = {}
+    bits: dict[int, Bit] = {}
     for name, cell in before.cells.items():
         for pin, net in cell.pins.items():
             bits[net] = cells[name]["connections"][pin][0]
     for port, (_, nets) in before.ports.items():
         bits |= dict(zip(nets, module["ports"][port]["bits"], strict=True))
-    used = [bit for net in module["netnames"].values() for bit in net["bits"]]
-    fresh = itertools.count(1 + max(bit for bit in (*bits.values(), *used) if isinstance(bit, int)))
+    fresh = fresh_nets(module)
     for net in range(len(before.nets), len(after.nets)):
         bits[net] = next(fresh)
         module["netnames"][after.nets[net]] = {"hide_name": 0, "bits": [bits[net]], "attributes": {}}
@@ -265,15 +236,8 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
         del cells[name]
     for name, cell in after.cells.items():
         if name not in cells or cell.pins.keys() - cells[name]["connections"].keys():
-            pins = library.cells[cell.kind].pins
-            cells[name] = {
-                "hide_name": 0,
-                "type": cell.kind,
-                "parameters": {},
-                "attributes": {},
-                "port_directions": {pin: pins[pin].direction for pin in cell.pins},
-                "connections": {},
-            }
+            pins = {pin: [bits[net]] for pin, net in cell.pins.items()}
+            cells[name] = made_cell(cell.kind, pins, library.cells[cell.kind].outputs)
         cells[name]["type"] = cell.kind
         cells[name]["connections"] |= {pin: [bits[net]] for pin, net in cell.pins.items()}
     if len(after.cells.keys() & before.cells.keys()) < len(before.cells):
@@ -281,10 +245,9 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
         # read, only with the last
         there = {bits[net] for cell in after.cells.values() for net in cell.pins.values()}
         there |= {bits[net] for _, nets in after.ports.values() for net in nets}
-        names = module["netnames"]
         module["netnames"] = {
             name: net
-            for name, net in names.items()
+            for name, net in module["netnames"].items()
             if any(bit in there or isinstance(bit, str) for bit in net["bits"])
         }
 

@@ -12,13 +12,12 @@ a name again to the module of its readers.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from .document import Bit, Document, Module
+from .document import SEPARATOR as SEPARATOR
+from .document import Bit, Document, Module, instances
 from .logic import Logic
-
-SEPARATOR = "."
 
 
 def module_names(design: Document, top: str) -> dict[str, str]:
@@ -26,30 +25,17 @@ def module_names(design: Document, top: str) -> dict[str, str]:
 
     read_slang has a module for each instance, Module$path.
     """
-    found = {"": top}
-    todo = [""]
-    for path in todo:  # grows
-        for name, cell in design["modules"][found[path]]["cells"].items():
-            if cell["type"] in design["modules"]:
-                child = f"{path}{SEPARATOR}{name}" if path else name
-                found[child] = cell["type"]
-                todo.append(child)
-    return {path: module.partition("$")[0] for path, module in found.items()}
+    return {path: module.partition("$")[0] for path, module in instances(design, top)}
 
 
 def input_ports(design: Document, top: str) -> set[str]:
     """Full names of the input ports of all instances."""
-    found = set()
-    todo = [("", top)]
-    for path, module in todo:  # grows
-        prefix = f"{path}{SEPARATOR}" if path else ""
-        for name, cell in design["modules"][module]["cells"].items():
-            if cell["type"] in design["modules"]:
-                todo.append((prefix + name, cell["type"]))
-        if path:
-            ports = design["modules"][module]["ports"]
-            found |= {prefix + port for port, data in ports.items() if data["direction"] == "input"}
-    return found
+    return {
+        f"{path}{SEPARATOR}{port}"
+        for path, module in instances(design, top)
+        for port, data in design["modules"][module]["ports"].items()
+        if path and data["direction"] == "input"
+    }
 
 
 def owners(before: Logic, after: Logic, modules: Mapping[str, str], inputs: set[str]) -> dict[str, str]:
@@ -60,30 +46,28 @@ def owners(before: Logic, after: Logic, modules: Mapping[str, str], inputs: set[
     words = before.simulate()
     mask = words["1"]
     for bit, path in source.items():
-        word = words.get(bit)
-        if word is not None and word not in (0, mask):
+        word = words.get(bit, 0)
+        if word not in (0, mask):
             meaning.setdefault(min(word, word ^ mask), path)
     words = after.simulate()
     known = _named(after.module, modules, inputs)
-    drivers = [bit for _, bit, _ in after.sources()] + [node.out for node in after.nodes]
-    for bit in drivers:
-        word = words[bit]
-        meant = meaning.get(min(word, word ^ mask))
+    for bit in [*(bit for _, bit, _ in after.sources()), *(node.out for node in after.nodes)]:
+        meant = meaning.get(min(words[bit], words[bit] ^ mask))
         if meant is not None:
             known[bit] = meant
     spread = _spread(after, known)
-    return {cell: spread.get(out, "") for cell, out in _outputs(after)}
+    return {cell: spread.get(out, "") for cell, out, _ in _outputs(after)}
 
 
-def _outputs(logic: Logic) -> Iterable[tuple[str, Bit]]:
-    """(cell, one of its outputs)."""
+def _outputs(logic: Logic) -> Iterable[tuple[str, Bit, tuple[Bit, ...]]]:
+    """(cell, one of its outputs, the nets that it depends on)."""
+    for node in logic.nodes:
+        yield node.cell, node.out, node.inputs
     for state in logic.states:
         for bit, _ in state.outputs[:1]:
-            yield state.cell, bit
+            yield state.cell, bit, (state.data, state.clock)
     for gate in logic.gates:
-        yield gate.cell, gate.out
-    for node in logic.nodes:
-        yield node.cell, node.out
+        yield gate.cell, gate.out, (gate.enable, gate.clock)
 
 
 def _named(module: Module, modules: Mapping[str, str], inputs: set[str]) -> dict[Bit, str]:
@@ -104,28 +88,21 @@ def _named(module: Module, modules: Mapping[str, str], inputs: set[str]) -> dict
 def _spread(logic: Logic, known: Mapping[Bit, str]) -> dict[Bit, str]:
     """`known`, and a path for the output of every other cell: of most of its readers, else of its drivers."""
     found = dict(known)
-    readers: dict[Bit, list[Bit]] = {}
-    for node in logic.nodes:
-        for bit in node.inputs:
-            readers.setdefault(bit, []).append(node.out)
-    for state in logic.states:
-        for bit in (state.data, state.clock):
-            readers.setdefault(bit, []).extend(out for out, _ in state.outputs[:1])
-    for gate in logic.gates:
-        for bit in (gate.enable, gate.clock):
-            readers.setdefault(bit, []).append(gate.out)
+    readers: defaultdict[Bit, list[Bit]] = defaultdict(list)
+    for _, out, inputs in _outputs(logic):
+        for bit in inputs:
+            readers[bit].append(out)
 
-    def of_readers(out: Bit) -> None:
-        votes = Counter(found[bit] for bit in readers.get(out, ()) if bit in found)
+    def vote(out: Bit, bits: Iterable[Bit]) -> None:
+        votes = Counter(found[bit] for bit in bits if bit in found)
         if out not in found and votes:
             found[out] = votes.most_common(1)[0][0]
 
     for gate in logic.gates:
-        of_readers(gate.out)
+        vote(gate.out, readers[gate.out])
     for node in reversed(logic.nodes):
-        of_readers(node.out)
+        vote(node.out, readers[node.out])
     for node in logic.nodes:
-        if node.out not in found:
-            votes = Counter(found[bit] for bit in node.inputs if bit in found)
-            found[node.out] = votes.most_common(1)[0][0] if votes else ""
+        vote(node.out, node.inputs)
+        found.setdefault(node.out, "")
     return found

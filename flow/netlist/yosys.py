@@ -31,7 +31,6 @@ PIN = "pyosys==0.70"
 MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$", re.MULTILINE | re.IGNORECASE)
 EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
 PASS = re.compile(r"^[\d.]+ Executing (\S+)", re.MULTILINE)
-SIGKILL = 9
 USED = ".used.json"  # what a script has taken, beside it
 NAMES_A_RUN = 10_000_000
 OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
@@ -101,30 +100,25 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
 def _reason(log: str, returncode: int, log_path: Path) -> str:
     """The first error that says something, with its place in the source."""
     errors = [match for match in MESSAGE.finditer(log) if not EMPTY.search(match["text"])]
+    if errors and errors[0]["text"].startswith("Assert "):
+        # inside yosys: a defect of the tool, in the pass that it ran last
+        passes = PASS.findall(log[: errors[0].start()])
+        where = f"its pass {passes[-1]}" if passes else "its own code"
+        return (
+            f"yosys stumbled over its own data in {where} ({errors[0]['text'].strip().rstrip('.')}), which is "
+            "no error in the Verilog that it had taken: "
+            f"give another --style, or simplify the module that its log names last ({log_path})"
+        )
     if errors:
-        first = errors[0]
-        if first["text"].startswith("Assert "):
-            return _broken(log[: first.start()], first["text"].strip(), log_path)
-        place = f"{Path(first['place']).name}: " if first["place"] else ""
+        place = f"{Path(errors[0]['place']).name}: " if errors[0]["place"] else ""
         more = f" (and {len(errors) - 1} more in {log_path})" if len(errors) > 1 else ""
-        return f"{place}{first['text'].strip()}{more}"
-    if returncode == -SIGKILL:
+        return f"{place}{errors[0]['text'].strip()}{more}"
+    if returncode == -signal.SIGKILL:
         return (
             "yosys was killed: the design needs more memory than there is; take a smaller one (log: "
             f"{log_path})"
         )
     return f"yosys ended with code {returncode} and no message: see {log_path}"
-
-
-def _broken(before: str, text: str, log_path: Path) -> str:
-    """An assertion inside yosys: a defect of the tool, in the pass that it ran last."""
-    passes = PASS.findall(before)
-    where = f"its pass {passes[-1]}" if passes else "its own code"
-    return (
-        f"yosys stumbled over its own data in {where} ({text.rstrip('.')}), which is no error in the "
-        "Verilog that it had taken: "
-        f"give another --style, or simplify the module that its log names last ({log_path})"
-    )
 
 
 def main() -> None:
@@ -137,9 +131,5 @@ def main() -> None:
         command = line.partition("#")[0].strip()
         if command:
             libyosys.run_pass(command, design)
-    taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    told = {
-        "peak_memory_mib": round(sum(usage.ru_maxrss for usage in taken) / 1024, 1),
-        "cpu_seconds": round(sum(usage.ru_utime + usage.ru_stime for usage in taken), 2),
-    }
-    Path(used).write_text(json.dumps(told) + "\n")
+    peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    Path(used).write_text(json.dumps({"peak_memory_mib": round(sum(peaks) / 1024, 1)}) + "\n")

@@ -97,14 +97,14 @@ memory_dff
 memory_collect
 memory_map
 opt_clean
-techmap -map +/techmap.v -map wide_ripple.v
+techmap -map +/techmap.v -D PROOF -map carry.v
 dffunmap
 simplemap
 opt_expr
 opt_clean
 write_json {name}{of_gates}.json
 """
-WIDE_RIPPLE = Path(__file__).with_name("wide_ripple.v")
+CARRY = Path(tiles.__file__).with_name("mapping") / "carry.v"
 DESIGN, WORDS, SAVED = "coarse", "words", "saved"
 # what synthesis does before it saves carries, each with what it makes
 REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
@@ -301,7 +301,7 @@ def _rewritten(
         return True
 
     def gates(*names: str) -> list[Logic]:
-        shutil.copy(WIDE_RIPPLE, work)  # a path with a blank is none for a script
+        shutil.copy(CARRY, work)  # a path with a blank is none for a script
         yosys.run(
             "gates",
             "".join(

@@ -9,8 +9,7 @@ from typing import ClassVar
 import msgspec
 
 from ..kit.liberty import Library
-from ..netlist import ownership
-from ..netlist.document import Module
+from ..netlist.document import SEPARATOR, Module
 from ..product import Product
 
 PLACED = "area_placed.json"  # with what placement has added
@@ -46,24 +45,22 @@ def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], 
     area: defaultdict[str, float] = defaultdict(float)
     count: Counter[str] = Counter()
     flops: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
+    kinds = Counter(cell["type"] for cell in module["cells"].values())
     for name, cell in module["cells"].items():
-        kinds[cell["type"]] += 1
-        path = owners[name]
-        while True:
-            area[path] += library.cells[cell["type"]].area
+        kind = library.cells[cell["type"]]
+        path, inside = owners[name], True
+        while inside:
+            area[path] += kind.area
             count[path] += 1
-            flops[path] += bool(library.cells[cell["type"]].ff)
-            if not path:
-                break
-            path = path.rpartition(ownership.SEPARATOR)[0]
+            flops[path] += bool(kind.ff)
+            inside, path = bool(path), path.rpartition(SEPARATOR)[0]
             while path and path not in modules:
-                path = path.rpartition(ownership.SEPARATOR)[0]
+                path = path.rpartition(SEPARATOR)[0]
     total = area[""]
     return Area(
         area_um2=round(total, 3),
         cells=count[""],
-        flops=sum(n for kind, n in kinds.items() if library.cells[kind].ff),
+        flops=flops[""],
         clock_gates=sum(n for kind, n in kinds.items() if library.cells[kind].clock_gate),
         kinds=dict(kinds.most_common()),
         by_module=[

@@ -24,7 +24,6 @@ Works on yosys' JSON of a design after sharing.py, in place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,7 +69,6 @@ class _Chains(Words):
     def __init__(self, module: Module, prefix: bool) -> None:
         super().__init__(module)
         self.prefix = prefix
-        self.count = 0
         self.drivers = drivers(self.cells)
         self.readers = _readers(module)
 
@@ -79,19 +77,16 @@ class _Chains(Words):
         every = {name: after for name in self.cells if (after := self._following(name))}
         # halves of two sums may meet; then both stay
         meeting = Counter(after for after, _ in every.values())
-        following = {name: (after, word) for name, (after, word) in every.items() if meeting[after] == 1}
-        first = set(following) - {after for after, _ in following.values()}
+        following = {name: found for name, found in every.items() if meeting[found[0]] == 1}
         done = []
-        for start in sorted(first):
-            chain = [start]
-            words = []
+        for start in sorted(following.keys() - {after for after, _ in following.values()}):
+            chain, words = [start], []
             while chain[-1] in following:
                 then, word = following[chain[-1]]
                 chain.append(then)
                 words.append(word)
-            if len(chain) >= LEAST_STEPS and all(
-                self._bound(name) < 1 << self._width(name) for name in chain
-            ):
+            kept = (self._bound(name) < 1 << self._width(name) for name in chain)
+            if len(chain) >= LEAST_STEPS and all(kept):
                 done.append(self._save(chain, words))
         return done
 
@@ -136,23 +131,20 @@ class _Chains(Words):
         cell = self.cells[name]
         out = cell["connections"].get("Y", [])
         shifted = out[place:]
-        whole = word[: len(shifted)] == shifted and set(word[len(shifted) :]) <= {"0"}
-        if whole and cell["type"] == "$add":
+        if word[: len(shifted)] != shifted or not set(word[len(shifted) :]) <= {"0"}:
+            return most
+        if cell["type"] == "$add":
             bound = self._bound(name)
-            if bound < 1 << len(out):
-                return min(most, bound >> place)
-        if whole and not place and cell["type"] in ("$mux", "$or"):
-            # words of an or are products of words by conditions that exclude each other, or it is bounded by
-            # their widths
-            parts = [cell["connections"][pin] for pin in "AB"]
-            if cell["type"] == "$mux":
-                return min(most, max(self._most(list(part), depth - 1) for part in parts))
-            highest = max(self._most(list(part), depth - 1) for part in parts)
-            return min(most, (1 << highest.bit_length()) - 1)
-        if whole and not place and cell["type"] == "$and":
-            parts = [cell["connections"][pin] for pin in "AB"]
-            return min(most, *(self._most(list(part), depth - 1) for part in parts))
-        return most
+            return min(most, bound >> place) if bound < 1 << len(out) else most
+        if place or cell["type"] not in ("$mux", "$or", "$and"):
+            return most
+        parts = [self._most(cell["connections"][pin], depth - 1) for pin in "AB"]
+        if cell["type"] == "$and":
+            return min(most, *parts)
+        # words of an or are products of words by conditions that exclude each other, or it is bounded by
+        # their widths
+        highest = max(parts)
+        return min(most, highest if cell["type"] == "$mux" else (1 << highest.bit_length()) - 1)
 
     def _save(self, chain: list[str], words: list[list[Bit]]) -> list[Step]:
         done = []
@@ -233,13 +225,6 @@ class _Chains(Words):
                         (p[place],) = self.made(f"{name}$p{step}", "$and", A=[p[place]], B=[p[below]])
             step *= 2
         self.put(name, "$xor", out, A=half, B=[carry_in, *g[:-1]])
-
-    def made(self, name: str, kind: str, **pins: Sequence[Bit]) -> list[Bit]:
-        """Return the output of a new cell, whose name others may have had before."""
-        while name in self.cells:
-            self.count += 1
-            name = f"{name}_{self.count}"
-        return super().made(name, kind, **pins)
 
 
 def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:

@@ -19,7 +19,7 @@ import functools
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,9 +27,16 @@ from ..kit.functions import parse
 from ..kit.kit_file import Adder
 from ..kit.liberty import Library
 from ..netlist import logic
-from ..netlist.document import Bit, Cell, Document, Module, cell_bits, port_bits
-from ..netlist.ownership import SEPARATOR
-from .sharing import fresh_nets
+from ..netlist.document import (
+    SEPARATOR,
+    Bit,
+    Document,
+    Module,
+    cell_bits,
+    fresh_nets,
+    made_cell,
+    port_bits,
+)
 from .tiles import Forms
 
 # how the name of a module begins: what its bits may be, and what these are called
@@ -85,50 +92,43 @@ def likely(design: Document) -> dict[str, str]:
 
 def width(module: Module) -> int:
     """How many cells it may be."""
-    return max(
-        (len(port["bits"]) for port in module["ports"].values() if port["direction"] == "output"), default=0
-    )
+    outputs = (port for port in module["ports"].values() if port["direction"] == "output")
+    return max((len(port["bits"]) for port in outputs), default=0)
 
 
 def find(design: Document, library: Library) -> dict[str, Form]:
     """The modules of a design that has its hierarchy whose bits are cells; none where these are few."""
     of = Forms(design)
-    first: dict[str, tuple[str, str]] = {}  # the module that stands for all that are alike, and its word
-    alike: dict[str, str] = {}
+    forms: dict[str, Form | None] = {}  # one for all modules that are alike
+    found: dict[str, Form] = {}
     for name, start in likely(design).items():
-        alike[name] = of(name)
-        first.setdefault(alike[name], (name, start))
-    forms: dict[str, Form] = {}
-    for key, (name, start) in first.items():
-        role, what = NAMES[start]
-        module = design["modules"][name]
-        driver = _gates_of(module)
-        if driver is not None:
-            forms[key] = Form(module, what, list(_cells(module, driver, role, library)), driver)
-    found = {name: forms[key] for name, key in alike.items() if key in forms and forms[key].bits}
+        if of(name) not in forms:
+            forms[of(name)] = _form(design["modules"][name], *NAMES[start], library)
+        if form := forms[of(name)]:
+            found[name] = form
     return found if sum(len(form.bits) for form in found.values()) >= LEAST else {}
 
 
 # ---- which bits are cells
 
 
-def _gates_of(module: Module) -> dict[Bit, Gate] | None:
-    """The gates of a module's nets; None if it is more than words of gates."""
-    found: dict[Bit, Gate] = {}
+def _form(module: Module, role: str, what: str, library: Library) -> Form | None:
+    """A module that is looked into; None if it is more than words of gates, or no bit of it is a cell."""
+    driver: dict[Bit, Gate] = {}
     for cell in module["cells"].values():
         kind, pins, parameters = cell["type"], cell["connections"], cell.get("parameters", {})
         if kind not in WORDS:
             return None
-        gate = WORDS[kind]
         operands: list[list[Bit]] = []
-        for pin in parse(logic.GATES[gate]).inputs:
+        for pin in parse(logic.GATES[WORDS[kind]]).inputs:
             bits = pins[pin]
             signed = pin != "S" and int(str(parameters.get(f"{pin}_SIGNED", 0)), 2)
             more = bits[-1] if signed or pin == "S" else "0"
             operands.append([*bits, *[more] * (len(pins["Y"]) - len(bits))])
         for place, net in enumerate(pins["Y"]):
-            found[net] = gate, tuple(bits[place] for bits in operands)
-    return found
+            driver[net] = WORDS[kind], tuple(bits[place] for bits in operands)
+    found = list(_cells(module, driver, role, library))
+    return Form(module, what, found, driver) if found else None
 
 
 def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Library) -> Iterator[Bits]:
@@ -136,34 +136,28 @@ def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Libra
     adder: Adder | str | None = getattr(library.roles, role)
     if not adder:
         return
-    kind = adder.cell if isinstance(adder, Adder) else adder
-    wanted = library.cells[kind].outputs
-    tables = _tables(library, kind)
+    cell = library.cells[adder.cell if isinstance(adder, Adder) else adder]
+    tables = _tables(tuple(cell.pins[pin].function for pin in cell.outputs), cell.inputs)
     leaves = _Leaves(module, driver)
     by_leaves: defaultdict[Leaves, dict[int, Bit]] = defaultdict(dict)
     for net in port_bits(module, "output"):
-        if at := leaves.table(net):
-            by_leaves[at[0]][at[1]] = net
+        if nets := leaves.of(net):
+            by_leaves[nets][leaves.table(net, nets)] = net
     for nets, values in by_leaves.items():
         for found, pins in tables.items():
-            if len(pins) == len(nets) and all(table in values for table in found):
-                outputs = {pin: values[table] for pin, table in zip(wanted, found, strict=True)}
-                yield Bits(kind, dict(zip(pins, nets, strict=True)), outputs)
+            if len(pins) == len(nets) and values.keys() >= {*found}:
+                outputs = {pin: values[table] for pin, table in zip(cell.outputs, found, strict=True)}
+                yield Bits(cell.name, dict(zip(pins, nets, strict=True)), outputs)
                 break
 
 
 @functools.cache
-def _tables_of(functions: tuple[str, ...], inputs: tuple[str, ...]) -> dict[tuple[int, ...], tuple[str, ...]]:
+def _tables(functions: tuple[str, ...], inputs: tuple[str, ...]) -> dict[tuple[int, ...], tuple[str, ...]]:
+    """The truth tables of a cell's outputs, over its inputs in each order that makes a difference."""
     found: dict[tuple[int, ...], tuple[str, ...]] = {}
     for order in itertools.permutations(inputs):
         found.setdefault(tuple(parse(text).table(order) for text in functions), order)
     return found
-
-
-def _tables(library: Library, kind: str) -> dict[tuple[int, ...], tuple[str, ...]]:
-    """The truth tables of a cell's outputs, over its inputs in each order that makes a difference."""
-    cell = library.cells[kind]
-    return _tables_of(tuple(cell.pins[pin].function for pin in cell.outputs), tuple(cell.inputs))
 
 
 class _Leaves:
@@ -171,46 +165,30 @@ class _Leaves:
 
     def __init__(self, module: Module, driver: Mapping[Bit, Gate]) -> None:
         self.driver = driver
-        self.inputs = set(port_bits(module, "input"))
-        self.known: dict[Bit, Leaves | None] = {}
-
-    def table(self, net: Bit) -> tuple[Leaves, int] | None:
-        """The inputs that a net depends on and its truth table over them; None if these are too many, or it
-        is no gates'.
-        """
-        leaves = self.of(net)
-        if not leaves:
-            return None
-        size = 1 << len(leaves)
-        words = {leaf: sum(1 << row for row in range(size) if row >> k & 1) for k, leaf in enumerate(leaves)}
-        return leaves, self._value(net, words) & (1 << size) - 1
+        self.known: dict[Bit, Leaves | None] = dict.fromkeys(logic.CONSTANTS, ())
+        self.known |= {net: (net,) for net in port_bits(module, "input")}
 
     def of(self, net: Bit) -> Leaves | None:
+        """The inputs that a net depends on; None if these are too many, or it is no gates'."""
         if net not in self.known:
-            self.known[net] = self._of(net)
+            below = [self.of(bit) for bit in self.driver[net][1]] if net in self.driver else [None]
+            found = {leaf for leaves in below for leaf in leaves or ()}
+            few = None not in below and len(found) <= MOST_INPUTS
+            self.known[net] = tuple(sorted(found, key=str)) if few else None
         return self.known[net]
 
-    def _of(self, net: Bit) -> Leaves | None:
-        if net in self.inputs:
-            return (net,)
-        if net in logic.CONSTANTS:
-            return ()
-        if net not in self.driver:
-            return None
-        found: set[Bit] = set()
-        for below in map(self.of, self.driver[net][1]):
-            if below is None:
-                return None
-            found.update(below)
-        return tuple(sorted(found, key=str)) if len(found) <= MOST_INPUTS else None
+    def table(self, net: Bit, leaves: Leaves) -> int:
+        """The truth table of a net over its leaves."""
+        size = 1 << len(leaves)
+        words = {leaf: sum(1 << row for row in range(size) if row >> k & 1) for k, leaf in enumerate(leaves)}
+        return self._value(net, words) & (1 << size) - 1
 
     def _value(self, net: Bit, words: dict[Bit, int]) -> int:
         if net in logic.CONSTANTS:
             return -logic.CONSTANTS[net]
         if net not in words:
             gate, inputs = self.driver[net]
-            made = parse(logic.GATES[gate])
-            words[net] = made.words([self._value(below, words) for below in inputs])
+            words[net] = parse(logic.GATES[gate]).words([self._value(below, words) for below in inputs])
         return words[net]
 
 
@@ -234,36 +212,32 @@ class Placing:
         for own, module in design["modules"].items():
             fresh = fresh_nets(module)
             for path, cell in [*module["cells"].items()]:
-                form = self.forms.get(cell["type"])
-                if form is None:
+                if (form := self.forms.get(cell["type"])) is None:
                     continue
                 del module["cells"][path]
                 nets: dict[Bit, Bit] = {}
                 rest: set[Bit] = set()
                 for port, data in sorted(form.module["ports"].items(), key=lambda item: item[1]["direction"]):
+                    inputs = data["direction"] == "input"
                     there = cell["connections"].get(port)
                     if there is None:  # nothing is connected to it
-                        there = ["x" if data["direction"] == "input" else next(fresh) for _ in data["bits"]]
+                        there = ["x" if inputs else next(fresh) for _ in data["bits"]]
                     for net, outside in zip(data["bits"], there, strict=True):
-                        if data["direction"] == "input":
-                            nets[net] = outside
-                        elif net in nets or net in logic.CONSTANTS:  # an input, or another output too
-                            pins = {"A": nets.get(net, net), "Y": outside}
-                            module["cells"][f"{path}{SEPARATOR}$wire{next(fresh)}"] = _instance(
-                                "$_BUF_", pins, "Y"
-                            )
-                        else:
-                            nets[net] = outside
+                        if not inputs and (net in nets or net in logic.CONSTANTS):
+                            # an input, or another output too
+                            wire = made_cell("$_BUF_", {"A": [nets.get(net, net)], "Y": [outside]}, "Y")
+                            module["cells"][f"{path}{SEPARATOR}$wire{next(fresh)}"] = wire
+                            continue
+                        nets[net] = outside
+                        if not inputs:
                             rest.add(net)
                 for number, bits in enumerate(form.bits):
                     name = f"{path}{SEPARATOR}{form.what}{number}"
-                    pins = bits.inputs | bits.outputs
-                    module["cells"][name] = _instance(
-                        bits.kind, {pin: nets[net] for pin, net in pins.items()}, bits.outputs
-                    )
+                    pins = {pin: [nets[net]] for pin, net in (bits.inputs | bits.outputs).items()}
+                    module["cells"][name] = made_cell(bits.kind, pins, bits.outputs)
                     self.placed[own, name] = form, bits
                     rest.difference_update(bits.outputs.values())
-                self._gates(module, path, form, rest, nets, fresh)
+                _add_gates(module, path, form, rest, nets, fresh)
 
     def simplify(self, design: Document) -> int:
         """Gates for cells with a constant or two like signals among their inputs or with an output that
@@ -280,48 +254,36 @@ class Placing:
                 pins = {pin: nets[0] for pin, nets in module["cells"][name]["connections"].items() if nets}
                 inputs = [pins[pin] for pin in bits.inputs]
                 whole = len({*inputs}) == len(inputs) and all(isinstance(net, int) for net in inputs)
-                if whole and all(pins.get(pin) in read for pin in bits.outputs):
+                wanted = {net for pin, net in bits.outputs.items() if pins.get(pin) in read}
+                if whole and len(wanted) == len(bits.outputs):
                     continue
                 count += 1
                 del module["cells"][name]
                 nets = {net: pins[pin] for pin, net in (bits.inputs | bits.outputs).items() if pin in pins}
-                wanted = {net for pin, net in bits.outputs.items() if pins.get(pin) in read}
-                self._gates(module, name, form, wanted, nets, fresh)
+                _add_gates(module, name, form, wanted, nets, fresh)
         return count
 
-    def _gates(
-        self,
-        module: Module,
-        path: str,
-        form: Form,
-        wanted: Iterable[Bit],
-        nets: dict[Bit, Bit],
-        fresh: Iterator[int],
-    ) -> None:
-        """The gates of a module's nets, whose inputs are given."""
-        todo = list(wanted)
-        made: set[Bit] = set()
-        for net in todo:  # grows
-            if net not in form.driver or net in made:
-                continue
-            made.add(net)
-            gate, inputs = form.driver[net]
-            for bit in inputs:
-                if isinstance(bit, int) and bit not in nets:
-                    nets[bit] = next(fresh)
-                    todo.append(bit)
-            pins = parse(logic.GATES[gate]).inputs
-            given = {pin: nets.get(bit, bit) for pin, bit in zip(pins, inputs, strict=True)}
-            cell = _instance(gate, {**given, "Y": nets[net]}, "Y")
-            module["cells"][f"{path}{SEPARATOR}${len(made)}"] = {**cell, "hide_name": 1}
 
-
-def _instance(kind: str, pins: Mapping[str, Bit], outputs: Container[str]) -> Cell:
-    return {
-        "hide_name": 0,
-        "type": kind,
-        "parameters": {},
-        "attributes": {},
-        "port_directions": {pin: "output" if pin in outputs else "input" for pin in pins},
-        "connections": {pin: [net] for pin, net in pins.items()},
-    }
+def _add_gates(
+    module: Module,
+    path: str,
+    form: Form,
+    wanted: Iterable[Bit],
+    nets: dict[Bit, Bit],
+    fresh: Iterator[int],
+) -> None:
+    """Add the gates of these nets of a form to a module; `nets` has those that are there already."""
+    todo = [net for net in wanted if net in form.driver]
+    made: set[Bit] = set()
+    for net in todo:  # grows
+        if net in made:
+            continue
+        made.add(net)
+        gate, inputs = form.driver[net]
+        for bit in inputs:
+            if isinstance(bit, int) and bit not in nets:
+                nets[bit] = next(fresh)
+                todo += [bit] if bit in form.driver else []
+        operands = zip(parse(logic.GATES[gate]).inputs, inputs, strict=True)
+        pins = {**{pin: [nets.get(bit, bit)] for pin, bit in operands}, "Y": [nets[net]]}
+        module["cells"][f"{path}{SEPARATOR}${len(made)}"] = made_cell(gate, pins, "Y", hide_name=1)

@@ -20,9 +20,9 @@ from ...fl.errors import BadInput
 from ...rtl.sim import toolchain
 from ..kit.kit import Kit
 from ..netlist import yosys
-from ..netlist.document import Document, cell_bits
+from ..netlist.document import Bit, Document, cell_bits
 from . import estimate, named_cells, tiles
-from .named_cells import Form, Placing
+from .named_cells import Placing
 from .tiles import Tile
 
 # Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2
@@ -117,34 +117,31 @@ def read_design(
     likely = tiled and tiles.likely(probe, top)
     named = named_cells.likely(probe) if files else {}
     words = {name: module for name, module in probe["modules"].items() if name not in named}
-    _check_size(
-        {"modules": words}, top, UNREAD, sum(named_cells.width(probe["modules"][name]) for name in named)
-    )
-    done = yosys.run("read", (READ if likely or named else READ + BOTH).format(source=source, top=top), work)
-    log, peak = done.log, done.peak_memory_mib
+    more = sum(named_cells.width(probe["modules"][name]) for name in named)
+    _check_size({"modules": words}, top, UNREAD, more)
+    script = READ if likely or named else READ + BOTH
+    runs = [yosys.run("read", script.format(source=source, top=top), work)]
     found: tuple[Tile, ...] = ()
-    forms: dict[str, Form] = {}
-    placing = Placing(forms)
+    placing = Placing({})
     if likely or named:
         hierarchy = _load(work / HIERARCHY)
         found = tiles.find(hierarchy, top) if likely else ()
-        forms = named_cells.find(hierarchy, files.library) if named and files else {}
-        placing = Placing(forms)
-        for again in _taken_apart(top, work, found, placing, files):
-            log, peak = log + again.log, max(peak, again.peak_memory_mib)
+        placing = Placing(named_cells.find(hierarchy, files.library) if named and files else {})
+        runs += _taken_apart(top, work, found, placing, files)
     _check_drivers(_load(work / "drivers.json"), top)
+    log = "".join(run.log for run in runs)
     if conflict := CONFLICT.search(log):
         raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
     # what nothing drives has become x, as have registers that are never used and values that the source
     # leaves open
     hierarchy = _load(work / HIERARCHY)
-    nets = (item for module in hierarchy["modules"].values() for item in module["netnames"].items())
-    if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for _, net in nets):
+    nets = (net for module in hierarchy["modules"].values() for net in module["netnames"].values())
+    if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for net in nets):
         _check_undriven(source, top, work)
     check_loops(log)
     check_latches(_load(work / FLAT), hierarchy, top)
     _check_size(_load(work / COARSE), top)
-    return Reading(found, placing.names, peak)
+    return Reading(found, placing.names, max(run.peak_memory_mib for run in runs))
 
 
 def check_given(design_sv: Path, top: str) -> None:
@@ -219,7 +216,7 @@ def _taken_apart(
 def _check_drivers(design: Document, top: str) -> None:
     """BadInput for a net with two drivers, while it still has the name that they have it by."""
     for module_name, module in design["modules"].items():
-        driven = Counter(
+        driven = Counter[Bit](
             bit
             for cell in module["cells"].values()
             if cell["type"] != "$tribuf" and "port_directions" in cell
@@ -227,9 +224,7 @@ def _check_drivers(design: Document, top: str) -> None:
             if isinstance(bit, int)
         )
         for name, net in module["netnames"].items():
-            if not net.get("hide_name") and any(
-                isinstance(bit, int) and driven[bit] > 1 for bit in net["bits"]
-            ):
+            if not net.get("hide_name") and any(driven[bit] > 1 for bit in net["bits"]):
                 where = "" if module_name == top else f" of the module {module_name.partition('$')[0]}"
                 raise BadInput(f"{top}: {name}{where} has more than one driver: give each net one")
 
@@ -286,16 +281,11 @@ def check_latches(design: Document, hierarchy: Document, top: str) -> None:
     }
     for module in design["modules"].values():
         for name, cell in module["cells"].items():
-            if cell["type"] in LATCHES:
-                out = set(cell["connections"]["Q"])
-                nets = [
-                    net
-                    for net, data in module["netnames"].items()
-                    if not data.get("hide_name") and out <= set(data["bits"])
-                ]
-                sources = cell.get("attributes", {}).get("src", "").split("|")
-                where = "".join(f" ({SRC.sub('', source)})" for source in sources if source in places)
-                raise BadInput(
-                    f"{top}: {min(nets, default=name)}{where} is a latch: "
-                    "assign it in every branch, or in always_ff"
-                )
+            if cell["type"] not in LATCHES:
+                continue
+            out = set(cell["connections"]["Q"])
+            named = ((net, data) for net, data in module["netnames"].items() if not data.get("hide_name"))
+            net = min((net for net, data in named if out <= set(data["bits"])), default=name)
+            sources = cell.get("attributes", {}).get("src", "").split("|")
+            where = "".join(f" ({SRC.sub('', source)})" for source in sources if source in places)
+            raise BadInput(f"{top}: {net}{where} is a latch: assign it in every branch, or in always_ff")

@@ -23,10 +23,11 @@ $and is looked at.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from typing import NamedTuple
 
-from ..netlist.document import Bit, Cell, Document, Module
+from ..netlist.document import Bit, Cell, Document, Module, fresh_nets, made_cell
 
 Cells = dict[str, Cell]
 Word = tuple[Bit, ...]
@@ -52,7 +53,7 @@ class Words:
 
     def __init__(self, module: Module) -> None:
         self.cells = module["cells"]
-        self._fresh = fresh_nets(module)
+        self._fresh, self._repeated = fresh_nets(module), 0
 
     def net(self) -> Bit:
         """An unused net."""
@@ -66,17 +67,15 @@ class Words:
         if kind not in ("$mux", "$fa"):
             parameters = {f"{pin}_WIDTH": width for pin in pins}
             parameters |= {f"{pin}_SIGNED": "0" for pin in pins if pin != "Y"}
-        self.cells[name] = {
-            "hide_name": 1,
-            "type": kind,
-            "parameters": parameters,
-            "attributes": self.cells.get(name, {}).get("attributes", {}),
-            "port_directions": {pin: "output" if pin in "XY" else "input" for pin in pins},
-            "connections": {pin: list(bits) for pin, bits in pins.items()},
-        }
+        cell = made_cell(kind, pins, "XY", hide_name=1)
+        attributes = self.cells.get(name, {}).get("attributes", {})
+        self.cells[name] = {**cell, "parameters": parameters, "attributes": attributes}
 
     def made(self, name: str, kind: str, **pins: Sequence[Bit]) -> list[Bit]:
-        """Return the output of a new cell."""
+        """Return the output of a new cell, whose name others may have had before."""
+        while name in self.cells:
+            self._repeated += 1
+            name = f"{name}_{self._repeated}"
         out = [self.net() for _ in pins["A"]]
         self.put(name, kind, out, **pins)
         return out
@@ -102,114 +101,80 @@ def drivers(cells: Cells) -> Drivers:
 
 def _share_chains(words: Words) -> int:
     """(s + (x ? y : 0)) + (q ? n : 0): the number of such pairs of sums that became one."""
-    cells, driver = words.cells, drivers(words.cells)
-    sums = {name: found for name in cells if (found := _conditional_sum(name, cells, driver))}
+    cells, choices = words.cells, _Choices(words.cells)
+    sums = {name: found for name in cells if (found := choices.conditional_sum(name))}
     by_out = {tuple(cells[name]["connections"]["Y"]): name for name in sums}
-    groups: dict[tuple[Word, Word], list[tuple[str, Word, Bit, Bit]]] = {}
+    groups: defaultdict[tuple[Word, Word], list[tuple[str, Word, Bit, Bit]]] = defaultdict(list)
     for name, (base, n, q) in sums.items():
         # the inner sum must be taken whole: then both are modulo the same power of two
         if base in by_out:
             state, y, x = sums[by_out[base]]
-            groups.setdefault((y, n), []).append((name, state, x, q))
-    shared = [(pair, users) for pair, users in groups.items() if len(users) >= LEAST_USERS]
-    for (y, n), users in shared:
+            groups[y, n].append((name, state, x, q))
+    shared = {pair: users for pair, users in groups.items() if len(users) >= LEAST_USERS}
+    for (y, n), users in shared.items():
         both = words.total(f"{users[0][0]}$both", y, n)
         for name, state, x, q in users:
             without_n = words.made(f"{name}$y", "$mux", A=["0"] * len(y), B=y, S=[x])
             with_n = words.made(f"{name}$n", "$mux", A=n, B=both, S=[x])
             word = words.made(f"{name}$word", "$mux", A=without_n, B=with_n, S=[q])
             words.put(name, "$add", cells[name]["connections"]["Y"], A=state, B=word)
-    return sum(len(users) for _, users in shared)
-
-
-def _conditional_sum(name: str, cells: Cells, driver: Drivers) -> tuple[Word, Word, Bit] | None:
-    """(s, y, x) if a cell computes s + (x ? y : 0), written so or as x ? s + y : s."""
-    cell = cells[name]
-    if cell["type"] == "$add":
-        for base, operand in operand_orders(cell):
-            chosen = _chosen(operand, cells, driver)
-            if chosen and set(chosen[2]) == {"0"} and not _chosen(base, cells, driver):
-                return base, chosen[1], chosen[0]
-    elif cell["type"] == "$mux":
-        pins = cell["connections"]
-        adder = cells.get(driver.get(pins["B"][0], ("", 0))[0])
-        if adder and adder["type"] == "$add" and adder["connections"]["Y"] == pins["B"]:
-            for base, word in operand_orders(adder):
-                # where the condition itself is a bit of s, yosys knows that bit to be 0 if the condition does
-                # not hold
-                kept = (
-                    bit == of_base or (bit == "0" and of_base == pins["S"][0])
-                    for bit, of_base in zip(pins["A"], base, strict=True)
-                )
-                if all(kept):
-                    return base, word, pins["S"][0]
-    return None
+    return sum(map(len, shared.values()))
 
 
 def _share_sums(words: Words) -> int:
     """(x ? y : c) + n: the number of adders that became multiplexers."""
-    cells, driver = words.cells, drivers(words.cells)
-    groups: dict[tuple[Word, ...], list[tuple[str, Bit]]] = {}
+    cells, choices = words.cells, _Choices(words.cells)
+    groups: defaultdict[tuple[Word, Word, Word], list[tuple[str, Bit]]] = defaultdict(list)
     for name, cell in cells.items():
         if cell["type"] == "$add":
             for operand, other in operand_orders(cell):
-                chosen = _chosen(operand, cells, driver)
-                if chosen and not _chosen(other, cells, driver):
-                    condition, one, zero = chosen
-                    groups.setdefault((one, zero, other), []).append((name, condition))
+                chosen = choices.of(operand)
+                if chosen and not choices.of(other):
+                    groups[chosen.one, chosen.zero, other].append((name, chosen.condition))
                     break
-    shared = [(sums, users) for sums, users in groups.items() if len(users) >= LEAST_USERS]
-    for (one, zero, other), users in shared:
+    shared = {sums: users for sums, users in groups.items() if len(users) >= LEAST_USERS}
+    for (one, zero, other), users in shared.items():
         first = users[0][0]
         if_one = words.total(f"{first}$one", one, other)
         if_zero = words.total(f"{first}$zero", zero, other)
         for name, condition in users:
             words.put(name, "$mux", cells[name]["connections"]["Y"], A=if_zero, B=if_one, S=[condition])
-    return sum(len(users) for _, users in shared)
+    return sum(map(len, shared.values()))
 
 
 def _choose_by_gates(words: Words) -> None:
     """One of four words by two conditions, q ? (x ? a : b) : (x ? c : d), one of them 0: a sum of three
     products.
     """
-    cells, driver = words.cells, drivers(words.cells)
-    for name, cell in list(cells.items()):
+    choices = _Choices(words.cells)
+    for name, cell in list(words.cells.items()):
         if cell["type"] != "$mux":
             continue
         pins = cell["connections"]
-        q = pins["S"][0]
-        if_zero, if_one = (_chosen(tuple(pins[pin]), cells, driver) for pin in "AB")
-        if not if_zero or not if_one or if_zero[0] != if_one[0]:
+        if_zero, if_one = (choices.of(tuple(pins[pin])) for pin in "AB")
+        if not if_zero or not if_one or if_zero.condition != if_one.condition:
             continue
-        x = if_one[0]
+        conditions = (if_one.condition, pins["S"][0])
         wanted = [
-            (word, of_x, of_q)
-            for (_, one, zero), of_q in ((if_one, True), (if_zero, False))
-            for word, of_x in ((one, True), (zero, False))
+            (word, (of_x, of_q))
+            for chosen, of_q in ((if_one, True), (if_zero, False))
+            for word, of_x in ((chosen.one, True), (chosen.zero, False))
             if set(word) != {"0"}
         ]
         if len(wanted) > MOST_PRODUCTS:
             continue
-        opposite = {bit: words.made(f"{name}$not{bit}", "$not", A=[bit]) for bit in (x, q)}
+        opposite = {bit: words.made(f"{name}$not{bit}", "$not", A=[bit]) for bit in conditions}
         total: list[Bit] = []
-        for number, (word, of_x, of_q) in enumerate(wanted):
-            conditions = ([bit] if holds else opposite[bit] for bit, holds in ((x, of_x), (q, of_q)))
-            chosen = words.made(f"{name}$if{number}", "$and", **dict(zip("AB", conditions, strict=True)))
-            product = words.made(f"{name}$word{number}", "$and", A=word, B=chosen * len(word))
+        for number, (word, signs) in enumerate(wanted):
+            x, q = ([bit] if holds else opposite[bit] for bit, holds in zip(conditions, signs, strict=True))
+            chosen_bit = words.made(f"{name}$if{number}", "$and", A=x, B=q)
+            product = words.made(f"{name}$word{number}", "$and", A=word, B=chosen_bit * len(word))
             if not total:
                 total = product
             elif number < len(wanted) - 1:
                 total = words.made(f"{name}$sum{number}", "$or", A=total, B=product)
             else:
                 words.put(name, "$or", pins["Y"], A=total, B=product)
-
-
-def fresh_nets(module: Module) -> Iterator[int]:
-    """Numbers that no net of a module has."""
-    named = (net["bits"] for net in (*module["ports"].values(), *module["netnames"].values()))
-    pins = (bits for cell in module["cells"].values() for bits in cell["connections"].values())
-    numbers = (bit for bits in chain(named, pins) for bit in bits if isinstance(bit, int))
-    return count(max(numbers, default=1) + 1)
 
 
 def extended(bits: list[Bit], width: int, sign: Bit = "0") -> list[Bit]:
@@ -226,36 +191,65 @@ def operand_orders(cell: Cell) -> Iterator[tuple[Word, Word]]:
     yield b, a
 
 
-def _chosen(operand: Word, cells: Cells, driver: Drivers) -> tuple[Bit, Word, Word] | None:
-    """(condition, the operand's bits if it holds, and if not), if all its bits depend on one condition so."""
-    condition: Bit | None = None
-    one: list[Bit] = []
-    zero: list[Bit] = []
-    for bit in operand:
+class _Choice(NamedTuple):
+    """A word that one condition chooses: its bits if the condition holds, and if not."""
+
+    condition: Bit
+    one: Word
+    zero: Word
+
+
+class _Choices:
+    """Choices among the words of a module, as its cells are now."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells, self.driver = cells, drivers(cells)
+
+    def of(self, operand: Word) -> _Choice | None:
+        """The choice that all bits of an operand depend on; constant ones depend on none."""
+        found = list(map(self._bit, operand))
+        conditions = {bit[0] for bit in found if bit} - {None}
+        if None in found or len(conditions) != 1:
+            return None
+        (condition,) = conditions
+        if not isinstance(condition, int):
+            return None
+        _, one, zero = zip(*filter(None, found), strict=True)
+        return _Choice(condition, one, zero)
+
+    def _bit(self, bit: Bit) -> tuple[Bit | None, Bit, Bit] | None:
+        """The same for a bit, if it is that of a multiplexer, or of an AND with one bit repeated."""
         if isinstance(bit, str):
-            found: tuple[Bit | None, Bit, Bit] | None = (condition, bit, bit)
-        elif bit in driver:
-            name, place = driver[bit]
-            found = _choice(cells[name], place)
-        else:
+            return None, bit, bit
+        if bit not in self.driver:
             return None
-        if found is None or (condition is not None and found[0] != condition):
-            return None
-        condition = found[0]
-        one.append(found[1])
-        zero.append(found[2])
-    if not isinstance(condition, int):
+        name, place = self.driver[bit]
+        cell = self.cells[name]
+        pins = cell["connections"]
+        if cell["type"] == "$mux":
+            return pins["S"][0], pins["B"][place], pins["A"][place]
+        if cell["type"] == "$and":
+            for repeated, other in operand_orders(cell):
+                if len(repeated) > 1 and len(set(repeated)) == 1:
+                    return repeated[0], other[place], "0"
         return None
-    return condition, tuple(one), tuple(zero)
 
-
-def _choice(cell: Cell, place: int) -> tuple[Bit | None, Bit, Bit] | None:
-    """The same for one bit of the output of a multiplexer, or of an AND with one bit repeated."""
-    pins = cell["connections"]
-    if cell["type"] == "$mux":
-        return pins["S"][0], pins["B"][place], pins["A"][place]
-    if cell["type"] == "$and":
-        for repeated, other in operand_orders(cell):
-            if len(repeated) > 1 and len(set(repeated)) == 1:
-                return repeated[0], other[place], "0"
-    return None
+    def conditional_sum(self, name: str) -> tuple[Word, Word, Bit] | None:
+        """(s, y, x) if a cell computes s + (x ? y : 0), written so or as x ? s + y : s."""
+        cell = self.cells[name]
+        pins = cell["connections"]
+        if cell["type"] == "$add":
+            for base, operand in operand_orders(cell):
+                chosen = self.of(operand)
+                if chosen and set(chosen.zero) == {"0"} and not self.of(base):
+                    return base, chosen.one, chosen.condition
+        elif cell["type"] == "$mux":
+            adder = self.cells.get(self.driver.get(pins["B"][0], ("", 0))[0])
+            if adder and adder["type"] == "$add" and adder["connections"]["Y"] == pins["B"]:
+                for base, word in operand_orders(adder):
+                    # where the condition itself is a bit of s, yosys knows that bit to be 0 if the condition
+                    # does not hold
+                    kept = zip(pins["A"], base, strict=True)
+                    if all(bit == own or (bit == "0" and own == pins["S"][0]) for bit, own in kept):
+                        return base, word, pins["S"][0]
+        return None

@@ -44,18 +44,13 @@ def _in_module(module: Module) -> int:
 
 def _squared(cell: Cell) -> list[Bit]:
     """The word that a multiplier squares, without the zeros above it, or nothing."""
-    pins, parameters = cell["connections"], cell["parameters"]
-    a, b = (_trimmed(pins[pin]) for pin in "AB")
-    signed = any(int(parameters[f"{pin}_SIGNED"], 2) for pin in "AB")
+    a, b = (list(cell["connections"][pin]) for pin in "AB")
+    for word in (a, b):
+        while word and word[-1] == "0":
+            word.pop()
+    signed = any(int(cell["parameters"][f"{pin}_SIGNED"], 2) for pin in "AB")
     known = any(isinstance(bit, str) for bit in a)
     return a if a == b and not signed and not known and len(a) >= LEAST_BITS else []
-
-
-def _trimmed(bits: list[Bit]) -> list[Bit]:
-    width = len(bits)
-    while width and bits[width - 1] == "0":
-        width -= 1
-    return bits[:width]
 
 
 def _squarer(words: Words, name: str, word: list[Bit]) -> None:

@@ -19,8 +19,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter
-from collections.abc import Container, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -28,13 +28,22 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from ...fl.errors import BadInput, unknown
-from ..files import replace_text, replacing
+from ..files import replace_text
 from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
 from ..kit.kit_file import Adder, Cells
 from ..netlist import logic, ownership, yosys
-from ..netlist.document import Bit, Document, Module, port_bits
+from ..netlist.document import (
+    SEPARATOR,
+    Bit,
+    Document,
+    Module,
+    fresh_nets,
+    joined,
+    made_cell,
+    port_bits,
+)
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
 from ..progress import say
@@ -42,7 +51,7 @@ from . import estimate, tiles
 from .area import area
 from .carry_save import narrow, save_carries
 from .read_design import COARSE, HIERARCHY, KEPT, read_design
-from .sharing import fresh_nets, share_adders
+from .sharing import share_adders
 from .squaring import make_squarers
 from .tiles import Tile, Tiles
 
@@ -56,9 +65,9 @@ REPEATED = ("mapped.json", "map.log")  # what the end of a style's script writes
 
 FULL_ADDERS = "full-adders"
 ADDERS = {  # how carries are made: arguments of techmap
-    "mixed": "-map wide_carry.v -map mixed_carry.v",
-    "ripple": "-map wide_carry.v -map ripple_carry.v",
-    FULL_ADDERS: "-map full_adders.v -map wide_carry.v -map ripple_carry.v",
+    "mixed": "-D MIXED -map carry.v",
+    "ripple": "-map carry.v",
+    FULL_ADDERS: "-map full_adders.v -map carry.v",
     "brent-kung": "",
     "sklansky": "-map +/choices/sklansky.v",
     "kogge-stone": "-map +/choices/kogge-stone.v",
@@ -85,20 +94,24 @@ PS_PER_NS = 1000
 class Options:
     """Parameters of a style."""
 
-    adders: str = "auto"
+    adders: str = AUTO
     booth: bool = True
     keep_hierarchy: bool = False
     clock_gating: bool = True
     carry_save: bool = True
     hold_form: bool = False  # sums stay as the source writes them: neither shared nor saved carries
 
-    def check(self) -> None:
-        """BadInput for what makes no sense."""
-        if self.adders not in (AUTO, *ADDERS):
-            raise unknown("kind of adder", self.adders, (AUTO, *ADDERS))
-        for name, value in asdict(self).items():
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Options:
+        """From values by name; BadInput for a name or a value that makes no sense."""
+        for name, value in values.items():
+            if name not in cls.__dataclass_fields__:
+                raise unknown("option of synthesis", name, cls.__dataclass_fields__)
+            if name == "adders" and value not in (AUTO, *ADDERS):
+                raise unknown("kind of adder", value, (AUTO, *ADDERS))
             if name != "adders" and not isinstance(value, bool):
                 raise BadInput(f"{name} = {value}: give True or False")
+        return cls(**values)
 
 
 class SynthesisReport(Product, kw_only=True):
@@ -162,14 +175,10 @@ def synthesize(
         raise unknown("style of synthesis", style, STYLES)
     if not 0 < clock_ns <= 1000:
         raise BadInput(f"a clock of {clock_ns} ns: give a period above 0 and up to 1000 ns")
-    for name in options:
-        if name not in Options.__dataclass_fields__:
-            raise unknown("option of synthesis", name, Options.__dataclass_fields__)
-    chosen = Options(**(STYLE_OPTIONS.get(style, {}) | options))
-    chosen.check()
+    chosen = Options.of(STYLE_OPTIONS.get(style, {}) | options)
     files = kit.find(kit_directory)
-    library = files.library
-    if chosen.adders == FULL_ADDERS and not (library.roles.full_adder and library.roles.half_adder):
+    roles = files.library.roles
+    if chosen.adders == FULL_ADDERS and not (roles.full_adder and roles.half_adder):
         raise BadInput(
             f"the kit {files.source} names no full and half adder, which adders={FULL_ADDERS} is made of"
         )
@@ -180,71 +189,42 @@ def synthesize(
     say("reading")
     whole = not chosen.keep_hierarchy
     reading = read_design(design_sv, top, work, files=files if whole else None, tiled=whole)
-    setting = _Setting(
-        style,
-        clock_ns,
-        chosen,
-        files,
-        json.loads((work / HIERARCHY).read_text()),
-        reading.tiles,
-        reading.named,
-    )
-    parts = json.loads((work / (KEPT if chosen.keep_hierarchy else COARSE)).read_text())
-    tiled = [
-        _mapped(
-            {"modules": {f"tile_{number}": parts["modules"].pop(tile.module)}},
-            tile.module,
-            work / f"tile_{number}",
-            setting,
-        )
-        for number, tile in enumerate(reading.tiles)
-    ]
-    rest = _mapped(parts, top, work, setting)
+    hierarchy = json.loads((work / HIERARCHY).read_text())
+    mapper = _Mapper(style, clock_ns, chosen, files, hierarchy, reading.tiles, reading.named)
+    design = json.loads((work / (COARSE if whole else KEPT)).read_text())
+    tiled = {}
+    for number, tile in enumerate(reading.tiles):
+        part: Document = {"modules": {f"tile_{number}": design["modules"].pop(tile.module)}}
+        tiled[tile.module] = mapper.mapped(part, tile.module, work / f"tile_{number}")
+    rest = mapper.mapped(design, top, work)
 
-    made = Tiles(
-        tiles=reading.tiles,
-        netlists={tile.module: part.module for tile, part in zip(reading.tiles, tiled, strict=True)},
-    )
+    made = Tiles(tiles=reading.tiles, netlists={name: part.module for name, part in tiled.items()})
     module = tiles.join(rest.module, made.tiles, made.netlists)
-    cells = dict(rest.owners)
-    for tile, part in zip(reading.tiles, tiled, strict=True):
-        cells |= tiles.placed(tile, part.owners)
-    modules = ownership.module_names(setting.hierarchy, top)
+    owners = dict(rest.owners)
+    for tile in reading.tiles:
+        owners |= tiles.placed(tile, tiled[tile.module].owners)
+    modules = ownership.module_names(hierarchy, top)
 
     made.write(out)
-    Hierarchy(cells=cells, modules=modules).write(out)
-    area(module, cells, modules, library).write(out)
+    Hierarchy(cells=owners, modules=modules).write(out)
+    area(module, owners, modules, files.library).write(out)
     write_netlist(out, top, {"modules": {top: module}}, files.lib)
-    every = (rest, *tiled)
+    parts = (rest, *tiled.values())
+    counts = {name: sum(part.counts[name] for part in parts) for name in rest.counts}
+    cells = module["cells"]
     SynthesisReport(
         version=yosys.version(),
         style=style,
         clock_ns=clock_ns,
         options=asdict(rest.options),
-        shared_adders=sum(part.shared_adders for part in every),
-        squarers=sum(part.squarers for part in every),
-        carry_save_rows=sum(part.carry_save_rows for part in every),
+        **counts,
         tiles={tile.name: len(tile.paths) for tile in reading.tiles},
-        named_cells=dict(
-            Counter(module["cells"][name]["type"] for name in reading.named & module["cells"].keys())
-        ),
-        caveats=[FORM] if any(part.shared_adders or part.carry_save_rows for part in every) else [],
+        named_cells=dict(Counter(cells[name]["type"] for name in reading.named & cells.keys())),
+        caveats=[FORM] if counts["shared_adders"] or counts["carry_save_rows"] else [],
         structure=rest.structure,
         seconds=round(time.perf_counter() - start, 1),
-        peak_memory_mib=max(reading.peak_memory_mib, *(part.peak_memory_mib for part in every)),
+        peak_memory_mib=max(reading.peak_memory_mib, *(part.peak_memory_mib for part in parts)),
     ).write(out)
-
-
-class _Setting(NamedTuple):
-    """Settings shared by all parts of a design."""
-
-    style: str
-    clock_ns: float
-    options: Options
-    files: kit.Kit
-    hierarchy: Document
-    tiles: tuple[Tile, ...]
-    named: frozenset[str]  # cells of the library that the design has named
 
 
 class _Part(NamedTuple):
@@ -253,124 +233,151 @@ class _Part(NamedTuple):
     module: Module
     owners: dict[str, str]
     options: Options
-    shared_adders: int
-    squarers: int
-    carry_save_rows: int
+    counts: dict[str, Any]  # fields of the report
     structure: str
     peak_memory_mib: float
 
 
-def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -> _Part:
-    """A part that is a design of its own, mapped; `module_name` is what the hierarchy calls it."""
-    say(f"mapping {module_name.partition('$')[0]}")
-    work.mkdir(exist_ok=True)
-    top = next(iter(design["modules"])) if len(design["modules"]) == 1 else module_name
-    style, chosen, library = setting.style, setting.options, setting.files.library
-    squarers = make_squarers(design)
-    shared, chains = 0, []
-    if not chosen.hold_form:
-        shared = share_adders(design)
-        if chosen.carry_save:
-            narrow(design)
-            chains = save_carries(design)
-    cells = design["modules"][top]["cells"]
-    own = setting.named & cells.keys()
-    named = {cells[name]["type"] for name in own}
-    if chosen.adders == AUTO and named:
-        chosen = replace(chosen, adders=BEFORE_NAMED)
-    elif chosen.adders == AUTO:
+@dataclass(frozen=True)
+class _Mapper:
+    """Maps parts of a design, each as a design of its own; `named` are cells that the design has named."""
+
+    style: str
+    clock_ns: float
+    options: Options
+    files: kit.Kit
+    hierarchy: Document
+    tiles: tuple[Tile, ...]
+    named: frozenset[str]
+
+    def mapped(self, design: Document, module_name: str, work: Path) -> _Part:
+        """A part, mapped in `work`; `module_name` is what the hierarchy calls it."""
+        say(f"mapping {module_name.partition('$')[0]}")
+        work.mkdir(exist_ok=True)
+        library = self.files.library
+        top = next(iter(design["modules"])) if len(design["modules"]) == 1 else module_name
+        squarers = make_squarers(design)
+        shared, chains = 0, []
+        if not self.options.hold_form:
+            shared = share_adders(design)
+            if self.options.carry_save:
+                narrow(design)
+                chains = save_carries(design)
+        cells = design["modules"][top]["cells"]
+        own = self.named & cells.keys()
+        named = sorted({cells[name]["type"] for name in own})
+        options = replace(self.options, adders=self._adders(design, bool(named)))
+        (work / "shared.json").write_text(json.dumps(design))
+        self._write_inputs(work)
+        script = self._script(top, options, named)
+        few = estimate.cells(design) - len(own) <= MOST_CHOSEN
+        structure, mapping = self._map(script, work, STRUCTURES if few else WITHOUT_CHOICES)
+
+        before = logic.read(json.loads((work / "unmapped.json").read_text())["modules"][top], library)
+        module = json.loads((work / "mapped.json").read_text())["modules"][top]
+        _tie_and_split(module, library, tiles.own_ports(module, self.tiles))
+        after = logic.read(module, library)
+        names = ownership.module_names(self.hierarchy, module_name)
+        names = {path: name for path, name in names.items() if not tiles.inside(path, self.tiles)}
+        inputs = ownership.input_ports(self.hierarchy, module_name)
+        owners = ownership.owners(before, after, names, inputs)
+        kept = self.named & module["cells"].keys()
+        owners |= {name: name.rpartition(SEPARATOR)[0] for name in kept}
+        new = _new_names(after, owners, kept)
+        module["cells"] = {new[name]: {**cell, "hide_name": 0} for name, cell in module["cells"].items()}
+        return _Part(
+            module,
+            {new[name]: path for name, path in owners.items()},
+            options,
+            {"shared_adders": shared, "squarers": squarers, "carry_save_rows": sum(map(len, chains))},
+            structure,
+            mapping.peak_memory_mib,
+        )
+
+    def _adders(self, design: Document, named: bool) -> str:
+        """The kind of adders: the one that was asked for, or the one that suits the clock."""
+        if self.options.adders != AUTO:
+            return self.options.adders
+        if named:
+            return BEFORE_NAMED
         carries = max(estimate.carries(module) for module in design["modules"].values())
-        late = carries * library.roles.carry_ns > CARRIES_SHARE * setting.clock_ns
-        chosen = replace(chosen, adders="mixed" if late else "ripple")
-    (work / "shared.json").write_text(json.dumps(design))
-    script = _script(top, work, chosen, setting)
-    if named:
-        script = _early_first(script, sorted(named), library)
-        early = (ROOM / "styles" / f"{style}.abc").read_text().replace("@structure@", STRUCTURES["depth"])
-        (work / "early.abc").write_text(early)
-    (work / f"{style}.ys").write_text(script)
-    few = estimate.cells(design) - len(own) <= MOST_CHOSEN
-    structure, mapping = _map(style, work, setting.clock_ns, STRUCTURES if few else WITHOUT_CHOICES)
+        late = carries * self.files.library.roles.carry_ns > CARRIES_SHARE * self.clock_ns
+        return "mixed" if late else "ripple"
 
-    before = logic.read(json.loads((work / "unmapped.json").read_text())["modules"][top], library)
-    module = json.loads((work / "mapped.json").read_text())["modules"][top]
-    _tie_and_split(module, library, tiles.own_ports(module, setting.tiles))
-    after = logic.read(module, library)
-    modules = ownership.module_names(setting.hierarchy, module_name)
-    modules = {path: name for path, name in modules.items() if not tiles.inside(path, setting.tiles)}
-    inputs = ownership.input_ports(setting.hierarchy, module_name)
-    owners = ownership.owners(before, after, modules, inputs)
-    kept = setting.named & module["cells"].keys()
-    owners |= {name: name.rpartition(ownership.SEPARATOR)[0] for name in kept}
-    names = _new_names(after, owners, kept)
-    module["cells"] = {names[name]: {**cell, "hide_name": 0} for name, cell in module["cells"].items()}
-    return _Part(
-        module,
-        {names[name]: path for name, path in owners.items()},
-        chosen,
-        shared,
-        squarers,
-        sum(map(len, chains)),
-        structure,
-        mapping.peak_memory_mib,
-    )
+    def _write_inputs(self, work: Path) -> None:
+        """The files that scripts read."""
+        outside = self.files.library.kit.constraints
+        for source in (ROOM / "mapping").glob("*.v"):
+            (work / source.name).write_text(_with_adders(source.read_text(), self.files.library.roles))
+        (work / "drive.constr").write_text(
+            f"set_driving_cell {outside.mapping_driver}\nset_load {outside.mapping_load_ff}\n"
+        )
+        (work / "wires.lib").write_text(with_wire_load(self.files.lib.read_text(), WIRE_FF))
+        (work / "early.abc").write_text(self._abc(STRUCTURES["depth"]))
 
+    def _abc(self, structure: str) -> str:
+        """The commands of abc."""
+        return _style_text(f"{self.style}.abc").replace("@structure@", structure)
 
-def _map(style: str, work: Path, clock_ns: float, structures: Mapping[str, str]) -> tuple[str, yosys.Run]:
-    """Run the script of a style; where what came out is late, what abc does once more with another structure.
-    What is kept, and its run.
-    """
-    script = (work / f"{style}.ys").read_text()
-    template = (ROOM / "styles" / f"{style}.abc").read_text()
-    match = BY_ABC.search(script)
-    assert match, style
-    before, by_abc = script[: match.start()], script[match.start() :]
+    def _script(self, top: str, options: Options, named: list[str]) -> str:
+        """The script of a style, its parts and parameters filled in; inputs of the `named` kinds of cells are
+        mapped by themselves.
+        """
+        library = self.files.library
+        script = _style_text(f"{self.style}.ys")
+        for part in PARTS:
+            script = script.replace(f"@{part}@", _style_text(f"{part}.ys"))
+        gating = f"clockgate -pos {_clock_gate(library)} -min_net_size {MIN_GATED}"
+        values = {
+            "top": top,
+            "lib": str(self.files.lib),
+            "abc_lib": "wires.lib",
+            "period_ps": f"{self.clock_ns * MARGINS[self.style] * PS_PER_NS:.0f}",
+            "booth": "booth" if options.booth else "",
+            "adder_map": ADDERS[options.adders],
+            "clock_gating": gating if options.clock_gating else "",
+        }
+        script = re.sub(r"@(\w+)@", lambda match: values[match[1]], script)
+        if not named:
+            return script
+        registers = ",".join(kind for kind, cell in library.cells.items() if cell.sequential)
+        cells = " ".join(f"t:{kind}" for kind in named) + " %u" * (len(named) - 1)
+        return ABC.sub(
+            lambda match: EARLY.format(named=cells, registers=registers, abc=match[1]) + match[0],
+            script,
+            count=1,
+        )
 
-    def run(structure: str, script: str) -> tuple[float, yosys.Run]:
-        (work / f"{style}.abc").write_text(template.replace("@structure@", structures[structure]))
-        done = yosys.run("map", script, work)
-        return max((float(item) for item in ABC_DELAY.findall(done.log)), default=0.0), done
+    def _map(self, script: str, work: Path, structures: Mapping[str, str]) -> tuple[str, yosys.Run]:
+        """Run a script; if the result is late, repeat abc's part with another structure. Return the structure
+        that was kept, and the run.
+        """
+        match = BY_ABC.search(script)
+        assert match, self.style
+        before, by_abc = script[: match.start()], script[match.start() :]
 
-    first, second = structures
-    delay, done = run(first, f"{before}write_rtlil {BEFORE_ABC}\n{by_abc}")
-    if "@structure@" not in template or delay <= LATE * clock_ns * PS_PER_NS:
+        def run(structure: str, script: str) -> tuple[float, yosys.Run]:
+            (work / f"{self.style}.abc").write_text(self._abc(structures[structure]))
+            done = yosys.run("map", script, work)
+            return max(map(float, ABC_DELAY.findall(done.log)), default=0.0), done
+
+        first, second = structures
+        delay, done = run(first, f"{before}write_rtlil {BEFORE_ABC}\n{by_abc}")
+        if "@structure@" not in _style_text(f"{self.style}.abc") or delay <= LATE * self.clock_ns * PS_PER_NS:
+            return first, done
+        for name in REPEATED:
+            (work / name).rename(work / f"{first}.{name}")
+        faster, again = run(second, f"read_rtlil {BEFORE_ABC}\n{by_abc}")
+        again = replace(again, peak_memory_mib=max(done.peak_memory_mib, again.peak_memory_mib))
+        if faster < delay:
+            return second, again
+        for name in REPEATED:
+            (work / f"{first}.{name}").replace(work / name)
         return first, done
-    for name in REPEATED:
-        (work / name).rename(work / f"{first}.{name}")
-    faster, again = run(second, f"read_rtlil {BEFORE_ABC}\n{by_abc}")
-    again = replace(again, peak_memory_mib=max(done.peak_memory_mib, again.peak_memory_mib))
-    if faster < delay:
-        return second, again
-    for name in REPEATED:
-        (work / f"{first}.{name}").replace(work / name)
-    return first, done
 
 
-def _script(top: str, work: Path, options: Options, setting: _Setting) -> str:
-    """The script of a style, its parts and parameters filled in, and the files that it reads."""
-    style, lib, library = setting.style, setting.files.lib, setting.files.library
-    roles, outside = library.roles, library.surroundings
-    for source in (ROOM / "mapping").glob("*.v"):
-        (work / source.name).write_text(_with_adders(source.read_text(), roles))
-    (work / "drive.constr").write_text(
-        f"set_driving_cell {outside.mapping_driver}\nset_load {outside.mapping_load_ff}\n"
-    )
-    (work / "wires.lib").write_text(with_wire_load(lib.read_text(), WIRE_FF))
-    script = (ROOM / "styles" / f"{style}.ys").read_text()
-    for part in PARTS:
-        script = script.replace(f"@{part}@", (ROOM / "styles" / f"{part}.ys").read_text())
-    values = {
-        "top": top,
-        "lib": str(lib),
-        "abc_lib": "wires.lib",
-        "period_ps": f"{setting.clock_ns * MARGINS[style] * PS_PER_NS:.0f}",
-        "booth": "booth" if options.booth else "",
-        "adder_map": ADDERS[options.adders],
-        "clock_gating": f"clockgate -pos {_clock_gate(library)} -min_net_size {MIN_GATED}"
-        if options.clock_gating
-        else "",
-    }
-    return re.sub(r"@(\w+)@", lambda match: values[match[1]], script)
+def _style_text(name: str) -> str:
+    return (ROOM / "styles" / name).read_text()
 
 
 # The inputs of named cells, such as the adder of a quotient's digit, are mapped first and for depth: abc sees
@@ -382,15 +389,6 @@ select -set early {named} %ci*:-{registers}
 """
 ABC = re.compile(r"^(abc .*) -script \S+$", re.MULTILINE)
 BY_ABC = re.compile(r"^(select -set early|abc) ", re.MULTILINE)  # where it begins in a script
-
-
-def _early_first(script: str, named: list[str], library: liberty.Library) -> str:
-    """A script in which abc maps what these cells wait for by itself."""
-    registers = ",".join(kind for kind, cell in library.cells.items() if cell.sequential)
-    cells = " ".join(f"t:{kind}" for kind in named) + " %u" * (len(named) - 1)
-    return ABC.sub(
-        lambda match: EARLY.format(named=cells, registers=registers, abc=match[1]) + match[0], script, count=1
-    )
 
 
 def _clock_gate(library: liberty.Library) -> str:
@@ -440,23 +438,16 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
     """
     roles = library.roles
     ties = {"0": roles.tie_low, "1": roles.tie_high, "x": roles.tie_low}
-    buffer = library.cells[roles.buffers[0]]
     cells, fresh = module["cells"], fresh_nets(module)
 
-    def add(kind: str, out: str, **inputs: Bit) -> int:
-        bit = next(fresh)
-        cells[f"$finish${bit}"] = {
-            "hide_name": 1,
-            "type": kind,
-            "parameters": {},
-            "attributes": {},
-            "port_directions": {**dict.fromkeys(inputs, "input"), out: "output"},
-            "connections": {**{pin: [net] for pin, net in inputs.items()}, out: [bit]},
-        }
+    def add(kind: str, *inputs: Bit) -> int:
+        cell, bit = library.cells[kind], next(fresh)
+        pins = dict(zip((*cell.inputs, *cell.outputs), (*inputs, bit), strict=True))
+        cells[f"$finish${bit}"] = made_cell(kind, {pin: [net] for pin, net in pins.items()}, cell.outputs)
         return bit
 
     def tied(bit: Bit) -> Bit:
-        return bit if isinstance(bit, int) else add(ties[bit], library.cells[ties[bit]].outputs[0])
+        return bit if isinstance(bit, int) else add(ties[bit])
 
     for cell in list(cells.values()):
         for pin, bits in cell["connections"].items():
@@ -467,61 +458,45 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
         if port["direction"] == "output":
             out: list[Bit] = []
             for bit in port["bits"]:
-                driven = (
-                    add(buffer.name, buffer.outputs[0], **{buffer.inputs[0]: bit})
-                    if bit in taken and name in own
-                    else tied(bit)
-                )
+                driven = add(roles.buffers[0], bit) if bit in taken and name in own else tied(bit)
                 taken.add(driven)
                 out.append(driven)
             port["bits"] = module["netnames"][name]["bits"] = out
 
 
-def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Container[str]) -> dict[str, str]:
+def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
     """{name in the mapped netlist: path.what}: registers after the net that they drive, all others numbered
     in their module.
 
     Cells that the design has named have their names.
     """
-    nets: dict[Bit, list[str]] = {}
+    nets: defaultdict[Bit, list[str]] = defaultdict(list)
     for own, net in after.module["netnames"].items():
         if not net.get("hide_name"):
             for place, bit in enumerate(net["bits"]):
-                text = f"{own}_reg_{place}" if len(net["bits"]) > 1 else f"{own}_reg"
-                nets.setdefault(bit, []).append(text)
+                nets[bit].append(f"{own}_reg_{place}" if len(net["bits"]) > 1 else f"{own}_reg")
 
     def of_register(state: logic.State) -> str | None:
         """The shortest name that its module gives it."""
         path = owners[state.cell]
-        known = nets.get(state.outputs[0][0], []) if state.outputs else []
-        return min(
-            known,
-            key=lambda name: (name.rpartition(ownership.SEPARATOR)[0] != path, len(name), name),
-            default=None,
-        )
+        known = sorted(nets[state.outputs[0][0]] if state.outputs else [], key=lambda name: (len(name), name))
+        inside = [name for name in known if name.rpartition(SEPARATOR)[0] == path]
+        for name in (*inside, *known):
+            leaf = name.removeprefix(joined(path, ""))
+            return joined(path, re.sub(r"\W", "_", name.rpartition(SEPARATOR)[2] if leaf == name else leaf))
+        return None
 
     registers = {state.cell: of_register(state) for state in after.states}
     counted: Counter[str] = Counter()
     # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects
     # of one name
-    names: dict[str, str] = {cell: cell for cell in after.module["cells"] if cell in named}
-    taken = {*after.module["netnames"], *names}
+    taken = {*after.module["netnames"], *named}
+    names: dict[str, str] = {}
     for cell in after.module["cells"]:
-        if cell in names:
-            continue
-        path = owners[cell]
-        prefix = f"{path}{ownership.SEPARATOR}" if path else ""
-        name = registers.get(cell)
-        if name is not None:
-            leaf = (
-                name[len(prefix) :]
-                if prefix and name.startswith(prefix)
-                else name.rpartition(ownership.SEPARATOR)[2]
-            )
-            name = prefix + re.sub(r"\W", "_", leaf)
-        while name is None or name in taken:
-            counted[path] += 1
-            name = f"{prefix}g{counted[path]}"
+        name = cell if cell in named else registers.get(cell)
+        while name is None or (name in taken and cell not in named):
+            counted[owners[cell]] += 1
+            name = joined(owners[cell], f"g{counted[owners[cell]]}")
         taken.add(name)
         names[cell] = name
     return names
@@ -542,6 +517,5 @@ def write_netlist(out: Path, top: str, mapped: Document, lib: Path) -> None:
     text = json.dumps(mapped, separators=(",", ":"))
     (work / "netlist.json").write_text(text)
     yosys.run("write", WRITE.format(lib=lib, top=top), work)
-    with replacing(out / "netlist.v") as part:
-        part.write_text((work / "netlist.v").read_text())
+    replace_text(out / "netlist.v", (work / "netlist.v").read_text())
     replace_text(out / "netlist.json", text)

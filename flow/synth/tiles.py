@@ -18,17 +18,25 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
 
-from ..netlist.document import Bit, Cell, Document, Module, cell_bits, port_bits
+from ..netlist.document import (
+    SEPARATOR,
+    Bit,
+    Cell,
+    Document,
+    Module,
+    cell_bits,
+    fresh_nets,
+    instances,
+    port_bits,
+)
 from ..netlist.logic import CONSTANTS
-from ..netlist.ownership import SEPARATOR
 from ..product import Product
 from . import estimate
-from .sharing import fresh_nets
 
 LEAST_INSTANCES = 4
 LEAST_SAVED = 10_000  # cells of the estimate
@@ -70,53 +78,40 @@ class Tiles(Product):
 
 def likely(design: Document, top: str) -> bool:
     """Whether a design as it was read has modules of one name that are many and large enough."""
-    alike = _instances(design, top, lambda module: module.partition("$")[0])
-    return any(_saved(design, paths, modules) for paths, modules in alike.values())
+    alike = _alike(design, top, lambda module: module.partition("$")[0])
+    return any(_saved(design, paths, modules) for paths, modules in alike)
 
 
 def find(design: Document, top: str) -> tuple[Tile, ...]:
     """The tiles of a design that has its hierarchy and no processes; of one inside another the outer."""
     found: list[Tile] = []
-    for paths, modules in _instances(design, top, Forms(design)).values():
+    for paths, modules in _alike(design, top, Forms(design)):
+        module = design["modules"][modules[0]]
         inner = any(inside(path, found) for path in paths)
-        if _saved(design, paths, modules) and not inner and _registered(design["modules"][modules[0]]):
-            ports = design["modules"][modules[0]]["ports"]
-            directions = {name: port["direction"] for name, port in ports.items()}
-            found.append(Tile(tuple(modules), tuple(paths), directions))
+        if _saved(design, paths, modules) and not inner and _registered(module):
+            ports = {name: port["direction"] for name, port in module["ports"].items()}
+            found.append(Tile(tuple(modules), tuple(paths), ports))
     return tuple(found)
 
 
-def _instances(
-    design: Document, top: str, form: Callable[[str], str]
-) -> dict[str, tuple[list[str], list[str]]]:
-    """{form: paths and modules of its instances}, the outer before the inner."""
+def _alike(design: Document, top: str, form: Callable[[str], str]) -> Iterable[tuple[list[str], list[str]]]:
+    """Paths and modules of the instances of each form, the outer before the inner."""
     found: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    todo = [("", top)]
-    for path, module in todo:  # grows
-        for name, cell in design["modules"][module]["cells"].items():
-            if cell["type"] in design["modules"]:
-                below = f"{path}{SEPARATOR}{name}" if path else name
-                todo.append((below, cell["type"]))
-                paths, modules = found[form(cell["type"])]
-                paths.append(below)
-                modules.append(cell["type"])
-    return found
+    for path, module in instances(design, top):
+        if path:
+            paths, modules = found[form(module)]
+            paths.append(path)
+            modules.append(module)
+    return found.values()
 
 
 def _saved(design: Document, paths: Sequence[str], modules: Sequence[str]) -> bool:
-    """Whether it is worth while."""
-    saved = len(paths) - 1
-    return len(paths) >= LEAST_INSTANCES and saved * _cells(design, modules[0]) >= LEAST_SAVED
-
-
-def _cells(design: Document, name: str) -> int:
-    """The estimate for a module with all that is in it."""
-    todo, total = [name], 0
-    for port_bit in todo:  # grows
-        module = design["modules"][port_bit]
-        total += estimate.cells({"modules": {port_bit: module}})
-        todo += [cell["type"] for cell in module["cells"].values() if cell["type"] in design["modules"]]
-    return total
+    """Whether it is worth while, by the estimate for a module with all that is in it."""
+    if len(paths) < LEAST_INSTANCES:
+        return False
+    inside = [name for _, name in instances(design, modules[0])]
+    cells = sum(estimate.cells({"modules": {name: design["modules"][name]}}) for name in inside)
+    return (len(paths) - 1) * cells >= LEAST_SAVED
 
 
 def inside(path: str, tiles: Sequence[Tile]) -> bool:
@@ -188,22 +183,27 @@ def _registered(module: Module) -> bool:
 def cut(flat: Document, top: str, tiles: Sequence[Tile]) -> Document:
     """A design that is flat but for its tiles, as one of the rest and of one of each tile."""
     module = flat["modules"][top]
-    cells, ports = dict(module["cells"]), dict(module["ports"])
-    names = dict(module["netnames"])
-    for tile in tiles:
-        for path in tile.paths:
-            pins = cells.pop(path)["connections"]
-            for port, direction in tile.ports.items():
-                ports[f"{path}{SEPARATOR}{port}"] = {"direction": OPPOSITE[direction], "bits": pins[port]}
-                names[f"{path}{SEPARATOR}{port}"] = {"hide_name": 0, "bits": pins[port], "attributes": {}}
+    cells, ports, names = dict(module["cells"]), dict(module["ports"]), dict(module["netnames"])
+    for full, path, port, direction in _ports(tiles):
+        bits = module["cells"][path]["connections"][port]
+        cells.pop(path, None)
+        ports[full] = {"direction": OPPOSITE[direction], "bits": bits}
+        names[full] = {"hide_name": 0, "bits": bits, "attributes": {}}
     rest: Module = {**module, "cells": cells, "ports": ports, "netnames": names}
     return {"modules": {top: rest} | {tile.module: flat["modules"][tile.module] for tile in tiles}}
 
 
+def _ports(tiles: Sequence[Tile]) -> Iterator[tuple[str, str, str, str]]:
+    """(name in the whole, path of the instance, port, direction) of all ports of all instances."""
+    for tile in tiles:
+        for path in tile.paths:
+            for port, direction in tile.ports.items():
+                yield f"{path}{SEPARATOR}{port}", path, port, direction
+
+
 def own_ports(module: Module, tiles: Sequence[Tile]) -> set[str]:
     """The ports of the rest that the whole has, too."""
-    cut = {f"{path}{SEPARATOR}{port}" for tile in tiles for path in tile.paths for port in tile.ports}
-    return module["ports"].keys() - cut
+    return module["ports"].keys() - {full for full, *_ in _ports(tiles)}
 
 
 def join(rest: Module, tiles: Sequence[Tile], netlists: Mapping[str, Module]) -> Module:
@@ -240,17 +240,12 @@ def placed(tile: Tile, owners: Mapping[str, str]) -> dict[str, str]:
 def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
     """Return a joined netlist without its tiles, but with their ports."""
     paths = {path for tile in tiles for path in tile.paths}
-    ports, names = dict(whole["ports"]), {}
-    for name, net in whole["netnames"].items():
-        if _path(name, paths) is None:
-            names[name] = net
-    for tile in tiles:
-        for path in tile.paths:
-            for port, direction in tile.ports.items():
-                full = f"{path}{SEPARATOR}{port}"
-                names[full] = net = whole["netnames"][full]
-                ports[full] = {"direction": OPPOSITE[direction], "bits": net["bits"]}
+    names = {name: net for name, net in whole["netnames"].items() if _path(name, paths) is None}
     cells = {name: cell for name, cell in whole["cells"].items() if _path(name, paths) is None}
+    ports = dict(whole["ports"])
+    for full, _, _, direction in _ports(tiles):
+        names[full] = whole["netnames"][full]
+        ports[full] = {"direction": OPPOSITE[direction], "bits": names[full]["bits"]}
     return {**whole, "ports": ports, "netnames": names, "cells": cells}
 
 
@@ -271,24 +266,27 @@ def differences(whole: Module, tile: Tile, netlist: Module) -> list[str]:
         path = _path(name, paths)
         if path is not None:
             cells[path][name[len(path) + 1 :]] = cell
-    return [path for path in tile.paths if not _alike(whole, path, cells[path], netlist)]
+    return [path for path in tile.paths if not _same(whole, path, cells[path], netlist)]
 
 
-def _alike(whole: Module, path: str, cells: Mapping[str, Cell], netlist: Module) -> bool:
+def _same(whole: Module, path: str, cells: Mapping[str, Cell], netlist: Module) -> bool:
     nets: dict[Bit, Bit] = {}
     for port, data in netlist["ports"].items():
         there = whole["netnames"].get(f"{path}{SEPARATOR}{port}", {"bits": []})["bits"]
         if len(there) != len(data["bits"]):
             return False
         nets |= dict(zip(data["bits"], there, strict=True))
+    nets |= {bit: bit for bit in CONSTANTS}
     if cells.keys() != netlist["cells"].keys():
         return False
     for name, cell in netlist["cells"].items():
-        other = cells[name]
-        if cell["type"] != other["type"] or cell["connections"].keys() != other["connections"].keys():
+        pins, others = cell["connections"], cells[name]["connections"]
+        if cell["type"] != cells[name]["type"] or pins.keys() != others.keys():
             return False
-        for pin, bits in cell["connections"].items():
-            for bit, found in zip(bits, other["connections"][pin], strict=True):
-                if (nets.setdefault(bit, found) if isinstance(bit, int) else bit) != found:
-                    return False
+        if any(
+            nets.setdefault(bit, found) != found
+            for pin, bits in pins.items()
+            for bit, found in zip(bits, others[pin], strict=True)
+        ):
+            return False
     return True

@@ -47,28 +47,25 @@ def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.
     required times stay.
     """
     level = np.zeros(len(model.base) // 2, int)
-    for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
-        level[model.end[low:high] // 2] = number
-    waiting: dict[int, list[full_adders.Adder]] = defaultdict(list)
+    levels = [slice(low, high) for low, high in itertools.pairwise([0, *model.bounds])]
+    for number, part in enumerate(levels):
+        level[model.end[part] // 2] = number
+    waiting: defaultdict[int, list[full_adders.Adder]] = defaultdict(list)
     for adder in adders:
         waiting[int(min(level[adder.sum], level[adder.carry]))].append(adder)
     arrival = model.arrival[0].copy()
     required = model.required.reshape(-1, 2).min(axis=1) - ADDER_MARGIN_NS
     later: dict[int, float] = {}
     chosen: list[full_adders.Adder] = []
-    for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
-        if here := waiting.get(number, []):
-            sums, carries = np.array([(adder.sum, adder.carry) for adder in here]).T
-            at_sums, at_carries = _behind_adders(model, arrival, here, sums, carries)
-            for place in np.nonzero((at_sums <= required[sums]) & (at_carries <= required[carries]))[
-                0
-            ].tolist():
+    for number, part in enumerate(levels):
+        if here := waiting[number]:
+            nets = np.array([(adder.sum, adder.carry) for adder in here]).T
+            at = _behind_adders(model, arrival, here, nets)
+            for place in np.nonzero((at <= required[nets]).all(axis=0))[0].tolist():
                 chosen.append(here[place])
-                later[here[place].sum] = float(at_sums[place])
-                later[here[place].carry] = float(at_carries[place])
-        if low == high:
+                later |= dict(zip(nets[:, place].tolist(), at[:, place].tolist(), strict=True))
+        if part.start == part.stop:
             continue
-        part = slice(low, high)
         firsts = np.nonzero(np.diff(model.end[part], prepend=-1))[0]
         nodes = model.end[part][firsts]
         through = arrival[model.start[part]] + model.wire[part] + model.arc_delay[0, part]
@@ -79,14 +76,10 @@ def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.
 
 
 def _behind_adders(
-    model: Model,
-    arrival: np.ndarray,
-    adders: list[full_adders.Adder],
-    sums: np.ndarray,
-    carries: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """When sums and carries would be there if adders were cells, the later edge of each, with an inverter
-    behind.
+    model: Model, arrival: np.ndarray, adders: list[full_adders.Adder], nets: np.ndarray
+) -> np.ndarray:
+    """When sums and carries (rows of `nets`) would be there if adders were cells, the later edge of each,
+    with an inverter behind.
     """
     cell = model.library.roles.full_adder
     assert cell is not None
@@ -96,15 +89,12 @@ def _behind_adders(
     order = np.argsort(at, axis=1)  # the pins are given out so
     at = np.take_along_axis(at, order, axis=1)
     slews = model.slew[0].reshape(-1, 2).max(axis=1)[np.take_along_axis(leaves, order, axis=1)]
-    loads = model.load.reshape(-1, 2).max(axis=1)
-    found = []
-    for pin, nets in ((cell.sum, sums), (cell.carry, carries)):
-        latest = np.full(len(adders), -np.inf)
-        for row, item in enumerate(model.families.compiled[cell.cell].rows):
-            if item.output == pin:
-                place = cell.inputs.index(item.input)
-                tables = np.full(len(adders), model.families.delay[kind, row])
-                delay = model.tables.look_up(tables, slews[:, place], loads[nets])
-                latest = np.maximum(latest, at[:, place] + delay)
-        found.append(latest + INVERTER_NS)
-    return found[0], found[1]
+    loads = model.load.reshape(-1, 2).max(axis=1)[nets]
+    latest = np.full(nets.shape, -np.inf)
+    for row, item in enumerate(model.families.compiled[cell.cell].rows):
+        if item.output in (cell.sum, cell.carry):
+            output, place = int(item.output == cell.carry), cell.inputs.index(item.input)
+            tables = np.full(len(adders), model.families.delay[kind, row])
+            delay = model.tables.look_up(tables, slews[:, place], loads[output])
+            latest[output] = np.maximum(latest[output], at[:, place] + delay)
+    return latest + INVERTER_NS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,20 +43,19 @@ def _bufferings(model: Model) -> list[Buffering]:
         sinks, slacks = sinks[order], slacks[order]
         caps = model.sink_ff[sinks].mean(axis=1)
         branch = float(model.branch_cap[net])
-        resistance = float(model.by_load[2 * net : 2 * net + 2].max())
+        nodes = slice(2 * net, 2 * net + 2)
+        resistance, slew = float(model.by_load[nodes].max()), float(model.slew[0, nodes].max())
         outputs = len(model.netlist.sinks[net]) > len(sinks)
         best = None
         for kind, number in buffers:
-            tables = families.delay[number, :2]
             own = float(families.cap[number, pins[kind]].mean())
             for last in range(1, len(sinks) + 1):
                 load = float(caps[:last].sum()) + last * branch
                 relief = resistance * (load - own - branch)
                 if relief <= 0:
                     continue
-                slew = float(model.slew[0, 2 * net : 2 * net + 2].max())
-                delay = float(look_up(tables, np.full(2, slew), np.full(2, load)).max())
-                behind = slacks[last - 1] + relief - delay
+                delay = look_up(families.delay[number, :2], np.full(2, slew), np.full(2, load))
+                behind = slacks[last - 1] + relief - float(delay.max())
                 ahead = slacks[-1] + relief if last < len(sinks) else np.inf
                 if outputs:
                     ahead = min(ahead, worst[net] + relief)
@@ -89,19 +89,13 @@ def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, s
     for net, kind, sinks in wanted:
         moved = [model.terminal(sink) for sink in sinks]
         _, behind = buffers.insert(kind, net, buffers.module(net, moved))
-        share = len(sinks) / len(netlist.sinks[net])
         readers = len(netlist.sinks[net])
-        caps.append(caps[net] * share)
-        resistances.append(resistances[net] * share)
         # the buffer is one more reader where its sinks were
-        left = (readers - len(sinks) + 1) / readers
-        caps[net], resistances[net] = caps[net] * left, resistances[net] * left
+        share, left = len(sinks) / readers, (readers - len(sinks) + 1) / readers
+        for values in (caps, resistances):
+            values.append(values[net] * share)
+            values[net] *= left
         buffers.hang(moved, behind)
-    return Circuit(
-        buffers.connected(),
-        np.array(caps),
-        np.array(resistances),
-        circuit.owners,
-        circuit.wire_ff,
-        circuit.around,
+    return replace(
+        circuit, netlist=buffers.connected(), caps_ff=np.array(caps), res_kohm=np.array(resistances)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
@@ -19,51 +18,40 @@ class Families(CellTables):
         super().__init__(library, library.cells, worst=True)
         self.library = library
         self.area = np.array([library.cells[kind].area for kind in self.kinds])
-        self.max_load = np.full(len(self.kinds), np.inf)
-        for number, kind in enumerate(self.kinds):
-            limits = [pin.max_cap_ff for pin in library.cells[kind].pins.values() if pin.max_cap_ff]
-            self.max_load[number] = min(limits, default=np.inf)
+        limits = (
+            [pin.max_cap_ff for pin in library.cells[kind].pins.values() if pin.max_cap_ff]
+            for kind in self.kinds
+        )
+        self.max_load = np.array([min(found, default=np.inf) for found in limits])
         self.others = {number: self._others(kind) for number, kind in enumerate(self.kinds)}
         self.commutative = {kind: commutative(library.cells[kind]) for kind in self.kinds}
 
     def _others(self, kind: str) -> list[int]:
-        roles = self.library.roles
-        family = roles.family(kind)
-        if family is None:
-            return []
+        family = self.library.roles.family
         return [
             self.number[other]
             for other in self.kinds
-            if other != kind and roles.family(other) == family and self._alike(kind, other)
+            if other != kind and family(other) == family(kind) is not None and self._alike(kind, other)
         ]
 
     def _alike(self, kind: str, other: str) -> bool:
         a, b = self.library.cells[kind], self.library.cells[other]
-        rows = [
-            [(row.input, row.start, row.output, row.end, row.when) for row in self.compiled[name].rows]
-            for name in (kind, other)
+        arcs = [
+            ([row[:5] for row in compiled.rows], [check[:4] for check in compiled.checks])
+            for compiled in (self.compiled[kind], self.compiled[other])
         ]
-        checks = [[check[:4] for check in self.compiled[name].checks] for name in (kind, other)]
-        if set(a.pins) != set(b.pins) or rows[0] != rows[1] or checks[0] != checks[1]:
+        if set(a.pins) != set(b.pins) or arcs[0] != arcs[1]:
             return False
         if a.sequential or b.sequential:
             return (a.ff, a.latch, a.clock_gate) == (b.ff, b.latch, b.clock_gate)
         return all(truth(a, pin) == truth(b, pin) for pin in a.outputs)
 
 
-def truth(cell: Cell, output: str, exchange: tuple[str, str] | None = None) -> tuple[Any, ...]:
-    """The values of an output over all inputs, two of which may be exchanged."""
+def truth(cell: Cell, output: str, exchange: tuple[str, ...] = ()) -> int | None:
+    """The truth table of an output over all inputs, two of which may change places; None for no function."""
     function = cell.pins[output].function
-    if not function:
-        return (function,)
-    parsed = parse(function)
-    values = []
-    for bits in itertools.product((0, 1), repeat=len(cell.inputs)):
-        at = dict(zip(cell.inputs, bits, strict=True))
-        if exchange:
-            at[exchange[0]], at[exchange[1]] = at[exchange[1]], at[exchange[0]]
-        values.append(parsed.value(**{name: at[name] for name in parsed.inputs}))
-    return tuple(values)
+    others = dict(zip(exchange, exchange[::-1], strict=True))
+    return parse(function).table(tuple(others.get(pin, pin) for pin in cell.inputs)) if function else None
 
 
 def commutative(cell: Cell) -> list[tuple[str, str]]:

@@ -119,34 +119,35 @@ class _Trees:
         return min(fit, key=lambda tree: tree.area_um2).levels if spare_ns and fit else fastest.levels
 
     def _estimated(self, driver: str, readers: int, pin_ff: float) -> list[Tree]:
-        source = self.library.cells[driver]
-        found = []
-        for levels in self._trees(readers):
-            pins, area, late, slew, count = pin_ff, 0.0, 0.0, SLEW_NS, readers
-            loads: list[tuple[Cell, float]] = []
-            for level in reversed(levels):
-                buffer = self.library.cells[level.kind]
-                made = math.ceil(count / level.spread)
-                loads.append((buffer, math.ceil(count / made) * (pins + self.wire_ff)))
-                area, count, pins = area + made * buffer.area, made, buffer.pins[buffer.inputs[0]].cap_ff
-            loads.append((source, count * (pins + self.wire_ff)))
-            for cell, load in reversed(loads):
-                delay, slew = through(cell, slew, load)
-                late += delay
-            found.append(Tree(late, area, slew, levels))
-        return found
+        return [self._tree(driver, levels, readers, pin_ff) for levels in self._shapes(readers)]
 
-    def _trees(self, readers: int) -> Iterator[list[Level]]:
-        yield []
+    def _tree(self, driver: str, levels: list[Level], readers: int, pin_ff: float) -> Tree:
+        area, late, slew = 0.0, 0.0, SLEW_NS
+        loads: list[tuple[Cell, float]] = []
+        for level in reversed(levels):
+            buffer = self.library.cells[level.kind]
+            made = math.ceil(readers / level.spread)
+            loads.append((buffer, math.ceil(readers / made) * (pin_ff + self.wire_ff)))
+            area += made * buffer.area
+            readers, pin_ff = made, buffer.pins[buffer.inputs[0]].cap_ff
+        loads.append((self.library.cells[driver], readers * (pin_ff + self.wire_ff)))
+        for cell, load in reversed(loads):
+            delay, slew = through(cell, slew, load)
+            late += delay
+        return Tree(late, area, slew, levels)
+
+    def _shapes(self, readers: int) -> Iterator[list[Level]]:
+        """All trees, the shallow ones first."""
         kinds = [Level(buffer.name, spread) for buffer in self.buffers for spread in SPREADS]
-        todo = [[level] for level in kinds if level.spread < readers]
-        for levels in todo:  # grows
+        todo: list[tuple[list[Level], int]] = [([], readers)]  # and how many buffers are at the top
+        for levels, heads in todo:  # grows
             yield levels
-            heads = readers
-            for level in reversed(levels):
-                heads = math.ceil(heads / level.spread)
-            if len(levels) < LEVELS and heads > SPREADS[0]:
-                todo += [[level, *levels] for level in kinds if level.spread < heads]
+            if len(levels) < LEVELS and (not levels or heads > SPREADS[0]):
+                todo += [
+                    ([level, *levels], math.ceil(heads / level.spread))
+                    for level in kinds
+                    if level.spread < heads
+                ]
 
 
 def through(cell: Cell, slew: float, load: float) -> tuple[float, float]:

@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from ...kit.functions import parse
 from ...kit.liberty import Cell, Library
+from ...netlist.buffers import Names
 from ...netlist.netlist import PORT, Instance, Netlist
 from ...netlist.order import in_order
-from ...netlist.ownership import SEPARATOR
 
 WIDEST = 3  # leaves
 MOST_PARTS, MOST_CUTS = 16, 8
@@ -40,16 +40,11 @@ LEAST_SAVED = 0.1  # um^2
 Table = tuple[tuple[int, ...], int]  # (leaves in order, truth table)
 
 
-def _majority(polarity: int) -> int:
-    """The truth table of the majority of three inputs, of which those in `polarity` are inverted."""
-    return sum(1 << row for row in range(8) if (row ^ polarity).bit_count() >= 2)
-
-
+# (the inputs that are inverted, whether the result is) by the truth table of a majority
 MAJORITIES = {
-    table ^ (FULL if inverted else 0): (polarity, inverted)
+    sum(1 << row for row in range(8) if ((row ^ polarity).bit_count() >= 2) ^ inverted): (polarity, inverted)
     for polarity in (0, 1, 2, 4)
     for inverted in (False, True)
-    for table in [_majority(polarity)]
 }
 
 
@@ -70,16 +65,6 @@ class Adder(NamedTuple):
     gone: float  # um^2 of them
 
 
-@functools.cache
-def _table(text: str, inputs: tuple[str, ...], values: tuple[int, ...]) -> int:
-    """The truth table of a function of inputs that have these tables."""
-    out = 0
-    for row in range(8):
-        at = {pin: value >> row & 1 for pin, value in zip(inputs, values, strict=True)}
-        out |= parse(text).value(**at) << row
-    return out
-
-
 def _is_gate(cell: Cell) -> bool:
     """Whether a cell has one output, a function of its inputs."""
     return (
@@ -93,17 +78,14 @@ def _is_gate(cell: Cell) -> bool:
 
 def _in_order(netlist: Netlist, library: Library) -> list[str]:
     """All cells but registers, each after those that it reads."""
-    chosen = {
-        name: cell
-        for name, instance in netlist.cells.items()
-        if not (cell := library.cells[instance.kind]).sequential
-    }
+    kinds = {name: library.cells[instance.kind] for name, instance in netlist.cells.items()}
     drivers = {
         name: [netlist.driver[net] for pin, net in netlist.cells[name].pins.items() if pin in cell.inputs]
-        for name, cell in chosen.items()
+        for name, cell in kinds.items()
+        if not cell.sequential
     }
     return in_order(
-        {name: [cell[0] for cell in found if cell and cell[0] in chosen] for name, found in drivers.items()}
+        {name: [cell[0] for cell in found if cell and cell[0] in drivers] for name, found in drivers.items()}
     )
 
 
@@ -112,34 +94,30 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
     if library.roles.full_adder is None:
         return []
     gates = {
-        kind: (tuple(cell.inputs), cell.outputs[0], cell.pins[cell.outputs[0]].function)
+        kind: (cell.inputs, cell.outputs[0], parse(cell.pins[cell.outputs[0]].function))
         for kind, cell in library.cells.items()
         if _is_gate(cell)
     }
     root: dict[int, tuple[int, bool]] = {}  # behind inverters and buffers
     cuts: dict[int, list[Table]] = {}
-    by_leaves: dict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
+    by_leaves: defaultdict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
 
     def tables_of(net: int) -> list[Table]:
         base, inverted = root.get(net, (net, False))
         flip = FULL if inverted else 0
-        return [
-            ((base,), COLUMN ^ flip),
-            *((leaves, table ^ flip) for leaves, table in cuts.get(base, ())),
-        ]
+        return [(leaves, table ^ flip) for leaves, table in (((base,), COLUMN), *cuts.get(base, ()))]
 
     for name in _in_order(netlist, library):
         instance = netlist.cells[name]
-        if instance.kind not in gates:
-            continue
-        inputs, output, text = gates[instance.kind]
-        if output not in instance.pins:
+        inputs, output, function = gates.get(instance.kind, ((), "", None))
+        if function is None or output not in instance.pins:
             continue
         out = instance.pins[output]
         nets = [instance.pins[pin] for pin in inputs]
+        places = [inputs.index(pin) for pin in function.inputs]
         if len(nets) == 1:
             base, inverted = root.get(nets[0], (nets[0], False))
-            root[out] = (base, inverted ^ (_table(text, inputs, (COLUMN,)) != COLUMN))
+            root[out] = (base, inverted ^ (function.literal != (inputs[0], True)))
             continue
         parts: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((), ())]
         for net in nets:
@@ -148,36 +126,29 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
                 for other, table in tables_of(net):
                     union = tuple(sorted({*leaves, *other}))
                     if len(union) <= WIDEST and union not in merged:
-                        merged[union] = (
-                            *(_spread(leaves, value, union) for value in values),
-                            _spread(other, table, union),
-                        )
+                        all_values = [(leaves, value) for value in values] + [(other, table)]
+                        merged[union] = tuple(_spread(over, value, union) for over, value in all_values)
             parts = sorted(merged.items(), key=lambda part: len(part[0]))[:MOST_PARTS]
-        found = [(leaves, _table(text, inputs, values)) for leaves, values in parts]
+        found = [
+            (leaves, function.words([values[place] for place in places]) & FULL) for leaves, values in parts
+        ]
         cuts[out] = found[:MOST_CUTS]
         for leaves, table in found:
-            if len(leaves) == WIDEST and (
-                table in MAJORITIES or table in (EXCLUSIVE_OR, EXCLUSIVE_OR ^ FULL)
-            ):
+            if len(leaves) == WIDEST and table in (*MAJORITIES, EXCLUSIVE_OR, EXCLUSIVE_OR ^ FULL):
                 by_leaves[leaves].append((out, table))
     return _disjoint(_adders(netlist, library, by_leaves))
 
 
-_SPREAD: dict[tuple[tuple[int, ...], int], int] = {}
-
-
 def _spread(leaves: tuple[int, ...], table: int, union: tuple[int, ...]) -> int:
     """A table over some leaves as one over more of them."""
-    if leaves == union:
-        return table
-    places = tuple(union.index(leaf) for leaf in leaves)
-    key = (places, table)
-    if key not in _SPREAD:
-        _SPREAD[key] = sum(
-            (table >> sum((row >> place & 1) << k for k, place in enumerate(places)) & 1) << row
-            for row in range(8)
-        )
-    return _SPREAD[key]
+    return table if leaves == union else _placed(tuple(map(union.index, leaves)), table)
+
+
+@functools.cache
+def _placed(places: tuple[int, ...], table: int) -> int:
+    """A table whose inputs are at other places."""
+    rows = (sum((row >> place & 1) << k for k, place in enumerate(places)) for row in range(8))
+    return sum((table >> at & 1) << row for row, at in enumerate(rows))
 
 
 def _adders(
@@ -247,14 +218,11 @@ class Exchange:
         }
         self.nets = list(netlist.nets)
         self.owners: dict[str, str] = {}  # of the new cells
-        self.taken = {*netlist.cells, *netlist.aliases}
+        self.names = Names(netlist)
         self.true: dict[int, int] = {}  # net: the one that has its complement, which a new cell drives
-        self.readers: dict[int, set[tuple[str, str]]] = {
-            net: set(sinks) for net, sinks in enumerate(netlist.sinks)
-        }
+        self.readers = defaultdict[int, set[tuple[str, str]]](set, enumerate(map(set, netlist.sinks)))
         self.waiting: set[str] = set()  # cells of adders to come
         self.adder_of: dict[int, str] = {}  # net: the module of the new cell that drives it
-        self.counts: Counter[str] = Counter()
         self.exchanged = 0
 
     def make(self, adders: list[Adder], arrival: Sequence[float]) -> None:
@@ -262,52 +230,49 @@ class Exchange:
         self.waiting = {name for adder in adders for name in adder.cells}
         for adder in adders:
             self.waiting -= adder.cells
-            self._make(adder, arrival)
+            costs = {flip: self._inverters(adder, flip) * self.inverter.area for flip in (0, 7)}
+            flip = min(costs, key=costs.__getitem__)
+            if adder.gone - self.library.cells[self.adder.cell].area - costs[flip] >= LEAST_SAVED:
+                self._make(adder, flip, arrival)
         for net, opposite in self.true.items():
             self._complement(net, opposite)
         self._sweep()
 
-    def _make(self, adder: Adder, arrival: Sequence[float]) -> None:
-        flip, cost = min(((flip, self._inverters(adder, flip)) for flip in (0, 7)), key=lambda pair: pair[1])
-        if adder.gone - self.library.cells[self.adder.cell].area - cost * self.inverter.area < LEAST_SAVED:
-            return
+    def _make(self, adder: Adder, flip: int, arrival: Sequence[float]) -> None:
         driver = self.netlist.driver[adder.sum]
         assert driver is not None
         owner = self.owner(driver[0])
         for name in adder.cells:
             for pin, net in self.cells.pop(name).pins.items():
                 self.readers[net].discard((name, pin))
-        inputs = adder.polarity ^ flip
+        inverted, complemented = _phases(adder, flip)
         # the last to arrive takes the carry's pin, which is the fastest
         order = sorted(range(WIDEST), key=lambda k: arrival[adder.leaves[k]])
         pins = {
-            pin: self._leaf(adder.leaves[k], bool(inputs >> k & 1), owner)
+            pin: self._leaf(adder.leaves[k], inverted[k], owner)
             for pin, k in zip(self.adder.inputs, order, strict=True)
         }
-        odd = (inputs.bit_count() & 1, adder.odd), (int(bool(flip)), adder.carry_odd)
-        for pin, net, (of_inputs, own) in zip(
-            (self.adder.sum, self.adder.carry), (adder.sum, adder.carry), odd, strict=True
-        ):
-            if of_inputs ^ own:
+        outputs = (self.adder.sum, adder.sum), (self.adder.carry, adder.carry)
+        for (pin, net), opposite in zip(outputs, complemented, strict=True):
+            if opposite:
                 self.true[net] = self._net(owner)
             pins[pin] = self.true.get(net, net)
-        self._add(self.adder.cell, pins, owner)
-        self.adder_of |= {pins[self.adder.sum]: owner, pins[self.adder.carry]: owner}
+            self.adder_of[pins[pin]] = owner
+        self._add("adder", self.adder.cell, pins, owner)
         self.exchanged += 1
 
     def _inverters(self, adder: Adder, flip: int) -> int:
         """How many an adder takes whose inputs are, or are not, all inverted."""
-        inputs = adder.polarity ^ flip
-        count = sum(bool(inputs >> k & 1) ^ (leaf in self.true) for k, leaf in enumerate(adder.leaves))
-        wrong = (inputs.bit_count() & 1) ^ adder.odd, bool(flip) ^ adder.carry_odd
-        for net, is_wrong in zip((adder.sum, adder.carry), wrong, strict=True):
+        inverted, complemented = _phases(adder, flip)
+        count = sum(here ^ (leaf in self.true) for here, leaf in zip(inverted, adder.leaves, strict=True))
+        for net, opposite in zip((adder.sum, adder.carry), complemented, strict=True):
             readers = [name for name, _ in self.readers[net] if name not in adder.cells]
             # an adder to come takes either
             fits = all(
                 name != PORT and (name in self.waiting or self.twin(self.cells[name].kind))
                 for name in readers
             )
-            count += is_wrong and not fits
+            count += opposite and not fits
         return count
 
     def _leaf(self, net: int, inverted: bool, owner: str) -> int:
@@ -318,7 +283,7 @@ class Exchange:
             net, inverted = self.true[net], True
         if not inverted:
             return net
-        for name, _ in sorted(self.readers.get(net, ())):
+        for name, _ in sorted(self.readers[net]):
             if name != PORT and name not in self.waiting and self.cells[name].kind == self.inverter.name:
                 return self.cells[name].pins[self.inverter.outputs[0]]
         out = self._net(owner)
@@ -328,14 +293,13 @@ class Exchange:
     def _complement(self, net: int, opposite: int) -> None:
         """Bring the readers of a net to the one with its complement, or make the net of that."""
         for name, pin in sorted(self.readers[net]):
-            if name == PORT:
-                continue
-            reader = self.cells[name]
-            twin = self.twin(reader.kind)
+            twin = None if name == PORT else self.twin(self.cells[name].kind)
             if twin:
-                self._connect(name, pin, opposite)
+                reader = self.cells[name]
+                self.readers[net].discard((name, pin))
+                self.readers[opposite].add((name, pin))
                 (old,), (new,) = (self.library.cells[kind].outputs for kind in (reader.kind, twin))
-                pins = dict(self.cells[name].pins)
+                pins = {**reader.pins, pin: opposite}
                 pins[new] = pins.pop(old)
                 self.cells[name] = Instance(name, twin, pins)
         if self.readers[net]:
@@ -350,7 +314,7 @@ class Exchange:
             if instance is None or not _is_gate(self.library.cells[instance.kind]):
                 continue
             cell = self.library.cells[instance.kind]
-            if not self.readers.get(instance.pins.get(cell.outputs[0], -1)):
+            if not self.readers[instance.pins.get(cell.outputs[0], -1)]:
                 del self.cells[name]
                 for pin in cell.inputs:
                     net = instance.pins[pin]
@@ -359,32 +323,26 @@ class Exchange:
                     if driver and driver[0] != PORT:
                         todo.append(driver[0])
 
-    def _connect(self, name: str, pin: str, net: int) -> None:
-        pins = self.cells[name].pins
-        self.readers[pins[pin]].discard((name, pin))
-        self.readers.setdefault(net, set()).add((name, pin))
-        pins[pin] = net
-
     def _invert(self, net: int, out: int, owner: str) -> None:
         inverter = self.inverter
-        self._add(inverter.name, {inverter.inputs[0]: net, inverter.outputs[0]: out}, owner)
+        self._add("invert", inverter.name, {inverter.inputs[0]: net, inverter.outputs[0]: out}, owner)
 
-    def _add(self, kind: str, pins: dict[str, int], owner: str) -> None:
-        name = self._fresh(owner, "adder" if kind == self.adder.cell else "invert")
+    def _add(self, stem: str, kind: str, pins: dict[str, int], owner: str) -> None:
+        name = self.names.fresh(owner, stem)
         self.owners[name] = owner
         self.cells[name] = Instance(name, kind, pins)
         for pin in self.library.cells[kind].inputs:
-            self.readers.setdefault(pins[pin], set()).add((name, pin))
+            self.readers[pins[pin]].add((name, pin))
 
     def _net(self, owner: str) -> int:
-        self.nets.append(self._fresh(owner, "n"))
+        self.nets.append(self.names.fresh(owner, "n"))
         return len(self.nets) - 1
 
-    def _fresh(self, owner: str, what: str) -> str:
-        prefix = f"{owner}{SEPARATOR}{what}" if owner else what
-        while True:
-            self.counts[prefix] += 1
-            name = f"{prefix}{self.counts[prefix]}"
-            if name not in self.taken:
-                self.taken.add(name)
-                return name
+
+def _phases(adder: Adder, flip: int) -> tuple[list[bool], tuple[bool, bool]]:
+    """Which leaves a cell gets inverted, and whether its sum and its carry are complements, if all inputs are
+    (7) or are not (0) inverted.
+    """
+    inputs = adder.polarity ^ flip
+    odd = bool(inputs.bit_count() & 1) ^ adder.odd
+    return [bool(inputs >> k & 1) for k in range(WIDEST)], (odd, bool(flip) ^ adder.carry_odd)

@@ -6,6 +6,7 @@ capacitance costs the drivers and their other readers, and what its slew costs t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -69,18 +70,12 @@ class Model(TimingGraph):
         setup = self.check_side == 0
         for name in ("check_cell", "check_row", "check_sink", "check_edge"):
             setattr(self, name, getattr(self, name)[setup])
-        ends: dict[int, int] = {}
-        for sink in self.check_sink.tolist():
-            ends.setdefault(sink, len(ends))
         outputs = [net for _, net in self.netlist.port_bits("output")]
-        first = len(ends)
+        ends: dict[int, int] = {}
+        checked = [ends.setdefault(sink, len(ends)) for sink in self.check_sink.tolist()]
         self.out_nodes = np.array([2 * net + edge for net in outputs for edge in (RISE, FALL)], int)
-        self.end_of = np.array(
-            [ends[sink] for sink in self.check_sink.tolist()]
-            + [first + place for place in range(len(outputs)) for _ in (RISE, FALL)],
-            int,
-        )
-        self.end_count = first + len(outputs)
+        self.end_of = np.array([*checked, *(len(ends) + np.repeat(np.arange(len(outputs)), 2))], int)
+        self.end_count = len(ends) + len(outputs)
 
     def _surround(self, around: Surroundings) -> None:
         self.output_load[around.inputs] += around.others_ff
@@ -108,37 +103,31 @@ class Model(TimingGraph):
         net = self.sink_net[self.check_sink]
         nodes = 2 * net + self.check_edge
         tables = self.families.check[self.kind[self.check_cell], self.check_row]
-        clock_slews = np.full(len(nodes), asked.clock_slew_ns)
-        margin = self.tables.look_up(tables, slew[nodes], clock_slews)
-        cap = self.sink_ff[self.check_sink, self.check_edge]
-        wire = self.wire_delays(net, cap)
+        margin = self.tables.look_up(tables, slew[nodes], np.full(len(nodes), asked.clock_slew_ns))
+        wire = self.wire_delays(net, self.sink_ff[self.check_sink, self.check_edge])
         at_check = period - margin - wire
-        out_net = self.out_nodes // 2
-        wire = self.wire_delays(out_net, asked.output_load_ff)
+        wire = self.wire_delays(self.out_nodes // 2, asked.output_load_ff)
         at_output = period - asked.output_margin_ns - wire
         if (around := self.circuit.around) is not None:
             latest = np.full(len(self.base), np.inf)
             latest[around.outputs] = around.required
             given = np.isin(self.out_nodes, around.outputs)
             at_output[given] = latest[self.out_nodes[given]]
-        required = np.full(len(self.base), np.inf)
+        self.required = required = np.full(len(self.base), np.inf)
         np.minimum.at(required, nodes, at_check)
         np.minimum.at(required, self.out_nodes, at_output)
         self.sink_slack = np.full((len(self.sink_net), 2), np.inf)
         delay = self.arc_delay[0]
         kernel.call("required", self.arcs_of_c(), delay, arrival, self.arc_sink, required, self.sink_slack)
-        self.required = required
         self.slack = required - arrival
         self.slack[~np.isfinite(arrival)] = np.inf
-        slacks = np.concatenate((at_check - arrival[nodes], at_output - arrival[self.out_nodes]))
-        ends = np.full(self.end_count, np.inf)
-        np.minimum.at(ends, self.end_of, slacks)
-        self.end_slack = ends
-        self.worst = float(ends.min(initial=np.inf))
-        missed = np.maximum(0.0, self.target - ends)
-        self.cost = float(missed.sum() + WORST_WEIGHT * missed.max(initial=0.0))
-        # of every sink by edge
         checked = at_check - arrival[nodes]
+        self.end_slack = np.full(self.end_count, np.inf)
+        slacks = np.concatenate((checked, at_output - arrival[self.out_nodes]))
+        np.minimum.at(self.end_slack, self.end_of, slacks)
+        self.worst = float(self.end_slack.min(initial=np.inf))
+        missed = np.maximum(0.0, self.target - self.end_slack)
+        self.cost = float(missed.sum() + WORST_WEIGHT * missed.max(initial=0.0))
         np.minimum.at(self.sink_slack, (self.check_sink, self.check_edge), checked)
 
     def figures(self) -> Figures:
@@ -202,10 +191,10 @@ class Model(TimingGraph):
         self.other_slack = np.minimum(self.other_slack, of_output[self.sink_net][:, None])
         self.other_slack[self.ideal[2 * self.sink_net]] = np.inf
 
-    def local_slacks(self, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The least slack around the cell of each move (rows: Move), before and after it."""
+    def local_slacks(self, moves: list[Move]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The least slack around the cell of each move, before and after it, and the area that it adds."""
         families, slew, arrival = self.families, self.slew[0], self.arrival[0]
-        cells, kinds, firsts, seconds = moves.T
+        cells, kinds, firsts, seconds = np.array(moves, int).T
         before = np.full(len(moves), np.inf)
         after = np.full(len(moves), np.inf)
         # what the pins cost their nets
@@ -252,7 +241,7 @@ class Model(TimingGraph):
             np.minimum.at(after, move, slack)
             over = load > families.max_load[kind]
             after[which[over]] = -np.inf
-        return before, after
+        return before, after, families.area[kinds] - families.area[self.kind[cells]]
 
     def cell_slacks(self) -> np.ndarray:
         """The least slack at each cell's outputs."""
@@ -266,15 +255,13 @@ class Model(TimingGraph):
 
     def resizings(self, cells: np.ndarray, smaller: bool) -> list[Move]:
         """All other sizes of these cells; with `smaller`, those of less area."""
-        area, moves = self.families.area, []
-        for cell in cells.tolist():
-            kind = int(self.kind[cell])
-            moves += [
-                Move(cell, other, -1, -1)
-                for other in self.families.others[kind]
-                if not smaller or area[other] < area[kind]
-            ]
-        return moves
+        area, others = self.families.area, self.families.others
+        return [
+            Move(cell, other, -1, -1)
+            for cell in cells.tolist()
+            for other in others[int(self.kind[cell])]
+            if not smaller or area[other] < area[self.kind[cell]]
+        ]
 
     def exchanges(self, cells: np.ndarray) -> list[Move]:
         """All exchanges of two commutative pins of these cells, where neither is constant."""
@@ -282,11 +269,10 @@ class Model(TimingGraph):
         for cell in cells.tolist():
             kind, name = int(self.kind[cell]), self.names[cell]
             for pair in self.families.commutative[self.families.kinds[kind]]:
-                first, second = (self.sink.get((name, pin), -1) for pin in pair)
-                if first < 0 or second < 0 or self.sink_net[first] == self.sink_net[second]:
-                    continue
-                if not {int(self.sink_net[first]), int(self.sink_net[second])} & self.constants.keys():
-                    moves.append(Move(cell, kind, first, second))
+                sinks = [self.sink[name, pin] for pin in pair if (name, pin) in self.sink]
+                nets = {int(self.sink_net[sink]) for sink in sinks}
+                if len(nets) == 2 and not nets & self.constants.keys():
+                    moves.append(Move(cell, kind, *sinks))
         return moves
 
     def apply(self, moves: list[Move]) -> list[Move]:
@@ -320,11 +306,10 @@ class Model(TimingGraph):
             for place, name in enumerate(self.names)
         }
         old = self.circuit
-        return Circuit(
-            connected(self.netlist, cells, self.netlist.nets, self.library),
-            old.caps_ff.copy(),
-            old.res_kohm.copy(),
-            dict(old.owners),
-            old.wire_ff,
-            old.around,
+        return replace(
+            old,
+            netlist=connected(self.netlist, cells, self.netlist.nets, self.library),
+            caps_ff=old.caps_ff.copy(),
+            res_kohm=old.res_kohm.copy(),
+            owners=dict(old.owners),
         )

@@ -31,6 +31,22 @@ def best_apart(model: Model, moves: list[Move], scores: np.ndarray, most: int) -
     return chosen
 
 
+def made(model: Model, chosen: list[Move], limit: float) -> tuple[list[Move], int]:
+    """Make the largest part of a batch, halved until it costs less than the limit; it, and how often it
+    was halved.
+    """
+    halved = 0
+    while chosen:
+        back = model.apply(chosen)
+        model.analyse()
+        if model.cost < limit:
+            return chosen, halved
+        model.apply(back)
+        chosen, halved = chosen[: len(chosen) // 2], halved + 1
+    model.analyse()
+    return [], halved
+
+
 def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
     """Sizes and pins along the paths that miss the target, as long as it helps."""
     largest = largest_batch(model)
@@ -44,27 +60,18 @@ def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
         moves = model.resizings(cells, smaller=False) + model.exchanges(cells)
         chosen: list[Move] = []
         if moves:
-            array = np.array(moves, int)
-            before, after = model.local_slacks(array)
+            before, after, area = model.local_slacks(moves)
             gain = np.minimum(after, limit) - np.minimum(before, limit)
             gain[~np.isfinite(gain)] = 0.0
-            area = model.families.area[array[:, 1]] - model.families.area[model.kind[array[:, 0]]]
             scores = np.where(gain > LEAST_GAIN_NS, gain / np.maximum(area + 0.5, 0.1), 0.0)
             chosen = best_apart(model, moves, scores, most)
-        cost = model.cost
-        while chosen:
-            back = model.apply(chosen)
-            model.analyse()
-            if model.cost < cost - 1e-9:
-                counts["exchanged"] += sum(move.first >= 0 for move in chosen)
-                counts["resized"] += sum(move.first < 0 for move in chosen)
-                most = min(largest, 2 * len(chosen) if len(chosen) >= most else most)
-                break
-            model.apply(back)
-            most = max(1, len(chosen) // 2)
-            chosen = chosen[: len(chosen) // 2]
-        if not chosen:
-            model.analyse()
-            if window > WIDEST_WINDOW_NS:
-                return
+        done, halved = made(model, chosen, model.cost - 1e-9)
+        if done:
+            counts["exchanged"] += sum(move.first >= 0 for move in done)
+            counts["resized"] += sum(move.first < 0 for move in done)
+            if halved or len(done) >= most:
+                most = min(largest, 2 * len(done))
+        elif window > WIDEST_WINDOW_NS:
+            return
+        else:
             window, most = 3 * window, largest // 4

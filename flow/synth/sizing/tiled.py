@@ -19,9 +19,8 @@ import numpy as np
 
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
-from ...netlist.document import Module
+from ...netlist.document import SEPARATOR, Module, joined
 from ...netlist.netlist import Netlist, of_module, write_back
-from ...netlist.ownership import SEPARATOR
 from ...progress import say
 from .. import tiles
 from ..tiles import Tiles
@@ -78,16 +77,16 @@ class Tiled:
         """Sized, until nothing is late or nothing helps."""
         families, moves = Families(library), Counter[str]()
 
-        def analysed() -> Model:
-            netlist = of_module(self.name, self._whole(), library)
+        def analysed(name: str, module: Module, asked: Constraints) -> Model:
+            netlist = of_module(name, module, library)
             return Model(wired(netlist, wire_ff), library, asked, families, target)
 
-        model = analysed()
+        model = analysed(self.name, self._whole(), asked)
         before = after = model.figures()
         best, cost = self.parts, math.inf
         for number in range(ROUNDS):
             # at first all of them, alone
-            late = {part.name for part in self.parts} if not number else {*_owners_of_late(model, self.parts)}
+            late = set(_owners_of_late(model, self.parts)) if number else {part.name for part in self.parts}
             model.derive()
             for part in self.parts:
                 if part.name not in late:
@@ -95,14 +94,11 @@ class Tiled:
                 say(f"sizing {part.name.partition('$')[0]}")
                 netlist = of_module(part.name, part.module, library)
                 own = replace(asked, clock_port=_clock(netlist, part, model))
-                around = None
-                if number:
-                    alone = Model(wired(netlist, wire_ff), library, own, families, target)
-                    around = _around(alone, part, model)
+                around = _around(analysed(part.name, part.module, own), part, model) if number else None
                 circuit, done = optimise(wired(netlist, wire_ff, around=around), own, part.owners)
                 moves.update({kind: count * len(part.paths) for kind, count in done.moves.items()})
                 part.become(netlist, circuit, library)
-            model = analysed()
+            model = analysed(self.name, self._whole(), asked)
             if model.cost < cost:
                 best, cost, after = [replace(part) for part in self.parts], model.cost, model.figures()
             if cost <= 0:
@@ -131,14 +127,10 @@ def _owners_of_late(model: Model, parts: list[Part]) -> Iterator[str]:
         yield of[path]
 
 
-def _alias(path: str, bit: str) -> str:
-    return f"{path}{SEPARATOR}{bit}" if path else bit
-
-
 def _clock(netlist: Netlist, part: Part, whole: Model) -> str | None:
     """The port that the clock comes by."""
     for bit, _ in netlist.port_bits("input"):
-        if whole.netlist.aliases[_alias(part.paths[0], bit)] in whole.clock_nets:
+        if whole.netlist.aliases[joined(part.paths[0], bit)] in whole.clock_nets:
             return bit
     return None
 
@@ -150,16 +142,14 @@ def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
 
     def nodes(direction: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the nodes of the bits of the ports: the part's own, and the whole's by instance."""
-        own: list[int] = []
-        there: list[list[int]] = [[] for _ in part.paths]
-        for bit, net in alone.netlist.port_bits(direction):
-            nets = [whole.netlist.aliases[_alias(path, bit)] for path in part.paths]
-            if whole.clock_nets.isdisjoint(nets) and net not in alone.constants:
-                for edge in (0, 1):
-                    own.append(2 * net + edge)
-                    for row, found in zip(there, nets, strict=True):
-                        row.append(2 * found + edge)
-        return np.array(own, int), np.array(there, int).reshape(len(part.paths), -1)
+        bits = [(net, bit) for bit, net in alone.netlist.port_bits(direction) if net not in alone.constants]
+        nets = [
+            (net, *(whole.netlist.aliases[joined(path, bit)] for path in part.paths)) for net, bit in bits
+        ]
+        found = np.array([row for row in nets if whole.clock_nets.isdisjoint(row[1:])], int)
+        both = (2 * found.reshape(-1, 1 + len(part.paths), 1) + np.arange(2)).swapaxes(1, 2)
+        own, *there = both.reshape(-1, 1 + len(part.paths)).T
+        return own, np.array(there)
 
     inside = alone.load - alone.output_load
     inputs, at = nodes("input")
