@@ -11,10 +11,9 @@ import dataclasses
 import functools
 import importlib.metadata
 import re
-import shutil
-import tempfile
 import time
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,14 +84,7 @@ class Source(ABC):
 
     def entry(self) -> Path:
         """A directory of the cache with the outputs."""
-
-        def build(directory: Path) -> None:
-            with tempfile.TemporaryDirectory(prefix="out-", dir=directory.parent) as name:
-                self.export(Path(name))
-                for file in Path(name).iterdir():
-                    shutil.move(file, directory / file.name)
-
-        return cache.cached_tree(self.entry_name, build)
+        return cache.cached_tree(self.entry_name, self.export)
 
 
 @dataclass(frozen=True)
@@ -163,11 +155,15 @@ def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequen
     listed: dict[Path, Path] = {}
     for path in files:
         listed.setdefault(path.resolve(), path.absolute())
-    include = [*(path.parent for path in listed.values()), *include]
-    preprocessed = functools.partial(_preprocessed, list(listed.values()), include, define)
-    text = _with_pragmas(preprocessed(), functools.partial(preprocessed, comments=True))
-    twice = {module: paths for module, paths in _modules(text).items() if len(paths) > 1}
-    for module, (first, second, *_) in twice.items():
+    read = [*listed.values()]
+    around = [*(path.parent for path in read), *include]
+    text = _with_pragmas(
+        _preprocessed(read, around, define), lambda: _preprocessed(read, around, define, "--pp-comments")
+    )
+    for module, places in _modules(text).items():
+        if len(places) == 1:
+            continue
+        first, second, *_ = places
         if first.resolve() == second.resolve() in listed and len(listed) > 1:  # another file includes it
             return one_text([path for path in files if path.resolve() != first.resolve()], include, define)
         names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
@@ -178,15 +174,12 @@ def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequen
     return _case_attributes(MARKER.sub(_short_marker, text))
 
 
-def _preprocessed(
-    files: Sequence[Path], include: Sequence[Path], define: Sequence[str], *, comments: bool = False
-) -> str:
+def _preprocessed(files: Sequence[Path], include: Sequence[Path], define: Sequence[str], *more: str) -> str:
     """The output of Verilator's preprocessor for synthesis; its `line directives have absolute paths.
 
     With comments it is no Verilog any more: a comment in a macro hides what follows where the macro is used.
     """
-    arguments = ["-E", "-Wno-fatal", "--relative-includes", "-UVERILATOR", "-DSYNTHESIS=1"]
-    arguments += ["--pp-comments"] if comments else []
+    arguments = ["-E", "-Wno-fatal", "--relative-includes", "-UVERILATOR", "-DSYNTHESIS=1", *more]
     arguments += [f"-D{macro}" for macro in define]
     arguments += [f"-I{directory.absolute()}" for directory in dict.fromkeys(include)]
     try:
@@ -209,13 +202,13 @@ def _refusal(message: str) -> str:
 
 def _modules(text: str) -> dict[str, list[Path]]:
     """The files that define each module."""
-    found: dict[str, list[Path]] = {}
+    found: defaultdict[str, list[Path]] = defaultdict(list)
     path = Path()
     for match in MODULE.finditer(text):
         if match["path"]:
             path = Path(match["path"])
         elif match["module"]:
-            found.setdefault(match["module"], []).append(path)
+            found[match["module"]].append(path)
     return found
 
 

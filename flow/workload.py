@@ -31,9 +31,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
@@ -44,6 +44,7 @@ from ..rtl.sim.native import DRIVER, NativeSimulation
 from ..rtl.sim.nativemodel import NativeModel
 from ..rtl.sim.ports import Message, Ports
 from ..rtl.sim.protocol import BrokenPromise, Progress, Run, SimulationTimeout, UnexpectedResponse
+from . import typed_toml
 from .product import Product
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from ..proc.software.elf import Program
 
 STREAM, SYSTEM = "stream", "system"
-PROTOCOLS = (STREAM, SYSTEM)
 BROKEN = (BrokenPromise, SimulationTimeout, UnexpectedResponse)
 MOST_CYCLES = 20_000_000  # by default: a minute
 STREAM_PORTS = (
@@ -105,58 +105,58 @@ class Simulated(Product):
         return cls(tests_passed=0, tests_failed=rows, failures=failures, cycles={})
 
 
-@dataclass(frozen=True)
-class Row:
+class Number(int):
+    """A number of the file, which has it as 5, "5" or "0x5"."""
+
+
+class Row(msgspec.Struct, frozen=True):
     """Requests that belong together, and what is right; or a program."""
 
-    name: str
-    requests: tuple[int, ...] = ()
-    expected: tuple[int, ...] = ()
-    statics: Mapping[str, int] = field(default_factory=dict)
+    name: str = ""
+    requests: tuple[Number, ...] = ()
+    expected: tuple[Number, ...] = ()
+    statics: dict[str, Number] = {}
     source_delay: int = 0
     sink_delay: int = 0
-    program: Mapping[str, Any] | None = None
-    whole_cycles: int = (
-        0  # of an operation too long to be simulated as gates, of which this is a window; 0: it is the whole
-    )
+    program: dict[str, Any] | None = None
+    # of an operation too long to be simulated as gates, of which this is a window; 0: it is the whole
+    whole_cycles: int = 0
     window_cycles: int = 0  # the cycles, from the first request on, in which is counted what moves; 0: all
 
-    @classmethod
-    def of(cls, name: str, data: Mapping[str, Any]) -> Row:
-        """From JSON."""
-        numbers = {
-            key: tuple(_number(value, f"{name}, {key}") for value in data.get(key, ()))
-            for key in ("requests", "expected")
-        }
-        if len(numbers["requests"]) != len(numbers["expected"]):
-            raise ValueError(
-                f"{name} has {len(numbers['requests'])} requests and {len(numbers['expected'])} answers"
-            )
-        return cls(
-            data.get("name", name),
-            statics={
-                port: _number(value, f"{name}, {port}") for port, value in data.get("statics", {}).items()
-            },
-            source_delay=int(data.get("source_delay", 0)),
-            sink_delay=int(data.get("sink_delay", 0)),
-            program=data.get("program"),
-            whole_cycles=int(data.get("whole_cycles", 0)),
-            window_cycles=int(data.get("window_cycles", 0)),
-            **numbers,
-        )
+
+class PortsText(msgspec.Struct):
+    """Ports as the file has them."""
+
+    request: Message
+    response: Message
+    statics: tuple[tuple[str, int], ...] = ()
+
+    def ports(self) -> Ports:
+        """ValueError for widths that no port has."""
+        kinds = {"request": self.request, "response": self.response}
+        widths = [(port, kind.nbits) for port, kind in kinds.items()]
+        widths += [(f"{port}, {name}", nbits) for port, kind in kinds.items() for name, nbits in kind.fields]
+        for port, nbits in (*widths, *self.statics):
+            if nbits < 1:
+                raise ValueError(f"{port}: nbits is {nbits}; give a whole number from 1 up")
+        for port, kind in kinds.items():
+            total = sum(nbits for _, nbits in kind.fields)
+            if total not in (0, kind.nbits):
+                raise ValueError(f"{port}: its fields have {total} bits, and nbits is {kind.nbits}")
+        return Ports(self.request, self.response, tuple((name, Message(n)) for name, n in self.statics))
 
 
 @dataclass(frozen=True)
 class Workload:
     """A whole workload.json."""
 
-    protocol: str
-    ports: Ports | None  # of a stream
-    names: Mapping[str, str]
-    max_cycles: int
-    rows: tuple[Row, ...]
-    energy: Mapping[str, Row]
-    drawn: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)  # of the same names
+    protocol: Literal["stream", "system"] = "stream"
+    ports: Ports | None = None  # of a stream
+    names: dict[str, str] = field(default_factory=dict)
+    max_cycles: int = MOST_CYCLES
+    rows: tuple[Row, ...] = ()
+    energy: dict[str, Row] = field(default_factory=dict)
+    drawn: dict[str, tuple[Row, ...]] = field(default_factory=dict)  # of the same names
 
     @property
     def programs(self) -> list[tuple[str, Row]]:
@@ -164,92 +164,69 @@ class Workload:
         return [*((row.name, row) for row in self.rows), *self.energy.items()]
 
 
+class _File(msgspec.Struct):
+    ports: PortsText | None = None
+
+
 def load(path: Path) -> Workload:
     """The workload in a file; BadInput if it is none."""
     try:
         data = json.loads(Path(path).read_text())
-        protocol = data.get("protocol", STREAM)
-        if protocol not in PROTOCOLS:
-            raise ValueError(f"protocol {protocol!r}")
-        loaded = Workload(
-            protocol,
-            _ports(data["ports"]) if protocol == STREAM else None,
-            data.get("names", {}),
-            data.get("max_cycles", MOST_CYCLES),
-            tuple(Row.of(f"row {index}", row) for index, row in enumerate(data.get("rows", ()))),
-            {name: Row.of(name, row) for name, row in data.get("energy", {}).items()},
-            {
-                name: tuple(Row.of(f"{name}, drawn {number}", row) for number, row in enumerate(rows, 1))
-                for name, rows in data.get("drawn", {}).items()
-            },
-        )
-        if loaded.ports is not None:
-            _check_fit(loaded, loaded.ports)
-        return loaded
+        given = msgspec.convert(data, _File).ports
+        work = msgspec.convert({**data, "ports": None}, Workload, dec_hook=_number)
+        if work.protocol == STREAM and given is None:
+            raise ValueError("it has no ports")
+        return _checked(work, given.ports() if given and work.protocol == STREAM else None)
     except OSError as error:
         raise BadInput(f"the vectors {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         reason = "it is not text"
-    except json.JSONDecodeError as error:
-        reason = f"line {error.lineno}, column {error.colno}: {error.msg}"
-    except KeyError as error:
-        reason = f"it has no {error.args[0]!r}"
-    except (TypeError, AttributeError):
-        reason = "a part of it is of another kind than in the example"
-    except (ValueError, BadInput) as error:
+    except msgspec.ValidationError as error:
+        reason = typed_toml.explained(str(error), Workload)
+    except ValueError as error:
         reason = str(error)
     raise BadInput(f"{path} is no workload.json ({reason}): flow/README.md shows one")
 
 
-def _number(value: Any, where: str) -> int:
+def _number(kind: type[Number], value: Any) -> Number:
     try:
-        number = value if isinstance(value, int) else int(value, 0)
+        number = kind(value if isinstance(value, int) else int(value, 0))
     except (TypeError, ValueError):
-        raise ValueError(f'{where}: {value!r} is no number; write 5, "5" or "0x5"') from None
+        raise ValueError(f'{value!r} is no number; write 5, "5" or "0x5"') from None
     if number < 0:
-        raise ValueError(
-            f"{where}: {number} is negative; write the bits of the message as a number from 0 up"
-        )
+        raise ValueError(f"{number} is negative; write the bits of the message as a number from 0 up")
     return number
 
 
-def _width(value: Any, where: str) -> int:
-    if not isinstance(value, int) or value < 1:
-        raise ValueError(f"{where}: nbits is {value!r}; give a whole number from 1 up")
-    return value
-
-
-def _ports(data: Mapping[str, Any]) -> Ports:
-    def message(port: str) -> Message:
-        kind = data[port]
-        nbits = _width(kind["nbits"], port)
-        fields = tuple((name, _width(width, f"{port}, {name}")) for name, width in kind.get("fields", ()))
-        if fields and sum(width for _, width in fields) != nbits:
-            raise ValueError(
-                f"{port}: its fields have {sum(width for _, width in fields)} bits, and nbits is {nbits}"
-            )
-        return Message(nbits, fields)
-
-    statics = tuple((name, Message(_width(nbits, name))) for name, nbits in data.get("statics", ()))
-    return Ports(message("request"), message("response"), statics)
-
-
-def _check_fit(work: Workload, ports: Ports) -> None:
-    """ValueError or BadInput for messages wider than their ports, and for static ports that are not
-    announced.
+def _checked(work: Workload, ports: Ports | None) -> Workload:
+    """Rows with their names; ValueError or BadInput for messages wider than their ports, for static ports
+    that are not announced, and for too few answers.
     """
-    drawn = (row for rows in work.drawn.values() for row in rows)
-    for row in (*work.rows, *work.energy.values(), *drawn):
-        for port, kind, values in (
-            ("request", ports.request, row.requests),
-            ("response", ports.response, row.expected),
-        ):
-            for value in values:
-                if value >> kind.nbits:
-                    raise ValueError(
-                        f"{row.name}: {value:#x} does not fit into the {kind.nbits} bits of the {port}"
-                    )
-        ports.pack_statics(row.statics)
+
+    def checked(row: Row, name: str) -> Row:
+        name = row.name or name
+        if len(row.requests) != len(row.expected):
+            raise ValueError(f"{name} has {len(row.requests)} requests and {len(row.expected)} answers")
+        if ports is not None:
+            ports.pack_statics(row.statics)
+            sent, received = ports.request.nbits, ports.response.nbits
+            messages = [(value, "request", sent) for value in row.requests]
+            messages += [(value, "response", received) for value in row.expected]
+            for value, port, nbits in messages:
+                if value >> nbits:
+                    raise ValueError(f"{name}: {value:#x} does not fit into the {nbits} bits of the {port}")
+        return msgspec.structs.replace(row, name=name)
+
+    return replace(
+        work,
+        ports=ports,
+        rows=tuple(checked(row, f"row {index}") for index, row in enumerate(work.rows)),
+        energy={name: checked(row, name) for name, row in work.energy.items()},
+        drawn={
+            name: tuple(checked(row, f"{name}, drawn {number}") for number, row in enumerate(rows, 1))
+            for name, rows in work.drawn.items()
+        },
+    )
 
 
 def check_names(work: Workload, top: str, verilog: str) -> None:

@@ -76,31 +76,29 @@ def searched(
 
 def _expected(search: ClockSearch, clock_ns: float, seconds: float) -> str:
     """The clock, between which others it is, and what is left."""
-    words = [f"{clock_ns:g} ns"]
-    if search.missed_ns:
-        words.append(f"{search.missed_ns:g} missed")
-    if search.best:
-        words.append(f"{search.best.clock_ns:g} met")
-    left = search.left
-    words.append(f"about {left} trial{'s' if left > 1 else ''} left")
-    if done := len(search.trials):
-        words.append(f"{left * seconds / done:.0f} s")
-    return ", ".join(words)
+    left, done = search.left, len(search.trials)
+    words = (
+        f"{clock_ns:g} ns",
+        f"{search.missed_ns:g} missed" if search.missed_ns else "",
+        f"{search.best.clock_ns:g} met" if search.best else "",
+        f"about {left} trial{'s' if left > 1 else ''} left",
+        f"{left * seconds / done:.0f} s" if done else "",
+    )
+    return ", ".join(filter(None, words))
 
 
 def judged(outcome: Outcome, clock_ns: float) -> Trial:
     """Return whether the run met its clock; FlowError if its timing could not be analysed."""
     files = outcome.files()
     after = "timing_post.json" in files
-    if not after and TimingReport.FILE not in files:
+    timing = "timing_post.json" if after else TimingReport.FILE
+    if timing not in files:
         lost = {**outcome.left_out, **outcome.failed}
         reasons = "; ".join(f"step {name}: {reason}" for name, reason in lost.items())
         raise FlowError(f"there is no verdict on {clock_ns:g} ns: {reasons}")
-    report = product.read(files["timing_post.json" if after else TimingReport.FILE], TimingReport)
+    slack = product.read(files[timing], TimingReport).wns_ns
     area = product.read(files[PLACED if after else Area.FILE], Area).area_um2
-    slacks = [] if report.wns_ns is None else [report.wns_ns]
-    if not after and slacks:
-        sized = product.read(files[Sizing.FILE], Sizing).after
-        slacks += [] if sized is None else [sized.wns_ns]
-    slack = min(slacks, default=None)
+    sized = None if after else product.read(files[Sizing.FILE], Sizing).after
+    if slack is not None and sized is not None:
+        slack = min(slack, sized.wns_ns)
     return Trial(clock_ns, slack, area, slack is not None and slack >= 0)

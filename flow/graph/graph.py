@@ -12,9 +12,10 @@ import importlib
 import shlex
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
+
+import msgspec
 
 from ...fl.errors import BadInput, unknown
 from .. import source
@@ -36,19 +37,18 @@ VECTORS = "workload.json"  # requests and the answers to them
 PLACEMENT = "placement.json"  # with it layout begins
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(msgspec.Struct, frozen=True):
     """The files that a step reads and makes, its tool and its parameters."""
 
     name: str
-    inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     parameters: Mapping[str, Any]  # with their defaults
     tool: str
-    own_estimate: bool  # if the tool is missing, our own takes its place
-    judged_by: str  # the step that says whether the clock of this step's figures is met
     same_as: str  # the step whose adapter runs this one
-    names: Mapping[str, str]  # files by the names that the adapter knows, where they have others here
+    inputs: tuple[str, ...] = ()
+    own_estimate: bool = False  # if the tool is missing, our own takes its place
+    judged_by: str = ""  # the step that says whether the clock of this step's figures is met
+    names: Mapping[str, str] = {}  # files by the names that the adapter knows, where they have others here
 
     @property
     def run_file(self) -> str:
@@ -57,8 +57,6 @@ class Declaration:
 
     def own_name(self, file: str) -> str:
         """The name by which the adapter knows a file."""
-        if file == self.run_file:
-            return file
         return next((own for own, here in self.names.items() if here == file), file)
 
 
@@ -72,72 +70,50 @@ class Adapter(Protocol):
         """Make the outputs."""
 
 
-def _read(name: str) -> Declaration:
+def _declared(name: str) -> Declaration:
     import yaml
 
     data = yaml.safe_load((STEPS / name / DECLARATION).read_text())
     parameters = {
         key: DEFAULTS.get(key, value) for key, value in data["parameters"].items() if key not in FILLED_IN
     }
-    return Declaration(
-        name,
-        tuple(data.get("inputs", ())),
-        tuple(data["outputs"]),
-        parameters,
-        data["tool"],
-        data.get("own_estimate", False),
-        data.get("judged_by", ""),
-        data.get("same_as", name),
-        data.get("names", {}),
-    )
+    return msgspec.convert({"same_as": name, **data, "parameters": parameters}, Declaration)
 
 
-def _declarations() -> dict[str, Declaration]:
-    """All folders but those that are a graph of their own."""
-    folders = sorted(path.parent for path in STEPS.glob(f"*/{DECLARATION}"))
-    return {folder.name: _read(folder.name) for folder in folders if not (folder / "construct.py").exists()}
-
-
-def _after(start: Collection[str]) -> set[str]:
-    """The steps of which each needs one of these files, or what such a step makes; not the one that needs
-    nothing.
-    """
-    files, found = set(start), set[str]()
+def _after(start: str) -> set[str]:
+    """The steps of which each needs this file, or what such a step makes; not the one that needs nothing."""
+    files, found = {start}, set[str]()
     while more := {
         name
-        for name, declaration in _DECLARED.items()
-        if name != LENIENT and name not in found and files & set(declaration.inputs)
+        for name, declared in _DECLARED.items()
+        if name != LENIENT and name not in found and files & set(declared.inputs)
     }:
         found |= more
         files |= {file for name in more for file in _DECLARED[name].outputs}
     return found
 
 
-def _in_order() -> tuple[str, ...]:
-    """Before each step stands what it needs; layout comes after what needs none, and the summary last."""
-    made_by = {file: name for name, declaration in _DECLARED.items() for file in declaration.outputs}
-    depths: dict[str, int] = {}
-
-    def depth(name: str, below: tuple[str, ...] = ()) -> int:
-        if name in below:
-            raise ValueError(f"steps that need each other: {', '.join(below)}")
-        if name not in depths:
-            needs = {made_by[file] for file in _DECLARED[name].inputs if file in made_by}
-            depths[name] = 1 + max((depth(need, (*below, name)) for need in needs), default=0)
-        return depths[name]
-
-    after_layout = _after([PLACEMENT]) | {made_by[PLACEMENT]}
-    return tuple(
-        sorted(_DECLARED, key=lambda name: (name == LENIENT, name in after_layout, depth(name), name))
-    )
+@functools.cache
+def _depth(name: str) -> int:
+    """The number of steps on the longest way from the start of the graph."""
+    needs = {MAKERS[file] for file in _DECLARED[name].inputs if file in MAKERS}
+    return 1 + max(map(_depth, needs), default=0)
 
 
-_DECLARED = _declarations()
-ORDER = _in_order()
-WITH_LAYOUT = tuple(
-    name for name in ORDER if name in _after([PLACEMENT]) or PLACEMENT in _DECLARED[name].outputs
+# folders but those that are a graph of their own
+_DECLARED = {
+    path.parent.name: _declared(path.parent.name)
+    for path in sorted(STEPS.glob(f"*/{DECLARATION}"))
+    if not path.with_name("construct.py").exists()
+}
+MAKERS = {file: name for name, declared in _DECLARED.items() for file in declared.outputs}
+_LAYOUT = _after(PLACEMENT) | {MAKERS[PLACEMENT]}
+# before each step stands what it needs; layout comes after what needs none, and the summary last
+ORDER = tuple(
+    sorted(_DECLARED, key=lambda name: (name == LENIENT, name in _LAYOUT, _depth(name), name)),
 )
-WITH_VECTORS = tuple(name for name in ORDER if name in _after([VECTORS]))
+WITH_LAYOUT = tuple(name for name in ORDER if name in _LAYOUT)
+WITH_VECTORS = tuple(name for name in ORDER if name in _after(VECTORS))
 
 
 def declaration(name: str) -> Declaration:
@@ -161,7 +137,7 @@ def tool(name: str) -> tuple[str, str]:
     """Name and version of a step's tool; BadInput if it is missing."""
     declared = declaration(name)
     try:
-        return declared.tool, _version(declaration(name).same_as)
+        return declared.tool, _version(declared.same_as)
     except BadInput:
         if declared.own_estimate:
             return tools.OURS, tools.ours()
@@ -178,24 +154,9 @@ def forget_versions() -> None:
     _version.cache_clear()
 
 
-def missing(name: str) -> str:
-    """The tool that is missing for a step and how to get it, or nothing."""
-    try:
-        tool(name)
-    except BadInput as error:
-        return str(error)
-    return ""
-
-
-@functools.cache
-def makers() -> dict[str, str]:
-    """The step that makes each file."""
-    return {file: name for name in ORDER for file in declaration(name).outputs}
-
-
 def sources(name: str) -> list[str]:
     """The steps whose files a step reads, in order."""
-    found = {makers()[file] for file in declaration(name).inputs if file != ADK}
+    found = {MAKERS[file] for file in declaration(name).inputs if file != ADK}
     return [step for step in ORDER if step in found]
 
 
@@ -220,22 +181,20 @@ def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str
     """
     out: dict[str, str] = {}
     for name in ORDER:
-        if name not in names:
-            continue
-        if name in reasons:
-            out[name] = reasons[name]
-        elif name != LENIENT:
-            lost = [source for source in sources(name) if source in out]
-            if lost:
-                out[name] = f"needs {' and '.join(lost)}"
+        lost = [step for step in sources(name) if step in out] if name != LENIENT else []
+        if name in names and (name in reasons or lost):
+            out[name] = reasons.get(name) or f"needs {' and '.join(lost)}"
     return out
 
 
 def left_out(names: Collection[str], vectors: bool = True) -> dict[str, str]:
     """Which of these steps cannot run here, and why; vectors: there are requests and answers."""
-    reasons = {name: reason for name in names if (reason := missing(name))}
-    if not vectors:
-        reasons |= dict.fromkeys(WITH_VECTORS, NO_VECTORS)
+    reasons = {} if vectors else dict.fromkeys(WITH_VECTORS, NO_VECTORS)
+    for name in names:
+        try:
+            tool(name)
+        except BadInput as error:
+            reasons.setdefault(name, str(error))
     return without(names, reasons)
 
 

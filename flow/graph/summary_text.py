@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,100 +20,87 @@ SHARE = 0.01  # smaller modules are left out of it
 
 def text(report: Summary) -> str:
     """One screen."""
+    return "\n".join(line.rstrip() for line in _lines(report))
+
+
+def _lines(report: Summary) -> Iterator[str]:
     nbits = f", {report.nbits} bits" if report.nbits else ""
     parameters = " ".join(f"{name}={value}" for name, value in report.parameters.items())
     first = report.met is False  # of the marks: the clock is missed
-    lines = [
-        *(f"! {mark}" for mark in report.marks[:first]),
-        f"{report.design}{nbits}{report.place}{': ' if parameters else ''}{parameters}",
-        *(f"  ! {mark}" for mark in report.marks[first:]),
-        "",
-    ]
-    lines += [f"{name:<14}  {value}" for name, value in _rows(report) if value]
-    modules = [
-        module_area
-        for module_area in _together(report.area_by_module)
-        if module_area.path and module_area.share >= SHARE
-    ]
-    modules = sorted(modules, key=lambda module: -module.area_um2)[:MODULES]
+    yield from (f"! {mark}" for mark in report.marks[:first])
+    yield f"{report.design}{nbits}{report.place}{': ' if parameters else ''}{parameters}"
+    yield from (f"  ! {mark}" for mark in report.marks[first:])
+    yield ""
+    yield from (f"{name:<14}  {value}" for name, value in _rows(report) if value)
+    modules = [found for found in _together(report.area_by_module) if found.path and found.share >= SHARE]
     if modules:
-        lines += ["", f"{'module':<34} {'um^2':>10} {'share':>7}  {'cells':>7}"]
-        for module in modules:
-            path = module.path if len(module.path) <= 34 else f"...{module.path[-31:]}"
-            lines.append(f"{path:<34} {module.area_um2:>10,.0f} {module.share:>7.1%}  {module.cells:>7,}")
-    rest = [f"not done: {name}: {reason}" for name, reason in report.left_out.items()]
-    rest += [f"note: {caveat}" for caveat in report.caveats]
-    lines += ["", *rest] if rest else []
-    steps = ", ".join(
-        f"{step.name} {step.seconds:.1f}{' (cached)' if step.cached else ''}" for step in report.steps
-    )
-    lines += ["", f"seconds: {steps}"]
+        yield ""
+        yield f"{'module':<34} {'um^2':>10} {'share':>7}  {'cells':>7}"
+    for module in sorted(modules, key=lambda module: -module.area_um2)[:MODULES]:
+        path = module.path if len(module.path) <= 34 else f"...{module.path[-31:]}"
+        yield f"{path:<34} {module.area_um2:>10,.0f} {module.share:>7.1%}  {module.cells:>7,}"
+    if report.left_out or report.caveats:
+        yield ""
+    yield from (f"not done: {name}: {reason}" for name, reason in report.left_out.items())
+    yield from (f"note: {caveat}" for caveat in report.caveats)
+    steps = (f"{step.name} {step.seconds:.1f}{' (cached)' if step.cached else ''}" for step in report.steps)
+    yield ""
+    yield f"seconds: {', '.join(steps)}"
     if report.seconds is not None:
-        lines.append(f"all together {report.seconds:.1f} s")
+        yield f"all together {report.seconds:.1f} s"
     products = report.products or {}
-    for name in ("layout", "synthesis"):
-        if name in products:
-            lines.append(f"products: {Path(products[name])}")
-            break
-    return "\n".join(line.rstrip() for line in lines)
+    made = products.get("layout") or products.get("synthesis")
+    if made:
+        yield f"products: {Path(made)}"
 
 
 def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
     """Modules of one list with the same cells as one line."""
-    groups: dict[tuple[str, int], list[ModuleArea]] = {}
+    groups: defaultdict[tuple[str, int], list[ModuleArea]] = defaultdict(list)
     for module in modules:
-        groups.setdefault((ONE_OF_MANY.sub("", module.path), module.cells), []).append(module)
-    for (path, _), group in groups.items():
+        groups[ONE_OF_MANY.sub("", module.path), module.cells].append(module)
+    for (path, cells), group in groups.items():
         name = f"{path} ({len(group)})" if len(group) > 1 else group[0].path
         area, share = sum(member.area_um2 for member in group), sum(member.share for member in group)
-        yield ModuleArea(
-            name, group[0].module, area, share=share, cells=sum(member.cells for member in group)
-        )
+        yield ModuleArea(name, group[0].module, area, share=share, cells=cells * len(group))
 
 
-def _rows(report: Summary) -> list[tuple[str, str]]:
+def _rows(report: Summary) -> Iterator[tuple[str, str]]:
     before, after = report.before_layout or Figures(), report.after_layout or Figures()
     missed = "" if report.met is not False else ", missed"
     if missed and report.met_ns is not None:
         missed += f"; {report.met_ns:.3f} ns is met"
-    rows = [("clock", f"{report.clock_ns:g} ns ({MHZ / report.clock_ns:.0f} MHz){missed}")]
+    yield "clock", f"{report.clock_ns:g} ns ({MHZ / report.clock_ns:.0f} MHz){missed}"
     if report.cells is not None:
         gates = f", {report.clock_gates:,} clock gates" if report.clock_gates else ""
         cells = f"{report.cells:,} cells, {report.flops:,} flip-flops{gates}"
-        rows.append(("area", f"{report.area_um2:,.0f} um^2: {cells}"))
+        yield "area", f"{report.area_um2:,.0f} um^2: {cells}"
     if (core := report.core) is not None:
         power = "" if core.power_mw is None else f", {core.power_mw:.3f} mW"
         energies = "".join(f", {name} {value:.4g} nJ" for name, value in (core.energy_nj or {}).items())
-        rows.append(
-            (
-                f"{core.instance} alone",
-                f"{core.area_um2:,.0f} um^2: {core.cells:,} cells, {core.flops:,} "
-                f"flip-flops{power}{energies}",
-            )
-        )
+        cells = f"{core.cells:,} cells, {core.flops:,} flip-flops{power}{energies}"
+        yield f"{core.instance} alone", f"{core.area_um2:,.0f} um^2: {cells}"
     if after.die_um is not None:
         width, height = after.die_um
         wire = f", {after.wire_um / 1000:.1f} mm of wire" if after.wire_um is not None else ""
-        rows.append(("die", f"{width:.0f} x {height:.0f} um, {after.density:.0%} full{wire}"))
-    hold = f"{after.hold_wns_ns:+.3f} ns" if after.hold_wns_ns is not None else ""
-    rows.append(("slack", _slack(before, after)))
-    rows.append(("hold slack", hold))
+        yield "die", f"{width:.0f} x {height:.0f} um, {after.density:.0%} full{wire}"
+    yield "slack", _slack(before, after)
+    yield "hold slack", f"{after.hold_wns_ns:+.3f} ns" if after.hold_wns_ns is not None else ""
     if path := report.worst_path:
-        rows.append(("worst path", told(path.start, path.end, path.cells, path.modules, PATH_MODULES)))
-    rows.append(("highest clock", _both(before.fmax_mhz, after.fmax_mhz, "{:.1f} MHz")))
-    rows.append(("period", _both(before.period_ns, after.period_ns, "{:g} ns, searched")))
+        yield "worst path", told(path.start, path.end, path.cells, path.modules, PATH_MODULES)
+    yield "highest clock", _both(before.fmax_mhz, after.fmax_mhz, "{:.1f} MHz")
+    yield "period", _both(before.period_ns, after.period_ns, "{:g} ns, searched")
     for figures, where in ((before, ""), (after, " after layout")):
-        rows.append(("tried (ns)", f"{clock_search.told(figures.trials)}{where}" if figures.trials else ""))
+        yield "tried (ns)", f"{clock_search.told(figures.trials)}{where}" if figures.trials else ""
     unreal = f" at {report.clock_ns:g} ns" if missed else ""
-    rows.append(("power", _both(before.power_mw, after.power_mw, f"{{:.3f}} mW{unreal}")))
+    yield "power", _both(before.power_mw, after.power_mw, f"{{:.3f}} mW{unreal}")
     for name, cycles in report.cycles.items():
         time = f", {_short(report.time_ns[name])} ns" if name in report.time_ns else ""
         at = f" at {report.met_ns:.3f} ns" if time and missed else ""
-        rows.append((name, f"{cycles:,} cycles{time}{at}{_energy(report, name)}"))
+        yield name, f"{cycles:,} cycles{time}{at}{_energy(report, name)}"
     ran = [f"{test.passed} passed, {test.failed} failed at {where}" for where, test in report.tests.items()]
-    rows.append(("tests", "; ".join(ran) or "none"))
-    rows.append(("equivalence", report.equivalence.summary if report.equivalence else ""))
-    return rows
+    yield "tests", "; ".join(ran) or "none"
+    yield "equivalence", report.equivalence.summary if report.equivalence else ""
 
 
 def _short(value: float) -> str:
