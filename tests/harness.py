@@ -45,14 +45,7 @@ def examples(count):
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 
 
-def any_stream(
-    rtl,
-    cl,
-    moduli,
-    factors,
-    request_of,
-    judge,
-):
+def any_stream(rtl, cl, moduli, factors, request_of, judge):
     """Hypothesis: any stream of products with any delays and stalls; CL and RTL agree in every stamp.
 
     request_of: a modulus and two numbers -> a request and its statics; judge: (modulus, request, answer).
@@ -116,48 +109,27 @@ def residue(row, domain, nbits):
     return row.a * row.b * scale % row.mod
 
 
-def run_products(
-    unit,
-    rows,
-    domain,
-    nbits,
-    stage,
-    stall=None,
-):
+def sent(component, rows, stage, stall=None, **options):
+    """All rows through a component."""
+    with simulate(component, stage) as simulation:
+        return simulation.run([row.request for row in rows], stall=stall, **delays(rows), **options)
+
+
+def run_products(unit, rows, domain, nbits, stage, stall=None):
     """All rows through a multiplier; each answer is compared with the row's."""
-    with simulate(unit, stage) as sim:
-        run = sim.run(
-            [row.request for row in rows],
-            statics=[{"modulus": row.mod} for row in rows],
-            stall=stall,
-            **delays(rows),
-        )
+    run = sent(unit, rows, stage, stall, statics=[{"modulus": row.mod} for row in rows])
     for row, answer in zip(rows, run.responses, strict=True):
         row.judge(answer, residue(row, domain, nbits), f"stage {stage}")
     return run
 
 
-def run_mod_exps(
-    machine,
-    rows,
-    design,
-    nbits,
-    stage,
-    stall=None,
-    **settings,
-):
+def run_mod_exps(machine, rows, design, nbits, stage, stall=None, **settings):
     """All rows through a machine; status and result of each are compared with the row's."""
     with simulate(machine, stage) as simulation:
         return judged_mod_exps(simulation, rows, design, nbits, stall, **settings)
 
 
-def run_native(
-    design,
-    rows,
-    nbits,
-    stall=None,
-    **settings,
-):
+def run_native(design, rows, nbits, stall=None, **settings):
     """All rows through the hardware of a design, natively."""
     return run_mod_exps(design.at(nbits, **settings).rtl(), rows, design, nbits, "native", stall, **settings)
 
@@ -177,14 +149,7 @@ def check_powers(machine, operands):
     return run
 
 
-def judged_mod_exps(
-    simulation,
-    rows,
-    design,
-    nbits,
-    stall=None,
-    **settings,
-):
+def judged_mod_exps(simulation, rows, design, nbits, stall=None, **settings):
     """All rows through a simulated machine; status and result of each are compared with the row's."""
     carried = design.at(nbits, **settings).carried
     run = simulation.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
@@ -201,29 +166,22 @@ def stamps(run):
 def check_fl_products(rows, domain, nbits):
     """Every row at the functional level."""
     for row in rows:
-        row.judge(
-            make_domain(domain, row.mod, nbits).product(row.a, row.b),
-            residue(row, domain, nbits),
-            "the functional level",
-        )
+        answer = make_domain(domain, row.mod, nbits).product(row.a, row.b)
+        row.judge(answer, residue(row, domain, nbits), "the functional level")
 
 
 def check_fl_mod_exps(design, rows, nbits, **settings):
     """Every row at the functional level."""
+    machine = design.at(nbits, **settings)
     for row in rows:
-        row.judge(
-            design.at(nbits, **settings).fl(*row.request),
-            row.golden(design, nbits, **settings),
-            "the functional level",
-        )
+        row.judge(machine.fl(*row.request), row.golden(design, nbits, **settings), "the functional level")
 
 
 def check_formula(design, rows, run, nbits, **settings):
     """The closed formula on the rows without delays whose machine was idle when they came."""
+    cycles = design.at(nbits, **settings).cycles
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
         if row.sink_delay == 0 and accepted > free:
-            row.judge(
-                done - accepted, design.at(nbits, **settings).cycles(*row.request), "in cycles, the hardware"
-            )
+            row.judge(done - accepted, cycles(*row.request), "in cycles, the hardware")
         free = done

@@ -130,30 +130,28 @@ class Operation:
     golden: tuple[int, int]
 
 
-def operations(machine, count, seed=0):
+def operations(machine, count):
     """Operations with several keys, and between them requests that are refused."""
-    rng = random.Random(seed)
+    rng = random.Random(0)
     found = []
-    names = machine.programmed.names
+    design, names = machine.design, machine.programmed.names
     for at in range(count):
-        key = seeded_key(machine.nbits, seed * count + at + 1, machine.programmed.e_nbits)
+        key = seeded_key(machine.nbits, at + 1, machine.programmed.e_nbits)
         assert key.d is not None
         held = machine.with_key(key, rng.randrange)
         message = rng.choice(messages(key, rng))
         request = held.carried(message, key.d, key.n)
+        fields = dict(zip(names, request, strict=True))
         found.append(Operation(f"key {at}", request, key, (Status.OK, pow(message, key.d, key.n))))
-        wrong = (
-            {"mod": 0} if at % 3 == 0 else {"mod": key.n - 1, "base": 1} if at % 3 == 1 else {"base": key.n}
-        )
-        refused = tuple({**dict(zip(names, request, strict=True)), **wrong}.values())
-        design = machine.design
+        wrong = ({"mod": 0}, {"mod": key.n - 1, "base": 1}, {"base": key.n})[at % 3]
+        refused = tuple({**fields, **wrong}.values())
         status = operand_status(
             refused[0], refused[2], odd_only=design.odd_only, reduced_only=design.reduced_only
         )
         if status is not Status.OK:
             found.append(Operation(f"refused {at}", refused, None, (status, 0)))
         if "p" in names:
-            even = tuple({**dict(zip(names, request, strict=True)), "p": 4}.values())
+            even = tuple({**fields, "p": 4}.values())
             found.append(Operation(f"even prime {at}", even, None, (Status.BAD_KEY, 0)))
     return found
 

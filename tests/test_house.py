@@ -1,6 +1,8 @@
 """The house: arrows between rooms run upward, and traps of PyMTL3 that no tool reports."""
 
 import ast
+import collections
+import functools
 import re
 
 import pytest
@@ -70,19 +72,30 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
 
 
+in_every = functools.partial(pytest.mark.parametrize, "file", ids=lambda file: str(file.relative_to(ROOT)))
+
+
 def room_of(file):
     return file.relative_to(ROOT).parts[0]
 
 
-def imported_packages(file):
-    """Top-level names of the packages that a file imports, anywhere in it."""
-    names = set()
+def module_of(file):
+    """The name of the module below modexlab."""
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(file):
+    """(level, name of the module, names that are imported from it) of all imports, anywhere in a file."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names.add((node.module or "").split(".")[0])
-    return names
+            yield from ((0, alias.name, []) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.level, node.module or "", [alias.name for alias in node.names]
+
+
+def imported_packages(file):
+    """Top-level names of the packages that a file imports."""
+    return {name.split(".")[0] for level, name, _ in imports_of(file) if not level}
 
 
 # every worker collects: only files that have the word are parsed
@@ -93,20 +106,16 @@ def imported_rooms(file):
     """The rooms that a file imports from, relatively or as modexlab.<room>."""
     rooms = set()
     depth = len(file.relative_to(ROOT).parts) - 1  # dots that lead out of the file's room
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            parts = (node.module or "").split(".")
-            if node.level == 0 and parts[0] == "modexlab" and len(parts) > 1:
-                rooms.add(parts[1])
-            elif node.level == depth + 1:
-                rooms |= {parts[0]} if parts[0] else {alias.name for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
-            rooms |= {name[1] for name in names if name[0] == "modexlab" and len(name) > 1}
+    for level, name, names in imports_of(file):
+        parts = name.split(".")
+        if not level and parts[0] == "modexlab":
+            rooms |= set(parts[1:2])
+        elif level == depth + 1:
+            rooms |= set(parts[:1] if name else names)
     return rooms - {room_of(file)}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@in_every(argvalues=FILES)
 def test_arrows_run_upward(file):
     assert imported_rooms(file) <= BELOW[room_of(file)]
 
@@ -116,7 +125,7 @@ def test_arrows_run_upward_inside_a_room(room):
     for file in sorted((ROOT / room).rglob("*.py")):
         if file.name == "construct.py" or "examples" in file.parts:  # loaded by their paths, from outside
             continue
-        module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        module = module_of(file)
         for used in sources.imports(module):
             if used.split(".")[0] == room:
                 order = INSIDE[room]
@@ -125,15 +134,12 @@ def test_arrows_run_upward_inside_a_room(room):
 
 def test_general_code_knows_no_rsa():
     """A file that knows RSA no more leaves the list."""
-    files = [file for room in GENERAL for file in (ROOT / room).rglob("*.py")]
-    modules = [
-        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files
-    ]
+    modules = [module_of(file) for room in GENERAL for file in (ROOT / room).rglob("*.py")]
     assert len(modules) > 200
     assert {name for name in modules if any(map(RSA.match, sources.imports(name)))} == RSA_PLUGINS
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@in_every(argvalues=FILES)
 def test_no_string_reaches_an_upper_room(file):
     """Neither a program that is started nor a module that is loaded by its name: the test of imports would
     not see it.
@@ -148,9 +154,7 @@ def test_no_string_reaches_an_upper_room(file):
 
 def test_no_circles():
     """No module imports itself by way of others, not even inside a function."""
-    modules = {
-        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in FILES
-    }
+    modules = set(map(module_of, FILES))
     left = {module: set(sources.imports(module)) & modules - {module} for module in modules}
     while free := {module for module, used in left.items() if not used}:
         left = {module: used - free for module, used in left.items() if module not in free}
@@ -185,7 +189,7 @@ def test_functional_level_knows_no_clock(tmp_path):
     assert users_of_pymtl3(tmp_path) == [planted]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@in_every(argvalues=FILES)
 def test_every_file_says_what_it_is(file):
     text = file.read_text()
     assert not text.strip() or ast.get_docstring(ast.parse(text)), file
@@ -196,20 +200,18 @@ def repeated_blocks(text):
     found = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ClassDef):
-            blocks = [
+            functions = [inner for inner in ast.walk(node) if isinstance(inner, ast.FunctionDef)]
+            blocks = collections.Counter(
                 inner.name
-                for inner in ast.walk(node)
-                if isinstance(inner, ast.FunctionDef)
-                and any(
-                    isinstance(mark, ast.Name) and mark.id.startswith("update")
-                    for mark in inner.decorator_list
-                )
-            ]
-            found += [f"{node.name}.{name}" for name in set(blocks) if blocks.count(name) > 1]
+                for inner in functions
+                for mark in inner.decorator_list
+                if isinstance(mark, ast.Name) and mark.id.startswith("update")
+            )
+            found += [f"{node.name}.{name}" for name, count in blocks.items() if count > 1]
     return found
 
 
-@pytest.mark.parametrize("file", HARDWARE, ids=lambda file: str(file.relative_to(ROOT)))
+@in_every(argvalues=HARDWARE)
 def test_blocks_of_a_component_have_names_of_their_own(file):
     """PyMTL3 keeps one syntax tree per class and block name: a repeated name would run one block twice."""
     assert repeated_blocks(file.read_text()) == []

@@ -42,11 +42,9 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 def tracked():
     """Files of the repository, or of the folder where there is no git."""
     run = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
-    if run.returncode:
-        return [
-            path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file() and ".venv" not in path.parts
-        ]
-    return [path for name in run.stdout.splitlines() if (path := Path(name)) and (ROOT / path).is_file()]
+    known = map(ROOT.joinpath, run.stdout.splitlines())
+    there = (path for path in ROOT.rglob("*") if ".venv" not in path.parts) if run.returncode else known
+    return [path.relative_to(ROOT) for path in there if path.is_file()]
 
 
 def tokens(file):

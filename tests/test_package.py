@@ -2,7 +2,6 @@
 checkout.
 """
 
-import ast
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from modexlab.rtl.sim import cache, simulate
 
 from tests.paths import ROOT
 from tests.rtl.sim.examples import Pass
+from tests.test_house import BELOW, imported_packages
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,7 +25,7 @@ else:
     import tomli as tomllib
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")
+ROOMS = tuple(BELOW)
 OURS = {"modexlab"}
 DISTRIBUTIONS = command.DISTRIBUTIONS | {"elftools": "pyelftools"}
 NOT_SHIPPED = {"pytest"}
@@ -36,29 +36,15 @@ def name_of(requirement):
     return re.split(r"[<>=!~;\[ ]", requirement)[0].lower().replace("_", "-")
 
 
-def imported(file):
-    """The top modules of other packages that a file imports, anywhere in it."""
-    names = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names.add((node.module or "").split(".")[0])
-    return names - OURS - sys.stdlib_module_names
-
-
 def test_all_that_is_imported_is_declared():
     core = {name_of(dependency) for dependency in PROJECT["dependencies"]}
-    extras = {
-        name_of(item)
-        for extra in ("flow", "report", "soc")
-        for item in PROJECT["optional-dependencies"][extra]
-    }
+    optional = PROJECT["optional-dependencies"]
+    extras = {name_of(item) for extra in ("flow", "report", "soc") for item in optional[extra]}
     for room in ROOMS:
         for file in (ROOT / room).rglob("*.py"):
             if "examples" in file.parts:  # with tests of their own
                 continue
-            for module in imported(file):
+            for module in imported_packages(file) - OURS - sys.stdlib_module_names:
                 name = DISTRIBUTIONS.get(module, module).lower().replace("_", "-")
                 assert name in core | extras, (
                     f"{file} imports {module}, which pyproject.toml does not declare"
@@ -97,19 +83,22 @@ def test_version(capsys):
     ],
 )
 def test_a_missing_extra_is_named(module, remedy, monkeypatch, capsys):
-    def execute(args):
-        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
-
-    monkeypatch.setattr("modexlab.eval.cli.commands.show.designs.execute", execute)
+    without(module, monkeypatch)
     assert command.main(["show", "designs"]) == 2
     assert capsys.readouterr().err == f"modexlab: error: {remedy}\n"
 
 
-def test_a_missing_module_of_ours_is_a_bug(monkeypatch):
+def without(module, monkeypatch):
+    """A command that needs a module that is missing."""
+
     def execute(args):
-        raise ModuleNotFoundError("No module named 'modexlab.rtl.nix'", name="modexlab.rtl.nix")
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
     monkeypatch.setattr("modexlab.eval.cli.commands.show.designs.execute", execute)
+
+
+def test_a_missing_module_of_ours_is_a_bug(monkeypatch):
+    without("modexlab.rtl.nix", monkeypatch)
     with pytest.raises(ModuleNotFoundError):
         command.main(["show", "designs"])
 
@@ -121,25 +110,10 @@ def test_a_missing_module_of_ours_is_a_bug(monkeypatch):
 def wheel(tmp_path_factory):
     """Built from a copy of what git has, so that nothing of a build stays in the checkout."""
     directory = tmp_path_factory.mktemp("wheel")
-    listed = subprocess.run(
-        [
-            "git",
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            *ROOMS,
-            "*.toml",
-            "setup.py",
-            "README.md",
-            "LICENSE",
-        ],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.split()
-    for name in listed:
+    command = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
+    files = (*ROOMS, "*.toml", "setup.py", "README.md", "LICENSE")
+    listed = subprocess.run([*command, *files], cwd=ROOT, check=True, capture_output=True, text=True)
+    for name in listed.stdout.split():
         if (ROOT / name).is_file():
             (directory / "source" / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / "source" / name).write_bytes((ROOT / name).read_bytes())

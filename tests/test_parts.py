@@ -14,15 +14,21 @@ from tests.harness import regress_if
 
 def left(names, part=None, design=None):
     """Return the tests with these names that the hook keeps."""
+    items = [SimpleNamespace(nodeid=name, own_markers=[]) for name in names]
+    deselected = collected(items, part, design)
+    kept = [item.nodeid for item in items]
+    assert Counter(kept) + Counter(item.nodeid for item in deselected) == Counter(names)
+    return kept
+
+
+def collected(items, part=None, design=None):
+    """The items that the hook takes out of these."""
     deselected = []
     hook = SimpleNamespace(pytest_deselected=lambda items: deselected.extend(items))
     options = {"--part": part, "--design": design}
     config = SimpleNamespace(getoption=options.__getitem__, hook=hook)
-    items = [SimpleNamespace(nodeid=name, own_markers=[]) for name in names]
     conftest.pytest_collection_modifyitems(config, items)
-    kept = [item.nodeid for item in items]
-    assert Counter(kept) + Counter(item.nodeid for item in deselected) == Counter(names)
-    return kept
+    return deselected
 
 
 def test_parts_are_a_partition():
@@ -70,16 +76,15 @@ def test_tests_of_a_design(design, test, runs):
 
 def test_long_runs_of_the_design_are_no_longer_left_out():
     """With --design, a test that is marked as long but belongs to this design loses the mark."""
-    options = {"--part": None, "--design": "ssmm"}
-    config = SimpleNamespace(getoption=options.__getitem__, hook=None)
-    tests = [f"tests/rtl/sim/test_power_up.py::test_reset[{name}]" for name in ("ssmm", "mont")]
     items = [
-        SimpleNamespace(nodeid=test, own_markers=[mark.mark for mark in regress_if(True, of=name)])
-        for test, name in zip(tests, ("ssmm", "mont"), strict=True)
+        SimpleNamespace(
+            nodeid=f"tests/rtl/sim/test_power_up.py::test_reset[{name}]",
+            own_markers=[mark.mark for mark in regress_if(True, of=name)],
+        )
+        for name in ("ssmm", "mont")
     ]
     both = list(items)
-    config.hook = SimpleNamespace(pytest_deselected=lambda items: None)
-    conftest.pytest_collection_modifyitems(config, items)
+    collected(items, design="ssmm")
     assert items == both[:1]
     assert [len(item.own_markers) for item in both] == [0, 1]
 

@@ -384,7 +384,7 @@ def test_broken_vectors(text, tmp_path):
         ),
         ({"names": VECTORS["names"] | {"istream_val": "in_valid"}}, "there is no istream_val"),
         ({"ports": {"request": {"nbits": -1}, "response": {"nbits": 8}}}, "request: nbits is -1"),
-        ({"ports": {"request": {"nbits": 16}}}, "it has no 'response'"),
+        ({"ports": {"request": {"nbits": 16}}}, "ports: response is missing"),
         ({"rows": [{"requests": ["zz"], "expected": [1]}]}, "'zz' is no number"),
         ({"rows": [{"requests": [65536], "expected": [1]}]}, "row 0: 0x10000 does not fit into the 16 bits"),
         ({"rows": [{"requests": [-1], "expected": [1]}]}, "-1 is negative"),

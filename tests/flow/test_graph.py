@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 from modexlab.fl.errors import BadInput
-from modexlab.flow import isolated, product
+from modexlab.flow import isolated, product, progress
 from modexlab.flow.graph import graph, runner, step
 from modexlab.flow.graph.figures import Summary
 from modexlab.flow.kit import kit
@@ -56,6 +56,28 @@ def counter(tmp_path):
     return VerilogFiles((path,), "counter")
 
 
+def written(directory, **texts):
+    """Verilog files, in this order."""
+    for name, text in texts.items():
+        (directory / f"{name}.v").write_text(text)
+    return [directory / f"{name}.v" for name in texts]
+
+
+def elaborated(directory, top, *arguments):
+    """The text of Verilog files, and the design as yosys has read it."""
+    (directory / "work").mkdir(exist_ok=True)
+    (directory / "design.sv").write_text(one_text(*arguments))
+    read_design.read_design(directory / "design.sv", top, directory / "work")
+    return (directory / "design.sv").read_text(), (directory / "work" / "coarse.json").read_text()
+
+
+def fails_at(directory, command):
+    """A step that ends with exit code 2: its message."""
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+    assert done.returncode == 2
+    return done.stderr
+
+
 # ---- declarations
 
 
@@ -85,7 +107,6 @@ def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
     folder.mkdir()
     (folder / "configure.yml").write_text(STEP_OF_A_USER)
     (folder / "step.py").write_text(ADAPTER_OF_A_USER)
-    env = os.environ | {"PYTHONPATH": str(tmp_path), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     code = (
         "from pathlib import *; from modexlab.flow.graph import graph; from modexlab.flow.graph.runner "
         "import run_flow; "
@@ -93,17 +114,14 @@ def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
         f"{{'least': 3}}); "
         "print(graph.sources('lines'), outcome.files()['lines.json'].read_text())"
     )
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("['synthesis']")
-    assert json.loads(done.stdout.partition("]")[2]) == {"lines": 1, "least": 3}
-    graph_of = ("mflowgen", "run", "--design", str(package / "flow"))
+    printed = mflowgen(tmp_path, sys.executable, "-c", code, PYTHONPATH=str(tmp_path))
+    sources, _, made = printed.partition("]")
+    assert sources == "['synthesis'" and json.loads(made) == {"lines": 1, "least": 3}
     build = tmp_path / "build"
     build.mkdir()
-    for command in (graph_of, ("make", "list")):
-        done = subprocess.run(command, cwd=build, env=env, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert " : lines" in done.stdout
+    for command in (("mflowgen", "run", "--design", str(package / "flow")), ("make", "list")):
+        printed = mflowgen(build, *command, PYTHONPATH=str(tmp_path))
+    assert " : lines" in printed
 
 
 def test_a_step_depends_on_its_own_sources():
@@ -147,20 +165,28 @@ def test_declaration_is_whole(name):
         assert graph.defaults()[key] == value, key
 
 
-def test_unknown_step_and_parameter():
-    with pytest.raises(BadInput, match="unknown step 'tming': did you mean 'timing'"):
-        graph.declaration("tming")
-    with pytest.raises(BadInput, match="unknown parameter of the flow 'nbit'"):
-        graph.checked({"nbit": 8})
-    with pytest.raises(BadInput, match="unknown parameter of the flow 'nbits'"):
-        graph.checked({"nbits": 8})  # the flow knows no designs
-    with pytest.raises(BadInput, match=r"density = many: give a number, such as 0\.7"):
-        graph.checked({"density": "many"})
+@pytest.mark.parametrize(
+    ("call", "argument", "message"),
+    [
+        (graph.declaration, "tming", "unknown step 'tming': did you mean 'timing'"),
+        (graph.checked, {"nbit": 8}, "unknown parameter of the flow 'nbit'"),
+        (graph.checked, {"nbits": 8}, "unknown parameter of the flow 'nbits'"),  # the flow knows no designs
+        (graph.checked, {"density": "many"}, r"density = many: give a number, such as 0\.7"),
+        (graph.checked, {"fmax": "yes"}, "fmax = yes: give True or False"),
+        (
+            graph.mflowgen_parameters,
+            {"settings": "a=b"},
+            r"settings = a=b: give a dictionary, such as \{'nstages': 2\}",
+        ),
+    ],
+)
+def test_unknown_step_and_parameter(call, argument, message):
+    with pytest.raises(BadInput, match=message):
+        call(argument)
+
+
+def test_texts_are_values():
     assert graph.checked({"detailed": "false"})["detailed"] is False  # as commands of the ledger write it
-    with pytest.raises(BadInput, match="fmax = yes: give True or False"):
-        graph.checked({"fmax": "yes"})
-    with pytest.raises(BadInput, match=r"settings = a=b: give a dictionary, such as \{'nstages': 2\}"):
-        graph.mflowgen_parameters({"settings": "a=b"})
 
 
 def test_words_of_the_export():
@@ -246,8 +272,9 @@ def test_every_python_starts_without_the_current_directory():
 # ---- mflowgen
 
 
-def mflowgen(directory, *arguments):
-    env = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+def mflowgen(directory, *arguments, **variables):
+    """The output of mflowgen or make, or of another program in an environment with both."""
+    env = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"} | variables
     done = subprocess.run(
         arguments, cwd=directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -318,16 +345,18 @@ def test_step_in_a_directory(tmp_path, own_cache, counter):
     assert len(list(own_cache.glob("synthesis-*.tree"))) == 1
 
 
-def test_step_refuses(tmp_path):
-    for name, message in (
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
         ("tming", "unknown step 'tming'"),
         ("timing", "inputs/adk is not there: run the step adk first"),
         ("rtl", "the step rtl is `modexlab asic DESIGN --export outputs`"),
-    ):
-        done = subprocess.run([*STEP, name], cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 2
-        assert done.stderr.startswith("modexlab: error: ") and message in done.stderr
-        assert not (tmp_path / "outputs").exists()
+    ],
+)
+def test_step_refuses(tmp_path, name, message):
+    said = fails_at(tmp_path, [*STEP, name])
+    assert said.startswith("modexlab: error: ") and message in said
+    assert not (tmp_path / "outputs").exists()
 
 
 def test_corrupt_design_kit(tmp_path, own_cache, counter):
@@ -337,9 +366,8 @@ def test_corrupt_design_kit(tmp_path, own_cache, counter):
     shutil.copytree(kit.find().lib.parent, tmp_path / "inputs" / "adk")
     lib = tmp_path / "inputs" / "adk" / "stdcells.lib"
     lib.write_bytes(lib.read_bytes()[:100_000])
-    done = subprocess.run([*STEP, "synthesis"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert re.search(r"the design kit is damaged, \S+stdcells.lib", done.stderr)
+    said = fails_at(tmp_path, [*STEP, "synthesis"])
+    assert re.search(r"the design kit is damaged, \S+stdcells.lib", said)
     assert not list(own_cache.glob("synthesis-*")) and not list(own_cache.glob("build-*"))
 
 
@@ -390,8 +418,7 @@ def test_what_an_entry_depends_on(tmp_path):
     names = []
     for place, text in (("one", "x"), ("two", "x"), ("three", "y")):
         (tmp_path / place).mkdir()
-        (tmp_path / place / "design.v").write_text(text)
-        names.append(VerilogFiles((tmp_path / place / "design.v",), "top").entry_name)
+        names.append(VerilogFiles((*written(tmp_path / place, design=text),), "top").entry_name)
     assert names[0] == names[1] != names[2]
 
 
@@ -399,17 +426,16 @@ def test_included_files(tmp_path):
     """Every module that includes a file has it, and a cache entry depends on the text that comes of it."""
     (tmp_path / "parts").mkdir()
     (tmp_path / "size.vh").write_text("localparam SIZE = 8;\n")
-    for name in ("top", "parts/adder"):
-        module = Path(name).name
-        (tmp_path / f"{name}.v").write_text(
-            f'module {module}(output [7:0] y);\n`include "size.vh"\nassign y = SIZE;\nendmodule\n'
-        )
-    files = [tmp_path / "top.v", tmp_path / "parts" / "adder.v"]
+    body = '(output [7:0] y);\n`include "size.vh"\nassign y = SIZE;\nendmodule\n'
+    files = (
+        *written(tmp_path, top=f"module top{body}"),
+        *written(tmp_path / "parts", adder=f"module adder{body}"),
+    )
     text = one_text(files)
     assert text.count("localparam SIZE = 8;") == 2 and "`include" not in text
-    before = VerilogFiles(tuple(files), "top").entry_name
+    before = VerilogFiles(files, "top").entry_name
     (tmp_path / "size.vh").write_text("localparam SIZE = 9; // a comment\n")
-    assert VerilogFiles(tuple(files), "top").entry_name != before
+    assert VerilogFiles(files, "top").entry_name != before
     (tmp_path / "size.vh").unlink()
     with pytest.raises(BadInput, match=r"top\.v:2 includes size\.vh, which does not exist"):
         one_text(files)
@@ -418,23 +444,20 @@ def test_included_files(tmp_path):
 def test_inactive_includes(tmp_path):
     """An inactive `include is not read and takes nothing from an active one; synthesis defines SYNTHESIS."""
     (tmp_path / "body.vh").write_text("wire body;\n")
-    (tmp_path / "top.v").write_text(
+    top = (
         '`ifndef SYNTHESIS\n`include "body.vh"\n`include "missing.vh"\n`endif\n'
         'module top;\n`include "body.vh"\nendmodule\n'
     )
-    text = one_text([tmp_path / "top.v"])
+    text = one_text(written(tmp_path, top=top))
     assert text.count("wire body;") == 1
     assert text.index("module top") < text.index("wire body;") < text.index("endmodule")
 
 
 def test_module_in_two_files(tmp_path):
     """Both files are named; a listed file that another one includes is read once."""
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.v").write_text(
-            '// module part\nmodule part;\ninitial $display("module part");\nendmodule\n'
-        )
-    (tmp_path / "top.v").write_text('`include "one.v"\nmodule top; part part(); endmodule\n')
-    files = [tmp_path / f"{name}.v" for name in ("one", "top", "two")]
+    part = '// module part\nmodule part;\ninitial $display("module part");\nendmodule\n'
+    top = '`include "one.v"\nmodule top; part part(); endmodule\n'
+    files = written(tmp_path, one=part, top=top, two=part)
     assert one_text(files[:2]).count("endmodule") == 2
     with pytest.raises(BadInput, match=r"^module part is defined twice, in one\.v and in two\.v: leave"):
         one_text(files)
@@ -463,19 +486,13 @@ endmodule
 
 def test_full_case(tmp_path):
     """A case marked as full makes no latch; any other is refused, with its place."""
-    source, design = tmp_path / "cases.v", tmp_path / "design.sv"
-    work = tmp_path / "work"
-    work.mkdir()
-    source.write_text(CASES)
-    design.write_text(one_text([source]))
+    text, words = elaborated(tmp_path, "cases", written(tmp_path, cases=CASES))
     for case in ("case (s[0] & (s[1]))", "casez (s)"):
-        assert f"(* full_case *) {case}" in design.read_text()
-    read_design.read_design(design, "cases", work)
-    assert "$pmux" in (work / "coarse.json").read_text()
-    source.write_text(CASES.replace(" // synopsys full_case", ""))
-    design.write_text(one_text([source]))
+        assert f"(* full_case *) {case}" in text
+    assert "$pmux" in words
+    files = written(tmp_path, cases=CASES.replace(" // synopsys full_case", ""))
     with pytest.raises(BadInput, match=r"^cases: y \(cases\.v:5\) is a latch: assign it in every branch"):
-        read_design.read_design(design, "cases", work)
+        elaborated(tmp_path, "cases", files)
 
 
 def test_inactive_pragmas(tmp_path):
@@ -519,9 +536,11 @@ endmodule
 
 def test_translate_off_without_on(tmp_path):
     """It is refused with its place, and no other file ends it."""
-    first, second = tmp_path / "first.v", tmp_path / "second.v"
-    first.write_text("module first; endmodule\n\n// synopsys translate_off\nmodule no; endmodule\n")
-    second.write_text("module second; endmodule\n// synopsys translate_on\n")
+    first, second = written(
+        tmp_path,
+        first="module first; endmodule\n\n// synopsys translate_off\nmodule no; endmodule\n",
+        second="module second; endmodule\n// synopsys translate_on\n",
+    )
     for files in ([first], [first, second]):
         with pytest.raises(
             BadInput, match=r"^first\.v:3: translate_off without translate_on: add translate_on"
@@ -603,30 +622,66 @@ def test_include_directories_macros_and_lines(tmp_path):
     """Messages name the file and the line that the user knows, in what includes and in what is included."""
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc" / "size.vh").write_text("`ifndef WIDTH\n`define WIDTH 4\n`endif\n")
-    top = tmp_path / "top.v"
     text = (
         '`include "size.vh"\nmodule top(input clk, input [`WIDTH-1:0] a, output [`WIDTH-1:0] '
         "y);\n\nassign y = a;\nendmodule\n"
     )
-    top.write_text(text)
-    with pytest.raises(BadInput, match=r"^top\.v:1 includes size\.vh.*--include DIRECTORY"):
-        one_text([top])
+    (top,) = written(tmp_path, top=text)
     included = (tmp_path / "inc",)
-    assert (
-        VerilogFiles((top,), "top", include=included).entry_name
-        != VerilogFiles((top,), "top", include=included, define=("WIDTH=9",)).entry_name
-    )
-    with pytest.raises(BadInput, match="--define '9W=3' is no macro"):
-        one_text([top], included, ["9W=3"])
-    with pytest.raises(BadInput, match=r"--include .*: there is no such directory"):
-        one_text([top], [tmp_path / "none"])
-    work = tmp_path / "work"
-    work.mkdir()
-    design = tmp_path / "design.sv"
-    design.write_text(one_text([top], included, ["WIDTH=9"]))
-    read_design.read_design(design, "top", work)
-    assert '"bits": [ 2, 3, 4, 5, 6, 7, 8, 9, 10 ]' in (work / "coarse.json").read_text().replace("\n", "")
-    top.write_text(text.replace("= a;", "= b;"))
-    design.write_text(one_text([top], included))
+    for arguments, message in (
+        ([], r"^top\.v:1 includes size\.vh.*--include DIRECTORY"),
+        ([included, ["9W=3"]], "--define '9W=3' is no macro"),
+        ([[tmp_path / "none"]], r"--include .*: there is no such directory"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            one_text([top], *arguments)
+    entries = {VerilogFiles((top,), "top", include=included, define=d).entry_name for d in ((), ("WIDTH=9",))}
+    assert len(entries) == 2
+    _, words = elaborated(tmp_path, "top", [top], included, ["WIDTH=9"])
+    assert '"bits": [ 2, 3, 4, 5, 6, 7, 8, 9, 10 ]' in words.replace("\n", "")
+    written(tmp_path, top=text.replace("= a;", "= b;"))
     with pytest.raises(BadInput, match=r"^top\.v:4: use of undeclared identifier 'b'"):
-        read_design.read_design(design, "top", work)
+        elaborated(tmp_path, "top", [top], included)
+
+
+# ---- progress
+
+
+@pytest.fixture
+def listened(monkeypatch):
+    monkeypatch.setattr(progress, "_listening", True)
+
+
+def test_what_is_said_is_heard(listened, capsys):
+    progress.say("sizing")
+    progress.say("rows", 0.25)
+    lines = capsys.readouterr().err.splitlines()
+    assert [progress.heard(line) for line in lines] == [("sizing", None), ("rows", 0.25)]
+    assert progress.heard("modexlab: error: no") is None
+
+
+def test_nobody_listens(capsys):
+    progress.say("sizing")
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_left(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    remaining = progress.Remaining()
+    assert remaining.told("reading", None) == "reading"
+    assert remaining.told("rows", 0.1) == "rows 10%"
+    now[0] += 30
+    assert remaining.told("rows", 0.4) == "rows 40%, 60 s left"
+    now[0] += 3000
+    assert remaining.told("rows", 0.7) == "rows 70%, 25 min left"
+    assert remaining.told("parts", 0.7) == "parts 70%"
+
+
+def test_what_is_running():
+    running = progress.Running()
+    assert not running.take("place", "begins") and not running.take("timing", "begins")
+    assert not running.take("place", "going", "routing 10%")
+    assert str(running) == "place (routing 10%), timing"
+    assert running.take("place", "done") and not running.take("rtl", "cached")
+    assert str(running) == "timing"

@@ -499,7 +499,7 @@ class TestRouted:
     def test_too_dense_to_route(self, placed, lef, monkeypatch):
         rules = lef.kit
         two = msgspec.structs.replace(rules.routing, layers=rules.routing.layers[:2])
-        lef = dataclasses.replace(lef, rules=msgspec.structs.replace(rules, routing=two))
+        lef = dataclasses.replace(lef, described=msgspec.structs.replace(rules, routing=two))
         monkeypatch.setattr(detailed, "ROUNDS", 1)
         subject = dataclasses.replace(placed, lef=lef)
         found, _ = detailed.route_detailed(subject, global_routing.route_globally(subject))

@@ -10,19 +10,20 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.flow import product
 from modexlab.flow.kit import kit
 from modexlab.flow.netlist import netlist, yosys
-from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.prove.placed import prove_same
 from modexlab.flow.synth import named_cells
 from modexlab.flow.synth.sizing import fanout, sizing
 from modexlab.flow.synth.sizing.circuit import wired
 from modexlab.flow.synth.sizing.families import Families
 from modexlab.flow.synth.sizing.model import Model
-from modexlab.flow.synth.synthesis import SynthesisReport, synthesize
+from modexlab.flow.synth.synthesis import SynthesisReport
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.tables import Tables
 from modexlab.rtl.sim.translation.translate import translate
 
-TOP, WIDTH = "dut", 6
+from tests.flow.designs import TOP, loaded, proof, synthesized, top_of, write_top
+
+WIDTH = 6
 
 # bit 0 of `first` is constant, and its last carry is unused; `FullAddersOdd` is no adder, whatever its
 # called; ports have any names
@@ -65,20 +66,15 @@ endmodule
 def made(tmp_path_factory):
     """The design, synthesised and sized as if it were a wide one."""
     out = tmp_path_factory.mktemp("named")
-    (out / "design.sv").write_text(DESIGN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(named_cells, "LEAST", 1)
-        synthesize(out / "design.sv", TOP, out, clock_ns=1.0)
+        synthesized(out, DESIGN, clock_ns=1.0)
         sizing.size(out / "netlist.json", out, clock_ns=1.0)
         yield out
 
 
-def cells_of(out):
-    return json.loads((out / "netlist.json").read_text())["modules"][TOP]["cells"]
-
-
 def test_bits_with_the_function_are_cells_and_all_others_are_logic(made):
-    cells = cells_of(made)
+    cells = top_of(made)["cells"]
     roles = kit.find().library.roles
     named = {
         name: cell["type"]
@@ -88,23 +84,21 @@ def test_bits_with_the_function_are_cells_and_all_others_are_logic(made):
     family = roles.family(roles.selector)
     kinds = {name: roles.family(kind) if "select" in name else kind for name, kind in named.items()}
     # a constant at bit 0 of each, an unread carry at the top
-    assert kinds == {
-        **{f"first.adder{place}": roles.full_adder.cell for place in range(1, WIDTH - 1)},
-        **{f"then.adder{place}": roles.full_adder.cell for place in range(1, WIDTH - 1)},
-        **{f"g1.select{place}": family for place in range(1, WIDTH)},
-    }
+    adders = [f"{row}.adder{place}" for row in ("first", "then") for place in range(1, WIDTH - 1)]
+    selections = [f"g1.select{place}" for place in range(1, WIDTH)]
+    assert kinds == dict.fromkeys(adders, roles.full_adder.cell) | dict.fromkeys(selections, family)
     assert not any(
         name.startswith("other.adder") and cell["type"] == roles.full_adder.cell
         for name, cell in cells.items()
     )
     told = product.read(made / SynthesisReport.FILE, SynthesisReport).named_cells
     assert told == {roles.full_adder.cell: 2 * (WIDTH - 2), roles.selector: WIDTH - 1}
-    owners = json.loads((made / "hierarchy.json").read_text())
+    owners = loaded(made, "hierarchy.json")
     assert owners["cells"]["then.adder1"] == "then" and owners["modules"]["then"].startswith("FullAdders")
 
 
 def test_netlist_is_proved_cell_by_cell(made):
-    report = check_equivalence(made / "design.sv", made / "netlist.json", TOP, made)
+    report = proof(made)
     assert report.equivalent, report.summary
     assert {"first", "then", "g1"} <= {part.part for part in report.parts}
     assert "cell by cell" in report.method
@@ -118,20 +112,19 @@ def test_netlist_is_proved_cell_by_cell(made):
     ],
 )
 def test_an_input_on_another_net_is_refuted(made, tmp_path, one, other, pin):
-    document = json.loads((made / "netlist.json").read_text())
-    first, second = (document["modules"][TOP]["cells"][name]["connections"] for name in (one, other))
+    module = top_of(made)
+    first, second = (module["cells"][name]["connections"] for name in (one, other))
     assert first[pin] != second[pin]
     first[pin], second[pin] = second[pin], first[pin]
-    (tmp_path / "netlist.json").write_text(json.dumps(document))
-    report = check_equivalence(made / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    write_top(tmp_path, module)
+    report = proof(made, tmp_path)
     assert report.refuted and not report.equivalent
 
 
 def test_few_of_them_are_left_to_the_mapper(tmp_path, monkeypatch):
     monkeypatch.setattr(named_cells, "LEAST", 3 * WIDTH + 1)  # more than there are
-    (tmp_path / "design.sv").write_text(DESIGN)
-    synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=1.0)
-    assert not any("adder" in name or "select" in name for name in cells_of(tmp_path))
+    synthesized(tmp_path, DESIGN, clock_ns=1.0)
+    assert not any("adder" in name or "select" in name for name in top_of(tmp_path)["cells"])
 
 
 def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
@@ -142,7 +135,7 @@ def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
     yosys.run("read", "read_verilog sum.v\nwrite_json sum.json\n", tmp_path)
     script = "read_json sum.json\nalumacc\nwrite_json made.json\n"
     yosys.run("first", script, tmp_path)
-    design, made = (json.loads((tmp_path / name).read_text()) for name in ("sum.json", "made.json"))
+    design, made = (loaded(tmp_path, name) for name in ("sum.json", "made.json"))
     cells = design["modules"]["sum"]["cells"]
     (old,) = cells
     (new,) = made["modules"]["sum"]["cells"]
@@ -150,7 +143,7 @@ def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
     cells[new] = cells.pop(old)  # as if the earlier process had called it so
     (tmp_path / "sum.json").write_text(json.dumps(design))
     yosys.run("second", script, tmp_path)
-    assert list(json.loads((tmp_path / "made.json").read_text())["modules"]["sum"]["cells"]) != [new]
+    assert list(loaded(tmp_path, "made.json")["modules"]["sum"]["cells"]) != [new]
 
 
 def spread_circuit(readers):
@@ -211,11 +204,10 @@ def test_worst_of_tables_is_the_greatest_at_each_point():
 
 @pytest.mark.regress
 def test_a_unit_of_a_wide_digit_meets_two_nanoseconds_and_is_proved(tmp_path):
-    source = tmp_path / "design.sv"
-    source.write_text(translate(find("heap").at(128, digit_nbits=66).multiplier(), TOP))
-    synthesize(source, TOP, tmp_path, clock_ns=2.0)
+    text = translate(find("heap").at(128, digit_nbits=66).multiplier(), TOP)
+    synthesized(tmp_path, text, clock_ns=2.0)
     sized = sizing.size(tmp_path / "netlist.json", tmp_path, clock_ns=2.0)
     assert sized.after is not None and sized.after.wns_ns >= 0
     assert sized.after.area_um2 < 95_000
-    report = check_equivalence(source, tmp_path / "netlist.json", TOP, tmp_path, seconds=10)
+    report = proof(tmp_path, seconds=10)
     assert report.equivalent, report.summary

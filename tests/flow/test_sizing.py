@@ -1,34 +1,24 @@
 """Sizes, buffers and pins: the clock met, area given back, and the same function as before."""
 
-import json
 import shutil
 
 import pytest
-from modexlab.eval.designs.catalogue import find
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
 from modexlab.flow.kit import kit
-from modexlab.flow.netlist import netlist
-from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.synth import synthesis
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.sizing.circuit import wired
 from modexlab.flow.synth.sizing.families import Families
 from modexlab.flow.synth.sizing.report import Sizing
-from modexlab.flow.timing import nldm
 from modexlab.flow.timing.wire_table import NetWire
-from modexlab.rtl.sim.translation.translate import translate
 
+from tests.flow.designs import loaded, netlist_of, proof, sizing_slack, synthesized, unit_text
 from tests.harness import one_now
 
-TOP = "dut"
 TIGHT_NS = 0.95  # what the unit below misses as it comes from abc
 
 EFFORT = sizing.Effort(rounds=1, batches=6, recoveries=3)
-
-
-def loaded(path):
-    return json.loads(path.read_text())
 
 
 @pytest.fixture(scope="module")
@@ -40,76 +30,67 @@ def library():
 def unit(tmp_path_factory):
     """Paper 001's MontMulRem, 8 bits, not sized by abc; for a fast clock in `sized`, a slow one in `slow`."""
     out = tmp_path_factory.mktemp("unit")
-    (out / "design.sv").write_text(translate(find("mont-001").at(8).multiplier(), TOP))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(synthesis.MARGINS, "default", 1.5)
         patch.setattr(sizing, "effort_for", lambda cells: EFFORT)
-        synthesis.synthesize(out / "design.sv", TOP, out)
+        synthesized(out, unit_text())
         sizing.size(out / "netlist.json", out / "sized", clock_ns=TIGHT_NS)
         sizing.size(out / "netlist.json", out / "slow", clock_ns=5.0)
     return out
 
 
-def worst(path, library, clock_ns):
-    """The worst slack with the wires of sizing, by the analysis that knows nothing of sizing."""
-    read = netlist.read(path, library)
-    wires = {read.nets[net]: NetWire(sizing.WIRE_FF * len(sinks)) for net, sinks in enumerate(read.sinks)}
-    return nldm.analyze(read, library, library.constraints(clock_ns), wires=wires).wns_ns
-
-
-def test_paths_become_faster_as_reported(unit, library):
+def test_paths_become_faster_as_reported(unit):
     report = product.read(unit / "sized" / "sizing.json", Sizing)
-    before = worst(unit / "netlist.json", library, TIGHT_NS)
-    after = worst(unit / "sized" / "netlist.json", library, TIGHT_NS)
+    before = sizing_slack(unit, TIGHT_NS)
+    after = sizing_slack(unit / "sized", TIGHT_NS)
     assert report.before.wns_ns == pytest.approx(before, abs=1e-4) and before < -0.05
     assert report.after.wns_ns == pytest.approx(after, abs=1e-4)
     assert after > before / 2
     assert report.moves["resized"] and report.moves["exchanged"] and report.moves["buffers"]
 
 
-def test_area_is_given_back_where_there_is_slack(unit, library):
+def test_area_is_given_back_where_there_is_slack(unit):
     report = product.read(unit / "slow" / "sizing.json", Sizing)
     assert report.after.area_um2 < report.before.area_um2
-    assert worst(unit / "slow" / "netlist.json", library, 5.0) >= 0
+    assert sizing_slack(unit / "slow", 5.0) >= 0
     assert report.moves["made_smaller"]
 
 
-def test_gates_become_full_adders_where_there_is_slack(unit, library):
+def test_gates_become_full_adders_where_there_is_slack(unit):
     report = product.read(unit / "slow" / "sizing.json", Sizing)
-    kinds = loaded(unit / "slow" / "area.json")["kinds"]
+    kinds = loaded(unit / "slow", "area.json")["kinds"]
     assert kinds["FA_X1"] == report.moves["full_adders"] > 40
     assert report.after.cells < report.before.cells - 2 * kinds["FA_X1"]
     # where there is none nothing is exchanged, and no path may become later for it
-    assert loaded(unit / "sized" / "area.json")["kinds"].get("FA_X1", 0) < kinds["FA_X1"]
+    assert loaded(unit / "sized", "area.json")["kinds"].get("FA_X1", 0) < kinds["FA_X1"]
 
 
 @pytest.mark.parametrize("which", one_now(["sized", "slow"], "sized"))
 def test_sized_unit_is_its_design(unit, which):
-    out = unit / which
-    report = check_equivalence(unit / "design.sv", out / "netlist.json", TOP, out / "equivalence")
+    report = proof(unit, unit / which)
     assert report.equivalent and not report.refuted, report.summary
 
 
 def test_products_agree(unit, library):
     out = unit / "sized"
-    read = netlist.read(out / "netlist.json", library)
-    owners = loaded(out / "hierarchy.json")
+    read = netlist_of(out)
+    owners = loaded(out, "hierarchy.json")
     assert set(owners["cells"]) == set(read.cells)
     assert set(owners["cells"].values()) <= set(owners["modules"])
-    area = loaded(out / "area.json")
+    area = loaded(out, "area.json")
     assert area["area_um2"] == pytest.approx(
         sum(library.cells[cell.kind].area for cell in read.cells.values())
     )
-    assert area["area_um2"] == pytest.approx(loaded(out / "sizing.json")["after"]["area_um2"], abs=0.01)
+    assert area["area_um2"] == pytest.approx(loaded(out, "sizing.json")["after"]["area_um2"], abs=0.01)
     buffers = {name for name in read.cells if "drive_" in name}
-    assert len(buffers) == loaded(out / "sizing.json")["moves"]["buffers"]
+    assert len(buffers) == loaded(out, "sizing.json")["moves"]["buffers"]
     text = (out / "netlist.v").read_text()
     assert all(name in text for name in buffers)
     assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
 
 
-def test_wires_of_a_placement_count(unit, library):
-    read = netlist.read(unit / "netlist.json", library)
+def test_wires_of_a_placement_count(unit):
+    read = netlist_of(unit)
     net = next(net for _, net in read.port_bits("output"))
     table = {read.nets[net]: NetWire(30.0, 200.0), "clock_tree.net": NetWire(9.0)}
     circuit = wired(read, 1.0, table)

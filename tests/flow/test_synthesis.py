@@ -1,6 +1,5 @@
 """Synthesis: netlists equal their designs, reports on their cells, and texts that are no circuit."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,7 @@ from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
 from modexlab.flow.kit import kit, liberty
-from modexlab.flow.netlist import netlist, yosys
-from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.netlist import yosys
 from modexlab.flow.prove.report import Equivalence
 from modexlab.flow.synth import estimate, synthesis
 from modexlab.flow.synth import read_design as reading
@@ -20,28 +18,21 @@ from modexlab.flow.synth.synthesis import synthesize, with_wire_load
 from modexlab.flow.timing import nldm
 from modexlab.rtl.sim.translation.translate import translate
 
+from tests.flow.designs import TOP, loaded, netlist_of, proof, synthesized, top_of, unit_text, write_top
 from tests.harness import one_now
-
-TOP = "dut"
 
 
 @pytest.fixture(scope="module")
 def unit(tmp_path_factory):
     """Paper 001's MontMulRem, 8 bits, synthesised: design.sv and the products."""
     out = tmp_path_factory.mktemp("unit")
-    (out / "design.sv").write_text(translate(find("mont-001").at(8).multiplier(), TOP))
-    synthesize(out / "design.sv", TOP, out)
+    synthesized(out, unit_text())
     return out
 
 
-def loaded(path):
-    return json.loads(path.read_text())
-
-
 def test_every_cell_is_of_the_library_and_has_a_module(unit):
-    library = kit.find().library
-    cells = netlist.read(unit / "netlist.json", library, TOP).cells
-    owners = loaded(unit / "hierarchy.json")
+    cells = netlist_of(unit).cells
+    owners = loaded(unit, "hierarchy.json")
     assert set(owners["cells"]) == set(cells)
     assert set(owners["cells"].values()) <= set(owners["modules"])
     assert owners["modules"]["steps__3"] == "AddRedKoc"
@@ -49,16 +40,16 @@ def test_every_cell_is_of_the_library_and_has_a_module(unit):
 
 
 def test_registers_have_the_names_of_the_source(unit):
-    module = loaded(unit / "netlist.json")["modules"][TOP]
+    module = top_of(unit)
     registers = [name for name, cell in module["cells"].items() if cell["type"].startswith("DFF")]
-    assert len(registers) == loaded(unit / "area.json")["flops"]
+    assert len(registers) == loaded(unit, "area.json")["flops"]
     assert {"valid_reg_0", "valid_reg_3"} <= set(registers)
 
 
 def test_areas_add_up(unit):
     library = kit.find().library
-    cells = netlist.read(unit / "netlist.json", library, TOP).cells
-    report = loaded(unit / "area.json")
+    cells = netlist_of(unit).cells
+    report = loaded(unit, "area.json")
     total = sum(library.cells[cell.kind].area for cell in cells.values())
     assert report["area_um2"] == pytest.approx(total)
     assert report["cells"] == len(cells) == sum(report["kinds"].values())
@@ -69,7 +60,7 @@ def test_areas_add_up(unit):
 
 
 def test_no_net_lacks_a_driver_and_no_output_shares_one(unit):
-    read = netlist.read(unit / "netlist.json", kit.find().library, TOP)
+    read = netlist_of(unit)
     assert not read.constants
     assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
     ends = [net for _, net in (*read.port_bits("input"), *read.port_bits("output"))]
@@ -77,17 +68,17 @@ def test_no_net_lacks_a_driver_and_no_output_shares_one(unit):
 
 
 def test_report_of_the_run(unit):
-    report = loaded(unit / "synthesis.json")
+    report = loaded(unit, "synthesis.json")
     assert (report["tool"], report["style"], report["clock_ns"]) == ("yosys", "default", 3.0)
     assert (report["shared_adders"], report["carry_save_rows"], report["squarers"]) == (8, 0, 0)
     assert (
         report["options"]["adders"] == "ripple" and report["seconds"] > 0 and report["peak_memory_mib"] > 10
     )
-    assert report["options"]["clock_gating"] and loaded(unit / "area.json")["clock_gates"]
+    assert report["options"]["clock_gating"] and loaded(unit, "area.json")["clock_gates"]
 
 
 def test_unit_is_its_design(unit):
-    report = check_equivalence(unit / "design.sv", unit / "netlist.json", TOP, unit)
+    report = proof(unit)
     assert report.equivalent and not report.refuted, report.summary
     assert report == product.read(unit / "equivalence.json", Equivalence)
     assert {"state", "valid", "ostream__msg"} <= {part.part for part in report.parts}
@@ -102,8 +93,8 @@ def test_unit_is_its_design(unit):
 )
 def test_one_wrong_cell_is_refuted(unit, tmp_path, kinds, other):
     library = kit.find().library
-    design = loaded(unit / "netlist.json")
-    cells = design["modules"][TOP]["cells"]
+    module = top_of(unit)
+    cells = module["cells"]
     name = next(name for name, cell in cells.items() if cell["type"] in kinds)
     old, new = library.cells[cells[name]["type"]], library.cells[other]
     pins = dict(zip((*old.inputs, *old.outputs), (*new.inputs, *new.outputs), strict=True))
@@ -111,8 +102,8 @@ def test_one_wrong_cell_is_refuted(unit, tmp_path, kinds, other):
     cell["type"] = other
     for field in ("connections", "port_directions"):
         cell[field] = {pins[pin]: value for pin, value in cell[field].items()}
-    (tmp_path / "netlist.json").write_text(json.dumps(design))
-    report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    write_top(tmp_path, module)
+    report = proof(unit, tmp_path)
     assert not report.equivalent and report.refuted
 
 
@@ -140,12 +131,11 @@ def test_registers_that_nobody_reads(tmp_path):
     """They are gone from the netlist, where a constant has their name; that is no difference, but one that
     shows is.
     """
-    (tmp_path / "design.sv").write_text(UNREAD)
-    synthesize(tmp_path / "design.sv", TOP, tmp_path)
-    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    synthesized(tmp_path, UNREAD)
+    report = proof(tmp_path)
     assert report.equivalent and report.unread_registers > 0
-    (tmp_path / "other.sv").write_text(UNREAD.replace("ones[2][3] ?", "ones[2][0] ?"))
-    report = check_equivalence(tmp_path / "other.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    (tmp_path / "design.sv").write_text(UNREAD.replace("ones[2][3] ?", "ones[2][0] ?"))
+    report = proof(tmp_path)
     assert report.refuted and {part.part for part in report.parts if part.result == "refuted"} == {"y"}
 
 
@@ -153,8 +143,8 @@ def test_nothing_to_compare_is_no_proof(tmp_path):
     (tmp_path / "design.sv").write_text("module dut(input logic clk, input logic a);\nendmodule\n")
     ports = {name: {"direction": "input", "bits": [bit]} for bit, name in enumerate(("clk", "a"), 2)}
     module = {"attributes": {"top": "1"}, "ports": ports, "cells": {}, "netnames": ports}
-    (tmp_path / "netlist.json").write_text(json.dumps({"modules": {TOP: module}}))
-    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    write_top(tmp_path, module)
+    report = proof(tmp_path)
     assert (report.equivalent, report.refuted, report.parts) == (False, False, [])
     assert report.summary.startswith("nothing is proved: ")
 
@@ -168,24 +158,20 @@ endmodule
 
 def test_long_carries_are_networks(tmp_path):
     """Proved against a ripple; as one it would take some 5 ns."""
-    (tmp_path / "design.sv").write_text(WIDE.replace("OPERATOR", ">="))
-    synthesize(tmp_path / "design.sv", TOP, tmp_path)
-    assert check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path).equivalent
+    synthesized(tmp_path, WIDE.replace("OPERATOR", ">="))
+    assert proof(tmp_path).equivalent
     library = kit.find().library
-    found = netlist.read(tmp_path / "netlist.json", library)
-    assert nldm.analyze(found, library, library.constraints(1.5)).wns_ns > 0
-    (tmp_path / "other.sv").write_text(WIDE.replace("OPERATOR", ">"))
-    assert check_equivalence(tmp_path / "other.sv", tmp_path / "netlist.json", TOP, tmp_path).refuted
+    assert nldm.analyze(netlist_of(tmp_path), library, library.constraints(1.5)).wns_ns > 0
+    (tmp_path / "design.sv").write_text(WIDE.replace("OPERATOR", ">"))
+    assert proof(tmp_path).refuted
 
 
 def test_clock_gate_with_another_enable_is_refuted(unit, tmp_path):
-    design = loaded(unit / "netlist.json")
-    module = design["modules"][TOP]
+    module = top_of(unit)
     gate = next(cell for cell in module["cells"].values() if cell["type"].startswith("CLKGATE"))
     gate["connections"]["E"] = module["ports"]["reset"]["bits"]
-    (tmp_path / "netlist.json").write_text(json.dumps(design))
-    report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert report.refuted
+    write_top(tmp_path, module)
+    assert proof(unit, tmp_path).refuted
 
 
 SMALL = """\
@@ -224,11 +210,10 @@ endmodule
     ids=str,
 )
 def test_styles_and_options_make_the_same_circuit(tmp_path, options):
-    (tmp_path / "design.sv").write_text(SMALL)
-    synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
-    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    synthesized(tmp_path, SMALL, **options)
+    report = proof(tmp_path)
     assert report.equivalent, report.summary
-    area = loaded(tmp_path / "area.json")
+    area = loaded(tmp_path, "area.json")
     assert bool(area["clock_gates"]) == options.get("clock_gating", True)
     assert ("FA_X1" in area["kinds"]) == (options.get("adders") == "full-adders")
     assert {item["path"] for item in area["by_module"]} == {"", "inner"}
@@ -274,17 +259,16 @@ def test_squares_and_chains_that_may_be_rewritten(tmp_path):
     """Both squares, also the one that is cut; the chain whose sums keep their width, and not the one whose
     sums pass it.
     """
-    (tmp_path / "design.sv").write_text(ARITHMETIC)
-    synthesize(tmp_path / "design.sv", TOP, tmp_path)
-    made = loaded(tmp_path / "synthesis.json")
+    synthesized(tmp_path, ARITHMETIC)
+    made = loaded(tmp_path, "synthesis.json")
     assert (made["squarers"], made["carry_save_rows"]) == (2, 3)
-    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    report = proof(tmp_path)
     assert report.equivalent, report.summary
 
 
 def test_estimates_and_what_is_too_large(unit, tmp_path, monkeypatch):
-    expected = estimate.cells(loaded(unit / "work" / "coarse.json"))
-    assert 0.5 < expected / loaded(unit / "area.json")["cells"] < 2
+    expected = estimate.cells(loaded(unit / "work", "coarse.json"))
+    assert 0.5 < expected / loaded(unit, "area.json")["cells"] < 2
     monkeypatch.setattr(reading, "MAX_CELLS", expected // 2)
     with pytest.raises(BadInput, match=r"dut would take some .* cells.*at most .*smaller width") as error:
         synthesize(unit / "design.sv", TOP, tmp_path)
@@ -316,7 +300,7 @@ def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
     for clock_ns, structures in ((0.2, both), (100, both), (0.2, dict([*both.items()][::-1]))):
         monkeypatch.setattr(synthesis, "STRUCTURES", structures)
         synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=clock_ns)
-        kept.append(loaded(tmp_path / "synthesis.json")["structure"])
+        kept.append(loaded(tmp_path, "synthesis.json")["structure"])
         delays += map(float, synthesis.ABC_DELAY.findall((tmp_path / "work" / "map.log").read_text()))
     assert kept == ["depth", order[0], "depth"]
     assert delays[0] == delays[2]
@@ -325,17 +309,15 @@ def test_a_mapping_that_is_late_is_made_again(tmp_path, monkeypatch, order):
 @pytest.mark.parametrize(("clock_ns", "adders"), [(3.0, "ripple"), (0.5, "mixed")])
 def test_subtractions_ripple_where_there_is_time(clock_ns, adders, tmp_path):
     text = module("always_ff @(posedge clk) y <= y - (y - a);")
-    (tmp_path / "design.sv").write_text(text.replace("[3:0]", "[7:0]"))
-    synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=clock_ns)
-    assert loaded(tmp_path / "synthesis.json")["options"]["adders"] == adders
+    synthesized(tmp_path, text.replace("[3:0]", "[7:0]"), clock_ns=clock_ns)
+    assert loaded(tmp_path, "synthesis.json")["options"]["adders"] == adders
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["naive-001", "mont-001", "naive", "mont", "mont-ct"])
 def test_machines_of_8_bits_are_their_designs(tmp_path, name):
-    (tmp_path / "design.sv").write_text(translate(find(name).at(8).wrapped(XCEL), TOP))
-    synthesize(tmp_path / "design.sv", TOP, tmp_path)
-    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=300)
+    synthesized(tmp_path, translate(find(name).at(8).wrapped(XCEL), TOP))
+    report = proof(tmp_path, seconds=300)
     assert report.equivalent, report.summary
 
 
@@ -351,11 +333,10 @@ def test_machines_of_8_bits_are_their_designs(tmp_path, name):
     ids=["MontMulRem", "mont-001", "naive-001", "mont"],
 )
 def test_areas_of_32_bits(tmp_path, make, clock_ns, area_um2):
-    (tmp_path / "design.sv").write_text(translate(make(), TOP))
-    synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=clock_ns)
+    synthesized(tmp_path, translate(make(), TOP), clock_ns=clock_ns)
     report = sizing.size(tmp_path / "netlist.json", tmp_path, clock_ns=clock_ns)
     assert report.after.wns_ns >= 0
-    assert loaded(tmp_path / "area.json")["area_um2"] == report.after.area_um2 <= area_um2
+    assert loaded(tmp_path, "area.json")["area_um2"] == report.after.area_um2 <= area_um2
 
 
 def module(body, ports="input logic clk, input logic [3:0] a, output logic [3:0] y"):
@@ -373,6 +354,10 @@ def module(body, ports="input logic clk, input logic [3:0] a, output logic [3:0]
         (module("logic [3:0] z; assign y = a + z;"), "z.*nothing drives it"),
         (module("assign y = a + 4'd1; assign y = ~a;"), "y.* more than one driver"),
         (
+            module("assign y = a; assign y = ~a;", "input clk, input [3:0] a, output [3:0] y"),
+            r"^dut: y has more than one driver",
+        ),
+        (
             module(
                 "logic [31:0] mem [65536]; always_ff @(posedge clk) begin mem[i] <= d; q <= mem[i]; end",
                 "input logic clk, input logic [15:0] i, input logic [31:0] d, output logic [31:0] q",
@@ -380,12 +365,11 @@ def module(body, ports="input logic clk, input logic [3:0] a, output logic [3:0]
             "2097152 bits.*no memory macros",
         ),
     ],
-    ids=["syntax", "top", "module", "latch", "loop", "undriven", "drivers", "memory"],
+    ids=["syntax", "top", "module", "latch", "loop", "undriven", "drivers", "wires", "memory"],
 )
 def test_what_makes_no_circuit(tmp_path, text, message):
-    (tmp_path / "design.sv").write_text(text)
     with pytest.raises(BadInput, match=message) as error:
-        synthesize(tmp_path / "design.sv", TOP, tmp_path)
+        synthesized(tmp_path, text)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "netlist.v").exists()
 
@@ -402,9 +386,8 @@ def test_what_makes_no_circuit(tmp_path, text, message):
     ids=str,
 )
 def test_wrong_options(tmp_path, options, message):
-    (tmp_path / "design.sv").write_text(SMALL)
     with pytest.raises(BadInput, match=message):
-        synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
+        synthesized(tmp_path, SMALL, **options)
 
 
 def test_missing_file_and_wrong_names(tmp_path):
@@ -431,17 +414,15 @@ def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
     """
     areas = {}
     for form in ("textbook", "koc"):
-        source = translate(find("mont-001").at(8, add_red=form).multiplier(), TOP)
         for hold in (False, True):
             out = tmp_path / f"{form}-{hold}"
             out.mkdir()
-            (out / "design.sv").write_text(source)
-            synthesize(out / "design.sv", TOP, out, hold_form=hold)
-            report = loaded(out / "synthesis.json")
+            synthesized(out, unit_text(add_red=form), hold_form=hold)
+            report = loaded(out, "synthesis.json")
             assert report["options"]["hold_form"] is hold
             assert report["caveats"] == ([] if hold else [synthesis.FORM])
             assert (report["shared_adders"], report["carry_save_rows"]) == (0, 0) or not hold
-            areas[form, hold] = loaded(out / "area.json")["area_um2"]
+            areas[form, hold] = loaded(out, "area.json")["area_um2"]
     assert areas["textbook", False] == pytest.approx(areas["koc", False], rel=0.05)
     assert areas["textbook", True] > 1.2 * areas["koc", True]  # two rows of adders a step, and one
 
@@ -449,7 +430,7 @@ def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path):
 def test_netlist_of_another_design_is_no_candidate(unit, tmp_path):
     (tmp_path / "design.sv").write_text(SMALL)
     with pytest.raises(BadInput, match="not the same design"):
-        check_equivalence(tmp_path / "design.sv", unit / "netlist.json", TOP, tmp_path)
+        proof(tmp_path, unit)
 
 
 # ---- sharing on its own
@@ -461,13 +442,9 @@ def adders(design):
 
 def test_textbook_steps_become_one_adder_each(tmp_path):
     """Two additions a step become one, and the common word y + n of a stage is made once."""
-    from modexlab.flow.synth.read_design import read_design
-
-    (tmp_path / "design.sv").write_text(
-        translate(find("mont-001").at(8, add_red="textbook", pipelined=True).multiplier(), TOP)
-    )
-    read_design(tmp_path / "design.sv", TOP, tmp_path)
-    design = loaded(tmp_path / "coarse.json")
+    (tmp_path / "design.sv").write_text(unit_text(add_red="textbook", pipelined=True))
+    reading.read_design(tmp_path / "design.sv", TOP, tmp_path)
+    design = loaded(tmp_path, "coarse.json")
     assert adders(design) == 16
     assert share_adders(design) == 8
     # eight adders come in the place of second sums, and y + n for each of the four stages; those without
@@ -491,16 +468,8 @@ def test_legal_verilog_is_taken(tmp_path, body):
     """The first three were refused as undriven; the last ended in an assertion of yosys, which had two
     objects of one name.
     """
-    (tmp_path / "design.sv").write_text(module(body, "input clk, input [3:0] a, output [3:0] y"))
-    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    synthesized(tmp_path, module(body, "input clk, input [3:0] a, output [3:0] y"))
     assert (tmp_path / "netlist.v").exists()
-
-
-def test_both_drivers_have_the_name_of_their_net(tmp_path):
-    text = module("assign y = a; assign y = ~a;", "input clk, input [3:0] a, output [3:0] y")
-    (tmp_path / "design.sv").write_text(text)
-    with pytest.raises(BadInput, match=r"^dut: y has more than one driver"):
-        synthesize(tmp_path / "design.sv", TOP, tmp_path)
 
 
 def test_an_assertion_of_yosys_is_told_as_one():

@@ -6,19 +6,16 @@ import shutil
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
-from modexlab.flow.kit import kit
-from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import Hierarchy
-from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.synth import tiles
 from modexlab.flow.synth.area import Area
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import SynthesisReport, synthesize
 from modexlab.flow.synth.tiles import Tiles
-from modexlab.flow.timing import nldm
-from modexlab.flow.timing.wire_table import NetWire
 
-TOP, COUNT = "dut", 5
+from tests.flow.designs import TOP, loaded, proof, sizing_slack, synthesized, top_of, write_top
+
+COUNT = 5
 TIGHT_NS = 0.62
 
 # two inputs of the first element are tied, and each passes its x on; `mixer`, which has no register, is no
@@ -63,10 +60,9 @@ endmodule
 def made(tmp_path_factory):
     """The netlist of it, of tiles, in `sized` for a clock that it misses at first."""
     out = tmp_path_factory.mktemp("tiles")
-    (out / "design.sv").write_text(DESIGN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tiles, "LEAST_SAVED", 50)
-        synthesize(out / "design.sv", TOP, out)
+        synthesized(out, DESIGN)
     sizing.size(out / "netlist.json", out / "sized", clock_ns=TIGHT_NS)
     return out
 
@@ -75,11 +71,6 @@ def made(tmp_path_factory):
 def small(monkeypatch):
     """A small module is worth while, too."""
     monkeypatch.setattr(tiles, "LEAST_SAVED", 50)
-
-
-def proved(directory, out, design, *, by_parts=True):
-    beside = directory / Tiles.FILE if by_parts else None
-    return check_equivalence(design, directory / "netlist.json", TOP, out, tiles_json=beside)
 
 
 def test_only_modules_with_registers_at_their_outputs(made):
@@ -101,32 +92,27 @@ def test_every_instance_has_the_same_cells(made):
 
 
 @pytest.mark.parametrize("which", [pytest.param(".", marks=pytest.mark.regress), "sized"])
-def test_the_whole_is_the_design_by_parts_and_flat(made, tmp_path, which):
-    by_parts = proved(made / which, tmp_path, made / "design.sv")
+def test_the_whole_is_the_design_by_parts_and_flat(made, which):
+    by_parts = proof(made, made / which, tiles_json=made / which / Tiles.FILE)
     assert by_parts.equivalent
     of_tile = {part.part for part in by_parts.parts if part.part.startswith("element: ")}
     assert {"element: acc", "element: next_x"} <= of_tile and len(of_tile) < 5
-    assert proved(made / which, tmp_path, made / "design.sv", by_parts=False).equivalent
+    assert proof(made, made / which).equivalent
 
 
 def test_sized_by_parts_as_the_whole_says(made):
-    library = kit.find().library
     report = product.read(made / "sized" / "sizing.json", sizing.Sizing)
-    read = netlist.read(made / "sized" / "netlist.json", library)
-    wires = {read.nets[net]: NetWire(sizing.WIRE_FF * len(sinks)) for net, sinks in enumerate(read.sinks)}
-    found = nldm.analyze(read, library, library.constraints(TIGHT_NS), wires=wires)
     assert report.before and report.after
-    assert report.after.wns_ns == pytest.approx(found.wns_ns, abs=1e-4)
+    assert report.after.wns_ns == pytest.approx(sizing_slack(made / "sized", TIGHT_NS), abs=1e-4)
     assert report.before.wns_ns < -0.02 and report.after.wns_ns > report.before.wns_ns + 0.02
     tiled = product.read(made / "sized" / Tiles.FILE, Tiles)
-    whole = json.loads((made / "sized" / "netlist.json").read_text())["modules"][TOP]
     (tile,) = tiled.tiles
-    assert tiles.differences(whole, tile, tiled.netlists[tile.module]) == []
+    assert tiles.differences(top_of(made / "sized"), tile, tiled.netlists[tile.module]) == []
 
 
-def another_cell(document, tiled, prefix):
+def another_cell(module, tiled, prefix):
     """A gate of two inputs becomes another."""
-    cells = document["modules"][TOP]["cells"]
+    cells = module["cells"]
     name, cell = next(
         (name, cell)
         for name, cell in sorted(cells.items())
@@ -135,24 +121,19 @@ def another_cell(document, tiled, prefix):
     cell["type"] = "NOR2_X1" if cell["type"].startswith("NAND2") else "NAND2_X1"
     if prefix == "row[":  # in all instances, and in the tile
         leaf = name.rpartition(".")[2]
-        for path in tiled["tiles"][0]["paths"]:
+        (tile,) = tiled["tiles"]
+        for path in tile["paths"]:
             cells[f"{path}.{leaf}"]["type"] = cell["type"]
-        tiled["netlists"][tiled["tiles"][0]["modules"][0]]["cells"][leaf]["type"] = cell["type"]
+        tiled["netlists"][tile["modules"][0]]["cells"][leaf]["type"] = cell["type"]
 
 
-def other_nets(document, tiled, prefix):
+def other_nets(module, tiled, prefix):
     """Two inputs of an instance are exchanged."""
-    names = document["modules"][TOP]["netnames"]
-    ports = [f"{prefix}.m", f"{prefix}.x"]
-    (a, b) = (names[port]["bits"][0] for port in ports)
-    inside = {
-        name: cell
-        for name, cell in document["modules"][TOP]["cells"].items()
-        if name.startswith(f"{prefix}.")
-    }
-    for cell in inside.values():
-        for pin, (bit,) in cell["connections"].items():
-            cell["connections"][pin] = [{a: b, b: a}.get(bit, bit)]
+    a, b = (module["netnames"][f"{prefix}.{port}"]["bits"][0] for port in "mx")
+    for name, cell in module["cells"].items():
+        if name.startswith(f"{prefix}."):
+            pins = cell["connections"].items()
+            cell["connections"] = {pin: [{a: b, b: a}.get(bit, bit)] for pin, (bit,) in pins}
 
 
 @pytest.mark.parametrize(
@@ -164,11 +145,11 @@ def other_nets(document, tiled, prefix):
     ],
 )
 def test_wrong_netlists_are_refuted(made, tmp_path, damage, where):
-    document, tiled = (json.loads((made / name).read_text()) for name in ("netlist.json", Tiles.FILE))
-    damage(document, tiled, where)
-    (tmp_path / "netlist.json").write_text(json.dumps(document))
+    module, tiled = top_of(made), loaded(made, Tiles.FILE)
+    damage(module, tiled, where)
+    write_top(tmp_path, module)
     (tmp_path / Tiles.FILE).write_text(json.dumps(tiled))
-    report = proved(tmp_path, tmp_path, made / "design.sv")
+    report = proof(made, tmp_path, tiles_json=tmp_path / Tiles.FILE)
     assert report.refuted
     wrong = [item.part for item in report.parts if item.result == "refuted"]
     assert all("element" in part for part in wrong), wrong
@@ -180,7 +161,7 @@ def test_tiles_of_another_design_are_refused(made, tmp_path):
     text = (made / Tiles.FILE).read_text().replace("row[4].pe", "row[7].pe")
     (tmp_path / Tiles.FILE).write_text(text)
     with pytest.raises(BadInput, match="run the step synthesis again"):
-        proved(tmp_path, tmp_path, made / "design.sv")
+        proof(made, tmp_path, tiles_json=tmp_path / Tiles.FILE)
 
 
 @pytest.mark.regress

@@ -3,9 +3,8 @@
 import random
 
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
-from modexlab.rtl.sim import simulate
 
-from tests.harness import delays
+from tests.harness import sent
 
 from . import products
 from .rows import ProductRow, with_delays
@@ -60,23 +59,10 @@ def check_product(answer, a, b, n, nbits, w, delay=0):
     assert (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True), (answer, a, b, n, nbits, w)
 
 
-def run_products(
-    unit,
-    rows,
-    nbits,
-    w,
-    stage,
-    stall=None,
-    delay=0,
-):
+def run_products(unit, rows, nbits, w, stage, stall=None, delay=0):
     """All rows through a unit, whose static port takes M'."""
-    with simulate(unit, stage) as sim:
-        run = sim.run(
-            [row.request for row in rows],
-            statics=[{"modulus": constants(row.mod, w, delay)[1]} for row in rows],
-            stall=stall,
-            **delays(rows),
-        )
+    statics = [{"modulus": constants(row.mod, w, delay)[1]} for row in rows]
+    run = sent(unit, rows, stage, stall, statics=statics)
     for row, answer in zip(rows, run.responses, strict=True):
         check_product(answer, row.a, row.b, row.mod, nbits, w, delay)
     return run

@@ -30,16 +30,17 @@ def corners(nbits):
     """Corner rows for moduli of up to nbits bits."""
     half = nbits // 2
     p, q = (1 << half) - 1, (1 << (half - 1)) + 1
-    largest, smallest = (1 << nbits) - 1, 3
     zero_divisors = p * q | 1 if p * q % 2 else p
-    rows = []
-    for which, m in (
-        ("largest modulus", largest),
-        ("smallest modulus", smallest),
-        ("modulus 1", 1),
-        ("highest bit and 1", 1 << (nbits - 1) | 1),
-        ("p q", zero_divisors),
-    ):
+    moduli = {
+        "largest modulus": (1 << nbits) - 1,
+        "smallest modulus": 3,
+        "modulus 1": 1,
+        "highest bit and 1": 1 << (nbits - 1) | 1,
+        "p q": zero_divisors,
+    }
+    rows = [
+        UnsubtractedRow(f"{which}, {name}", a, b, m)
+        for which, m in moduli.items()
         for name, a, b in (
             ("0 x 0", 0, 0),
             ("0 x largest", 0, 2 * m - 1),
@@ -48,10 +49,9 @@ def corners(nbits):
             ("m squared, which is 0", m, m),
             ("largest squared", 2 * m - 1, 2 * m - 1),
             ("largest x 1", 2 * m - 1, 1),
-        ):
-            rows.append(UnsubtractedRow(f"{which}, {name}", a, b, m))
-    rows.append(UnsubtractedRow("zero divisors", p, q, zero_divisors))
-    return rows
+        )
+    ]
+    return [*rows, UnsubtractedRow("zero divisors", p, q, zero_divisors)]
 
 
 def drawn(nbits, count):

@@ -1,0 +1,59 @@
+"""Designs on their way through synthesis and proof: a directory has a design and what the steps made of it."""
+
+import functools
+import json
+
+from modexlab.eval.designs.catalogue import find
+from modexlab.flow.kit import kit
+from modexlab.flow.netlist import netlist
+from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.synth.sizing import sizing
+from modexlab.flow.synth.synthesis import synthesize
+from modexlab.flow.timing import nldm
+from modexlab.flow.timing.wire_table import NetWire
+from modexlab.rtl.sim.translation.translate import translate
+
+TOP = "dut"
+
+
+@functools.cache
+def unit_text(**settings):
+    """Paper 001's MontMulRem, 8 bits."""
+    return translate(find("mont-001").at(8, **settings).multiplier(), TOP)
+
+
+def synthesized(directory, text, **options):
+    """Write a design and its netlist."""
+    (directory / "design.sv").write_text(text)
+    synthesize(directory / "design.sv", TOP, directory, **options)
+
+
+def loaded(directory, name):
+    return json.loads((directory / name).read_text())
+
+
+def top_of(directory):
+    """The module in netlist.json."""
+    return loaded(directory, "netlist.json")["modules"][TOP]
+
+
+def write_top(directory, module):
+    """A netlist with other contents."""
+    (directory / "netlist.json").write_text(json.dumps({"modules": {TOP: module}}))
+
+
+def netlist_of(directory):
+    return netlist.read(directory / "netlist.json", kit.find().library, TOP)
+
+
+def proof(design, directory=None, **options):
+    """Compare the netlist in a directory with the design in another one, or in the same."""
+    directory = directory or design
+    return check_equivalence(design / "design.sv", directory / "netlist.json", TOP, directory, **options)
+
+
+def sizing_slack(directory, clock_ns):
+    """The worst slack with the wires of sizing, by the analysis that knows nothing of sizing."""
+    library, read = kit.find().library, netlist_of(directory)
+    wires = {read.nets[net]: NetWire(sizing.WIRE_FF * len(sinks)) for net, sinks in enumerate(read.sinks)}
+    return nldm.analyze(read, library, library.constraints(clock_ns), wires=wires).wns_ns
