@@ -105,8 +105,8 @@ def _reason(log: str, returncode: int, log_path: Path) -> str:
         passes = PASS.findall(log[: errors[0].start()])
         where = f"its pass {passes[-1]}" if passes else "its own code"
         return (
-            f"yosys stumbled over its own data in {where} ({errors[0]['text'].strip().rstrip('.')}), which is "
-            "no error in the Verilog that it had taken: "
+            f"yosys stumbled over its own data in {where} ({errors[0]['text'].strip().rstrip('.')}), "
+            "which is no error in the Verilog that it had taken: "
             f"give another --style, or simplify the module that its log names last ({log_path})"
         )
     if errors:
