@@ -1,4 +1,4 @@
-"""Designs on their way through synthesis and proof: a directory has a design and what the steps made of it."""
+"""Designs on their way through synthesis and proof: directories with a design and its netlist."""
 
 import functools
 import json
