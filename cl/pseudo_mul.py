@@ -23,8 +23,8 @@ class PseudoMulTiming(OneBlock):
     fixed: int = 1
 
 
-def PseudoMulCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-    m = modulus_of(modulus, shape, nbits).value
+def PseudoMulCL(nbits, modulus, strategy=BEST, adder="brent-kung"):
+    m = modulus_of(modulus, nbits).value
     Word = mk_bits(nbits)
 
     def serve(msg, _):

@@ -120,36 +120,6 @@ def classify(value: int) -> Modulus:
     return Modulus("2^n+k", n - 1, above)
 
 
-def fit(value: int, shape: str) -> Modulus:
-    """The modulus as one of the declared shape; BadInput, with the nearest that is, if it has another."""
-    if shape not in SHAPES:
-        raise unknown("shape of a modulus", shape, SHAPES)
-    modulus = classify(value)
-    if modulus.shape == shape:
-        return modulus
-    if shape.endswith("k") and modulus.shape.endswith("k"):
-        n = value.bit_length() - (0 if shape == "2^n-k" else 1)
-        return Modulus(shape, n, abs(value - (1 << n)))
-    raise BadInput(
-        f"modulus {shown(value)} = {modulus} is not of shape {shape}: take shape {modulus.shape}, "
-        f"or the nearest of shape {shape}, {_nearest(value, shape)}"
-    )
-
-
-def _nearest(value: int, shape: str) -> Modulus:
-    """The modulus of the shape that is nearest to the value."""
-    top = value.bit_length()
-    candidates = []
-    for n in range(max(2, top - 2), min(top + 2, MAX_PLANNED_NBITS) + 1):
-        if shape == "2^n":
-            candidates.append(Modulus(shape, n, 0))
-        elif shape in ("2^n-1", "2^n+1"):
-            candidates.append(Modulus(shape, n, 1))
-        elif n >= 4:
-            candidates.append(Modulus(shape, n, 3))
-    return min(candidates, key=lambda modulus: abs(modulus.value - value))
-
-
 _SPEC = re.compile(r"\s*2\s*(?:\^|\*\*)\s*(\d{1,5})\s*(?:([+-])\s*(\d+|0x[0-9a-f]+))?\s*", re.IGNORECASE)
 
 

@@ -141,32 +141,32 @@ def imm(word: int, fmt: str) -> int:
     return word >> 20 if fmt in ("C", "Z", "F") else 0
 
 
+_OPERANDS = {
+    **{"R": "{d}, {a}, {b}", "S": "{b}, {value}({a})", "B": "{a}, {b}, {target}", "J": "{d}, {target}"},
+    **{"U": "{d}, 0x{value:x}", "C": "{d}, {csr}, {a}", "Z": "{d}, {csr}, {uimm}", "F": "{pred}, {succ}"},
+    **{"I": "{d}, {a}, {value}", "H": "{d}, {a}, {value}", "N": ""},
+}
+
+
 def disassemble(word: int, pc: int | None = None) -> str:
     """The instruction as an assembler's programmer writes it; with the pc, targets are addresses."""
     instruction = decode(word)
     if instruction is None:
         return f".word 0x{word:08x}"
-    name, fmt = instruction.name, instruction.fmt
-    d, a, b = REGISTERS[rd(word)], REGISTERS[rs1(word)], REGISTERS[rs2(word)]
-    value = imm(word, fmt)
-    if fmt in ("B", "J"):
-        target = f".{value:+d}" if pc is None else f"0x{pc + value & 0xFFFF_FFFF:x}"
-        return f"{name} {a}, {b}, {target}" if fmt == "B" else f"{name} {d}, {target}"
-    if fmt == "R":
-        return f"{name} {d}, {a}, {b}"
-    if fmt == "S":
-        return f"{name} {b}, {value}({a})"
-    if fmt == "U":
-        return f"{name} {d}, 0x{value:x}"
-    if fmt in ("C", "Z"):
-        return f"{name} {d}, {csrs.name_of(value)}, {a if fmt == 'C' else rs1(word)}"
-    if fmt == "F":
-        return f"{name} {_devices(value >> 4)}, {_devices(value)}"
-    if fmt == "N":
-        return name
-    if instruction.group in ("load", "jump"):
-        return f"{name} {d}, {value}({a})"
-    return f"{name} {d}, {a}, {value}"
+    fmt, value = instruction.fmt, imm(word, instruction.fmt)
+    form = _OPERANDS[fmt]
+    if fmt == "I" and instruction.group in ("load", "jump"):
+        form = "{d}, {value}({a})"
+    operands = form.format(
+        **{name: REGISTERS[field(word)] for name, field in (("d", rd), ("a", rs1), ("b", rs2))},
+        value=value,
+        target=f".{value:+d}" if pc is None else f"0x{pc + value & 0xFFFF_FFFF:x}",
+        csr=csrs.name_of(value),
+        uimm=rs1(word),
+        pred=_devices(value >> 4),
+        succ=_devices(value),
+    )
+    return f"{instruction.name} {operands}".rstrip()
 
 
 def _devices(bits: int) -> str:

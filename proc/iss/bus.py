@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...fl.axi4lite import OKAY
+from ...fl.axi4lite import OKAY, Axi4LiteFL
 from ..software.memory import BUS_BASE
 
 
@@ -29,26 +29,10 @@ class Bus(Protocol):
         """The processor waits for the line; it does not change after this by itself."""
 
 
-class Slave(Protocol):
-    """Registers behind AXI4-Lite: modexlab.fl.axi4lite.Axi4LiteFL has them."""
-
-    address_nbits: int
-
-    def read(self, address: int) -> tuple[int, int]:
-        """Data and answer."""
-
-    def write(self, address: int, data: int, strobes: int) -> int:
-        """The answer."""
-
-    @property
-    def interrupt(self) -> bool:
-        """The line."""
-
-
 class Axi4LiteBus:
     """A slave alone on the bus; what is beyond its addresses is refused."""
 
-    def __init__(self, slave: Slave) -> None:
+    def __init__(self, slave: Axi4LiteFL) -> None:
         self.slave = slave
 
     def read(self, addr: int) -> tuple[int, bool]:

@@ -108,7 +108,7 @@ class FixedModExp(Component):
             if finish == "reduce":
                 s.correction = PseudoReduce(wide, modulus, None, strategy, adder)
                 s.correction.modulus //= 0
-                residue_nbits = min(modulus_of(modulus, None, wide).operand_nbits, nbits)
+                residue_nbits = min(modulus_of(modulus, wide).operand_nbits, nbits)
             else:
                 s.correction = Remainder(wide, modulus)
                 residue_nbits = nbits

@@ -18,7 +18,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.compression.compression import BEST, make_plan
 from ...fl.errors import BadInput
-from ...fl.moduli import classify, fit
+from ...fl.moduli import classify
 from ..messages import mk_product_req
 from .compression_tree import CompressionTree
 from .mod_adder import ModAdder
@@ -26,11 +26,9 @@ from .mod_adder import ModAdder
 MIN_NBITS = 4
 
 
-def modulus_of(modulus, shape, nbits):
-    """The modulus of a unit; BadInput if it is not of the shape, or its residues are longer than the unit's
-    words.
-    """
-    found = fit(modulus, shape) if shape else classify(modulus)
+def modulus_of(modulus, nbits):
+    """The modulus of a unit; BadInput if its residues are longer than the unit's words."""
+    found = classify(modulus)
     if nbits < MIN_NBITS:
         raise BadInput(f"a compression tree of {nbits} bits: give {MIN_NBITS} or more")
     if found.operand_nbits > nbits:
@@ -47,8 +45,8 @@ class PseudoUnit(Component):
     UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
     OPERATION = ""
 
-    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits)
+    def construct(s, nbits, modulus, strategy=BEST, adder="brent-kung"):
+        m = modulus_of(modulus, nbits)
         multiplies = s.OPERATION == "multiply"
         out_nbits = m.operand_nbits if s.OPERATION == "reduce" else nbits
         s.istream = RecvIfcRTL(mk_product_req(nbits) if multiplies else mk_bits(nbits))

@@ -11,7 +11,7 @@ from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_pla
 from modexlab.fl.compression.compression_follow import follow
 from modexlab.fl.compression.compression_plan import CELLS, OPERATIONS
 from modexlab.fl.compression.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
-from modexlab.fl.moduli import SHAPES, Modulus, classify, family, fit, parse
+from modexlab.fl.moduli import SHAPES, Modulus, classify, family, parse
 from modexlab.fl.multipliers.folding import fold
 
 from tests.fl.compression_oracle import evaluate, faults, final_rows
@@ -63,10 +63,6 @@ def test_every_odd_modulus_and_power_of_two_has_a_shape(value):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: fit(250 + 1, "2^n-1"), "251 = 2^8-5 is not of shape 2^n-1: .* the nearest .* 2^8-1"),
-        (lambda: fit(255, "2^n"), "255 = 2^8-1 is not of shape 2^n: .* 2^8$"),
-        (lambda: fit(256, "2^n-k"), "256 = 2^8 is not of shape 2^n-k: .* 2^8-3"),
-        (lambda: fit(43, "2^n+j"), r"unknown shape of a modulus '2\^n\+j'"),
         (lambda: parse("2^8-4"), "makes the modulus 252 even: .* nearest are 3 and 5"),
         (lambda: parse("2^8-127"), "give an odd k from 3 to 125, the nearest is 125"),
         (lambda: parse("2^8+300"), "give an odd k from 3 to 253, the nearest is 253"),

@@ -5,19 +5,15 @@ The cost of a piece of program is what each further repetition of it adds to the
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
-from functools import partial
 from typing import NamedTuple
 
 from modexlab.eval.designs.system_catalogue import Measurement, find_system, loosely_coupled, with_work
-from modexlab.proc.core.null_xcel import NullXcel
-from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa.isa import INSTRUCTIONS
-from modexlab.proc.sim import MemoryTiming, simulate_proc
+from modexlab.proc.sim import MemoryTiming
 
 from tests.proc.assembler import DATA, NUMBER, Assembler
+from tests.proc.examples import simulation
 
 FEW, MANY = 8, 24  # repetitions
 MAX_CYCLES = 100_000
@@ -77,12 +73,6 @@ CASES = {
 GROUPS = ("alu", "load", "store", "branch", "mul", "div", "csr")
 
 
-@functools.cache
-def simulation(stage="native", mul_latency=1, div_bits=2):
-    """A processor with these parameters, behind it the null accelerator."""
-    return simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), NullXcel), stage)
-
-
 def cost(sim, case, timing=None):
     """Return the cycles of each repetition of the case."""
     whole, baseline = added(sim, case.text, timing), added(sim, case.without, timing)
@@ -133,7 +123,7 @@ def parameter_table():
     """Return the table of Proc's parameters."""
     rows = []
     for mul_latency, div_bits in zip(MUL_LATENCIES, DIV_BITS, strict=True):
-        sim = simulation("python", mul_latency, div_bits)
+        sim = simulation(mul_latency, div_bits, stage="python")
         product, quotient = cost(sim, CASES["mul", PRODUCT]), cost(sim, CASES["div", QUOTIENT])
         rows.append((mul_latency, product.cycles, div_bits, quotient.cycles))
     return markdown(("`mul_latency`", "cycles of a product", "`div_bits`", "cycles of a quotient"), rows)

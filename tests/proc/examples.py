@@ -1,11 +1,14 @@
 """Components for the processor's tests: an accelerator that makes it wait, and a processor that does not tell
-that it halts.
+that it halts; and simulations of the usual processor.
 """
+
+from functools import cache, partial
 
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.ports import join_processor, processor_ports
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.sim import simulate_proc
 from modexlab.rtl.messages import mk_xcel_req, mk_xcel_resp
 from pymtl3 import Component, Wire, concat, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -79,3 +82,10 @@ class HidesHalt(Component):
         def hide():
             s.commit @= s.system.commit
             s.commit.halt @= 0
+
+
+@cache
+def simulation(mul_latency=1, div_bits=2, xcel=NullXcel, stage="native", power_up_seed=None):
+    """A processor, once for all tests of a process."""
+    component = ProcXcel(partial(Proc, mul_latency, div_bits), xcel)
+    return simulate_proc(component, stage, power_up_seed=power_up_seed)

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 
 def signed(value, nbits=32):
-    """The number that these bits mean in two's complement."""
+    """The number that the low bits mean in two's complement."""
+    value &= (1 << nbits) - 1
     return value - (1 << nbits) if value >> nbits - 1 else value
 
 

@@ -7,26 +7,19 @@ import struct
 from math import gcd
 
 import pytest
-from modexlab.proc.core.null_xcel import NullXcel
-from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_xcel import ProcXcel
-from modexlab.proc.sim import MemoryTiming, simulate_proc
+from modexlab.proc.sim import MemoryTiming
 from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
 from modexlab.rtl.sim.protocol import xorshift32
 
 from tests.paths import DATA
+from tests.proc.examples import simulation
+from tests.proc.formulas import signed
 from tests.proc.programs import check, golden
 
 SOURCE = DATA / "proc_mix.c"
 TIMINGS = (MemoryTiming(), MemoryTiming(2, stall=0.3, extra=2))
 M = 2**32 - 1
-
-
-def signed(value, nbits=32):
-    """The number that the low bits mean in two's complement."""
-    value &= (1 << nbits) - 1
-    return value - (1 << nbits) if value >> nbits - 1 else value
 
 
 def quotient(a, b):
@@ -76,6 +69,5 @@ def test_mix(opt):
     wanted = golden(program)
     assert (wanted.reason, wanted.exit_code) == ("exit", 0)
     assert wanted.output == expected()
-    with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
-        for timing in TIMINGS:
-            check(wanted, sim.run(program, timing=timing, record=True), f"proc_mix.c {opt}, {timing}")
+    for timing in TIMINGS:
+        check(wanted, simulation().run(program, timing=timing, record=True), f"proc_mix.c {opt}, {timing}")

@@ -6,22 +6,18 @@ The programs are compared with the simulator of instructions, commit by commit, 
 """
 
 import itertools
-from functools import cache, partial
 
 import pytest
 from modexlab.proc.core.null_xcel import NullXcel
-from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa.causes import FETCH_FAULT
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS
 from modexlab.proc.iss.outcome import Trap
 from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.elf import Program
 from modexlab.proc.software.memory import REGIONS
-from pymtl3 import Component
 
 from tests.proc.assembler import DATA, Assembler, assemble
-from tests.proc.examples import HidesHalt, SlowXcel
+from tests.proc.examples import HidesHalt, SlowXcel, simulation
 from tests.proc.programs import HANDLER, check, golden
 
 MEMORIES = (
@@ -37,14 +33,6 @@ SLOT = 128  # of the data: stores go here
 
 # (mul_latency, div_bits, accelerator), as in test_proc_random.py
 FAST, SLOW_UNITS, SLOW_XCEL = (1, 2, NullXcel), (3, 1, NullXcel), (2, 4, SlowXcel)
-Shape = tuple[int, int, type[Component]]
-
-
-@cache
-def simulation(shape):
-    """The system, once for all tests."""
-    mul_latency, div_bits, xcel = shape
-    return simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), xcel), "native")
 
 
 def run(
@@ -54,7 +42,7 @@ def run(
     shape=FAST,
 ):
     """One run natively."""
-    return simulation(shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
+    return simulation(*shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
 
 
 def check_everywhere(program, manager=()):

@@ -10,16 +10,14 @@ import struct
 import subprocess
 
 import pytest
-from modexlab.proc.core.null_xcel import NullXcel
-from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.sim import MemoryTiming, simulate_proc
+from modexlab.proc.sim import MemoryTiming
 from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
 
 from tests.harness import examples
 from tests.proc.assembler import DATA, EXIT
+from tests.proc.examples import simulation
 from tests.proc.programs import GP, RandomProgram
 from tests.proc.test_c import SOURCE
 
@@ -96,17 +94,16 @@ def test_random_programs(tmp_path):
     instructions, pipeline.
     """
     path = tmp_path / "program"
-    with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
-        for seed in range(examples(50)):
-            write_elf(RandomProgram(seed, user=True, base=CODE).program(end_under_qemu), path)
-            expected = run_qemu(path)
-            assert len(expected) == 1024 + 32
-            program = RandomProgram(seed, user=True, base=CODE).program(end_on_the_processor)
-            timing = MemoryTiming(1 + seed % 3, stall=0.2 * (seed % 2), seed=seed)
-            for outcome in (ISS(program).run(), sim.run(program, timing=timing)):
-                assert (outcome.reason, outcome.exit_code) == ("exit", 0), outcome.explain(program)
-                assert outcome.instructions > 200
-                assert outcome.output == expected, f"random program {seed} at level {outcome.level}"
+    for seed in range(examples(50)):
+        write_elf(RandomProgram(seed, user=True, base=CODE).program(end_under_qemu), path)
+        expected = run_qemu(path)
+        assert len(expected) == 1024 + 32
+        program = RandomProgram(seed, user=True, base=CODE).program(end_on_the_processor)
+        timing = MemoryTiming(1 + seed % 3, stall=0.2 * (seed % 2), seed=seed)
+        for outcome in (ISS(program).run(), simulation().run(program, timing=timing)):
+            assert (outcome.reason, outcome.exit_code) == ("exit", 0), outcome.explain(program)
+            assert outcome.instructions > 200
+            assert outcome.output == expected, f"random program {seed} at level {outcome.level}"
 
 
 @pytest.mark.parametrize("opt", OPTS)

@@ -3,16 +3,13 @@ memories, with other multipliers and dividers, and at every stage.
 """
 
 import random
-from functools import partial
 
 import pytest
 from modexlab.proc.core.null_xcel import NullXcel
-from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_xcel import ProcXcel
-from modexlab.proc.sim import MemoryTiming, simulate_proc
+from modexlab.proc.sim import MemoryTiming
 
 from tests.harness import examples, one_now
-from tests.proc.examples import SlowXcel
+from tests.proc.examples import SlowXcel, simulation
 from tests.proc.programs import RandomProgram, check, golden
 
 # (mul_latency, div_bits, accelerator): how many programs natively in `make test`
@@ -36,12 +33,9 @@ def timing(seed):
 )
 def test_native(shape):
     """Programs of 200 instructions and more."""
-    mul_latency, div_bits, xcel = shape
-    with simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), xcel), "native") as sim:
-        for seed in range(examples(NATIVE[shape])):
-            drawn = RandomProgram(seed + 1_000_000 * mul_latency)
-            expected = compare(sim, drawn, timing(seed))
-            assert expected.instructions >= 200
+    for seed in range(examples(NATIVE[shape])):
+        drawn = RandomProgram(seed + 1_000_000 * shape[0])
+        assert compare(simulation(*shape), drawn, timing(seed)).instructions >= 200
 
 
 def compare(sim, drawn, how):
@@ -58,25 +52,24 @@ def test_power_up(seed):
     """Registers start with random bits: reset must do its work, at first and after a program that has
     halted.
     """
-    with simulate_proc(ProcXcel(Proc, NullXcel), "native", power_up_seed=seed) as sim:
-        for number in range(10):
-            compare(sim, RandomProgram(2_000 * seed + number), timing(number))
+    for number in range(10):
+        compare(simulation(power_up_seed=seed), RandomProgram(2_000 * seed + number), timing(number))
 
 
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("stage", [pytest.param("python", marks=pytest.mark.regress), "verilog"])
 def test_other_stages(stage):
     """A few programs of some 200 instructions; the cycles are those of stage native, too."""
-    system = partial(ProcXcel, Proc, NullXcel)
-    with simulate_proc(system(), stage) as sim, simulate_proc(system(), "native") as native:
-        for seed in range(examples(7)):
-            # with those that set up the registers and without those jumped over
-            drawn = RandomProgram(10_000_000 + seed, 140)
-            # memories of one cycle at stage python, where cycles are dear
-            how = MemoryTiming(stall=0.2 * (seed % 2)) if stage == "python" else timing(seed)
-            program = drawn.program()
-            outcome = sim.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True)
-            assert outcome.instructions >= 150
-            check(golden(program, drawn.manager), outcome, f"{drawn.name} at stage {stage}, {how}")
-            twin = native.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES)
-            assert (twin.cycles, twin.where, twin.window) == (outcome.cycles, outcome.where, outcome.window)
+    for seed in range(examples(7)):
+        # with those that set up the registers and without those jumped over
+        drawn = RandomProgram(10_000_000 + seed, 140)
+        # memories of one cycle at stage python, where cycles are dear
+        how = MemoryTiming(stall=0.2 * (seed % 2)) if stage == "python" else timing(seed)
+        program = drawn.program()
+        outcome = simulation(stage=stage).run(
+            program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True
+        )
+        assert outcome.instructions >= 150
+        check(golden(program, drawn.manager), outcome, f"{drawn.name} at stage {stage}, {how}")
+        twin = simulation().run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES)
+        assert (twin.cycles, twin.where, twin.window) == (outcome.cycles, outcome.where, outcome.window)

@@ -10,16 +10,14 @@ import random
 import subprocess
 
 import pytest
-from modexlab.proc.core.null_xcel import NullXcel
-from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.iss.iss import ISS
-from modexlab.proc.sim import MemoryTiming, simulate_proc
+from modexlab.proc.sim import MemoryTiming
 from modexlab.proc.software.compiler import compiler
 from modexlab.proc.software.elf import load_elf
 
 from tests.command_line import Cli
 from tests.paths import DATA
+from tests.proc.examples import simulation
 from tests.proc.formulas import GOLDEN, TAKEN, signed
 from tests.proc.programs import CORNERS, check, of_group
 
@@ -164,40 +162,35 @@ def jumps():
 PROGRAMS = {"arithmetic": arithmetic, "products": products_and_quotients, "memory": memory, "jumps": jumps}
 
 
-@pytest.fixture(scope="module")
-def system():
-    """The processor, natively."""
-    with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
-        yield sim
-
-
-def run_both(program, system):
+def run_both(program):
     """How it ends, at both levels."""
     assert program.entry == 0x8000_0000
     wanted = ISS(program).run(100_000, record=True)
     for timing in (MemoryTiming(), MemoryTiming(stall=0.3, extra=2)):
-        check(wanted, system.run(program, timing=timing, max_cycles=1_000_000, record=True), program.name)
+        check(
+            wanted, simulation().run(program, timing=timing, max_cycles=1_000_000, record=True), program.name
+        )
     return wanted.reason, wanted.exit_code
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_pass_and_fail(name, system, tmp_path):
+def test_pass_and_fail(name, tmp_path):
     """All checks pass; with one value wrong, the exit code is the number of that check."""
     checks = PROGRAMS[name]()
-    assert run_both(build(checks.lines, tmp_path), system) == ("tohost", 0)
+    assert run_both(build(checks.lines, tmp_path)) == ("tohost", 0)
     wrong = random.Random(name).randint(2, checks.number)
     at = checks.lines.index(f"    li gp, {wrong}")
     line = next(i for i in range(at, len(checks.lines)) if "li t6, " in checks.lines[i])
     lines = list(checks.lines)
     lines[line] = f"    li t6, {int(lines[line].split()[-1], 0) ^ 4}"
-    assert run_both(build(lines, tmp_path), system) == ("tohost", wrong)
+    assert run_both(build(lines, tmp_path)) == ("tohost", wrong)
 
 
-def test_traps(system, tmp_path):
+def test_traps(tmp_path):
     """A trap that nobody expects fails; a handler of the program's own gets those that it expects."""
     code = (1337 | 3) >> 1
     for text in ("lw a0, 1(sp)", ".word 0", "ebreak", "csrw 0x3A0, a0"):
-        assert run_both(build(["    li gp, 3", f"    {text}"], tmp_path), system) == ("tohost", code)
+        assert run_both(build(["    li gp, 3", f"    {text}"], tmp_path)) == ("tohost", code)
     handler = (
         "    .align 2; .globl own_handler; own_handler: csrr t5, mepc; addi t5, t5, 4; csrw mepc, t5; "
         "addi a0, a0, 1; mret"
@@ -207,7 +200,7 @@ def test_traps(system, tmp_path):
         "    .word 0; ebreak; lw a1, 1(zero)",
         "    li t6, 3; bne a0, t6, fail; j pass",
     ]
-    assert run_both(build([*body, handler], tmp_path), system) == ("tohost", 0)
+    assert run_both(build([*body, handler], tmp_path)) == ("tohost", 0)
 
 
 @pytest.mark.parametrize(

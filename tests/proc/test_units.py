@@ -17,17 +17,16 @@ from modexlab.proc.core.div_unit import DivUnit
 from modexlab.proc.core.imm_gen import ImmGen
 from modexlab.proc.core.load_store import LoadAlign, StoreAlign
 from modexlab.proc.core.mul_unit import MulUnit
-from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.core.register_file import RegisterFile
 from modexlab.proc.isa import csrs
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, decode
-from modexlab.proc.sim import MemoryTiming, simulate_proc
+from modexlab.proc.sim import MemoryTiming
 from modexlab.rtl.sim import Stall, simulate
 
 from tests.harness import examples, refused, regress_if, stepped
 from tests.proc.assembler import DATA, Assembler, assemble, encode
+from tests.proc.examples import simulation
 from tests.proc.formulas import GOLDEN, TAKEN, signed, unsigned
 from tests.proc.programs import CORNERS, HANDLER, check, golden
 
@@ -326,13 +325,6 @@ def test_muldiv_on_any_operands(kind, parameter):
 # ---- CSRs, through programs
 
 
-@pytest.fixture(scope="module")
-def system():
-    """The processor, natively."""
-    with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
-        yield sim
-
-
 # The privileged manual's rule and the project's list, written anew: (reads, writes) or None
 READ_ONLY = {0xC00, 0xC02, 0xC80, 0xC82, 0xF11, 0xF12, 0xF13, 0xF14, 0xFC1}
 READ_WRITE = {0x300, 0x301, 0x304, 0x305, *range(0x340, 0x345), 0x7C1, 0xB00, 0xB02, 0xB80, 0xB82}
@@ -358,7 +350,7 @@ FORMS = list(itertools.product(("csrrw", "csrrs", "csrrc", "csrrwi", "csrrsi", "
 KNOWN = sorted(READ_ONLY | READ_WRITE | PORTS | {0xFC0, 0x7C0})
 
 
-def check_accesses(sim, numbers):
+def check_accesses(numbers):
     """All forms of access to these registers in one program; the manager hears of each that trapped, with its
     number.
     """
@@ -390,23 +382,23 @@ def check_accesses(sim, numbers):
     )
     program = asm.program("accesses to CSRs")
     manager = list(range(100, 200))
-    outcome = sim.run(program, manager=manager, record=True)
+    outcome = simulation().run(program, manager=manager, record=True)
     check(golden(program, manager, 2_000_000), outcome, f"CSRs 0x{numbers[0]:x} to 0x{numbers[-1]:x}")
     assert outcome.output == expected
 
 
-def test_csr_accesses(system):
+def test_csr_accesses():
     """Which accesses are illegal: all registers there are, those beside them, and some others; all forms."""
-    check_accesses(system, KNOWN)
+    check_accesses(KNOWN)
     others = {number + step for number in KNOWN for step in (-1, 1) if 0 <= number + step < 4096} - set(KNOWN)
-    check_accesses(system, sorted(others | set(range(0, 4096, 61)) - set(KNOWN)))
+    check_accesses(sorted(others | set(range(0, 4096, 61)) - set(KNOWN)))
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("first", range(0, 4096, 256))
-def test_csr_accesses_all(system, first):
+def test_csr_accesses_all(first):
     """Every number."""
-    check_accesses(system, list(range(first, first + 256)))
+    check_accesses(list(range(first, first + 256)))
 
 
 CSR_VALUES = {
@@ -417,7 +409,7 @@ CSR_VALUES = {
 CSR_CONSTANTS = {"mvendorid": 0, "marchid": 0, "mimpid": 0, "mhartid": 5, "numcores": 1}
 
 
-def test_csr_values(system):
+def test_csr_values():
     """Values of CSRs after reset, after writes, and after setting and clearing bits; constants."""
     lines, expected = ["li t0, -1; li t1, 0x0F0F0F0F"], []
     for name, ones in CSR_VALUES.items():
@@ -437,11 +429,11 @@ def test_csr_values(system):
     for name, value in CSR_CONSTANTS.items():
         lines.append(f"csrrs a0, {name}, zero; csrrw zero, proc2mngr, a0")
         expected.append(value)
-    outcome = system.run(assemble("\n".join([*lines, "li a0, 0; ecall"])), core_id=5)
+    outcome = simulation().run(assemble("\n".join([*lines, "li a0, 0; ecall"])), core_id=5)
     assert outcome.output == expected
 
 
-def test_counters(system):
+def test_counters():
     """minstret and mcycle count from what is written, over the boundary of their words."""
     source = """
         csrrs s0, mcycle, zero; csrrs s1, mcycle, zero; csrrs s2, minstret, zero; csrrs s3, instret, zero
@@ -454,7 +446,7 @@ def test_counters(system):
     program = assemble(f"{source}; sub s1, s1, s0; {sends}; csrrw zero, proc2mngr, t2; li a0, 0; ecall")
     wanted_words = [1, 2, 3, M - 1, M, 0, 1, M - 1, M, 0, 1]
     for timing in (MemoryTiming(), MemoryTiming(stall=0.2)):
-        outcome = system.run(program, timing=timing)
+        outcome = simulation().run(program, timing=timing)
         counts = outcome.output
         assert counts[1:7] == wanted_words[1:7]
         assert counts[11] == 9
@@ -462,7 +454,7 @@ def test_counters(system):
             assert counts[:11] == wanted_words
 
 
-def test_illegal_words_trap(system):
+def test_illegal_words_trap():
     """Every illegal word one bit away from an instruction traps, with the word in mtval, and does nothing
     else.
     """
@@ -478,7 +470,7 @@ def test_illegal_words_trap(system):
     asm.end()
     asm.text(HANDLER)
     program = asm.program("illegal words")
-    outcome = system.run(program, record=True)
+    outcome = simulation().run(program, record=True)
     check(golden(program), outcome, "illegal words")
     assert [
         commit.data for commit in outcome.commits if commit.inst == encode("csrrs", 30, imm=csrs.MTVAL)

@@ -75,14 +75,14 @@ def check_tree(what: str, nbits: int, most: int) -> None:
 def check_reduction(number: int, nbits: int) -> None:
     """BadInput for a final correction by a compression tree that cannot be made."""
     check_tree("the final correction", nbits, MAX_OPERAND_NBITS["reduce"])
-    modulus_of(number, None, nbits)
+    modulus_of(number, nbits)
 
 
 def compressed(domain: str, nbits: int, values: Values) -> Unit:
     """A unit of CM."""
     number = working(nbits, domain, values)
     check_tree("cm", nbits, MAX_OPERAND_NBITS["multiply"])
-    modulus_of(number, None, nbits)
+    modulus_of(number, nbits)
     shape = {"modulus": number, **tree(values)}
     return Unit(partial(PseudoMul, **shape), partial(PseudoMulCL, **shape), PseudoMulTiming())
 
