@@ -23,7 +23,7 @@ from .session import stage_at
 if TYPE_CHECKING:
     from pymtl3 import Component
 
-    from ...proc.iss.bus import Bus
+    from ...proc.iss.bus import Axi4LiteBus
     from ...proc.iss.iss import Accelerator
     from ...proc.iss.outcome import Outcome
     from ...proc.sim import MemoryTiming
@@ -94,7 +94,7 @@ class Xcel:
             return NullXcelFL()
         return XcelFL(machine.shape, machine.computing())
 
-    def bus(self) -> Bus | None:
+    def bus(self) -> Axi4LiteBus | None:
         """Return the bus for the instruction-set simulator."""
         machine = self.machine
         if machine is None or not self.on_bus:

@@ -3,24 +3,13 @@
 REDC of paper 001, Algorithm 2 (Montgomery 1985): division by R is a shift.
 """
 
-from dataclasses import dataclass, field
-
 from ..errors import BadInput, shown
 
 
-@dataclass(frozen=True)
 class Montgomery:
     """The arithmetic of one odd modulus n, with R = 2^nbits > n."""
 
-    n: int
-    nbits: int
-    r: int = field(init=False, repr=False)  # R
-    r_mod_n: int = field(init=False, repr=False)  # R mod N: the residue of 1
-    r2_mod_n: int = field(init=False, repr=False)  # R^2 mod N: a product by it enters the residues
-    n_prime: int = field(init=False, repr=False)  # N' of paper 001, equation 5: R*R^-1 - N'*N = 1, 0 < N' < R
-
-    def __post_init__(self) -> None:
-        n, nbits = self.n, self.nbits
+    def __init__(self, n: int, nbits: int) -> None:
         if n <= 0:
             raise BadInput(f"modulus {shown(n)}: a Montgomery product needs an odd modulus of 1 or more")
         if n % 2 == 0:
@@ -32,11 +21,12 @@ class Montgomery:
             raise BadInput(
                 f"modulus {shown(n)} does not fit in {nbits} bits: give a width of at least {n.bit_length()}"
             )
-        r = 1 << nbits
-        # N' = -N^-1 mod R is equation 5 taken mod R
-        constants = {"r": r, "r_mod_n": r % n, "r2_mod_n": r * r % n, "n_prime": r - pow(n, -1, r)}
-        for name, value in constants.items():
-            object.__setattr__(self, name, value)
+        self.n, self.nbits = n, nbits
+        self.r = 1 << nbits
+        self.r_mod_n = self.r % n  # the residue of 1
+        self.r2_mod_n = self.r**2 % n  # a product by it enters the residues
+        # N' of paper 001, equation 5: R*R^-1 - N'*N = 1 with 0 < N' < R, which is -N^-1 modulo R
+        self.n_prime = self.r - pow(n, -1, self.r)
 
     def redc(self, t: int) -> int:
         """t * R^-1 mod n for 0 <= t <= R*n: paper 001, Algorithm 2."""

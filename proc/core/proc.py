@@ -126,19 +126,22 @@ def join_interrupts(s):
     """Connect the interrupt unit of a processor."""
     s.irq //= s.interrupts.irq
     s.irq //= s.dpath.irq
-    s.interrupts.inst_D //= s.dpath.inst_D
-    s.interrupts.fetched_D //= s.ctrl.fetched_D
-    s.interrupts.waits_D //= s.ctrl.waits_D
-    s.interrupts.wait_reason_D //= s.ctrl.wait_reason_D
+    for name in ("inst_D", "wakes", "has_handler", "interrupt_X", "told_cause_X"):
+        connect(getattr(s.interrupts, name), getattr(s.dpath, name))
+    for name in (
+        "fetched_D",
+        "waits_D",
+        "wait_reason_D",
+        "enable_X",
+        "enable_M",
+        "enable_W",
+        "cause_X",
+        "cause_W",
+    ):
+        connect(getattr(s.interrupts, name), getattr(s.ctrl, name))
     s.interrupts.is_csr_X //= s.ctrl.is_csr_instruction_X
     s.interrupts.on //= s.dpath.interrupts_on
-    s.interrupts.wakes //= s.dpath.wakes
-    s.interrupts.has_handler //= s.dpath.has_handler
     s.interrupts.refused_X //= s.bus.refused
-    s.interrupts.interrupt_X //= s.dpath.interrupt_X
-    s.interrupts.told_cause_X //= s.dpath.told_cause_X
-    for name in ("enable_X", "enable_M", "enable_W", "cause_X", "cause_W"):
-        connect(getattr(s.interrupts, name), getattr(s.ctrl, name))
 
 
 def join_bus(s):

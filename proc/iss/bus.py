@@ -1,32 +1,13 @@
 """The processor's bus at the functional level: one slave at the start of the window, and its interrupt line.
 
 There is no clock. A slave does what an access asks for before it answers, so that its line can only change by
-an access; `sleep` is for models that raise it by themselves.
+an access; `sleep` is for models that raise it by themselves. Addresses are those of words.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from ...fl.axi4lite import OKAY, Axi4LiteFL
 from ..software.memory import BUS_BASE
-
-
-class Bus(Protocol):
-    """The third port of the instruction-set simulator. Addresses are those of words."""
-
-    def read(self, addr: int) -> tuple[int, bool]:
-        """The word, and whether the access is refused."""
-
-    def write(self, addr: int, data: int, strobes: int) -> bool:
-        """Write the bytes that the strobes name; whether it is refused."""
-
-    @property
-    def interrupt(self) -> bool:
-        """The line."""
-
-    def sleep(self) -> None:
-        """The processor waits for the line; it does not change after this by itself."""
 
 
 class Axi4LiteBus:
@@ -36,7 +17,7 @@ class Axi4LiteBus:
         self.slave = slave
 
     def read(self, addr: int) -> tuple[int, bool]:
-        """The word of the slave."""
+        """The word of the slave, and whether the access is refused."""
         offset = addr - BUS_BASE
         if offset >> self.slave.address_nbits:
             return 0, True
@@ -44,7 +25,7 @@ class Axi4LiteBus:
         return word, answer != OKAY
 
     def write(self, addr: int, data: int, strobes: int) -> bool:
-        """A write to the slave."""
+        """Write the bytes that the strobes name; whether it is refused."""
         offset = addr - BUS_BASE
         return bool(offset >> self.slave.address_nbits) or self.slave.write(offset, data, strobes) != OKAY
 
@@ -53,4 +34,4 @@ class Axi4LiteBus:
         return self.slave.interrupt
 
     def sleep(self) -> None:
-        """Nothing happens by itself."""
+        """The processor waits for the line; nothing happens by itself."""

@@ -22,9 +22,19 @@ from ..isa import causes, csrs
 from ..isa.isa import BY_NAME, Instruction, decode, imm, rd, rs1, rs2
 from ..software.elf import Program
 from ..software.memory import PAGE_SHIFT, AccessFault, Memory, mapped, on_bus
-from .bus import Bus
-from .manager import out_of_words
-from .outcome import A0, INTERRUPT_WAIT, LAST_PCS, TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
+from .bus import Axi4LiteBus
+from .outcome import (
+    A0,
+    INTERRUPT_WAIT,
+    LAST_PCS,
+    TRAP_LOOP,
+    Commit,
+    Outcome,
+    Stuck,
+    Trap,
+    Window,
+    out_of_words,
+)
 from .semantics import BRANCHES, LOADS, MAKERS, STORES, VALUES, M, Step
 
 WFI = BY_NAME["wfi"].match
@@ -126,7 +136,7 @@ class ISS:
         xcel: Accelerator | None = None,
         manager: Sequence[int] = (),
         core_id: int = 0,
-        bus: Bus | None = None,
+        bus: Axi4LiteBus | None = None,
     ) -> None:
         self.program, self.xcel, self.manager, self.core_id = program, xcel, manager, core_id
         self.bus = bus

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...fl.errors import BadInput
 from ..isa import csrs
 from ..isa.causes import FETCH_FAULT, ILLEGAL, MEANING
 from ..isa.isa import REGISTERS, decode, disassemble, imm
@@ -153,3 +154,11 @@ def explained(trap: Trap, program: Program) -> str:
     if cause == ILLEGAL and instruction is not None and instruction.group == "csr":
         text += f"; {csrs.refusal(imm(inst, instruction.fmt))}"
     return text
+
+
+def out_of_words(given: int) -> BadInput:
+    """The error for a program that reads mngr2proc once more than there are words."""
+    return BadInput(
+        f"the program reads manager word {given + 1}, and only {given} were given; give as many words as it "
+        "reads"
+    )

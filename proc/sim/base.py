@@ -17,7 +17,6 @@ from ...rtl.sim.base import Model
 from ...rtl.sim.protocol import Progress
 from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_SLEEP, INTERRUPT_CODE
 from ..isa.causes import ECALL, EXTERNAL_INTERRUPT, FETCH_FAULT
-from ..iss.manager import out_of_words
 from ..iss.outcome import (
     ACCELERATOR_WAIT,
     BUBBLES,
@@ -30,6 +29,7 @@ from ..iss.outcome import (
     Stuck,
     Trap,
     Window,
+    out_of_words,
 )
 from ..software.elf import Program
 from .timing import MemoryTiming

@@ -1,16 +1,36 @@
-"""The module around a processor at stage `native`: inputs that are registers, and messages split into fields.
+"""The module around a processor at stage `native`: inputs that are registers, and messages split into fields;
+and the check of the ports.
 
 For every call, Verilator evaluates whatever depends on the top level's inputs. Here they go into registers at
 the clock edge: the driver knows the inputs of the next cycle before the edge, so that one call per cycle
 evaluates all logic once.
 """
 
-from pymtl3 import InPort
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL
+from pymtl3 import Component, InPort
+from pymtl3.dsl import Signal
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ...fl.errors import BadInput
 from ...rtl.sim.harness import Harness, whole
 from ...rtl.sim.ports import Message
-from .ports import PORTS, STREAMS
+from ..core.ports import COMMIT, DRIVER, MEMORIES
+
+PORTS = MEMORIES | DRIVER | COMMIT
+STREAMS = (SendIfcRTL, RecvIfcRTL)
+
+
+def check(component: Component) -> None:
+    """BadInput if an elaborated component does not have these ports."""
+    for port, (kind, message) in PORTS.items():
+        signal = getattr(component, port, None)
+        if kind in STREAMS:
+            signal = getattr(signal, "msg", None)
+        if not isinstance(signal, Signal) or Message.of(signal._dsl.Type) != Message.of(message):
+            what = "a stream" if kind in STREAMS else "a port"
+            raise BadInput(
+                f"{type(component).__name__} is not a processor: it needs {what} `{port}` of "
+                f"{message.__name__}"
+            )
 
 
 def harness() -> Harness:

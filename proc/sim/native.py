@@ -24,9 +24,8 @@ from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM
 from ..iss.outcome import A0, ACCELERATOR_WAIT, HANG, INTERRUPT_WAIT, LAST_PCS, TRAP_LOOP, Commit, Trap
 from ..software.memory import REGIONS
-from . import ports
 from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
-from .harness import harness
+from .harness import check, harness
 from .timing import PORTS
 
 HALTED, TOHOST, LIMIT, STARVED, MISALIGNED, IN_TRAP_LOOP, WAITING, HANGING, ASLEEP = range(16, 25)
@@ -112,7 +111,7 @@ class NativeProcSimulation(ProcSimulation):
     def __init__(self, design: Component | VerilogText, options: Options) -> None:
         self._check(options)
         if isinstance(design, Component):
-            text, _ = translated(design, ports.check)
+            text, _ = translated(design, check)
             design = VerilogText(text, top_name(design))
         self._model = NativeModel(design.text + harness().verilog(design.top), TESTBENCH, options)
 

@@ -24,8 +24,8 @@ from ..iss.outcome import (
     Trap,
 )
 from ..software.memory import Memory, mapped
-from . import ports
 from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
+from .harness import check
 from .timing import MemoryTiming
 
 CSR_WORD = PROC2MNGR << 20 | SYSTEM  # the bits of an instruction that say so, under CSR_MASK
@@ -221,7 +221,7 @@ class PythonBench(InPython, ProcSimulation):
     """Runs programs on a component with the ports of a processor."""
 
     def _read_ports(self, component: Component) -> None:
-        ports.check(component)
+        check(component)
 
     @interrupt.kept()
     def _drive(self, job: Job, progress: Progress | None) -> Tally:

@@ -37,11 +37,12 @@ SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # RFC 801
 
 OPENSSL_KEY = openssl_rsa.generate_private_key(E, 1024)
 OUR_KEY = RSAKey(**numbers_of(OPENSSL_KEY))
-PRIVATE_FORMATS = {"pkcs1": PrivateFormat.TraditionalOpenSSL, "pkcs8": PrivateFormat.PKCS8}
+PEM, DER, PKCS8 = Encoding.PEM, Encoding.DER, PrivateFormat.PKCS8
+PRIVATE_FORMATS = {"pkcs1": PrivateFormat.TraditionalOpenSSL, "pkcs8": PKCS8}
 PUBLIC_FORMATS = {"pkcs1": PublicFormat.PKCS1, "spki": PublicFormat.SubjectPublicKeyInfo}
 
 
-def private_bytes(encoding, private_format, key=OPENSSL_KEY, password=None):
+def private_bytes(encoding=PEM, private_format=PKCS8, key=OPENSSL_KEY, password=None):
     return key.private_bytes(
         encoding, private_format, BestAvailableEncryption(password) if password else NoEncryption()
     )
@@ -54,7 +55,7 @@ def montgomery_ladder(base, exp, mod):
 # ways in
 
 
-@pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
+@pytest.mark.parametrize("encoding", [PEM, DER])
 @pytest.mark.parametrize("private_format", PRIVATE_FORMATS.values(), ids=PRIVATE_FORMATS)
 def test_private_key_file(private_format, encoding, tmp_path):
     path = tmp_path / "key"
@@ -65,7 +66,7 @@ def test_private_key_file(private_format, encoding, tmp_path):
     assert key.nbits == 1024
 
 
-@pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
+@pytest.mark.parametrize("encoding", [PEM, DER])
 @pytest.mark.parametrize("public_format", PUBLIC_FORMATS.values(), ids=PUBLIC_FORMATS)
 def test_public_key_file(public_format, encoding, tmp_path):
     path = tmp_path / "key"
@@ -76,7 +77,7 @@ def test_public_key_file(public_format, encoding, tmp_path):
 
 
 def test_text_around_a_pem_block_does_no_harm():
-    pem = private_bytes(Encoding.PEM, PrivateFormat.PKCS8)
+    pem = private_bytes()
     assert RSAKey.from_bytes(b"the key of a test\n" + pem + b"\n") == OUR_KEY
 
 
@@ -197,7 +198,7 @@ def test_unchecked_keys_are_as_they_are_given():
     wrong = JSON_KEY | {"q": 95441, "qinv": 1}
     key = RSAKey.from_bytes(json.dumps(wrong).encode(), unchecked=True)
     assert (key.n, key.p, key.q, key.dp, key.qinv) == (N, 27277, 95441, None, 1)
-    assert RSAKey.from_bytes(private_bytes(Encoding.PEM, PrivateFormat.PKCS8), unchecked=True) == OUR_KEY
+    assert RSAKey.from_bytes(private_bytes(), unchecked=True) == OUR_KEY
 
 
 # encryption and decryption
@@ -346,9 +347,9 @@ def test_a_key_length_out_of_range_is_refused(nbits):
 
 
 def broken_files():
-    pkcs8 = private_bytes(Encoding.PEM, PrivateFormat.PKCS8)
-    der = private_bytes(Encoding.DER, PrivateFormat.PKCS8)
-    spki = OPENSSL_KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    pkcs8 = private_bytes()
+    der = private_bytes(DER)
+    spki = OPENSSL_KEY.public_key().public_bytes(PEM, PublicFormat.SubjectPublicKeyInfo)
     curve = ec.generate_private_key(ec.SECP256R1())
     encrypted = "is encrypted: decrypt it first, as with `openssl pkey"
     corrupt = r"cannot be read \(.+\): give an RSA key in PEM or DER"
@@ -356,27 +357,27 @@ def broken_files():
     wrong_d[der.index(OUR_KEY.d.to_bytes(128, "big").lstrip(b"\0")) + 60] ^= 1
     return {
         "encrypted PKCS#8 PEM": (
-            private_bytes(Encoding.PEM, PrivateFormat.PKCS8, password=b"secret"),
+            private_bytes(password=b"secret"),
             encrypted,
         ),
         "encrypted PKCS#8 DER": (
-            private_bytes(Encoding.DER, PrivateFormat.PKCS8, password=b"secret"),
+            private_bytes(DER, password=b"secret"),
             encrypted,
         ),
         "encrypted PKCS#1 PEM": (
-            private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, password=b"secret"),
+            private_bytes(PEM, PrivateFormat.TraditionalOpenSSL, password=b"secret"),
             encrypted,
         ),
         "elliptic curve, private PEM": (
-            private_bytes(Encoding.PEM, PrivateFormat.PKCS8, curve),
+            private_bytes(key=curve),
             r"is not of RSA \(EC\): give an RSA key",
         ),
         "elliptic curve, public DER": (
-            curve.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
+            curve.public_key().public_bytes(DER, PublicFormat.SubjectPublicKeyInfo),
             r"is not of RSA \(EC\): give an RSA key",
         ),
         "Ed25519": (
-            private_bytes(Encoding.PEM, PrivateFormat.PKCS8, ed25519.Ed25519PrivateKey.generate()),
+            private_bytes(key=ed25519.Ed25519PrivateKey.generate()),
             r"is not of RSA \(Ed25519\): give an RSA key",
         ),
         "algorithm that nobody knows": (
@@ -384,7 +385,7 @@ def broken_files():
             r"is not of RSA \(.*1\.2\.3\.4.*\): give an RSA key",
         ),
         "OpenSSH": (
-            private_bytes(Encoding.PEM, PrivateFormat.OpenSSH),
+            private_bytes(PEM, PrivateFormat.OpenSSH),
             "is in OpenSSH's own format: convert it by `ssh-keygen",
         ),
         "certificate": (

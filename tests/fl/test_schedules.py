@@ -168,9 +168,9 @@ def test_power(name, data, exp, n):
     base = data.draw(st.integers(0, n - 1))
     chosen = options(data.draw, name, exp)
     trace = []
-    value = SCHEDULES[name](base, exp, lambda a, b: a * b % n, 1 % n, trace=trace, **chosen)
+    value = SCHEDULES[name](base, exp, partial(mul_mod, n), 1 % n, trace=trace, **chosen)
     assert value == pow(base, exp, n)
-    assert replay(trace, SCHEDULES[name].plan(exp, **chosen), base, 1 % n, lambda a, b: a * b % n) == value
+    assert replay(trace, SCHEDULES[name].plan(exp, **chosen), base, 1 % n, partial(mul_mod, n)) == value
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
@@ -202,7 +202,7 @@ def test_any_abstract_product_will_do(name, data, exp, base):
 def test_4096_bits(name):
     n = (1 << 4096) - 1
     exp = int("1b", 16) << 4088 | 0xC0FFEE
-    assert SCHEDULES[name](n - 2, exp, lambda a, b: a * b % n, 1) == pow(n - 2, exp, n)
+    assert SCHEDULES[name](n - 2, exp, partial(mul_mod, n), 1) == pow(n - 2, exp, n)
 
 
 # counts
@@ -260,58 +260,49 @@ def test_count_of_fixed_windows_of_key_length(nbits, known):
 # traces
 
 
-def test_trace_of_right_to_left_by_hand():
-    """3^5 mod 7 after paper 001, Algorithm 1: also the last iteration squares b."""
-    trace = []
-    assert SCHEDULES["right-to-left-2"](3, 5, lambda a, b: a * b % 7, 1, trace=trace) == 5
-    assert trace == [
+TRACES = {  # schedule, options, base, exponent, modulus, result; products by hand
+    # paper 001, Algorithm 1: also the last iteration squares b
+    ("right-to-left-2", (), 3, 5, 7, 5): [
         (("r", "r", "b", 1, 3, 3), ("b", "b", "b", 3, 3, 2)),
         (("b", "b", "b", 2, 2, 4),),
         (("r", "r", "b", 3, 4, 5), ("b", "b", "b", 4, 4, 2)),
-    ]
-
-
-def test_trace_of_the_ladder_by_hand():
-    """3^6 mod 7: b stays r times the base."""
-    trace = []
-    assert SCHEDULES["ladder"](3, 6, lambda a, b: a * b % 7, 1, trace=trace) == 1
-    assert trace == [
+    ],
+    # b stays r times the base
+    ("ladder", (), 3, 6, 7, 1): [
         (("r", "r", "b", 1, 3, 3), ("b", "b", "b", 3, 3, 2)),
         (("r", "r", "b", 3, 2, 6), ("b", "b", "b", 2, 2, 4)),
         (("b", "r", "b", 6, 4, 3), ("r", "r", "r", 6, 6, 1)),
-    ]
+    ],
+    # digits 00 10 11 of six bits, the first one free and 1
+    ("fixed-window", (("nbits", 6), ("k", 2)), 3, 11, 100, 47): [
+        (("t2", "b", "b", 3, 3, 9),),
+        (("t3", "t2", "b", 9, 3, 27),),
+        (("r", "one", "one", 1, 1, 1),),
+        (("r", "r", "r", 1, 1, 1),),
+        (("r", "r", "t2", 1, 9, 9),),
+        (("r", "r", "r", 9, 9, 81),),
+        (("r", "r", "r", 81, 81, 61),),
+        (("r", "r", "t3", 61, 27, 47),),
+    ],
+    # 10110: the window 101, then 1, then a zero
+    ("sliding-window", (("k", 3),), 3, 22, 100, 9): [
+        (("t2", "b", "b", 3, 3, 9),),
+        (("t3", "b", "t2", 3, 9, 27),),
+        (("t5", "t3", "t2", 27, 9, 43),),
+        (("t7", "t5", "t2", 43, 9, 87),),
+        (("r", "t5", "t5", 43, 43, 49),),
+        (("r", "r", "b", 49, 3, 47),),
+        (("r", "r", "r", 47, 47, 9),),
+    ],
+}
 
 
-def test_trace_of_a_window_by_hand():
-    """3^11 mod 100 with k = 2: digits 00 10 11 of six bits, the first one free and 1."""
+@pytest.mark.parametrize(("case", "steps"), TRACES.items())
+def test_trace_by_hand(case, steps):
+    name, options, base, exp, n, result = case
     trace = []
-    schedule = SCHEDULES["fixed-window"]
-    assert schedule(3, 11, lambda a, b: a * b % 100, 1, nbits=6, k=2, trace=trace) == 47
-    assert [made for (made,) in trace] == [
-        ("t2", "b", "b", 3, 3, 9),
-        ("t3", "t2", "b", 9, 3, 27),
-        ("r", "one", "one", 1, 1, 1),
-        ("r", "r", "r", 1, 1, 1),
-        ("r", "r", "t2", 1, 9, 9),
-        ("r", "r", "r", 9, 9, 81),
-        ("r", "r", "r", 81, 81, 61),
-        ("r", "r", "t3", 61, 27, 47),
-    ]
-
-
-def test_trace_of_a_sliding_window_by_hand():
-    """3^22 mod 100, 10110 with k = 3: the window 101, then 1, then a zero."""
-    trace = []
-    assert SCHEDULES["sliding-window"](3, 22, lambda a, b: a * b % 100, 1, k=3, trace=trace) == 9
-    assert [made for (made,) in trace] == [
-        ("t2", "b", "b", 3, 3, 9),
-        ("t3", "b", "t2", 3, 9, 27),
-        ("t5", "t3", "t2", 27, 9, 43),
-        ("t7", "t5", "t2", 43, 9, 87),
-        ("r", "t5", "t5", 43, 43, 49),
-        ("r", "r", "b", 49, 3, 47),
-        ("r", "r", "r", 47, 47, 9),
-    ]
+    assert SCHEDULES[name](base, exp, partial(mul_mod, n), 1, trace=trace, **dict(options)) == result
+    assert trace == steps
 
 
 def test_a_trace_is_appended_to():
