@@ -10,15 +10,18 @@ A search that finds nothing proves nothing. It is for numbers like those of pape
 tests say so.
 """
 
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from math import gcd, isqrt, prod
+
+import rsa.prime
 
 from .errors import BadInput, shown
 
 TRIAL_BOUND = 1 << 16
+BATCH = 128  # numbers that are multiplied before a gcd is taken
 
 # F_k = 2^(2^k) + 1, by its primes: F0 to F4 Fermat; F5 Euler 1732, F6 Landry 1880, F7 Morrison and Brillhart
 # 1970,
@@ -140,26 +143,10 @@ def order_of_two(n: int, factors: Factors | None = None) -> int | None:
 
 
 def is_prime(n: int, rounds: int = 32) -> bool:
-    """Whether n passes Miller-Rabin to bases that depend on n, so that no number is made to pass."""
-    if n < 4:
+    """Whether n passes so many Miller-Rabin tests."""
+    if n < 4 or n % 2 == 0:
         return n in (2, 3)
-    if n % 2 == 0:
-        return False
-    odd = n - 1
-    twos = (odd & -odd).bit_length() - 1
-    odd >>= twos
-    rng = random.Random(n)
-    for _ in range(rounds):
-        x = pow(rng.randrange(2, n - 1) if n > 4 else 2, odd, n)
-        if x in (1, n - 1):
-            continue
-        for _ in range(twos - 1):
-            x = x * x % n
-            if x == n - 1:
-                break
-        else:
-            return False
-    return True
+    return rsa.prime.miller_rabin_primality_testing(n, rounds)
 
 
 @cache
@@ -173,38 +160,44 @@ def primes_below(bound: int) -> tuple[int, ...]:
     return tuple(p for p in range(bound) if sieve[p])
 
 
-def _by_order_of_two(n: int, last: int, batch: int = 64) -> Iterator[tuple[int, str]]:
+def _by_order_of_two(n: int, last: int) -> Iterator[tuple[int, str]]:
     """An odd n as a product of parts: the primes for which k is the least with 2^k = 1, or -1, and what is
     left of n.
-
-    gcds are slow, so `batch` numbers are multiplied before one is taken.
     """
-    power, k = 1, 0
-    while n > 1 and k < last:
-        start, start_k, product = power, k, 1
-        end = min(start_k + batch, last)
-        for _ in range(start_k, end):
+    power = 1
+    for start in range(0, last, BATCH):
+        powers = []
+        for _ in range(start, min(start + BATCH, last)):
             power = 2 * power % n
-            product = product * (power - 1) * (power + 1) % n
-        k = end
-        if gcd(product, n) == 1:
+            powers.append(power)
+        if _first_divisor((before**2 - 1 for before in powers), n) is None:
             continue
-        power = start
-        for k in range(start_k + 1, end + 1):
-            power = 2 * power % n
-            for value, name in ((power - 1, f"2^{k} - 1"), (power + 1, f"2^{k} + 1")):
-                part, divisor = 1, gcd(value, n)
-                while divisor > 1:
+        for k, value in enumerate(powers, start + 1):
+            for multiple, name in ((value - 1, f"2^{k} - 1"), (value + 1, f"2^{k} + 1")):
+                part = 1
+                while (divisor := gcd(multiple, n)) > 1:
                     n //= divisor
                     part *= divisor
-                    divisor = gcd(value, n)
                 if part > 1:
                     yield part, name
                 if n == 1:
                     return
-            power %= n
-    if n > 1:
-        yield n, "rest"
+    yield n, "rest"
+
+
+def _first_divisor(numbers: Iterable[int], n: int) -> int | None:
+    """The first divisor of n above 1, perhaps n itself, that one of these numbers has.
+
+    gcds are slow, so many numbers are multiplied before one is taken.
+    """
+    numbers = iter(numbers)
+    while batch := list(islice(numbers, BATCH)):
+        product = 1
+        for number in batch:
+            product = product * number % n
+        if gcd(product, n) > 1:
+            return next(divisor for number in batch if (divisor := gcd(number, n)) > 1)
+    return None
 
 
 def _fermat_prime(n: int) -> int | None:
@@ -232,27 +225,18 @@ def p1_bound(n: int) -> int:
 
 def _pollard_p1(n: int) -> int | None:
     bound = p1_bound(n)
-    x = 3  # not 2: primes in which 2 has a small order have been found, or come together
-    pending = []
-    for count, p in enumerate(primes_below(bound)):
-        power = p
-        while power * p <= bound:
-            power *= p
-        x = pow(x, power, n)
-        pending.append(x)
-        if count % 256 == 255 and (divisor := gcd(x - 1, n)) > 1:
-            return _first(divisor, n, pending)
-        if count % 256 == 255:
-            pending = []
-    divisor = gcd(x - 1, n)
-    return _first(divisor, n, pending) if divisor > 1 else None
 
+    def numbers() -> Iterator[int]:
+        x = 3  # not 2: primes in which 2 has a small order have been found, or come together
+        for p in primes_below(bound):
+            power = p
+            while power * p <= bound:
+                power *= p
+            x = pow(x, power, n)
+            yield x - 1
 
-def _first(divisor: int, n: int, pending: list[int]) -> int | None:
-    """`divisor` if it is not n; otherwise the first of the steps that had one."""
-    if divisor < n:
-        return divisor
-    return next((d for d in (gcd(x - 1, n) for x in pending) if 1 < d < n), None)
+    divisor = _first_divisor(numbers(), n)
+    return None if divisor == n else divisor
 
 
 def rho_steps(n: int) -> int:
@@ -261,40 +245,20 @@ def rho_steps(n: int) -> int:
 
 
 def _pollard_rho(n: int) -> int | None:
-    steps = rho_steps(n)
+    """In Brent's form: numbers of a walk are compared with the one at the last power of two."""
+
+    def numbers(constant: int) -> Iterator[int]:
+        y, length = 2, 1
+        while True:
+            x = y
+            for step in range(2 * length):
+                y = (y * y + constant) % n
+                if step >= length:
+                    yield x - y
+            length *= 2
+
     for constant in (1, 3):
-
-        def walk(x: int, constant: int = constant) -> int:
-            return (x * x + constant) % n
-
-        divisor = _brent(n, walk, steps)
+        divisor = _first_divisor(islice(numbers(constant), rho_steps(n)), n)
         if divisor != n:
             return divisor
     return None  # all primes of n came together, twice
-
-
-def _brent(n: int, walk: Callable[[int], int], steps: int, batch: int = 128) -> int | None:
-    """A divisor above 1, perhaps n itself, or None."""
-    y, length, done = 2, 1, 0
-    while done < steps:
-        x = y
-        for _ in range(length):
-            y = walk(y)
-        seen = 0
-        while seen < length and done < steps:
-            saved, product = y, 1
-            for _ in range(min(batch, length - seen)):
-                y = walk(y)
-                product = product * (x - y) % n
-            seen += batch
-            done += batch
-            divisor = gcd(product, n)
-            if divisor == n:  # too many steps at once: again, one by one
-                divisor, y = 1, saved
-                while divisor == 1:
-                    y = walk(y)
-                    divisor = gcd(x - y, n)
-            if divisor > 1:
-                return divisor
-        length *= 2
-    return None
