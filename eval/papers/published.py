@@ -97,17 +97,20 @@ _NUMBER = re.compile(r"(?P<digits>-?\d[\d.,]*)(?:×10\^(?P<power>\d+))?\s*(?P<un
 _UNITS = {"mm^2": "mm2", "um^2": "um2"}
 
 
-@dataclass(frozen=True)
-class Erratum:
+class _Part(msgspec.Struct, forbid_unknown_fields=True):
+    """A table of the file: an unknown key is refused."""
+
+
+class Erratum(_Part):
     """Something that is wrong in a paper: a cell of a table, or a place in the text."""
 
-    paper: str
     where: str  # "Table 11", "Algorithm 4", "section 5.4"
     printed: str
     corrected: str
     reason: str
     row: str = ""  # of a cell
     column: str = ""
+    paper: str = ""
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -223,11 +226,9 @@ class Table:
         )
 
 
-@dataclass(frozen=True)
-class Formula:
+class Formula(_Part):
     """A formula that a paper prints, as an expression (expression.py)."""
 
-    paper: str
     name: str
     expression: str
     where: str
@@ -238,19 +239,56 @@ class Formula:
         return Expression(self.expression).value(values)
 
 
-@dataclass(frozen=True)
-class Paper:
-    """One of the five, with everything that it prints in tables."""
+Meaning = dict[str, Any]  # attributes of cells (head of this file), checked when a figure has them all
+
+
+class SaysCells(_Part):
+    """Attributes of single cells."""
+
+    rows: list[str]
+    columns: list[str]
+    says: Meaning
+
+
+class TableFile(_Part):
+    """`grid` has a head whose first `nkeys` columns name the row; `decimal` is "," where that is the
+    point.
+    """
 
     number: str
+    caption: str
+    grid: str
+    kind: str = "Table"
+    section: str = ""
+    page: int | str = ""
+    line: int = 0
+    measured: str = ""
+    nkeys: int = 1
+    decimal: str = "."
+    footnotes: list[str] = []
+    says: Meaning = {}
+    keys: dict[str, str] = {}
+    rows: dict[str, Meaning] = {}
+    columns: dict[str, Meaning] = {}  # `parts`: the meanings of several numbers in a cell, each with a `name`
+    cells: list[SaysCells] = []
+
+
+class Paper(_Part, dict=True):
+    """One of the five, with everything that it prints in tables."""
+
+    number: str = msgspec.field(name="paper")
     title: str
     authors: tuple[str, ...]
-    year: int | None  # None: our copy has none
-    venue: str
     technology: str
-    tables: tuple[Table, ...]
-    formulas: tuple[Formula, ...]
-    errata: tuple[Erratum, ...]
+    printed: tuple[TableFile, ...] = msgspec.field(name="table")
+    year: int | None = None  # None: our copy has none
+    venue: str = ""
+    formulas: tuple[Formula, ...] = msgspec.field(name="formula", default=())
+    errata: tuple[Erratum, ...] = msgspec.field(name="erratum", default=())
+
+    @functools.cached_property
+    def tables(self) -> tuple[Table, ...]:
+        return tuple(_Reader(self, table).table() for table in self.printed)
 
     def table(self, number: str) -> Table:
         """The table with this number."""
@@ -328,85 +366,24 @@ def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[s
 # ---- reading
 
 
-Meaning = dict[str, Any]  # attributes of cells (head of this file), checked when a figure has them all
-
-
-class _Part(msgspec.Struct, forbid_unknown_fields=True):
-    """A table of the file: an unknown key is refused."""
-
-
-class SaysCells(_Part):
-    """Attributes of single cells."""
-
-    rows: list[str]
-    columns: list[str]
-    says: Meaning
-
-
-class TableFile(_Part):
-    """`grid` has a head whose first `nkeys` columns name the row; `decimal` is "," where that is the
-    point.
-    """
-
-    number: str
-    caption: str
-    grid: str
-    kind: str = "Table"
-    section: str = ""
-    page: int | str = ""
-    line: int = 0
-    measured: str = ""
-    nkeys: int = 1
-    decimal: str = "."
-    footnotes: list[str] = []
-    says: Meaning = {}
-    keys: dict[str, str] = {}
-    rows: dict[str, Meaning] = {}
-    columns: dict[str, Meaning] = {}  # `parts`: the meanings of several numbers in a cell, each with a `name`
-    cells: list[SaysCells] = []
-
-
-class PaperFile(_Part):
-    """A whole file."""
-
-    paper: str
-    title: str
-    authors: list[str]
-    technology: str
-    table: list[TableFile]
-    year: int | None = None
-    venue: str = ""
-    formula: list[dict[str, str]] = []
-    erratum: list[dict[str, str]] = []
-
-
 @functools.cache
 def _load(path: Path) -> Paper:
     try:
-        read = typed_toml.parse(path.read_text(encoding="utf-8"), PaperFile)
+        found = typed_toml.parse(path.read_text(encoding="utf-8"), Paper)
+        for erratum in found.errata:
+            erratum.paper = found.number
+        list(found.figures())  # all cells are checked now
     except BadInput as error:
         raise BadInput(f"{path.name}: {error}") from None
-    wrong = tuple(Erratum(read.paper, **entry) for entry in read.erratum)
-    return Paper(
-        read.paper,
-        read.title,
-        tuple(read.authors),
-        read.year,
-        read.venue,
-        read.technology,
-        tuple(_Reader(read, table_file, wrong).table() for table_file in read.table),
-        tuple(Formula(read.paper, **entry) for entry in read.formula),
-        wrong,
-    )
+    return found
 
 
 @dataclass(frozen=True)
 class _Reader:
     """A [[table]] of a file to a Table."""
 
-    of: PaperFile
+    of: Paper
     read: TableFile
-    errata: tuple[Erratum, ...]  # of the paper
 
     @property
     def name(self) -> str:
@@ -418,7 +395,7 @@ class _Reader:
         if self.read.measured:
             return self.read.measured
         page = [f"page {self.read.page}"] if self.read.page else []
-        return ", ".join([f"paper {self.of.paper}", f"section {self.read.section}", self.name, *page])
+        return ", ".join([f"paper {self.of.number}", f"section {self.read.section}", self.name, *page])
 
     def table(self) -> Table:
         lines = [[cell.strip() for cell in line.split("|")] for line in self.read.grid.strip().splitlines()]
@@ -440,7 +417,7 @@ class _Reader:
             for figure in self._figures(row, dict(zip(head, names[row], strict=False)), column, cell)
         ]
         return Table(
-            self.of.paper,
+            self.of.number,
             self.read.number,
             self.read.kind,
             self.read.caption,
@@ -452,7 +429,7 @@ class _Reader:
             rows,
             tuple(self.read.footnotes),
             tuple(published),
-            tuple(erratum for erratum in self.errata if erratum.where == self.name),
+            tuple(erratum for erratum in self.of.errata if erratum.where == self.name),
         )
 
     def _check(self, names: Mapping[str, tuple[str, ...]], keys: list[str], columns: list[str]) -> None:
@@ -503,7 +480,7 @@ class _Reader:
         comma = self.read.decimal == ","
         value, unit, last_digit = _number(text, comma)
         own = {
-            "paper": self.of.paper,
+            "paper": self.of.number,
             "table": self.read.number,
             "row": row,
             "column": column,
@@ -514,7 +491,7 @@ class _Reader:
             "note": " ".join(self.read.footnotes),
             "last_digit": last_digit,
         }
-        for erratum in self.errata:
+        for erratum in self.of.errata:
             if (erratum.where, erratum.row, erratum.column) == (self.name, row, column):
                 if erratum.printed != text:
                     raise ValueError(
