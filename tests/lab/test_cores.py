@@ -54,20 +54,13 @@ KEYS = {
 }
 
 
-def of_flow(area, clock, *, marks=(), **counted):
+def of_flow(area, clock, **counted):
     """A run of the flow; counted: cycles and energy by operation."""
     figures = [figure("area_um2", area), figure("clock_ns", clock)]
     for operation, (cycles, energy) in counted.items():
-        figures += [
-            figure("cycles", cycles, operation),
-            figure("time_ns", cycles * clock, operation),
-            figure("energy_nj", energy, operation),
-        ]
-    return Measurement(tuple(figures), 1.0, {}, "", "made up for a test", marks, {"tests": TESTS})
-
-
-def record(ledger, name, nbits, made, **fields):
-    ledger.record(Point(name, nbits, **fields), made)
+        values = {"cycles": cycles, "time_ns": cycles * clock, "energy_nj": energy}
+        figures += [figure(metric, value, operation) for metric, value in values.items()]
+    return Measurement(tuple(figures), 1.0, {}, "", "made up for a test", (), {"tests": TESTS})
 
 
 def only(found, **fields):
@@ -76,13 +69,34 @@ def only(found, **fields):
     return core
 
 
+class Bench:
+    """A ledger with runs of the flow that are made up."""
+
+    def __init__(self, ledger):
+        self.ledger = ledger
+
+    def run(self, name, nbits, area, clock, at=UNIT, settings=(), **counted):
+        self.ledger.record(Point(name, nbits, settings, **at), of_flow(area, clock, **counted))
+
+    def cores(self, nbits=32, names=(), manifests=()):
+        return cores(self.ledger, [nbits], names, manifests)
+
+    def core(self, name, nbits=32, part="unit"):
+        return only(self.cores(nbits), name=name, part=part)
+
+
+@pytest.fixture
+def bench(ledger):
+    return Bench(ledger)
+
+
 # ---- what follows from figures
 
 
-def test_a_multiplier_beside_its_floor(ledger):
+def test_a_multiplier_beside_its_floor(bench):
     """The floor by the areas that stand in the Liberty file, read here in another way."""
-    record(ledger, "mont", 128, of_flow(20_000.0, 1.5, product=(16, 0.5)), **UNIT)
-    core = only(cores(ledger, [128]), name="mont", part="unit")
+    bench.run("mont", 128, 20_000.0, 1.5, product=(16, 0.5))
+    core = bench.core("mont", 128)
     text = kit.find().lib.read_text()
     selector, adder = (
         float(re.search(rf"cell \({name}\) \{{.*?area\s*:\s*([\d.]+)", text, re.DOTALL)[1])
@@ -98,16 +112,15 @@ def test_a_multiplier_beside_its_floor(ledger):
     assert "FreePDK45" in core.technology and core.source.startswith("measured here after synthesis")
 
 
-def test_a_machine_does_private_operations(ledger):
-    record(ledger, "mont", 32, of_flow(10_000.0, 2.0, encrypt=(77, 0.1), decrypt=(129, 0.3)), **MACHINE)
-    core = only(cores(ledger, [32]), name="mont", part="machine")
+def test_a_machine_does_private_operations(bench):
+    bench.run("mont", 32, 10_000.0, 2.0, MACHINE, encrypt=(77, 0.1), decrypt=(129, 0.3))
+    core = bench.core("mont", 32, "machine")
     assert (core.operation_cycles, core.public_cycles) == (129, 77)
     assert (core.operation_us, core.public_us) == (pytest.approx(0.258), pytest.approx(0.154))
     assert core.product_ns == 8.0 and core.operation_energy_nj == 0.3
     assert core.area_time is None and core.floor is None, "the area is that of two multipliers and more"
-    whole = of_flow(9_000.0, 2.0, encrypt=(1, 1.0), decrypt=(2, 1.0))
-    record(ledger, "serial", 32, whole, **MACHINE)
-    apart = only(cores(ledger, [32]), name="serial")
+    bench.run("serial", 32, 9_000.0, 2.0, MACHINE, encrypt=(1, 1.0), decrypt=(2, 1.0))
+    apart = bench.core("serial", part="machine")
     assert apart.area_time == pytest.approx(9_000 * 17 * 2.0 / 1e6) and lab.WHOLE in apart.note
 
 
@@ -127,10 +140,10 @@ def test_without_figures_cycles_are_by_formula(ledger):
     assert only(found, name="systolic-002", part="unit", nbits=1024).product_cycles == 194
 
 
-def test_what_is_measured_is_not_missing(ledger):
-    before = {str(point) for point in missing(cores(ledger, [32]))}
-    record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
-    after = {str(point) for point in missing(cores(ledger, [32]))}
+def test_what_is_measured_is_not_missing(bench):
+    before = {str(point) for point in missing(bench.cores())}
+    bench.run("mont", 32, 4_000.0, 2.0, product=(4, 0.1))
+    after = {str(point) for point in missing(bench.cores())}
     (gone,) = before - after
     assert gone.startswith("mont, 32 bits, unit, flow") and not after - before
 
@@ -156,41 +169,41 @@ def test_in_which_order_they_are_measured(ledger):
     assert first[:6] == [*ours, *theirs] and first[6] == ("heap", "stream", 32)
 
 
-def test_one_synthesis_of_a_wide_multiplier_is_not_long(ledger, monkeypatch):
+def test_one_synthesis_of_a_wide_multiplier_is_not_long(bench, monkeypatch):
     """A search of its clock is, and so is a machine either way."""
     at = {part: Point("heap", 1024, **fields) for part, fields in (("unit", UNIT), ("machine", MACHINE))}
     known = {lab.machine_of(point.as_json()): 1.95 for point in at.values()}
     monkeypatch.setattr(lab, "known_clocks", lambda: known)
-    points = in_steps(cores(ledger, [1024], ["heap"]))
+    points = in_steps(bench.cores(1024, ["heap"]))
     wide = [point for point in points if point.interface == "unit" and not point.settings]
     assert [long(point) for point in wide] == [False, True]
     assert all(long(point) for point in points if point.interface != "unit")
-    record(ledger, "heap", 1024, of_flow(9e5, 1.95, product=(18, 9.0)), **{**UNIT, "flow": wide[0].flow})
-    core = only(cores(ledger, [1024]), name="heap", part="unit")
+    bench.run("heap", 1024, 9e5, 1.95, {**UNIT, "flow": wide[0].flow}, product=(18, 9.0))
+    core = bench.core("heap", 1024)
     assert lab.CLOCK_GIVEN in core.note and not core.searched
-    again = in_steps(cores(ledger, [1024]))
+    again = in_steps(bench.cores(1024))
     assert wide[0] not in again and any(point.key == wide[1].key for point in again)
 
 
-def test_a_clock_that_was_given_is_noted(ledger):
+def test_a_clock_that_was_given_is_noted(bench):
     """And gives way to one that was searched."""
     given = {"interface": "unit", "stage": "flow", "flow": {"clock_period": 3.0}}
-    record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
-    core = only(cores(ledger, [32]), name="mont", part="unit")
+    bench.run("mont", 32, 3_000.0, 3.0, given, product=(4, 0.1))
+    core = bench.core("mont")
     assert core.product_ns == 12.0 and lab.CLOCK_GIVEN in core.note
-    record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
-    core = only(cores(ledger, [32]), name="mont", part="unit")
+    bench.run("mont", 32, 4_000.0, 2.0, product=(4, 0.1))
+    core = bench.core("mont")
     assert core.product_ns == 8.0 and lab.CLOCK_GIVEN not in core.note
 
 
-def test_all_that_the_ledger_has_of_the_kind(ledger):
+def test_all_that_the_ledger_has_of_the_kind(bench):
     """Settings that the space has not, and layouts beside netlists."""
     settings = (("digit_nbits", 8),)
-    record(ledger, "heap", 32, of_flow(4_000.0, 2.0, product=(7, 0.1)), settings=settings, **UNIT)
-    record(ledger, "heap", 32, of_flow(9_000.0, 2.5, product=(5, 0.1)), **UNIT)
+    bench.run("heap", 32, 4_000.0, 2.0, settings=settings, product=(7, 0.1))
+    bench.run("heap", 32, 9_000.0, 2.5, product=(5, 0.1))
     layout = {**UNIT, "stage": "layout"}
-    record(ledger, "heap", 32, of_flow(9_500.0, 2.75, product=(5, 0.1)), **layout)
-    found = [core for core in cores(ledger, [32]) if core.design == "heap" and core.measured]
+    bench.run("heap", 32, 9_500.0, 2.75, layout, product=(5, 0.1))
+    found = [core for core in bench.cores() if core.design == "heap" and core.measured]
     assert [(item.name, item.stage, item.product_ns) for item in found] == [
         ("heap", "flow", 12.5),
         ("heap", "layout", 13.75),
@@ -198,16 +211,16 @@ def test_all_that_the_ledger_has_of_the_kind(ledger):
     ]
 
 
-def test_answers_that_come_later_than_the_next_product_begins(ledger):
+def test_answers_that_come_later_than_the_next_product_begins(bench):
     """The time from product to product counts; a note has the latency."""
-    record(ledger, "systolic-002", 32, of_flow(9_000.0, 2.0, product=(13, 0.1)), **UNIT)
-    core = only(cores(ledger, [32]), name="systolic-002", part="unit")
+    bench.run("systolic-002", 32, 9_000.0, 2.0, product=(13, 0.1))
+    core = bench.core("systolic-002")
     assert core.product_cycles == 11 and "13 cycles from request to answer" in core.note
 
 
-def test_a_private_operation_says_what_it_is(ledger, cli):
+def test_a_private_operation_says_what_it_is(bench, cli):
     """The promise and the exponent's length tell protected machines from plain ones in one table."""
-    record(ledger, "mont", 16, of_flow(1_000.0, 0.5), **MACHINE)  # so that there is a file
+    bench.run("mont", 16, 1_000.0, 0.5, MACHINE)  # so that there is a file
     rows = cli("compare cores --nbits 32 --json").json()
     machines = {row["design"]: row for row in rows if row["part"] == "machine" and row["kind"] != "published"}
     found = {
@@ -219,8 +232,8 @@ def test_a_private_operation_says_what_it_is(ledger, cli):
     assert re.search(r"^heap +ours +323 +30 +yes", text, re.MULTILINE)
 
 
-def test_a_figure_from_a_repository_names_its_commit(ledger, monkeypatch):
-    otbn = only(cores(ledger, [2048]), design="OTBN")
+def test_a_figure_from_a_repository_names_its_commit(bench, monkeypatch):
+    otbn = only(bench.cores(2048), design="OTBN")
     assert (otbn.operation_cycles, otbn.public_cycles) == (18_889_021, 132_028)
     assert "otbn_intro.md at 5bcd7d" in otbn.source and "constant time" in otbn.note
     untraceable = msgspec.structs.replace(published_data.figures()[0], source="a/b, c.md")
@@ -231,14 +244,14 @@ def test_a_figure_from_a_repository_names_its_commit(ledger, monkeypatch):
         published_data.figures.__wrapped__()
 
 
-def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger):
+def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(bench):
     given = {"interface": "unit", "stage": "flow", "flow": {"clock_period": 3.0}}
-    record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
-    found = cores(ledger, [32], ["mont"])
+    bench.run("mont", 32, 3_000.0, 3.0, given, product=(4, 0.1))
+    found = bench.cores(32, ["mont"])
     (searched,) = (point for point in missing(found, given=True) if point.interface == "unit")
     assert dict(searched.flow)["fmax"] and not any(point.interface == "unit" for point in missing(found))
-    record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
-    assert not any(point.interface == "unit" for point in missing(cores(ledger, [32], ["mont"]), given=True))
+    bench.run("mont", 32, 4_000.0, 2.0, product=(4, 0.1))
+    assert not any(point.interface == "unit" for point in missing(bench.cores(32, ["mont"]), given=True))
 
 
 def test_rows_that_are_not_measured_say_why(ledger, cli):
@@ -296,25 +309,20 @@ def test_searches_begin_at_the_clocks_of_the_reference_results():
         assert dict(begun.flow)["clock_period"] == clock_ns
 
 
-def test_designs_by_manifests(ledger):
+def test_designs_by_manifests(bench):
     (design,) = catalogue.by_manifests([str(ROOT / "tests" / "foreign" / "start_done.toml")])
-    core = only(cores(ledger, [32], ["mont"], [design]), kind="foreign")
+    core = only(bench.cores(32, ["mont"], [design]), kind="foreign")
     assert core.design == design.name and not core.ours
     assert core.source == "simulated", "it has no formula"
     for operation, cycles in (("decrypt", core.operation_cycles), ("encrypt", core.public_cycles)):
         (part,) = core.point.parts_for(operation)
         assert cycles == design.at(core.nbits).counted(*part.work.operands)
     assert core.nbits == core.point.nbits and "--design" in core.command
-    record(
-        ledger,
-        design.reference,
-        core.nbits,
-        of_flow(5_000.0, 2.0, decrypt=(100, 0.3), encrypt=(9, 1.0)),
-        **MACHINE,
+    counted = {"decrypt": (100, 0.3), "encrypt": (9, 1.0)}
+    bench.run(design.reference, core.nbits, 5_000.0, 2.0, MACHINE, **counted)
+    assert only(bench.cores(core.nbits, ["mont"], [design]), kind="foreign").operation_us == pytest.approx(
+        0.2
     )
-    assert only(
-        cores(ledger, [core.nbits], ["mont"], [design]), kind="foreign"
-    ).operation_us == pytest.approx(0.2)
 
 
 def test_a_design_by_a_manifest_may_be_named(ledger, cli):
@@ -388,8 +396,8 @@ def test_fronts_have_time_where_there_is_a_clock():
 # ---- the command
 
 
-def test_json_has_all_keys(ledger, cli):
-    record(ledger, "mont", 128, of_flow(20_000.0, 1.5, product=(16, 0.5)), **UNIT)
+def test_json_has_all_keys(bench, cli):
+    bench.run("mont", 128, 20_000.0, 1.5, product=(16, 0.5))
     rows = cli("compare cores --nbits 128 --json").json()
     assert all(row.keys() >= KEYS for row in rows) and {row["nbits"] for row in rows} == {128}
     assert {row["ours"] for row in rows} == {True, False}
@@ -402,10 +410,10 @@ def test_json_has_all_keys(ledger, cli):
     )
 
 
-def test_text_fits_a_screen(ledger, cli):
+def test_text_fits_a_screen(bench, cli):
     settings = (("digit_nbits", 32), ("quotient_delay", 1), ("rows", "joint"))
-    record(ledger, "heap", 128, of_flow(41_559.0, 1.8, product=(8, 0.5)), settings=settings, **UNIT)
-    record(ledger, "mont", 128, of_flow(1e7, 123.45, product=(16, 1000.0)), **UNIT)
+    bench.run("heap", 128, 41_559.0, 1.8, settings=settings, product=(8, 0.5))
+    bench.run("mont", 128, 1e7, 123.45, product=(16, 1000.0))
     result = cli("compare cores --nbits 128")
     assert result.code == 0 and max(map(len, result.out.splitlines())) <= 120
     assert re.search(r"^heap digit.*\.\.\. ", result.out, re.MULTILINE)
@@ -438,7 +446,7 @@ def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
     assert [item.nbits for item in asked[1]] == [1024, 32, 1024]
 
 
-def test_without_a_search(ledger, cli, monkeypatch):
+def test_without_a_search(bench, cli, monkeypatch):
     """One synthesis each, where a clock is known; nothing is made for those that were searched."""
     asked = []
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
@@ -449,7 +457,7 @@ def test_without_a_search(ledger, cli, monkeypatch):
     assert {(point.subject, point.interface) for point in asked} == {("heap", "unit"), ("heap", "stream")}
     assert all("fmax" not in dict(point.flow) for point in asked)
     assert "of 1 of 3 points no clock is known" in said
-    record(ledger, "heap", 32, of_flow(9_000.0, 1.5, product=(5, 0.1)), **UNIT)
+    bench.run("heap", 32, 9_000.0, 1.5, product=(5, 0.1))
     asked.clear()
     rows = cli(command).json()
     assert [point.interface for point in asked] == ["stream"]
