@@ -86,6 +86,11 @@ WHOLE = Measurement(
 )
 
 
+def put(ledger, key="k", measurement=WHOLE, **changes):
+    """Record a measurement of a point with this key."""
+    return ledger.record(point(key, **changes), measurement)
+
+
 @pytest.fixture(name="ledger")
 def make_ledger(tmp_path):
     with Ledger(tmp_path / "deep" / "ledger.sqlite") as ledger:
@@ -97,7 +102,7 @@ def make_ledger(tmp_path):
 
 def test_what_is_recorded_is_read(ledger):
     assert not ledger.exists and ledger.rows() == [] and ledger.names() == set()
-    number = ledger.record(point(), WHOLE)
+    number = put(ledger)
     assert ledger.measurement(number) == WHOLE
     cycles, area = ledger.rows()
     assert (cycles.metric, cycles.value, cycles.unit, cycles.operation) == ("cycles", 91, "cycles", "encrypt")
@@ -151,7 +156,7 @@ def test_the_newest_counts_and_the_history_stays(ledger):
     for value, key in ((1, "old sources"), (2, "new sources"), (3, "new sources")):
         figures = (figure("cycles", value),)
         ledger.record(point(key, name="one point"), replace(WHOLE, figures=figures))
-    ledger.record(point("another"), WHOLE)
+    put(ledger, "another")
     assert [row.value for row in ledger.rows(metric="cycles")] == [3, 91]
     assert [row.value for row in ledger.rows(metric="cycles", history=True)] == [1, 2, 3, 91]
     assert ledger.names() == {"old sources", "new sources", "another"}
@@ -159,16 +164,16 @@ def test_the_newest_counts_and_the_history_stays(ledger):
 
 def test_a_clock_that_jumps_back(ledger, monkeypatch):
     """The last measurement recorded counts, whatever its date is."""
-    ledger.record(point(), WHOLE)
+    put(ledger)
     monkeypatch.setattr(ledger_file, "_now", lambda: "1999-12-31T23:59:59.000+00:00")
-    last = ledger.record(point(), WHOLE)
+    last = put(ledger)
     assert {row.measurement for row in ledger.rows()} == {last}
     assert len(ledger.rows(history=True)) == 2 * len(ledger.rows())
 
 
 def test_filters(ledger):
     for nbits in (32, 64, 128):
-        ledger.record(point(f"k{nbits}", nbits=nbits, stage="flow" if nbits == 128 else "native"), WHOLE)
+        put(ledger, f"k{nbits}", nbits=nbits, stage="flow" if nbits == 128 else "native")
 
     def widths(**filters):
         return [row.nbits for row in ledger.rows(**filters)]
@@ -211,7 +216,7 @@ def test_failures_until_they_are_measured(ledger):
     ]
     assert [failure.message for failure in ledger.failures(["b", "c"])] == ["b's"]
     assert ledger.rows() == []
-    ledger.record(point("a"), WHOLE)
+    put(ledger, "a")
     assert [failure.key for failure in ledger.failures()] == ["b"]
 
 
@@ -234,7 +239,7 @@ def test_a_failure_of_old_sources_ends_when_the_point_is_measured(ledger, monkey
 
 
 def test_numbers_that_there_are_not(ledger):
-    ledger.record(point(), WHOLE)
+    put(ledger)
     for ask, text in ((ledger.row, "has no row 99"), (ledger.measurement, "has no measurement 99")):
         with pytest.raises(BadInput, match=text):
             ask(99)
@@ -282,8 +287,8 @@ def test_export(format, ledger, tmp_path):
     path = tmp_path / "rows"
     assert ledger.export(format, path) == 0 and READERS[format](path) == []
     marked = replace(WHOLE, marks=('misses its clock, "by far"', "a\nb"))
-    ledger.record(point(), WHOLE)
-    ledger.record(point("m"), marked)
+    put(ledger)
+    put(ledger, "m", marked)
     assert ledger.export(format, path) == 4
     assert READERS[format](path) == [flat(row) for row in ledger.rows()]
     assert ledger.export(format, path, metric="cycles", key="m") == 1
@@ -319,16 +324,23 @@ def sql(path, *statements):
     return found
 
 
-def test_a_file_of_version_1_loses_nothing(tmp_path):
-    path = tmp_path / "old.sqlite"
-    connection = sqlite3.connect(path)
+@pytest.fixture
+def old(tmp_path):
+    """The path of a file of version 1."""
+    connection = sqlite3.connect(tmp_path / "old.sqlite")
     connection.executescript((DATA / "ledger_v1.sql").read_text())
+    connection.close()
+    return tmp_path / "old.sqlite"
+
+
+def test_a_file_of_version_1_loses_nothing(old):
+    connection = sqlite3.connect(old)
     before = [connection.execute(f"SELECT * FROM {name}").fetchall() for name in ("measurement", "figure")]
     before[0] = [
         (*columns, 0, None) for columns in before[0]
     ]  # version 3 adds a column: no measurement was outdated; version 4 another: there were no digests
     connection.close()
-    with Ledger(path) as ledger:
+    with Ledger(old) as ledger:
         rows = ledger.rows()
         assert [(row.id, row.subject, row.metric, row.value) for row in rows] == [
             (1, "mont", "cycles", 91),
@@ -338,30 +350,26 @@ def test_a_file_of_version_1_loses_nothing(tmp_path):
         assert rows[2].marks == ("misses its clock",)
         assert ledger.measurement(1).details == {"caveats": ["one corner"]}
         assert ledger.failures() == [] and ledger.measurement(1).artifacts == {}
-        assert ledger.record(point(), WHOLE) == 3
+        assert put(ledger) == 3
         assert ledger.measurement(3) == WHOLE
     version, *after = sql(
-        path,
+        old,
         "PRAGMA user_version",
         *(f"SELECT * FROM {n} WHERE id < {m}" for n, m in (("measurement", 3), ("figure", 4))),
     )
     assert (version, after) == ([(schema.VERSION,)], before)
 
 
-def test_a_migration_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "old.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript((DATA / "ledger_v1.sql").read_text())
-    connection.close()
+def test_a_migration_that_fails_leaves_the_old_file(old, monkeypatch):
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS[:1], "CREATE TABLE half (x);\nCREATE NONSENSE;\n"))
     with pytest.raises(sqlite3.OperationalError, match="NONSENSE"):
-        Ledger(path).rows()
-    assert sql(path, "PRAGMA user_version", "SELECT name FROM sqlite_master WHERE name = 'half'") == [
+        Ledger(old).rows()
+    assert sql(old, "PRAGMA user_version", "SELECT name FROM sqlite_master WHERE name = 'half'") == [
         [(1,)],
         [],
     ]
     monkeypatch.undo()
-    with Ledger(path) as ledger:
+    with Ledger(old) as ledger:
         assert len(ledger.rows()) == 3
 
 
@@ -386,10 +394,10 @@ def test_the_version_is_read_at_one_moment(tmp_path):
 
 
 def test_a_newer_version_is_refused(ledger):
-    ledger.record(point(), WHOLE)
+    put(ledger)
     ledger.close()
     sql(ledger.path, f"PRAGMA user_version = {schema.VERSION + 1}")
-    for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
+    for use in (ledger.rows, lambda: put(ledger)):
         with pytest.raises(
             BadInput,
             match=f"has version {schema.VERSION + 1}, from a newer modexlab, and this one knows "
@@ -411,7 +419,7 @@ def test_what_is_no_ledger(tmp_path):
         ("text/deeper", "cannot be made: .*; give another place by --ledger FILE or MODEXLAB_LEDGER"),
     ):
         before = (tmp_path / name).read_bytes() if (tmp_path / name).is_file() else b""
-        for use in (Ledger.rows, lambda ledger: ledger.record(point(), WHOLE)):
+        for use in (Ledger.rows, put):
             if name == "text/deeper" and use is Ledger.rows:
                 continue  # nothing is there, so that nothing has been measured
             with pytest.raises(BadInput, match=f"{name}.* {text}"):
@@ -419,17 +427,17 @@ def test_what_is_no_ledger(tmp_path):
         assert not before or (tmp_path / name).read_bytes() == before
     (tmp_path / "empty").touch()
     with Ledger(tmp_path / "empty") as ledger:
-        assert ledger.rows() == [] and ledger.record(point(), WHOLE) == 1
+        assert ledger.rows() == [] and put(ledger) == 1
 
 
 def test_a_damaged_file(ledger):
     for index in range(40):
-        ledger.record(point(f"k{index}"), WHOLE)
+        put(ledger, f"k{index}")
     ledger.close()
     content = bytearray(ledger.path.read_bytes())
     content[4096:] = random.Random(1).randbytes(len(content) - 4096)  # all but the page of the schema
     ledger.path.write_bytes(content)
-    for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
+    for use in (ledger.rows, lambda: put(ledger)):
         with pytest.raises(
             BadInput, match=r"is damaged \(SQLite: .*\); `modexlab ledger salvage .*` recovers"
         ):
@@ -443,7 +451,7 @@ def test_full_disk(ledger):
     """A limit on pages is what SQLite reports as a full disk; when there is room again, the same object goes
     on.
     """
-    ledger.record(point("a"), WHOLE)
+    put(ledger, "a")
     connection = ledger._opened()
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages + 2}")
@@ -451,10 +459,10 @@ def test_full_disk(ledger):
     with pytest.raises(
         BadInput, match=r"the disk is full; make room, or give another place.*nothing that was recorded"
     ):
-        ledger.record(point("b"), large)
+        put(ledger, "b", large)
     assert ledger.names() == {"a"}
     connection.execute("PRAGMA max_page_count = 100000")
-    ledger.record(point("b"), large)
+    put(ledger, "b", large)
     assert ledger.names() == {"a", "b"}
 
 
@@ -480,13 +488,13 @@ def test_files_that_must_not_grow(tmp_path):
     assert 2 < int(count) < 1000 and "make room" in message and "nothing that was recorded before" in message
     with Ledger(path) as ledger:
         assert len(ledger.rows()) == 2 * int(count)
-        assert ledger.record(point("more"), WHOLE)
+        assert put(ledger, "more")
 
 
 @pytest.mark.parametrize("others", [False, True], ids=["alone", "with a log beside it"])
 def test_place_that_may_only_be_read(ledger, others, monkeypatch):
     """By access(2): the tests may be run by a user who may write everywhere."""
-    ledger.record(point(), WHOLE)
+    put(ledger)
     if not others:
         ledger.close()  # the last one takes the log away
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
@@ -495,19 +503,16 @@ def test_place_that_may_only_be_read(ledger, others, monkeypatch):
         assert len(reader.rows()) == 2
         assert set(ledger.path.parent.iterdir()) == before, "files beside it could not be made"
         with pytest.raises(BadInput, match="cannot be written: it may only be read here; give another place"):
-            reader.record(point("b"), WHOLE)
+            put(reader, "b")
         with pytest.raises(BadInput, match="cannot be written: it may only be read here"):
             reader.fail(point("b"), "no", 1)
         assert reader.names() == {"k"}
 
 
-def test_old_file_in_such_a_place(tmp_path, monkeypatch):
-    connection = sqlite3.connect(tmp_path / "old.sqlite")
-    connection.executescript((DATA / "ledger_v1.sql").read_text())
-    connection.close()
+def test_old_file_in_such_a_place(old, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
     with pytest.raises(BadInput, match="has version 1 and may not be written; copy it"):
-        Ledger(tmp_path / "old.sqlite").rows()
+        Ledger(old).rows()
 
 
 # ---- several at once
@@ -528,7 +533,7 @@ def write(path, name, count):
     """Record measurements, as a writer process."""
     with Ledger(path) as ledger:
         for index in range(count):
-            ledger.record(point(f"{name}{index}"), WHOLE)
+            put(ledger, f"{name}{index}")
 
 
 def watch(path, count):
@@ -562,17 +567,17 @@ def test_writers_and_readers(tmp_path):
 
 
 def test_a_writer_that_waits_in_vain(ledger, monkeypatch):
-    ledger.record(point("a"), WHOLE)
+    put(ledger, "a")
     ledger.close()
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     monkeypatch.setattr(ledger_file, "WAIT_SECONDS", 0.05)
     with pytest.raises(BadInput, match="is busy: another process has been writing it for a long time; wait"):
-        ledger.record(point("b"), WHOLE)
+        put(ledger, "b")
     assert ledger.names() == {"a"}, "readers are not hindered"
     other.execute("ROLLBACK")
     other.close()
-    ledger.record(point("b"), WHOLE)
+    put(ledger, "b")
     assert ledger.names() == {"a", "b"}
 
 
@@ -587,16 +592,14 @@ def test_a_new_file_that_is_being_read(tmp_path):
     timer = threading.Timer(0.2, other.execute, ["ROLLBACK"])
     timer.start()
     with Ledger(path) as ledger:
-        assert ledger.record(point(), WHOLE) == 1
+        assert put(ledger) == 1
     timer.join()
     other.close()
 
 
 def test_threads(ledger):
     threads = [
-        threading.Thread(
-            target=lambda name=name: [ledger.record(point(f"{name}{i}"), WHOLE) for i in range(8)]
-        )
+        threading.Thread(target=lambda name=name: [put(ledger, f"{name}{i}") for i in range(8)])
         for name in "abcd"
     ]
     for thread in threads:
@@ -611,19 +614,19 @@ def test_forked_processes_open_their_own(tmp_path):
     process = python(
         f"""
         ledger = Ledger({str(path)!r})
-        ledger.record(point("parent"), WHOLE)
+        put(ledger, "parent")
         connection = ledger._opened()
         children = []
         for name in "ab":
             child = os.fork()
             if not child:
                 inherited = ledger._opened() is connection
-                ledger.record(point(name), WHOLE)
+                put(ledger, name)
                 ledger.close()
                 os._exit(inherited)
             children.append(child)
         print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
-        ledger.record(point("after"), WHOLE)
+        put(ledger, "after")
         """
     )
     out, err = process.communicate(timeout=60)
@@ -633,7 +636,7 @@ def test_forked_processes_open_their_own(tmp_path):
 
 
 def test_goes_to_other_processes_as_its_path(ledger):
-    ledger.record(point(), WHOLE)
+    put(ledger)
     with pickle.loads(pickle.dumps(ledger)) as copy:
         assert copy.path == ledger.path and copy.rows() == ledger.rows()
 
@@ -643,7 +646,7 @@ def write_and_say(path, first):
     large = replace(WHOLE, artifacts={"layout.png": bytes(30_000)})
     ledger = Ledger(path)
     for index in range(first, first + 100_000):
-        ledger.record(point(f"k{index}"), large)
+        put(ledger, f"k{index}", large)
         print(index, flush=True)
 
 

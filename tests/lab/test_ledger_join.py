@@ -16,7 +16,7 @@ from modexlab.eval.lab.metrics import figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import FORMULA, NETLIST
 
-from tests.lab.test_ledger import WHOLE, point
+from tests.lab.test_ledger import WHOLE, put
 from tests.paths import ROOT
 
 Measured = tuple[str, float, str]  # the point, its cycles, when
@@ -35,7 +35,7 @@ def make(tmp_path, monkeypatch):
         ledger = Ledger(tmp_path / f"{name}.sqlite")
         for subject, cycles, day in measured:
             monkeypatch.setattr(ledgers, "_now", lambda day=day: f"2026-11-{day}T00:00:00.000+00:00")
-            ledger.record(point(subject), taking(cycles))
+            put(ledger, subject, taking(cycles))
         made.append(ledger)
         return ledger
 
@@ -75,7 +75,7 @@ def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
     assert (joined.added, joined.older, joined.conflicts) == (2, 1, 2)
     assert cycles(one) == {"p": [12]}
     assert cycles(one, history=True) == {"p": [10, 11, 12]}
-    one.record(point("p"), taking(13))
+    put(one, "p", taking(13))
     assert cycles(one) == {"p": [13]}
 
 

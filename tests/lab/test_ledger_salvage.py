@@ -15,7 +15,7 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.fl.errors import BadInput
 
-from .test_ledger import WHOLE, point
+from .test_ledger import WHOLE, point, put
 
 SETTINGS = {"nstages": 1, "schedule": "ladder"}  # of verdicts
 COUNT, NOTES = 60, 3  # measurements; failures, and as many verdicts
@@ -28,7 +28,7 @@ def make_content(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "ledger.sqlite"
     with Ledger(path) as ledger:
         for index in range(COUNT):
-            ledger.record(point(f"k{index}"), WITH_PICTURE if index % 7 == 0 else WHOLE)
+            put(ledger, f"k{index}", WITH_PICTURE if index % 7 == 0 else WHOLE)
         for index in range(NOTES):
             ledger.fail(point(f"failed {index}"), "no room", index)
             ledger.note(verdict(f"check {index}"))
@@ -137,11 +137,11 @@ def test_a_ledger_that_is_written_meanwhile(tmp_path, monkeypatch):
     path, copyfile = tmp_path / "ledger.sqlite", shutil.copyfile
     with Ledger(path) as ledger:
         for index in range(COUNT):
-            ledger.record(point(f"k{index}"), WHOLE)
+            put(ledger, f"k{index}")
 
         def copied(source, target):
             copyfile(source, target)
-            ledger.record(point(f"{source.name}"), WHOLE)
+            put(ledger, source.name)
             writer = sqlite3.connect(path, timeout=0.1)
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             writer.close()
@@ -197,7 +197,7 @@ def test_what_is_damaged_is_not_joined(tmp_path):
     """It would get a digest of its own there, and pass for whole."""
     path = tmp_path / "ledger.sqlite"
     with Ledger(path) as ledger:
-        ledger.record(point("k"), WHOLE)
+        put(ledger, "k")
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE figure SET value = value + 1")
     with (
