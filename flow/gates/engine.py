@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ...fl.errors import BadInput, unknown
+from ...rtl.sim.nativemodel import fields
 from ..kit.functions import parse
 from ..kit.liberty import Cell, Library
 from ..netlist.netlist import Instance, Netlist
@@ -52,12 +53,8 @@ class _Tables(ctypes.Structure):
     """Mirrors `Tables` in gates.cpp."""
 
     _fields_ = (
-        *((f"{what}_count", ctypes.c_int64) for what in ("net", "cell", "state", "source")),
-        ("clock", ctypes.c_int64),
-        *(
-            (name, ctypes.c_void_p)
-            for name in ("kinds", "cells", "states", "sources", "ones", "ticks", "ramps")
-        ),
+        *fields(ctypes.c_int64, "net_count", "cell_count", "state_count", "source_count", "clock"),
+        *fields(ctypes.c_void_p, "kinds", "cells", "states", "sources", "ones", "ticks", "ramps"),
     )
 
 
@@ -65,10 +62,10 @@ class _Counts(ctypes.Structure):
     """Mirrors `Counts` in gates.cpp."""
 
     _fields_ = (
-        ("cycles", ctypes.c_uint64),
-        *((name, ctypes.c_void_p) for name in ("toggles", "timed", "high", "clocked")),
-        *((name, ctypes.c_uint64) for name in ("late", "latest", "mismatches", "evaluations", "events")),
-        ("swings", ctypes.c_void_p),
+        *fields(ctypes.c_uint64, "cycles"),
+        *fields(ctypes.c_void_p, "toggles", "timed", "high", "clocked"),
+        *fields(ctypes.c_uint64, "late", "latest", "mismatches", "evaluations", "events"),
+        *fields(ctypes.c_void_p, "swings"),
     )
 
 
@@ -107,8 +104,11 @@ class GateTables:
         self.netlist, self.library = netlist, library
         direction, clocks = netlist.ports.get(clock_port, ("", []))
         self.clock_net = clocks[0] if direction == "input" and len(clocks) == 1 else None
-        names = [name for name, cell in netlist.cells.items() if _simulated(library, cell)]
-        self.cells = {name: library.cells[netlist.cells[name].kind] for name in names}
+        # not fillers, taps and antennas, nor what nothing can come of
+        kinds_of = {name: library.cells[cell.kind] for name, cell in netlist.cells.items()}
+        self.cells = {
+            name: cell for name, cell in kinds_of.items() if netlist.cells[name].pins.keys() & cell.outputs
+        }
         self.logic = [name for name, cell in self.cells.items() if not cell.sequential]
         self.registers = [name for name, cell in self.cells.items() if cell.sequential]
         arcs, self._ticks, first = _arcs(timing) if timing else ({}, np.ones(1, np.int32), {})
@@ -158,15 +158,6 @@ class GateTables:
 
 def _nets(pins: Mapping[str, int], names: tuple[str, ...], count: int) -> list[int]:
     return [pins.get(name, -1) for name in names] + [-1] * (count - len(names))
-
-
-def _simulated(library: Library, instance: Instance) -> bool:
-    """Not fillers, taps and antennas, nor what nothing can come of."""
-    if instance.kind not in library.cells:
-        raise BadInput(
-            f"{instance.name} is a {instance.kind}, which is no cell of {library.name}: map the netlist to it"
-        )
-    return any(pin in instance.pins for pin in library.cells[instance.kind].outputs)
 
 
 def _fill_kind(row: np.void, cell: Cell, arcs: Arcs) -> None:
@@ -304,16 +295,20 @@ def prepared(path: Path) -> ctypes.CDLL:
     """The library with the types of the engine's functions."""
     lib = ctypes.CDLL(str(path))
     pointer, net, count = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint64
-    declare(lib, "gates_new", pointer, pointer, ctypes.c_uint32)
-    declare(lib, "gates_delete", None, pointer)
-    declare(lib, "gates_loop", net, pointer)
-    declare(lib, "gates_set", None, pointer, net, net)
-    declare(lib, "gates_settle", None, pointer)
-    declare(lib, "gates_clock", None, pointer, net)
-    declare(lib, "gates_get", net, pointer, net)
-    declare(lib, "gates_edges", count, pointer)
-    declare(lib, "gates_window", None, pointer, count, count, net, net, count)
-    declare(lib, "gates_counts", None, pointer, pointer)
+    types: dict[str, tuple[Any, ...]] = {  # the result, then the arguments
+        "gates_new": (pointer, pointer, ctypes.c_uint32),
+        "gates_delete": (None, pointer),
+        "gates_loop": (net, pointer),
+        "gates_set": (None, pointer, net, net),
+        "gates_settle": (None, pointer),
+        "gates_clock": (None, pointer, net),
+        "gates_get": (net, pointer, net),
+        "gates_edges": (count, pointer),
+        "gates_window": (None, pointer, count, count, net, net, count),
+        "gates_counts": (None, pointer, pointer),
+    }
+    for name, (result, *arguments) in types.items():
+        declare(lib, name, result, *arguments)
     return lib
 
 

@@ -328,28 +328,26 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
     """
     metal: dict[tuple[int, int], list[tuple[int, int, int, int]]] = defaultdict(list)  # by layer and track
     for wire in wires:
-        shapes = grid.lef.vias[wire.via] if wire.via else {wire.layer: None}
-        for name, box in shapes.items():
-            if name not in grid.layers:
-                continue
+        ends = (wire.x0, wire.y0), (wire.x1, wire.y1)
+        shapes: dict[str, Any] = grid.lef.vias[wire.via] if wire.via else {wire.layer: None}
+        for name in shapes.keys() & set(grid.layers):
             index = grid.layers.index(name)
             axis = 1 - index % 2  # along the tracks of this layer
-            (a, b), (track, other) = (wire.x0, wire.x1), (wire.y0, wire.y1)
-            if axis:
-                (a, b), (track, other) = (track, other), (a, b)
+            low, high = sorted(end[axis] for end in ends)
+            track, other = (end[1 - axis] for end in ends)
             half = dbu(grid.lef.layers[name].width / 2)
-            before, behind = (-half, half) if box is None else (dbu(box[axis]), dbu(box[axis + 2]))
+            box = shapes[name]
+            before, behind = (dbu(box[axis]), dbu(box[axis + 2])) if box else (-half, half)
             if track == other:
-                metal[index, track].append((min(a, b) + before, max(a, b) + behind, min(a, b), max(a, b)))
+                metal[index, track].append((low + before, high + behind, low, high))
     more = []
     for (index, track), pieces in metal.items():
-        name = grid.layers[index]
+        layer = grid.lef.layers[grid.layers[index]]
         end, last = None, 0
-        for begins, ends, first, place in sorted(pieces):
-            if end is not None and 0 < begins - end < dbu(grid.lef.layers[name].spacing):
-                horizontal = index % 2 == 1
-                ends_at = (last, track, first, track) if horizontal else (track, last, track, first)
-                more.append(Wire(name, *ends_at))
-            if end is None or ends > end:
-                end, last = ends, place
+        for begins, ends_at, first, place in sorted(pieces):
+            if end is not None and 0 < begins - end < dbu(layer.spacing):
+                gap = (last, track, first, track) if index % 2 else (track, last, track, first)
+                more.append(Wire(layer.name, *gap))
+            if end is None or ends_at > end:
+                end, last = ends_at, place
     return [*wires, *more]

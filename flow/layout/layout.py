@@ -174,13 +174,8 @@ def _corner(lef: Lef, kind: str, orient: str) -> tuple[int, int]:
 
 def write_gds(def_path: Path, gds_path: Path, files: Kit) -> Def:
     """The layout of a DEF file with the geometry of the kit's cells; returns what the file says."""
-    try:
-        import klayout.db as db
-    except ImportError:
-        raise BadInput(
-            "KLayout is missing, so there is no GDS and no picture of the layout: run `pip install --no-deps "
-            "klayout==0.30.12` in this environment; placement and DEF need none of it"
-        ) from None
+    import klayout.db as db
+
     lef = files.geometry
     layout = read_def(def_path)
     gds = db.Layout()

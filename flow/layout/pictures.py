@@ -25,7 +25,6 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from ...fl.errors import BadInput
 from ..files import replacing
 from ..kit.kit_file import Drawn
 from ..kit.lef import Lef, Point
@@ -270,21 +269,18 @@ def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, flo
     no room.
     """
     letter = 0.0082 * length  # width of a letter of the size in use
-    wanted = []
-    for name, places in names.items():
-        text = f"{name} ({len(places)})" if len(places) > 1 else name
-        wanted.append((sum(places) / len(places), text, letter * (len(text) + 1)))
-    wanted.sort()
+    texts = {name: f"{name} ({len(bits)})" if len(bits) > 1 else name for name, bits in names.items()}
+    wanted = sorted(
+        (sum(bits) / len(bits), texts[name], letter * (len(texts[name]) + 1)) for name, bits in names.items()
+    )
     while sum(size for *_, size in wanted) > (1 - 2 * CORNER) * length:
         wanted.remove(max(wanted, key=lambda item: item[2]))
-    limit = (1 - CORNER) * length - sum(size for *_, size in wanted)  # where the gaps have all been used up
     found, free = [], CORNER * length
-    taken = 0.0
+    last = (1 - CORNER) * length - sum(size for *_, size in wanted)  # where the gaps have all been used up
     for middle, text, size in wanted:
-        start = min(max(middle - size / 2, free), limit + taken)
+        start = min(max(middle - size / 2, free), last)
         found.append((text, start + size / 2))
-        free = start + size
-        taken += size
+        free, last = start + size, last + size
     return found
 
 
@@ -374,20 +370,15 @@ def unrouted(routing: Routing) -> str:
 
 def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     """The GDS as KLayout draws it, without a display: the whole, and the middle of it enlarged."""
-    try:
-        import klayout.db as db
-        import klayout.lay as lay
-    except ImportError:
-        raise BadInput(
-            "KLayout is missing, so there is no picture of the layout: run `pip install --no-deps "
-            "klayout==0.30.12`"
-        ) from None
+    import klayout.db as db
+    import klayout.lay as lay
+
     view = lay.LayoutView()
     for key, value in (("background-color", "#ffffff"), ("grid-visible", "false"), ("text-visible", "false")):
         view.set_config(key, value)
     view.load_layout(str(gds), True)
     box = view.cellview(0).layout().top_cell().dbbox()
-    names = _colour_layers(view, lay, placed.lef.kit.picture)
+    names = _colour_layers(view, placed.lef.kit.picture)
     view.max_hier()
     middle, half = box.center(), ENLARGED_UM / 2
     part = db.DBox(middle.x - half, middle.y - half, middle.x + half, middle.y + half)
@@ -414,28 +405,37 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     _save(figure, out)
 
 
-def _colour_layers(view: Any, lay: Any, layers: Iterable[Drawn]) -> list[tuple[str, str]]:
+def _colour_layers(view: Any, layers: Iterable[Drawn]) -> list[tuple[str, str]]:
     """Show only these layers, filled, in their colours; returns those that the layout has."""
     view.clear_layers()
     content = view.cellview(0).layout()
-    present = {
-        content.get_info(index).layer
+    numbers = {
+        content.get_info(index).layer: index
         for index in content.layer_indexes()
-        if content.get_info(index).datatype == 0 and not content.top_cell().bbox_per_layer(index).empty()
+        if not content.get_info(index).datatype
     }
-    shown = [layer for layer in layers if layer.gds in present and layer.drawn]
+    shown = [
+        layer
+        for layer in layers
+        if layer.drawn
+        and layer.gds in numbers
+        and not content.top_cell().bbox_per_layer(numbers[layer.gds]).empty()
+    ]
     for layer in shown:
-        properties = lay.LayerProperties()
-        properties.source = f"{layer.gds}/0@1"
-        properties.fill_color = properties.frame_color = _opaque(layer.colour)
-        properties.dither_pattern = 0  # solid
-        properties.transparent = False
-        view.insert_layer(view.end_layers(), properties)
+        _show(view, f"{layer.gds}/0", layer.colour, dither_pattern=0, transparent=False)  # 0: solid
     return [(layer.name, layer.colour) for layer in shown]
 
 
-def _opaque(colour: str) -> int:
-    return int(colour[1:], 16) | 0xFF000000
+def _show(view: Any, source: str, colour: str, **properties: Any) -> None:
+    """Add a layer to those that KLayout shows."""
+    import klayout.lay as lay
+
+    made = lay.LayerProperties()
+    made.source = f"{source}@1"
+    made.frame_color = made.fill_color = int(colour[1:], 16) | 0xFF000000  # opaque
+    for name, value in properties.items():
+        setattr(made, name, value)
+    view.insert_layer(view.end_layers(), made)
 
 
 # KLayout's patterns of layers that the kit gives none, by turns, so that one sees through them
@@ -446,24 +446,25 @@ def layer_properties(gds: Path, lef: Lef, out: Path) -> None:
     """Names and colours of all layers of the GDS for KLayout's window: `klayout layout.gds -l layout.lyp`."""
     import klayout.lay as lay
 
-    rules = lef.kit
-    numbers = {number: name for name, number in rules.layers.gds.items()}
-    known = {item.gds: item for item in rules.picture}
+    numbers = {number: name for name, number in lef.kit.layers.gds.items()}
+    known = {item.gds: item for item in lef.kit.picture}
     view = lay.LayoutView()
     view.load_layout(str(gds), True)
     view.clear_layers()
-    content = view.cellview(0).layout()
-    for info in sorted(content.layer_infos(), key=lambda layer_info: (layer_info.layer, layer_info.datatype)):
+    infos = view.cellview(0).layout().layer_infos()
+    for info in sorted(infos, key=lambda layer_info: (layer_info.layer, layer_info.datatype)):
         drawn = known.get(info.layer) or Drawn(info.layer, numbers.get(info.layer, "layer"), "#252525")
-        properties = lay.LayerProperties()
         labels = " labels" if info.datatype and info.layer in numbers else ""
-        properties.name = f"{drawn.name}{labels} ({info.layer}/{info.datatype})"
-        properties.source = f"{info.layer}/{info.datatype}@1"
-        properties.frame_color = properties.fill_color = _opaque(drawn.colour)
-        index = METAL_DITHERS[info.layer // 2 % len(METAL_DITHERS)]
-        properties.dither_pattern = index if drawn.dither is None else drawn.dither
-        properties.visible = drawn.shown
-        view.insert_layer(view.end_layers(), properties)
+        source = f"{info.layer}/{info.datatype}"
+        dither = METAL_DITHERS[info.layer // 2 % len(METAL_DITHERS)] if drawn.dither is None else drawn.dither
+        _show(
+            view,
+            source,
+            drawn.colour,
+            name=f"{drawn.name}{labels} ({source})",
+            dither_pattern=dither,
+            visible=drawn.shown,
+        )
     with replacing(out) as part:
         view.save_layer_props(str(part))
 

@@ -321,7 +321,7 @@ def verilog(netlist: Netlist) -> str:
         simple = name.replace("_", "a").isalnum() and not name[0].isdigit() and name.isascii()
         return name if simple else f"\\{name} "
 
-    ports, aliases = [], []
+    ports, aliases, wires, cells = [], [], [], []
     references = {net: netlist.nets[net] for net in netlist.constants}
     for name, (way, nets) in netlist.ports.items():
         indices = [bit[len(name) :] for bit in netlist.port_names[name]]  # "[7]", or "" for no bus
@@ -331,20 +331,18 @@ def verilog(netlist: Netlist) -> str:
             own = spelled(name) + index
             if references.setdefault(net, own) != own:  # a constant, or the net of another port
                 aliases.append(f"  assign {own} = {references[net]};")
-    wires: list[str] = []
     buses: dict[str, list[int]] = defaultdict(list)
     for net, name in enumerate(netlist.nets):
         if net in references:
             continue
+        references[net] = spelled(name)
         if name in netlist.bus_bits:
             bus, _, index = name.removesuffix("]").rpartition("[")
             buses[bus].append(int(index))
             references[net] = f"{spelled(bus)}[{index}]"
         else:
-            references[net] = spelled(name)
-            wires.append(f"  wire {spelled(name)};")
+            wires.append(f"  wire {references[net]};")
     wires += [f"  wire [{max(bits)}:{min(bits)}] {spelled(bus)};" for bus, bits in buses.items()]
-    cells = []
     for name, cell in netlist.cells.items():
         pins = ", ".join(f".{pin}({references[net]})" for pin, net in cell.pins.items())
         cells.append(f"  {cell.kind} {spelled(name)} ({pins});")

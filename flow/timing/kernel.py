@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ...rtl.sim import cache, toolchain
+from ...rtl.sim.nativemodel import fields
 
 SOURCE = Path(__file__).with_name("kernel.cpp")
 COMPILE = ["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-shared"]
@@ -23,9 +24,8 @@ class TablesOfC(ctypes.Structure):
     """Mirrors `Tables` in kernel.cpp."""
 
     _fields_ = (
-        ("count", ctypes.c_int64),
-        ("width", ctypes.c_int64),
-        *((name, POINTER) for name in ("first", "second", "values", "places", "begin", "members")),
+        *fields(ctypes.c_int64, "count", "width"),
+        *fields(POINTER, "first", "second", "values", "places", "begin", "members"),
     )
 
 
@@ -33,9 +33,9 @@ class ArcsOfC(ctypes.Structure):
     """Mirrors `Arcs` in kernel.cpp."""
 
     _fields_ = (
-        ("count", ctypes.c_int64),
-        *((name, POINTER) for name in ("start", "end", "delay_table", "slew_table", "wire", "ideal")),
-        ("clock_slew", ctypes.c_double),
+        *fields(ctypes.c_int64, "count"),
+        *fields(POINTER, "start", "end", "delay_table", "slew_table", "wire", "ideal"),
+        *fields(ctypes.c_double, "clock_slew"),
     )
 
 
@@ -44,8 +44,7 @@ def call(name: str, *arguments: np.ndarray | ctypes.Structure | float | int) -> 
     given: list[object] = []
     for argument in arguments:
         if isinstance(argument, np.ndarray):
-            assert argument.flags.c_contiguous, f"an array of {name} is not in one piece"
-            given.append(POINTER(argument.ctypes.data))
+            given.append(POINTER(address(argument)))
         elif isinstance(argument, ctypes.Structure):
             given.append(ctypes.byref(argument))
         elif isinstance(argument, float):
@@ -58,7 +57,7 @@ def call(name: str, *arguments: np.ndarray | ctypes.Structure | float | int) -> 
 
 def address(array: np.ndarray) -> int:
     """Where an array lies, for a structure."""
-    assert array.flags.c_contiguous
+    assert array.flags.c_contiguous, "an array for the kernel is not in one piece"
     return array.ctypes.data
 
 

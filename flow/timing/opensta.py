@@ -57,8 +57,6 @@ read_liberty {{{lib}}}
 read_liberty {{no_wires.lib}}
 if {{![read_verilog {{{netlist}}}]}} {{ puts "@failed read_verilog"; exit }}
 if {{![link_design {{{top}}}]}} {{ puts "@failed link_design"; exit }}
-puts "@registers [llength [all_registers]]"
-puts "@clock_port [llength [get_ports -quiet {{{port}}}]]"
 puts "@constraints"
 source {{constraints.sdc}}
 set_wire_load_mode top
@@ -236,7 +234,6 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
             "lib": _word(subject.kit.lib.absolute()),
             "netlist": _word(subject.netlist_v.absolute()),
             "top": _word(subject.top),
-            "port": _word(asked.clock_port or ""),
             "model": model,
             "library": libraries[model],
             "other": other,
@@ -307,7 +304,7 @@ def _unparsed(line: str, expected: str) -> ToolError:
 
 def _complain(sections: Mapping[str, list[str]], status: int, subject: Subject, spef: Path | None) -> None:
     """Raise what OpenSTA only prints: its result would be that of another netlist, or incomplete."""
-    netlist_v, port = subject.netlist_v, subject.asked.clock_port
+    netlist_v = subject.netlist_v
     if "failed read_verilog" in sections or "failed link_design" in sections:
         raise BadInput(
             f"{netlist_v}: OpenSTA cannot link the module {subject.top}: {_messages(sections['read'])}"
@@ -315,8 +312,6 @@ def _complain(sections: Mapping[str, list[str]], status: int, subject: Subject, 
     for line in sections.get("read", []):
         if "Creating black box" in line or "not found" in line:
             raise BadInput(f"{netlist_v} is not mapped to the library: {line.removeprefix('Warning: ')}")
-    if port and "clock_port 0" in sections:
-        raise BadInput(f"{netlist_v} has no port {port}: name the clock with --clock-port")
     if lost := [name for name in SECTIONS if name not in sections]:
         raise ToolError(
             f"OpenSTA stopped ({status}) before it printed the section {lost[0]}: "
@@ -386,11 +381,10 @@ def _paths(lines: list[str], slacks: Mapping[str, float]) -> list[TimedPath]:
             raise _unparsed(_joined(path), "a path with its pins, arrival, required time and slack")
         path.start, path.end = path.points[0].name, path.points[-1].name
     paths.sort(key=lambda path: path.slack_ns)
-    if [path.slack_ns for path in paths[:1]] != sorted(slacks.values())[:1]:
-        worst = _joined(paths[0]) if paths else "no path"
-        raise _unparsed(
-            worst, f"a path with the worst slack of all endpoints, {min(slacks.values(), default=None)} ns"
-        )
+    worst = min(slacks.values(), default=None)
+    if (paths[0].slack_ns if paths else None) != worst:
+        found = _joined(paths[0]) if paths else "no path"
+        raise _unparsed(found, f"a path with the worst slack of all endpoints, {worst} ns")
     return paths
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...fl.errors import BadInput, unknown
 from ..kit.constraints import Constraints
 from ..kit.kit import Kit
 from ..kit.liberty import Library
@@ -49,16 +48,6 @@ class Subject:
         if self.source not in ("none", "model") or self.spef is not None:
             return None
         return NO_WIRES if self.wire_load else self.library.default_wire_load or None
-
-    def check(self) -> None:
-        """BadInput for what cannot be."""
-        library = self.library
-        if self.wire_load is not None and (self.spef or self.table is not None):
-            raise BadInput("a wire-load model or wires: not both")
-        if self.wire_load is not None and self.wire_load not in library.wire_loads:
-            raise unknown("wire-load model", self.wire_load, library.wire_loads)
-        if self.asked.driving_cell not in library.cells:
-            raise unknown("driving cell", self.asked.driving_cell, library.cells)
 
     def with_latency(self) -> Subject:
         """With the mean delay of the netlist's clock tree as that of the surroundings."""

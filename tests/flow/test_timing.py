@@ -480,8 +480,16 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
     refused("is not mapped to the library: .*INV_X9", good.replace("INV_X1", "INV_X9"))
     refused("cannot link the module flop_to_flop", good.replace("module flop_to_flop", "module other"))
     refused("cannot link the module flop_to_flop", good[:-20])
-    refused("has no port clock", clock_port="clock")
-    refused("with a brace", clock_port="clk} [exit]")
+    refused("unknown clock port 'clock'", clock_port="clock")
+    (tmp_path / "a{b.v").write_text(good)
+    with pytest.raises(BadInput, match="with a brace"):
+        timing.analyze(
+            tmp_path / "a{b.v",
+            "flop_to_flop",
+            tmp_path,
+            clock_ns=1.0,
+            netlist_json=netlist_v.with_suffix(".json"),
+        )
     (tmp_path / "other.spef").write_text('*SPEF "x"\n*D_NET nowhere 1.0\n*END\n')
     refused("other.spef does not fit", spef=tmp_path / "other.spef")
     table = tmp_path / "wires.json"
@@ -490,7 +498,7 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
         ('{"a": {"cap_ff": -1, "source": "routing"}}', "is no wires.json", {}),
         (
             '{"a": {"cap_ff": 1, "source": "routing"}}',
-            "a wire-load model or wires",
+            "wires or a wire-load model",
             {"wire_load": "1K_hvratio_1_1"},
         ),
     ):
