@@ -16,19 +16,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from dataclasses import replace
 
 from ....fl.errors import BadInput, shown
-from ....fl.pkcs1 import Kind
 from ...designs.widths import MAX_NBITS
 from . import encoding
-from .items import Frame, Item, ModExp, NotApplicable, Verdict
+from .encoding import PKCS1, PSS, X931, Inapplicable, Signed
+from .items import Item, ModExp, item, private_power, verification
 from .numbers import Key, hex_bytes, hex_int, shorten
 
 FORMAT = "NIST CAVP response file"
 DESCRIPTION = "NIST CAVP .rsp for RSA ([mod = ...] sections with n, e, d, Msg, S, c, k, EM)"
 
-_KEY = ("n", "e", "d", "p", "q")
 _LEAST = {"n": 2, "e": 1, "d": 1, "p": 2, "q": 2}
 _LINE = re.compile(r"([A-Za-z][^=]*?)\s*=\s*(.*)")
 
@@ -48,15 +47,8 @@ def recognise(text: str) -> bool:
 def _scheme_of(text: str) -> str | None:
     """The signature scheme that the header comments name."""
     header = " ".join(line for line in text.splitlines() if line.lstrip().startswith("#")).lower()
-    for word, scheme in (
-        ("pss", "PSS"),
-        ("x9.31", "X9.31"),
-        ("ver 1.5", "PKCS#1 v1.5"),
-        ("v1.5", "PKCS#1 v1.5"),
-    ):
-        if word in header:
-            return scheme
-    return None
+    words = {"pss": PSS, "x9.31": X931, "ver 1.5": PKCS1, "v1.5": PKCS1}
+    return next((scheme for word, scheme in words.items() if word in header), None)
 
 
 class _Record:
@@ -66,12 +58,8 @@ class _Record:
         self.line = line
         self.values: dict[str, str] = {}
 
-    @property
-    def name(self) -> str:
-        return f"test at line {self.line}"
-
     def is_test(self) -> bool:
-        return any(name in self.values for name in ("s", "c", "k", "em"))
+        return not self.values.keys().isdisjoint(("s", "c", "k", "em"))
 
     def is_complete(self) -> bool:
         have = self.values.keys()
@@ -124,15 +112,13 @@ class _Reader:
         values = record.values
         if "n" in values:
             self.key = {}
-        for name in _KEY:
-            if name in values:
-                where = f"{self.source}: {name} in the test at line {record.line}"
-                self.key[name] = hex_int(values[name], where)
-                if self.key[name] < _LEAST[name]:
-                    raise BadInput(
-                        f"{where} is {shown(self.key[name])}, which is in no key; restore the file from its "
-                        "origin"
-                    )
+        for name in filter(values.__contains__, _LEAST):
+            where = f"{self.source}: {name} in the test at line {record.line}"
+            self.key[name] = hex_int(values[name], where)
+            if self.key[name] < _LEAST[name]:
+                raise BadInput(
+                    f"{where} is {shown(self.key[name])}, which is in no key; restore the file from its origin"
+                )
         if record.is_test() or {"n", "d", "e"} <= values.keys():
             self.tests.append((record, dict(self.key)))
         elif "msg" in values or "shaalg" in values:
@@ -142,11 +128,11 @@ class _Reader:
     def items(self) -> list[Item]:
         if self.scheme is None:
             self.scheme = self._guess()
-        items = []
+        found = []
         for record, key in self.tests:
-            self.key = key
-            items.append(self._item(record) if record.is_test() else self._key_pair(record))
-        return items
+            test = _Test(self, record, key)
+            found.append(item(test.name, test.item if record.is_test() else test.key_pair))
+        return found
 
     def _guess(self) -> str | None:
         """The scheme that most encoded messages look like, in a file that lost its header."""
@@ -158,111 +144,94 @@ class _Reader:
                     continue  # no machine is that wide: it will be skipped
                 em, nbytes = pow(signature, key["e"], key["n"]), encoding.octets(key["n"].bit_length())
                 if nbytes > 2 and em >> (8 * (nbytes - 2)) == 1:
-                    looks["PKCS#1 v1.5"] += 1
+                    looks[PKCS1] += 1
                 elif em & 0xFF == 0xBC:
-                    looks["PSS"] += 1
+                    looks[PSS] += 1
                 elif 0xCC in (em & 0xFF, key["n"] - em & 0xFF):
-                    looks["X9.31"] += 1
+                    looks[X931] += 1
         return looks.most_common(1)[0][0] if looks else None
 
-    def _need(self, name: str, record: _Record) -> int:
-        if name not in self.key:
-            raise BadInput(
-                f"{self.source}: the test at line {record.line} has no {name} in force; is the file cut off?"
-            )
-        return self.key[name]
+
+class _Test:
+    """A test with the key in force, or a key pair."""
+
+    def __init__(self, reader: _Reader, record: _Record, key: dict[str, int]) -> None:
+        self.reader, self.values, self.numbers = reader, record.values, key
+        self.name = f"{'test' if record.is_test() else 'key'} at line {record.line}"
+        self.where = f"{reader.source}: {self.name}"
+
+    def _key(self, *needed: str) -> Key:
+        """The key in force; BadInput unless it has these numbers."""
+        for name in needed:
+            if name not in self.numbers:
+                raise BadInput(
+                    f"{self.reader.source}: the {self.name} has no {name} in force; is the file cut off?"
+                )
+        return Key(**self.numbers)
 
     def _private(self) -> int | None:
         """The private exponent: given, or from p, q and e."""
-        if "d" in self.key or not {"p", "q", "e"} <= self.key.keys():
-            return self.key.get("d")
-        order = math.lcm(self.key["p"] - 1, self.key["q"] - 1)
-        return pow(self.key["e"], -1, order) if math.gcd(self.key["e"], order) == 1 else None
+        numbers = self.numbers
+        if "d" in numbers or not {"p", "q", "e"} <= numbers.keys():
+            return numbers.get("d")
+        order = math.lcm(numbers["p"] - 1, numbers["q"] - 1)
+        return pow(numbers["e"], -1, order) if math.gcd(numbers["e"], order) == 1 else None
 
-    def _whole_key(self, d: int) -> Key:
-        """The key in force, for an operation with this private exponent."""
-        return Key(self.key["n"], self.key.get("e"), d, self.key.get("p"), self.key.get("q"))
-
-    def _key_pair(self, record: _Record) -> Item:
-        n, e, d = (self.key[name] for name in ("n", "e", "d"))
+    def key_pair(self) -> Item:
+        key = self._key("n")
         message = 2**64 + 0x6D6F6465786C6162  # any number works; this one is "modexlab" above a 1
-        if n <= message:
-            return NotApplicable(f"key at line {record.line}", "the modulus is too short for a message")
-        if max(n, e, d).bit_length() > MAX_NBITS:
-            return NotApplicable(f"key at line {record.line}", f"wider than {MAX_NBITS} bits")
-        return ModExp(f"key at line {record.line}", pow(message, e, n), d, n, message, key=self._whole_key(d))
+        if key.n <= message:
+            raise Inapplicable("the modulus is too short for a message")
+        if max(self.numbers.values()).bit_length() > MAX_NBITS:
+            raise Inapplicable(f"wider than {MAX_NBITS} bits")
+        return private_power(self.name, pow(message, self.numbers["e"], key.n), key, message)
 
-    def _item(self, record: _Record) -> Item:
-        values, n = record.values, self._need("n", record)
+    def item(self) -> Item:
+        values = self.values
+        key = self._key("n")
         refused = values.get("result", "").lower().startswith("f")
-        if "c" in values and "msg" not in values:
-            return self._primitive(record, n, values["c"], values.get("k"), refused)
-        if "em" in values and "msg" not in values:
-            return self._primitive(record, n, values["em"], values.get("s"), refused)
+        if "msg" not in values:
+            for base, result in (("c", "k"), ("em", "s")):
+                if base in values:
+                    return self._primitive(key, values[base], values.get(result), refused)
         if not {"msg", "s"} <= values.keys():
-            return NotApplicable(record.name, "the test has no message, or no number to start from")
-        return self._signature(record, n, refused)
+            raise Inapplicable("the test has no message, or no number to start from")
+        return self._signature(key, refused)
 
-    def _primitive(self, record: _Record, n: int, base: str, result: str | None, refused: bool) -> Item:
+    def _primitive(self, key: Key, base: str, result: str | None, refused: bool) -> Item:
         """RSADP or RSASP1: result = base^d mod n, or where d is not given, result^e mod n = base."""
-        name, where = record.name, f"{self.source}: {record.name}"
         if result is None or refused or "fail" in result.lower():
-            return NotApplicable(name, "the vector expects the operation to be refused, not a number")
-        numbers = hex_int(base, where), hex_int(result, where)
+            raise Inapplicable("the vector expects the operation to be refused, not a number")
+        numbers = hex_int(base, self.where), hex_int(result, self.where)
         d = self._private()
         if d is not None:
-            return ModExp(name, numbers[0], d, n, numbers[1], key=self._whole_key(d))
-        return ModExp(name, numbers[1], self._need("e", record), n, numbers[0])
+            return private_power(self.name, numbers[0], replace(key, d=d), numbers[1])
+        e = self._key("e").e
+        assert e is not None
+        return ModExp(self.name, numbers[1], e, key.n, numbers[0])
 
-    def _signature(self, record: _Record, n: int, refused: bool) -> Item:
-        values, name, where = record.values, record.name, f"{self.source}: {record.name}"
+    def _signature(self, key: Key, refused: bool) -> Item:
+        values, reader, where = self.values, self.reader, self.where
         written = values.get("shaalg", "")
-        sha = encoding.hash_name(written)
-        if sha is None:
-            return NotApplicable(
-                name, f"the hash {written or '(none given)'} is not available in this Python"
-            )
-        if self.scheme == "PKCS#1 v1.5" and not encoding.has_pkcs1_prefix(sha):
-            return NotApplicable(name, f"PKCS#1 v1.5 with {written} is not defined")
+        if reader.scheme is None:
+            encoding.hash_of(written)
+            raise Inapplicable("the file does not name its signature scheme")
         message = hex_bytes(values["msg"], f"{where}: Msg")
+        signed = Signed(reader.scheme, written, message, reader.salt_len)
         signature = hex_int(values["s"], f"{where}: S")
-        nbits = n.bit_length()
-        judged = "result" in values
-        scheme = self.scheme
-        if scheme is None:
-            return NotApplicable(name, "the file does not name its signature scheme")
-        em = self._encoded(scheme, sha, message, nbits, values)
-        if not judged and em is not None and "d" in self.key:
-            d = self.key["d"]
-            return ModExp(name, int.from_bytes(em, "big"), d, n, signature, key=self._whole_key(d))
-        e = self._need("e", record)
-        holds: Callable[[int], bool]
-        if scheme == "PKCS#1 v1.5":
-            block = encoding.pkcs1_encode(sha, message, encoding.octets(nbits))
-
-            def holds(result: int) -> bool:
-                return block is not None and result == int.from_bytes(block, "big")
-        elif scheme == "PSS":
-
-            def holds(result: int) -> bool:
-                return encoding.pss_holds(sha, message, nbits, result, self.salt_len)
-        else:
-
-            def holds(result: int) -> bool:
-                return encoding.x931_holds(sha, message, n, result)
-
-        claim = f"{scheme} signature with {written}: {values.get('result', 'P')}"
-        frame = Frame(Kind.SIGN, encoding.octets(nbits)) if scheme == "PKCS#1 v1.5" else None
-        verdict = Verdict(lambda result: signature < n and holds(result), not refused, claim, frame)
-        return ModExp(name, signature, e, n, None, verdict)
-
-    def _encoded(
-        self, scheme: str, sha: str, message: bytes, nbits: int, values: dict[str, str]
-    ) -> bytes | None:
-        """The encoded message, where it is determined."""
-        if scheme == "PKCS#1 v1.5":
-            return encoding.pkcs1_encode(sha, message, encoding.octets(nbits))
-        if scheme == "PSS" and (self.salt_len == 0 or "saltval" in values):
-            salt = b"" if self.salt_len == 0 else hex_bytes(values["saltval"], f"{self.source}: SaltVal")
-            return encoding.pss_encode(sha, message, nbits, salt)
-        return None
+        if "result" not in values and "d" in self.numbers:
+            salt = b"" if reader.salt_len == 0 else None
+            if salt is None and "saltval" in values and reader.scheme == PSS:
+                salt = hex_bytes(values["saltval"], f"{where}: SaltVal")
+            em = signed.encoded(key.n, salt)
+            if em is not None:
+                return private_power(self.name, em, key, signature)
+        return verification(
+            self.name,
+            signed,
+            signature,
+            self._key("e"),
+            not refused,
+            values.get("result", "P"),
+            valid=signature < key.n,
+        )

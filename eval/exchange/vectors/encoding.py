@@ -9,34 +9,28 @@ needs to be: all inputs are published test vectors.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+PKCS1, PSS, X931, OAEP = "PKCS#1 v1.5", "PSS", "X9.31", "OAEP"
+
 # DER prefixes of DigestInfo: SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING }, RFC 8017 section 9.2 note 1
-_NIST_HASHES = "608648016503040200"  # 2.16.840.1.101.3.4.2.x, the last byte is x
+_NIST_HASHES = (  # 2.16.840.1.101.3.4.2.x, x from 1
+    *("sha256", "sha384", "sha512", "sha224", "sha512_224", "sha512_256"),
+    *("sha3_224", "sha3_256", "sha3_384", "sha3_512"),
+)
 _OIDS = {
     "md5": bytes.fromhex("2a864886f70d0205"),
     "sha1": bytes.fromhex("2b0e03021a"),
-    **{
-        name: bytes.fromhex(_NIST_HASHES)[:-1] + bytes([arc])
-        for name, arc in {
-            "sha256": 1,
-            "sha384": 2,
-            "sha512": 3,
-            "sha224": 4,
-            "sha512_224": 5,
-            "sha512_256": 6,
-            "sha3_224": 7,
-            "sha3_256": 8,
-            "sha3_384": 9,
-            "sha3_512": 10,
-        }.items()
-    },
+    **{name: bytes.fromhex("6086480165030402") + bytes([arc]) for arc, name in enumerate(_NIST_HASHES, 1)},
 }
-_SHAKE_BYTES = {
-    "shake_128": 32,
-    "shake_256": 64,
-}  # the output length that RFC 8702 gives a SHAKE used as a hash
+_SHAKE_BYTES = {"shake_128": 32, "shake_256": 64}  # the output that RFC 8702 gives a SHAKE used as a hash
 _X931_IDS = {"sha1": 0x33, "sha256": 0x34, "sha512": 0x35, "sha384": 0x36, "sha224": 0x38}
+
+
+class Inapplicable(Exception):
+    """A vector asks for something that is not there; the message is the reason."""
 
 
 def hash_name(text: str) -> str | None:
@@ -54,6 +48,16 @@ def hash_name(text: str) -> str | None:
     return name
 
 
+def hash_of(written: str, scheme: str = "") -> str:
+    """The same; Inapplicable without one, or if the scheme does not define signatures with it."""
+    name = hash_name(written)
+    if name is None:
+        raise Inapplicable(f"the hash {written or '(none given)'} is not available in this Python")
+    if scheme == PKCS1 and name not in _OIDS:
+        raise Inapplicable(f"{scheme} with {written} is not defined")
+    return name
+
+
 def digest(name: str, data: bytes) -> bytes:
     """The hash of `data`; a SHAKE gives the length of RFC 8702."""
     state: Any = hashlib.new(name, data)  # a SHAKE takes a length
@@ -65,11 +69,8 @@ def mask(name: str, seed: bytes, length: int) -> bytes:
     if name in _SHAKE_BYTES:
         shake: Any = hashlib.new(name, seed)
         return shake.digest(length)
-    out, counter = b"", 0
-    while len(out) < length:
-        out += digest(name, seed + counter.to_bytes(4, "big"))
-        counter += 1
-    return out[:length]
+    blocks = range(-(-length // len(digest(name, b""))))
+    return b"".join(digest(name, seed + block.to_bytes(4, "big")) for block in blocks)[:length]
 
 
 def octets(nbits: int) -> int:
@@ -81,16 +82,11 @@ def _xor(left: bytes, right: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(left, right, strict=True))
 
 
-def has_pkcs1_prefix(name: str) -> bool:
-    """Whether PKCS#1 v1.5 signatures with this hash are defined (its object identifier is known)."""
-    return name in _OIDS
-
-
 def pkcs1_encode(name: str, message: bytes, nbytes: int) -> bytes | None:
     """EMSA-PKCS1-v1_5 for a modulus of `nbytes`; None where that is too short, or the hash has no
     identifier.
     """
-    if not has_pkcs1_prefix(name):
+    if name not in _OIDS:
         return None
     oid = _OIDS[name]
     value = digest(name, message)
@@ -179,3 +175,39 @@ def pkcs1_decode(value: int, nbytes: int, kind: int = 2) -> bytes | None:
     if em[:2] != bytes([0, kind]) or end < 10 or (kind == 1 and em[2:end].strip(b"\xff")):
         return None
     return em[end + 1 :]
+
+
+@dataclass(frozen=True)
+class Signed:
+    """A message, and how it is signed."""
+
+    scheme: str
+    written: str  # the hash as the file has it
+    message: bytes
+    salt_len: int | None = None  # of PSS; None: any
+    mgf: str | None = None  # the hash of its mask, if that is another
+
+    def __post_init__(self) -> None:
+        """Inapplicable without the hash."""
+        _ = self.sha
+
+    @cached_property
+    def sha(self) -> str:
+        return hash_of(self.written, self.scheme)
+
+    def encoded(self, n: int, salt: bytes | None = None) -> int | None:
+        """The encoded message, if it is determined; PSS needs its salt."""
+        nbits, em = n.bit_length(), None
+        if self.scheme == PKCS1:
+            em = pkcs1_encode(self.sha, self.message, octets(nbits))
+        elif self.scheme == PSS and salt is not None:
+            em = pss_encode(self.sha, self.message, nbits, salt)
+        return None if em is None else int.from_bytes(em, "big")
+
+    def holds(self, n: int, value: int) -> bool:
+        """Whether `value` = signature^e mod n is the encoded message."""
+        if self.scheme == PSS:
+            return pss_holds(self.sha, self.message, n.bit_length(), value, self.salt_len, self.mgf)
+        if self.scheme == X931:
+            return x931_holds(self.sha, self.message, n, value)
+        return value == self.encoded(n)

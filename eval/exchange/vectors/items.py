@@ -1,4 +1,4 @@
-"""Items of a vector file: exponentiations, products, and vectors that contain neither.
+"""Items of a vector file: exponentiations, products, and vectors that are neither.
 
 A reader turns every vector of its file into exactly one of these: counts add up and nothing is dropped.
 """
@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....fl.pkcs1 import Kind
+from . import encoding
+from .encoding import OAEP, PKCS1, Inapplicable, Signed
 from .numbers import Key
 
 
@@ -76,3 +78,54 @@ class NotApplicable:
 
 
 Item = ModExp | ModMul | NotApplicable
+
+
+def item(name: str, make: Callable[[], Item]) -> Item:
+    """The item that `make` returns, or the reason why there is none."""
+    try:
+        return make()
+    except Inapplicable as reason:
+        return NotApplicable(name, str(reason))
+
+
+def private_power(
+    name: str, base: int, key: Key, expected: int | None, verdict: Verdict | None = None
+) -> ModExp:
+    """base^d mod n."""
+    if key.d is None:
+        raise Inapplicable("the group has no private exponent")
+    return ModExp(name, base, key.d, key.n, expected, verdict, key)
+
+
+def verification(
+    name: str, signed: Signed, signature: int, key: Key, expect: bool | None, result: str, *, valid: bool
+) -> ModExp:
+    """signature^e mod n, and what the scheme says of it; `valid`: the signature is a number that it may be.
+
+    result: the file's own word.
+    """
+    if key.e is None:
+        raise Inapplicable("the group has no public exponent")
+    claim = f"{signed.scheme} signature with {signed.written}: {result}"
+    frame = Frame(Kind.SIGN, encoding.octets(key.n.bit_length())) if signed.scheme == PKCS1 else None
+    verdict = Verdict(lambda number: valid and signed.holds(key.n, number), expect, claim, frame)
+    return ModExp(name, signature, key.e, key.n, None, verdict)
+
+
+def decryption(
+    name: str,
+    scheme: str,
+    decode: Callable[[int, int], bytes | None],
+    ciphertext: int,
+    message: bytes,
+    key: Key,
+    expect: bool | None,
+    claim: str,
+    *,
+    valid: bool = True,
+) -> ModExp:
+    """ciphertext^d mod n, from which the message is decoded; decode: by the number and its bytes."""
+    size = encoding.octets(key.n.bit_length())
+    frame = None if scheme == OAEP else Frame(Kind.ENCRYPT, size)
+    verdict = Verdict(lambda number: valid and decode(number, size) == message, expect, claim, frame)
+    return private_power(name, ciphertext, key, None, verdict)

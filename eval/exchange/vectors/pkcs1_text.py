@@ -12,12 +12,13 @@ The hash is SHA-1, unless the title of an example names others (`OAEP Example 1 
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from ....fl.errors import BadInput
-from ....fl.pkcs1 import Kind
 from . import encoding
-from .items import Frame, Item, ModExp, NotApplicable, Verdict
-from .numbers import Key, hex_bytes, shorten
+from .encoding import OAEP, PKCS1, PSS, Inapplicable, Signed, hash_of
+from .items import Item, decryption, item, private_power
+from .numbers import Key, hex_bytes, hex_int, shorten
 
 FORMAT = "PKCS#1 vectors of RSA Laboratories"
 DESCRIPTION = "RSA Laboratories' PKCS#1 text (# Modulus:, # Message:, # Signature: or # Encryption:)"
@@ -66,14 +67,14 @@ def read(text: str, source: str) -> list[Item]:
     return reader.items
 
 
+_SCHEMES = {"v1.5": PKCS1, "oaep": OAEP, "pss": PSS}
+_NUMBERS = {"modulus": "n", "public exponent": "e", "exponent": "e", "prime 1": "p", "prime 2": "q"}
+_ROLES = ("message", "salt", "seed", "signature", "encryption")
+
+
 def _scheme(text: str) -> str | None:
     """The scheme that the text names first (the PKCS#1 v1.5 files also say what they were derived from)."""
-    lowered = text.lower()
-    places = {
-        lowered.find(word): scheme
-        for word, scheme in (("v1.5", "PKCS#1 v1.5"), ("oaep", "OAEP"), ("pss", "PSS"))
-        if word in lowered
-    }
+    places = {text.lower().find(word): scheme for word, scheme in _SCHEMES.items() if word in text.lower()}
     return places[min(places)] if places else None
 
 
@@ -82,7 +83,7 @@ class _Reader:
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
-        self.scheme = _scheme(text) or "PKCS#1 v1.5"
+        self.scheme = _scheme(text) or PKCS1
         self.items: list[Item] = []
         self.key: dict[str, int] = {}
         self.example: dict[str, bytes] = {}
@@ -93,25 +94,19 @@ class _Reader:
         self.name = f"{text} (line {line})"
         self.scheme = _scheme(text) or self.scheme
         named: dict[str, str] = dict(re.findall(r"\b(alg|mgf1)=(\w+)", text))
-        self.sha = encoding.hash_name(named.get("alg", "sha1")) or ""
-        self.mgf = encoding.hash_name(named.get("mgf1", named.get("alg", "sha1"))) or ""
+        self.sha = named.get("alg", "sha1")
+        self.mgf = named.get("mgf1", self.sha)
 
     def value(self, label: str, digits: str, private: bool, line: int) -> None:
         where = f"{self.source}: {label!r} at line {line}"
-        if label in ("modulus", "public exponent", "exponent", "prime 1", "prime 2"):
-            digits = digits if len(digits) % 2 == 0 else "0" + digits
-            number = int.from_bytes(hex_bytes(digits, where), "big")
-            if label == "modulus":
-                if not private:
-                    self.key = {}
-                self.key["n"] = number
-            elif label in ("prime 1", "prime 2"):
-                self.key["p" if label == "prime 1" else "q"] = number
-            else:
-                self.key["d" if label == "exponent" and private else "e"] = number
+        if label in _NUMBERS:
+            if label == "modulus" and not private:
+                self.key = {}
+            name = "d" if label == "exponent" and private else _NUMBERS[label]
+            self.key[name] = hex_int(digits, where)
             return
-        role = {"message to be signed": "message"}.get(label, label)
-        if role in ("message", "salt", "seed", "signature", "encryption"):
+        role = label.removesuffix(" to be signed")
+        if role in _ROLES:
             if role in self.example:
                 self.end()
             self.example[role] = hex_bytes(digits, where)
@@ -124,48 +119,25 @@ class _Reader:
         where = f"{self.source}: {self.name}"
         if not {"n", "d"} <= self.key.keys():
             raise BadInput(f"{where} has no modulus and private exponent in force; is the file cut off?")
-        if not self.sha or not self.mgf:
-            self.items.append(NotApplicable(self.name, "its hash is not available in this Python"))
-        elif "signature" in example and "message" in example:
-            self.items.append(self._sign(example))
-        elif "encryption" in example and "message" in example:
-            self.items.append(self._decrypt(example))
-        else:
+        make = next((how for role, how in _MAKERS.items() if {role, "message"} <= example.keys()), None)
+        if make is None:
             raise BadInput(f"{where} has {' and '.join(example)} only; is the file cut off?")
+        self.items.append(item(self.name, partial(make, self, Key(**self.key), example)))
 
-    def _whole_key(self) -> Key:
-        return Key(*(self.key.get(name) for name in ("n", "e", "d", "p", "q")))  # type: ignore[arg-type]
-
-    def _sign(self, example: dict[str, bytes]) -> Item:
-        nbits = self.key["n"].bit_length()
-        if self.scheme == "PSS":
-            em = encoding.pss_encode(self.sha, example["message"], nbits, example.get("salt", b""))
-        else:
-            if not encoding.has_pkcs1_prefix(self.sha):
-                return NotApplicable(self.name, f"PKCS#1 v1.5 with {self.sha} is not defined")
-            em = encoding.pkcs1_encode(self.sha, example["message"], encoding.octets(nbits))
+    def _sign(self, key: Key, example: dict[str, bytes]) -> Item:
+        scheme = PSS if self.scheme == PSS else PKCS1
+        em = Signed(scheme, self.sha, example["message"]).encoded(key.n, example.get("salt", b""))
         if em is None:
-            return NotApplicable(self.name, "the modulus is too short for the hash")
-        signature = int.from_bytes(example["signature"], "big")
-        return ModExp(
-            self.name,
-            int.from_bytes(em, "big"),
-            self.key["d"],
-            self.key["n"],
-            signature,
-            key=self._whole_key(),
-        )
+            raise Inapplicable("the modulus is too short for the hash")
+        return private_power(self.name, em, key, int.from_bytes(example["signature"], "big"))
 
-    def _decrypt(self, example: dict[str, bytes]) -> Item:
-        size, message, scheme = encoding.octets(self.key["n"].bit_length()), example["message"], self.scheme
-        sha, mgf = self.sha, self.mgf
+    def _decrypt(self, key: Key, example: dict[str, bytes]) -> Item:
+        decode = encoding.pkcs1_decode
+        if self.scheme == OAEP:
+            decode = partial(encoding.oaep_decode, hash_of(self.sha), hash_of(self.mgf))
+        claim = f"{self.scheme} decryption gives the message back"
+        ciphertext = int.from_bytes(example["encryption"], "big")
+        return decryption(self.name, self.scheme, decode, ciphertext, example["message"], key, True, claim)
 
-        def holds(result: int) -> bool:
-            if scheme == "OAEP":
-                return encoding.oaep_decode(sha, mgf, result, size) == message
-            return encoding.pkcs1_decode(result, size) == message
 
-        base = int.from_bytes(example["encryption"], "big")
-        frame = None if scheme == "OAEP" else Frame(Kind.ENCRYPT, size)
-        verdict = Verdict(holds, True, f"{scheme} decryption gives the message back", frame)
-        return ModExp(self.name, base, self.key["d"], self.key["n"], None, verdict, self._whole_key())
+_MAKERS = {"signature": _Reader._sign, "encryption": _Reader._decrypt}

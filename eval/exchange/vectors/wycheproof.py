@@ -14,13 +14,13 @@ What a test asks follows from its fields and the group's type:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ....fl.errors import BadInput
-from ....fl.pkcs1 import Kind
 from . import eip198, encoding
-from .items import Frame, Item, ModExp, NotApplicable, Verdict
+from .encoding import OAEP, PKCS1, PSS, Inapplicable, Signed, hash_of
+from .items import Item, Verdict, decryption, item, private_power, verification
 from .numbers import Key, hex_bytes, hex_int, key_from_der, key_from_jwk, key_from_pem, shorten
 
 FORMAT = "Project Wycheproof JSON"
@@ -58,37 +58,35 @@ def _number(value: Any, where: str) -> int | None:
     return hex_int(value, where)
 
 
+# the names of a number of a key: in the group, and in its publicKey or privateKey
+_NUMBERS = {"n": "modulus", "e": "publicExponent", "d": "privateExponent", "p": "prime1", "q": "prime2"}
+_DER = ("privateKeyPkcs8", "publicKeyAsn", "keyAsn", "publicKeyDer", "keyDer")
+_PEM = ("privateKeyPem", "publicKeyPem", "keyPem")
+_JWK = ("privateKeyJwk", "publicKeyJwk", "keyJwk")
+
+
 def _find_key(group: dict[str, Any], where: str) -> Key | None:
     """The group's key from the first way of giving one that it has."""
-    nested = {**_object(group, "publicKey"), **_object(group, "privateKey")}
-    n = _number(group.get("n", nested.get("modulus", nested.get("n"))), f"{where}.n")
-    if n is not None:
-        e = group.get("e", nested.get("publicExponent", nested.get("e")))
-        d = group.get("d", nested.get("privateExponent", nested.get("d")))
-        p = group.get("p", nested.get("prime1", nested.get("p")))
-        q = group.get("q", nested.get("prime2", nested.get("q")))
-        return Key(
-            n,
-            _number(e, f"{where}.e"),
-            _number(d, f"{where}.d"),
-            _number(p, f"{where}.p"),
-            _number(q, f"{where}.q"),
-        )
-    for field in ("privateKeyPkcs8", "publicKeyAsn", "keyAsn", "publicKeyDer", "keyDer"):
-        if isinstance(group.get(field), str):
-            return key_from_der(hex_bytes(group[field], f"{where}.{field}"), f"{where}.{field}")
-    for field in ("privateKeyPem", "publicKeyPem", "keyPem"):
-        if isinstance(group.get(field), str):
-            return key_from_pem(group[field], f"{where}.{field}")
-    for field in ("privateKeyJwk", "publicKeyJwk", "keyJwk"):
-        if isinstance(group.get(field), dict):
-            return key_from_jwk(group[field], f"{where}.{field}")
+    nested: dict[str, Any] = {}
+    for field in ("publicKey", "privateKey"):
+        if isinstance(inner := group.get(field), dict):
+            nested |= inner
+
+    def number(name: str) -> int | None:
+        value = group.get(name, nested.get(_NUMBERS[name], nested.get(name)))
+        return _number(value, f"{where}.{name}")
+
+    if (n := number("n")) is not None:
+        return Key(n, *map(number, "edpq"))
+    for field in filter(group.__contains__, (*_DER, *_PEM, *_JWK)):
+        value, place = group[field], f"{where}.{field}"
+        if field in _JWK and isinstance(value, dict):
+            return key_from_jwk(value, place)
+        if field in _DER and isinstance(value, str):
+            return key_from_der(hex_bytes(value, place), place)
+        if field in _PEM and isinstance(value, str):
+            return key_from_pem(value, place)
     return None
-
-
-def _object(group: dict[str, Any], field: str) -> dict[str, Any]:
-    value = group.get(field)
-    return value if isinstance(value, dict) else {}
 
 
 class _Group:
@@ -97,11 +95,10 @@ class _Group:
     def __init__(self, group: dict[str, Any], algorithm: str, where: str) -> None:
         self.group = group
         self.where = where
-        self.kind = str(group.get("type", ""))
         self.algorithm = algorithm
-        rsa = "rsa" in f"{algorithm} {self.kind}".lower()
-        self.key = _find_key(group, where) if rsa else None
-        self.scheme = f"{algorithm} {self.kind}".lower()
+        self.kind = str(group.get("type", ""))
+        self.words = f"{algorithm} {self.kind}".lower()
+        self.key = _find_key(group, where) if "rsa" in self.words else None
 
     def items(self) -> list[Item]:
         items = []
@@ -110,32 +107,30 @@ class _Group:
                 raise BadInput(f"{self.where}.tests[{position}] is not an object")
             label = test.get("tcId", f"{self.where}[{position}]")
             name = f"tcId {label}" + (f" ({test['comment']})" if test.get("comment") else "")
-            items.append(self._item(test, name, f"{self.where}.tests[{position}] (tcId {label})"))
+            where = f"{self.where}.tests[{position}] (tcId {label})"
+            items.append(item(name, partial(self._item, test, name, where)))
         return items
 
     def _item(self, test: dict[str, Any], name: str, where: str) -> Item:
         plain = eip198.plain_fields({**test, "expected": test.get("expected", test.get("result"))})
         result = test.get("result")
         judged = isinstance(result, str) and result in _EXPECT
-        if plain is not None and not judged:
-            return eip198.plain_item(name, plain, where)
-        if plain is not None and "expected" in test and result == "valid":
+        if plain is not None and (not judged or ("expected" in test and result == "valid")):
             return eip198.plain_item(name, plain, where)
         if self.key is None:
-            return NotApplicable(name, f"{self.algorithm or self.kind or 'the group'} has no RSA key")
+            raise Inapplicable(f"{self.algorithm or self.kind or 'the group'} has no RSA key")
         if not judged:
             known = ", ".join(_EXPECT)
             raise BadInput(f"{where}: result is {shorten(repr(result))}; it must be one of {known}")
-        if isinstance(test.get("sig"), str) and isinstance(test.get("msg"), str):
-            return self._signature(self.key, test, name, where)
-        if isinstance(test.get("ct"), str) and isinstance(test.get("msg"), str):
-            return self._decryption(self.key, test, name, where)
-        return NotApplicable(name, f"{self.kind or self.algorithm} has neither msg and sig nor msg and ct")
+        for field, made in (("sig", self._signature), ("ct", self._decryption)):
+            if isinstance(test.get(field), str) and isinstance(test.get("msg"), str):
+                return made(self.key, test, name, where)
+        raise Inapplicable(f"{self.kind or self.algorithm} has neither msg and sig nor msg and ct")
 
-    def _hash(self, field: str, default: str | None = None) -> tuple[str | None, str]:
-        """(hashlib's name or None, the file's name) of the hash in a field of the group."""
-        written = str(self.group.get(field) or default or "")
-        return encoding.hash_name(written), written
+    def _hashes(self) -> tuple[str, str]:
+        """The hash of messages as the group has it, and the one of the mask as hashlib has it."""
+        written = str(self.group.get("sha") or "")
+        return written, hash_of(str(self.group.get("mgfSha") or written))
 
     def _salt_len(self) -> int | None:
         """The length of PSS salts; None: the group does not say."""
@@ -145,83 +140,48 @@ class _Group:
         return length
 
     def _signature(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
-        sha, written = self._hash("sha")
-        if sha is None:
-            return NotApplicable(
-                name, f"the hash {written or '(none given)'} is not available in this Python"
-            )
         message, signature = hex_bytes(test["msg"], f"{where}: msg"), hex_bytes(test["sig"], f"{where}: sig")
-        value, size = int.from_bytes(signature, "big"), encoding.octets(key.n.bit_length())
-        in_range = len(signature) == size and value < key.n  # RFC 8017, 8.1.2 and 8.2.2: else it is invalid
-        expect = _EXPECT[test["result"]]
-        if "pss" not in self.scheme and not encoding.has_pkcs1_prefix(sha):
-            return NotApplicable(name, f"PKCS#1 v1.5 with {written} is not defined")
-        if "generate" in self.scheme:
-            if key.d is None:
-                return NotApplicable(name, "the group has no private exponent")
-            em = encoding.pkcs1_encode(sha, message, size)
-            if em is None:
-                return NotApplicable(
-                    name, f"a modulus of {key.n.bit_length()} bits is too short for {written}"
-                )
-            claim = f"PKCS#1 v1.5 signature made with {written}: {test['result']}"
-            return ModExp(
-                name,
-                int.from_bytes(em, "big"),
-                key.d,
-                key.n,
-                None,
-                Verdict(lambda s: s == value, expect, claim),
-                key,
-            )
-        if key.e is None:
-            return NotApplicable(name, "the group has no public exponent")
-        holds: Callable[[int], bool]
-        if "pss" in self.scheme:
-            mgf, mgf_written = self._hash("mgfSha", written)
-            if mgf is None:
-                return NotApplicable(name, f"the hash {mgf_written} is not available in this Python")
-            salt_len = self._salt_len()
-            nbits = key.n.bit_length()
-
-            def holds(result: int) -> bool:
-                return in_range and encoding.pss_holds(sha, message, nbits, result, salt_len, mgf)
+        value, result = int.from_bytes(signature, "big"), test["result"]
+        if "pss" in self.words:
+            written, mgf = self._hashes()
+            signed = Signed(PSS, written, message, self._salt_len(), mgf)
         else:
-            em = encoding.pkcs1_encode(sha, message, size)
-
-            def holds(result: int) -> bool:
-                return in_range and em is not None and result == int.from_bytes(em, "big")
-
-        scheme = "PSS" if "pss" in self.scheme else "PKCS#1 v1.5"
-        claim = f"{scheme} signature with {written}: {test['result']}"
-        frame = None if "pss" in self.scheme else Frame(Kind.SIGN, size)
-        return ModExp(name, value, key.e, key.n, None, Verdict(holds, expect, claim, frame))
+            signed = Signed(PKCS1, str(self.group.get("sha") or ""), message)
+        if "generate" in self.words:
+            em = signed.encoded(key.n)
+            claim = f"{PKCS1} signature made with {signed.written}: {result}"
+            made = private_power(
+                name, em or 0, key, None, Verdict(lambda s: s == value, _EXPECT[result], claim)
+            )
+            if em is None:
+                raise Inapplicable(
+                    f"a modulus of {key.n.bit_length()} bits is too short for {signed.written}"
+                )
+            return made
+        valid = _in_range(signature, key)  # RFC 8017, 8.1.2 and 8.2.2: else it is invalid
+        return verification(name, signed, value, key, _EXPECT[result], result, valid=valid)
 
     def _decryption(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
-        if key.d is None:
-            return NotApplicable(name, "the group has no private exponent")
         message, ciphertext = hex_bytes(test["msg"], f"{where}: msg"), hex_bytes(test["ct"], f"{where}: ct")
-        value, size = int.from_bytes(ciphertext, "big"), encoding.octets(key.n.bit_length())
-        in_range = len(ciphertext) == size and value < key.n  # RFC 8017, 7.1.2 and 7.2.2: else it is invalid
-        if "oaep" in self.scheme:
-            sha, written = self._hash("sha")
-            mgf, mgf_written = self._hash("mgfSha", written)
-            if sha is None or mgf is None:
-                return NotApplicable(
-                    name,
-                    f"the hash {written if sha is None else mgf_written} is not available in this Python",
-                )
+        scheme, decode, claim = PKCS1, encoding.pkcs1_decode, f"{PKCS1} decryption"
+        if "oaep" in self.words:
+            written, mgf = self._hashes()
             label = hex_bytes(str(test.get("label", "")), f"{where}: label")
-            scheme = f"OAEP decryption with {written}"
+            scheme, claim = OAEP, f"{OAEP} decryption with {written}"
+            decode = partial(encoding.oaep_decode, hash_of(written), mgf, label=label)
+        return decryption(
+            name,
+            scheme,
+            decode,
+            int.from_bytes(ciphertext, "big"),
+            message,
+            key,
+            _EXPECT[test["result"]],
+            f"{claim}: {test['result']}",
+            valid=_in_range(ciphertext, key),  # RFC 8017, 7.1.2 and 7.2.2: else it is invalid
+        )
 
-            def holds(result: int) -> bool:
-                return in_range and encoding.oaep_decode(sha, mgf, result, size, label) == message
-        else:
-            scheme = "PKCS#1 v1.5 decryption"
 
-            def holds(result: int) -> bool:
-                return in_range and encoding.pkcs1_decode(result, size) == message
-
-        frame = None if "oaep" in self.scheme else Frame(Kind.ENCRYPT, size)
-        verdict = Verdict(holds, _EXPECT[test["result"]], f"{scheme}: {test['result']}", frame)
-        return ModExp(name, value, key.d, key.n, None, verdict, key)
+def _in_range(number: bytes, key: Key) -> bool:
+    """As many bytes as the modulus, and below it."""
+    return len(number) == encoding.octets(key.n.bit_length()) and int.from_bytes(number, "big") < key.n
