@@ -13,20 +13,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from ...fl.accelerator import Message, Row
 from ...flow.description import Description, Published
 from ...flow.files import replace_json, replace_text
 from ...flow.source import Source
-from ...rtl.sim import cache, sources
+from ...flow.workload import STREAM, ports_json
+from ...rtl.sim import cache, sources, translate
+from ...rtl.sim.ports import Ports
+from ...rtl.sim.translation import translated
+from ...rtl.sim.translation.translated import Digests
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .workload_names import own_part
-
-if TYPE_CHECKING:
-    from ...fl.accelerator import Message, Row
-    from ...rtl.sim.ports import Ports
-    from ...rtl.sim.translation.translated import Digests
 
 Exchange = Callable[..., dict[str, Any]]  # requests and responses in JSON
 
@@ -163,13 +163,11 @@ class AcceleratorChip(Source):
 
     def digests(self) -> Digests:
         """The digests of that text."""
-        from ...rtl.sim.translation import translated
 
         component = self._component()
         return translated.digests(component, self.top, lambda: self._verilog_of(component))
 
     def _verilog_of(self, component: Any) -> str:
-        from ...rtl.sim import translate
 
         return translate(component, self.top, unique=True)
 
@@ -184,8 +182,6 @@ class AcceleratorChip(Source):
         return [own_part(self.machine, name).work for name in self.machine.workloads()]
 
     def _workload(self, component: Any) -> dict[str, Any]:
-        from ...flow.workload import STREAM, ports_json
-        from ...rtl.sim.ports import Ports
 
         ports = Ports.of(component)
         exchange = functools.partial(self._exchange, ports)

@@ -16,25 +16,28 @@ import random
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ...fl.accelerator import DELAYS, Message, Row
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.status import Status
+from ...flow import workload
 from ...flow.description import Published
+from ...flow.workload import program_json
+from ...proc.core.proc import Proc
+from ...proc.core.proc_xcel import ProcXcel
+from ...proc.software.kernels import kernel_program
 from ..papers.published import by_name, paper
 from .chip import AcceleratorChip, Exchange
 from .interfaces import SYSTEM, UNIT, Carried, Operands
 from .interfaces import find as find_interface
+from .machine import Design, Machine
+from .protection import costs
 from .soc_system import Xcel
 from .system_catalogue import BY_XCEL, DUMMY, HARDWARE, NBITS_001, SOFTWARE, check_key_width, scanned_nbits
 from .widths import check_width
-from .workload_names import has_key, operations, parts_of
-
-if TYPE_CHECKING:
-    from .machine import Design, Machine
-    from .workload_names import Workload
+from .workload_names import Workload, has_key, operations, parts_of
 
 # exponents of the rows are no longer than this, so that wide machines take seconds
 ROW_EXP_NBITS = 64
@@ -134,9 +137,6 @@ class Chip(AcceleratorChip):
 
     def _component(self) -> Any:
         if self.system:
-            from ...proc.core.proc import Proc
-            from ...proc.core.proc_xcel import ProcXcel
-
             return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
         return super()._component()
 
@@ -220,7 +220,6 @@ class Chip(AcceleratorChip):
         """The cycles of an operation where all take as many."""
         if not self.machine.keyed:
             return self.machine.counted(*self.machine.some_operands())
-        from .protection import costs
 
         return costs(self.machine).cycles
 
@@ -407,9 +406,6 @@ class Chip(AcceleratorChip):
 
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy that does all but that."""
-        from ...flow import workload
-        from ...flow.workload import program_json
-        from ...proc.software.kernels import kernel_program
 
         def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
             carried = operands if self.design is None else self.machine.carried(*operands)

@@ -9,19 +9,20 @@ import re
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from pymtl3 import Component
+
+from ...cl.one_at_a_time import OneAtATimeCL
 from ...fl.accelerator import Accelerator, Fields, Message, in_words
 from ...fl.axi4lite import Traits
 from ...fl.errors import BadInput
+from ...rtl.messages import mk_message
+from ...rtl.sim import Simulation, ToolError, simulate
+from ...rtl.sim.ports import Ports
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
-
-if TYPE_CHECKING:
-    from pymtl3 import Component
-
-    from ...rtl.sim import Simulation
-    from .session import Session
+from .session import Session
 
 KEPT_CYCLES = 4096  # of requests that were run
 Trace = Callable[[int, str], None]
@@ -49,8 +50,6 @@ class Runnable(Accelerator):
 
     def cl(self) -> Component:
         """The cycle-level model: by default of `fl` and the formula, one request at a time."""
-        from ...cl.one_at_a_time import OneAtATimeCL
-        from ...rtl.messages import mk_message
 
         shape = self.shape
         label = re.sub(r"\W", "", f"{self.name}{self.nbits}")
@@ -109,7 +108,6 @@ class Runnable(Accelerator):
         trace: Trace | None = None,
     ) -> Simulation:
         """This accelerator behind an interface, in simulation."""
-        from ...rtl.sim import simulate
 
         make = self.cl if level == "cl" else self.rtl
         self.require_ports(level)
@@ -128,7 +126,6 @@ class Runnable(Accelerator):
     @contextlib.contextmanager
     def _errors_of(self, level: str) -> Iterator[None]:
         """Report errors in a user's component in one sentence with file and line."""
-        from ...rtl.sim import ToolError
 
         try:
             yield
@@ -151,7 +148,6 @@ class Runnable(Accelerator):
         trace: Trace | None = None,
     ) -> Session:
         """This accelerator at a level and stage, ready to compute."""
-        from .session import Session
 
         return Session(self, level=level, stage=stage, interface=interface, vcd=vcd, trace=trace)
 
@@ -163,7 +159,6 @@ class Runnable(Accelerator):
 
 @functools.lru_cache(KEPT_CYCLES)
 def _check_ports(accelerator: Runnable, level: str) -> None:
-    from ...rtl.sim.ports import Ports
 
     with accelerator._errors_of(level):
         component = accelerator.cl() if level == "cl" else accelerator.rtl()

@@ -13,20 +13,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...fl.errors import BadInput, bits, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
+from ...proc.iss.outcome import Outcome
+from ...proc.software.kernels import KERNELS, find_kernel, kernel_program
 from ..errors import NoMeasurement
 from ..papers.published import by_name
+from .catalogue import designs, find
 from .interfaces import AXI4LITE, PROCESSOR_PORT
+from .machine import Design
 from .soc_system import System, Xcel
 from .widths import MAX_NBITS
 from .workload_names import NBITS_001, OPERATIONS, Workload, private_operation, workloads
-
-if TYPE_CHECKING:
-    from ...proc.iss.outcome import Outcome
-    from .machine import Design
 
 # Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
 PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
@@ -124,8 +124,6 @@ def check_key_width(nbits: int) -> int:
 
 def system_names() -> list[str]:
     """Return the names of all systems: software kernels, and the catalogue's accelerators."""
-    from ...proc.software.kernels import KERNELS
-    from .catalogue import designs
 
     software = [name for name, kernel in KERNELS.items() if name != DUMMY and not kernel.accelerated]
     hardware = (HARDWARE, *WAYS)
@@ -136,7 +134,6 @@ def system_names() -> list[str]:
 
 def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
     """The system with this name, its accelerator with these parameters."""
-    from .catalogue import find
 
     if name not in system_names():
         raise unknown("system", name, system_names())
@@ -158,7 +155,6 @@ def scanned_nbits(kernel: str, work: Workload) -> int | None:
     """The bits of the exponent that software in constant time scans; None: all, or none but those that it
     has.
     """
-    from ...proc.software.kernels import find_kernel
 
     # the length of the public exponent is public: constant time is to hide the private one
     short = find_kernel(kernel).constant_time and work.name == "encrypt"
@@ -332,7 +328,6 @@ class Measurement:
         return row.cycles
 
     def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
-        from ...proc.software.kernels import kernel_program
 
         self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
         machine = system.xcel.machine

@@ -9,25 +9,22 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from ...fl.accelerator import DELAYS, Row
+from ...fl.accelerator import DELAYS, Message, Row
 from ...fl.errors import BadInput
+from ...rtl.sim.ports import Ports
 from .chip import AcceleratorChip, Exchange
 from .foreign.foreign import ForeignDesign
 from .foreign.foreign_chip import CoreChip, ForeignChip
 from .foreign.function_core import FunctionCore
 from .interfaces import DEFAULT, UNIT, UNIT_TITLE, Operands
+from .machine import Design
 from .machine_chip import DRAWN, RANDOM_ROWS, Chip
 from .own import OwnDesign
 from .verilog.machine import unit_top
 from .widths import check_width
 from .workload_names import PRODUCT, Workload
-
-if TYPE_CHECKING:
-    from ...fl.accelerator import Message
-    from ...rtl.sim.ports import Ports
-    from .machine import Design
 
 MODULUS = "modulus"  # the static port that all units have
 Product = tuple[str, int, int, int]  # name, factors, modulus

@@ -82,7 +82,7 @@ def _checked(machine: ForeignMachine, quiet: bool) -> tuple[Json, str]:
     lines = [
         f"{of.name}, {machine.nbits} bits: module {of.top}" + (f", which wraps {core.name}" if core else "")
     ]
-    if prepared := [f"{name} = {number.expression.text}" for name, number in machine.prepared.items()]:
+    if prepared := [f"{name} = {number.value}" for name, number in machine.manifest.prepare.items()]:
         lines.append(f"  software prepares: {', '.join(prepared)}")
     lines += [
         f"  corners: {len(passed)} passed, {len(failed)} failed, {len(excluded)} excluded by its limits",

@@ -8,24 +8,20 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl.accelerator import Fields, Message
-from ....fl.errors import BadInput, shown
+from ....fl.errors import BadInput
 from ....rtl.messages import mk_message
 from ....rtl.sim import Run, Simulation, SimulationTimeout, ToolError, simulate
 from ....rtl.sim import ports as stream_ports
+from ....rtl.sim.protocol import Plan, Progress
 from ....rtl.sim.text import VerilogText, verilog_text
 from ....rtl.sim.toolchain import CompilerError
-from ...papers.expression import Expression
 from ..interfaces import DEFAULT, Interface
 from ..runnable import Runnable
-from .manifest import Choice, KeyPath, Manifest
+from .manifest import Choice, Manifest, Number
 from .ports import Module, Port, modules, refusal
-
-if TYPE_CHECKING:
-    from ....rtl.sim.protocol import Plan, Progress
 
 CORE = "core"  # the instance of the core in its wrapper
 ALONE = "_alone"  # the end of the name of a module that is the core without its wrapper
@@ -34,31 +30,6 @@ WIDEST = 8192  # field of a message
 
 class Unanswered(BadInput):
     """A core that did not answer in time."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A number that software makes for each request."""
-
-    nbits: int
-    expression: Expression
-    where: str  # in the manifest, for messages
-
-    def of(self, values: Mapping[str, Any]) -> int:
-        """Its value; BadInput if it has none, or does not fit."""
-        try:
-            value = self.expression.value(values)
-        except BadInput as error:
-            raise BadInput(f"{self.where}: {error}") from None
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if not isinstance(value, int) or value < 0 or value.bit_length() > self.nbits:
-            found = shown(value) if isinstance(value, int) else repr(value)
-            raise BadInput(
-                f'{self.where}: "{self.expression.text}" is {found}, '
-                f"which is no number of {self.nbits} bits; correct the expression, or the width"
-            )
-        return int(value)
 
 
 class Core(Runnable):
@@ -83,67 +54,39 @@ class Core(Runnable):
             elif isinstance(value, str) and value.startswith(("'", '"')):
                 known[name] = value.strip("'\"")
             else:
-                known[name] = self._number(value, ("parameters", name), known)
+                known[name] = self.manifest.number(("parameters", name), value, known)
         return known
 
-    def _number(self, given: int | str, path: KeyPath, known: Mapping[str, Any]) -> int:
-        """A number, or the value of an expression that is known without a request."""
-        if isinstance(given, int):
-            return given
-        try:
-            expression = Expression(given)
-            expression.require(known)
-            value = expression.value(known)
-        except BadInput as error:
-            raise self.manifest.error(path, str(error)) from None
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if not isinstance(value, int):
-            raise self.manifest.error(
-                path, f'expression "{given}" is {value!r}, and no whole number; correct it'
-            )
-        return int(value)
+    def values_of(self, request: Message) -> dict[str, Any]:
+        """Values of expressions over a request."""
+        return {**self.known, **dict(zip(self.manifest.fields, request, strict=False))}
 
-    def _fields(self, table: str, given: Mapping[str, int | str]) -> Fields:
+    def _number(self, *path: str, given: Number) -> int:
+        return self.manifest.number(path, given, self.known)
+
+    def _fields(self, table: str, given: Mapping[str, Number]) -> Fields:
         """The fields of a table with their bits."""
-        fields = tuple(
-            (name, self._number(nbits, (table, name), self.known)) for name, nbits in given.items()
-        )
+        fields = tuple((name, self._number(table, name, given=nbits)) for name, nbits in given.items())
         for name, nbits in fields:
             if not 1 <= nbits <= WIDEST:
                 raise self.manifest.error((table, name), f"{name} of {nbits} bits; give 1 to {WIDEST}")
         return fields
 
     @functools.cached_property
-    def prepared(self) -> dict[str, Prepared]:
+    def prepared(self) -> Fields:
         """The numbers that software makes, which follow the fields of a request."""
-        of = self.manifest.of
-        texts = {name: given if isinstance(given, str) else given.value for name, given in of.prepare.items()}
-        widths = {
-            name: "nbits" if isinstance(given, str) else given.nbits for name, given in of.prepare.items()
-        }
-        return {
-            name: Prepared(nbits, *self._expression(texts[name], ("prepare", name)))
-            for name, nbits in self._fields("prepare", widths)
-        }
-
-    def _expression(self, text: str, path: KeyPath, *more: str) -> tuple[Expression, str]:
-        """An expression over the fields of a request, and its place for messages."""
-        try:
-            expression = Expression(text)
-            expression.require({*self.known, *self.manifest.fields, *more})
-        except BadInput as error:
-            raise self.manifest.error(path, str(error)) from None
-        return expression, self.manifest.place(path)
+        manifest = self.manifest
+        for name, number in manifest.prepare.items():
+            manifest.expression(("prepare", name), number.value, {*self.known, *manifest.fields})
+        return self._fields("prepare", {name: number.nbits for name, number in manifest.prepare.items()})
 
     # ---- the Verilog
 
     @property
     def messages(self) -> tuple[Fields, Fields]:
         """The fields of both messages of the hardware."""
-        numbers = tuple((name, number.nbits) for name, number in self.prepared.items())
         operands = self.shape.request[: len(self.manifest.fields)]
-        return (*operands, *numbers), self.shape.response
+        return (*operands, *self.prepared), self.shape.response
 
     @functools.cached_property
     def modules(self) -> tuple[Module, Module | None]:
@@ -153,9 +96,8 @@ class Core(Runnable):
         try:
             found, core = modules(manifest.verilog, top, parameters, CORE)
         except BadInput as error:
-            raise manifest.error(
-                ("top",) if "correct `top`" in str(error) else ("files",), str(error)
-            ) from None
+            key = "top" if "correct `top`" in str(error) else "files"
+            raise manifest.error((key,), str(error)) from None
         self._check_ports(found)
         return found, core
 
@@ -198,19 +140,20 @@ class Core(Runnable):
 
     def unmet(self, *request: int) -> str:
         """The first condition of the limits that does not hold; empty if all do."""
-        values = {**self.known, **dict(zip(self.manifest.fields, request, strict=False))}
         for index, text in enumerate(self.manifest.of.limits.require):
-            try:
-                holds = Expression(text).value(values)
-            except (BadInput, KeyError) as error:
-                raise self.manifest.error(("limits", "require", index), f"{text}: {error}") from None
-            if not holds:
+            if not self.manifest.value(("limits", "require", index), text, self.values_of(request)):
                 return f'"{text}" does not hold, which the limits of {self.name} want'
         return ""
 
     def carried(self, *request: int) -> Message:
-        values = {**self.known, **dict(zip(self.manifest.fields, request, strict=True))}
-        return (*request, *(number.of(values) for number in self.prepared.values()))
+        made, values = self.manifest.prepare, self.values_of(request)
+        return (
+            *request,
+            *(
+                self.manifest.number(("prepare", name), made[name].value, values, nbits)
+                for name, nbits in self.prepared
+            ),
+        )
 
     def answered(self, request: Message, response: Message) -> Message:
         """The response that an answer of the core stands for."""
@@ -240,7 +183,7 @@ class Core(Runnable):
             raise self.manifest.error(("files",), message) from None
 
     def most_cycles(self, requests: Sequence[Any]) -> int:
-        return len(requests) * self._number(self.manifest.of.timeout, ("timeout",), self.known)
+        return len(requests) * self._number("timeout", given=self.manifest.of.timeout)
 
 
 class CoreSimulation(Simulation):
@@ -248,9 +191,9 @@ class CoreSimulation(Simulation):
 
     def __init__(self, core: Core, simulation: Simulation) -> None:
         self._core, self._simulation = core, simulation
-        sides = (core.shape.request, core.shape.response)
         request, response = (
-            stream_ports.Message(sum(nbits for _, nbits in fields), fields) for fields in sides
+            stream_ports.Message(sum(nbits for _, nbits in fields), fields)
+            for fields in (core.shape.request, core.shape.response)
         )
         self.ports = stream_ports.Ports(request, response, ())
 
@@ -265,10 +208,8 @@ class CoreSimulation(Simulation):
                 "look at the waveform (modexlab run --vcd), correct the Verilog, or raise `timeout`",
                 Unanswered,
             ) from None
-        responses: list[Any] = []
-        for request, response in zip(sent, run.responses, strict=True):
-            assert isinstance(response, tuple)
-            responses.append(core.answered(request, response))
+        answers: list[Any] = run.responses
+        responses: list[Any] = list(map(core.answered, sent, answers))
         return Run(responses, run.accepted, run.done)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
@@ -280,14 +221,10 @@ class CoreSimulation(Simulation):
 
 def stream_wires(request: Fields, response: Fields) -> dict[str, Port]:
     """The ports of a module with our streams."""
-    bits = [sum(nbits for _, nbits in fields) for fields in (request, response)]
-    return {
-        "clk": Port("INPUT", 1),
-        "reset": Port("INPUT", 1),
-        "istream__val": Port("INPUT", 1),
-        "istream__rdy": Port("OUTPUT", 1),
-        "istream__msg": Port("INPUT", bits[0]),
-        "ostream__val": Port("OUTPUT", 1),
-        "ostream__rdy": Port("INPUT", 1),
-        "ostream__msg": Port("OUTPUT", bits[1]),
-    }
+    wires = {"clk": Port("INPUT", 1), "reset": Port("INPUT", 1)}
+    for stream, fields, sent in (("istream", request, "INPUT"), ("ostream", response, "OUTPUT")):
+        answered = "OUTPUT" if sent == "INPUT" else "INPUT"
+        wires[f"{stream}__val"] = Port(sent, 1)
+        wires[f"{stream}__rdy"] = Port(answered, 1)
+        wires[f"{stream}__msg"] = Port(sent, sum(nbits for _, nbits in fields))
+    return wires

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ....fl.errors import shown
+from ..interfaces import Operands
 from .core import Unanswered
-
-if TYPE_CHECKING:
-    from ..interfaces import Operands
-    from .foreign import ForeignMachine
+from .foreign import ForeignMachine
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from ..machine import Design, Machine
 from ..multipliers.multiplier import Multiplier
 from ..promises import NO_PROMISE, Promises
 from ..widths import width_for
-from .core import Core, Prepared, Unanswered
-from .manifest import OPERANDS, Manifest
+from .core import Core, Unanswered
+from .manifest import Manifest
 
 FOREIGN = "foreign"  # family, domain and schedule of what we did not write
 
@@ -135,47 +135,42 @@ class ForeignMachine(Core, Machine):
 
     @property
     def modulus_nbits(self) -> int:
-        return min(
-            self.nbits,
-            self._number(self.manifest.of.limits.modulus_nbits, ("limits", "modulus_nbits"), self.known),
-        )
+        given = self.manifest.of.limits.modulus_nbits
+        return min(self.nbits, self._number("limits", "modulus_nbits", given=given))
+
+    def _refused(self, base: int, exp: int, mod: int) -> tuple[Status, str]:
+        """The first limit of the manifest that these operands break, and the status that comes nearest."""
+        of, modulus_nbits = self.manifest.of.limits, self.modulus_nbits
+        longest = self._number("limits", "exponent_nbits", given=of.exponent_nbits)
+        if max(base, exp, mod).bit_length() > self.nbits:
+            return Status.TOO_WIDE, f"an operand is wider than {self.nbits} bits"
+        if mod == 0:
+            return Status.ZERO_MODULUS, MEANING[Status.ZERO_MODULUS]
+        length = mod.bit_length()
+        for broken, status, reason in (
+            (length > modulus_nbits, Status.TOO_WIDE, f"the modulus is longer than {modulus_nbits} bits"),
+            (of.odd_modulus and mod % 2 == 0, Status.EVEN_MODULUS, "the modulus is even"),
+            (of.reduced_base and base >= mod, Status.BASE_TOO_LARGE, "the base is not below the modulus"),
+            (
+                of.full_modulus and length < modulus_nbits,
+                Status.NO_RESULT,
+                f"the modulus is shorter than {modulus_nbits} bits",
+            ),
+            (exp < of.least_exponent, Status.NO_RESULT, f"the exponent is below {of.least_exponent}"),
+            (mod < of.least_modulus, Status.NO_RESULT, f"the modulus is below {of.least_modulus}"),
+            (exp.bit_length() > longest, Status.TOO_WIDE, f"the exponent is longer than {longest} bits"),
+        ):
+            if broken:
+                return status, f"{reason}, which the limits of {self.design.name} exclude"
+        unmet = self.unmet(base, exp, mod)
+        return Status.NO_RESULT if unmet else Status.OK, unmet
 
     def refusal(self, base: int, exp: int, mod: int) -> str:
         """Why the core does not take these operands, by the limits of its manifest; empty if it does."""
-        of = self.manifest.of.limits
-        longest = self._number(of.exponent_nbits, ("limits", "exponent_nbits"), self.known)
-        if max(base, exp, mod).bit_length() > self.nbits:
-            return f"an operand is wider than {self.nbits} bits"
-        if mod == 0:
-            return MEANING[Status.ZERO_MODULUS]
-        reasons = {
-            f"the modulus is longer than {self.modulus_nbits} bits": mod.bit_length() > self.modulus_nbits,
-            "the modulus is even": of.odd_modulus and mod % 2 == 0,
-            "the base is not below the modulus": of.reduced_base and base >= mod,
-            f"the modulus is shorter than {self.modulus_nbits} bits": of.full_modulus
-            and mod.bit_length() < self.modulus_nbits,
-            f"the exponent is below {of.least_exponent}": exp < of.least_exponent,
-            f"the modulus is below {of.least_modulus}": mod < of.least_modulus,
-            f"the exponent is longer than {longest} bits": exp.bit_length() > longest,
-        }
-        broken = next((reason for reason, holds in reasons.items() if holds), "")
-        if broken:
-            return f"{broken}, which the limits of {self.design.name} exclude"
-        return self.unmet(base, exp, mod)
+        return self._refused(base, exp, mod)[1]
 
     def check(self, base: int, exp: int, mod: int) -> Status:
-        """OK, or the status that comes nearest to what the limits say."""
-        reason = self.refusal(base, exp, mod)
-        if not reason:
-            return Status.OK
-        nearest = {
-            "is even": Status.EVEN_MODULUS,
-            "not below": Status.BASE_TOO_LARGE,
-            "modulus is 0": Status.ZERO_MODULUS,
-            "longer": Status.TOO_WIDE,
-            "wider": Status.TOO_WIDE,
-        }
-        return next((status for words, status in nearest.items() if words in reason), Status.NO_RESULT)
+        return self._refused(base, exp, mod)[0]
 
     def require(self, base: int, exp: int, mod: int) -> None:
         for name, value in (("base", base), ("exponent", exp), ("modulus", mod)):
@@ -188,14 +183,14 @@ class ForeignMachine(Core, Machine):
 
     @property
     def given_fields(self) -> GivenFields:
-        return tuple((name, number.nbits) for name, number in self.prepared.items())
+        return self.prepared
 
     def expected(self, base: int, exp: int, mod: int) -> int:
         """Return the answer that the core should give."""
         stated = self.manifest.of.answer
         if stated is None:
             return pow(base, exp, mod)
-        return self._answer_by(stated.expected, "expected", (base, exp, mod))
+        return self._by(stated.expected, "expected", (base, exp, mod))
 
     def answered(self, request: Message, response: Message) -> Message:
         """The power that an answer of the core stands for."""
@@ -208,14 +203,10 @@ class ForeignMachine(Core, Machine):
                 "answer status 0, or correct the limits",
                 Unanswered,
             )
-        if stated is not None:
-            answer = self._answer_by(stated.result, "result", request[:3], answer=answer)
-        return status, answer
+        return status, answer if stated is None else self._by(stated.result, "result", request, answer=answer)
 
-    def _answer_by(self, text: str, key: str, operands: Message, **more: int) -> int:
-        expression, where = self._expression(text, ("answer", key), *more)
-        values = {**self.known, **dict(zip(OPERANDS, operands, strict=True)), **more}
-        return Prepared(self.nbits, expression, where).of(values)
+    def _by(self, text: str, key: str, request: Message, **more: int) -> int:
+        return self.manifest.number(("answer", key), text, {**self.values_of(request), **more}, self.nbits)
 
     # ---- levels
 

@@ -7,7 +7,7 @@ of the manifest exclude are left out.
 from __future__ import annotations
 
 import importlib.metadata
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from ....fl.errors import BadInput
 from ....fl.status import Status
@@ -17,14 +17,11 @@ from ..interfaces import Operands
 from ..machine_chip import MOST_ENERGY_CYCLES, Chip
 from ..system_catalogue import OPERATIONS
 from ..widths import check_width
-from ..workload_names import parts_of
+from ..workload_names import Workload, parts_of
 from .core import ALONE, CORE, Core
 from .corners import Corner, corners
 from .foreign import ForeignMachine
 from .ports import WRAPPER
-
-if TYPE_CHECKING:
-    from ..workload_names import Workload
 
 
 class CoreChip(AcceleratorChip):

@@ -55,35 +55,29 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from ....fl.errors import BadInput
+from ....fl.errors import BadInput, shown
 from ....fl.input_file import read_text
 from ....fl.param import PAPER_NBITS, Param
 from ....flow import typed_toml
 from ....flow.source import one_text
+from ...papers.expression import Expression
 from ..widths import MAX_NBITS, MIN_NBITS
 
 OPERANDS = ("base", "exp", "mod")  # the fields of a manifest without a function
 FILE = "design.toml"
 # keys by which a manifest drove the ports of a core itself
 REPLACED = (
-    "protocol",
-    "step",
-    "ports",
-    "start_done",
-    "stream",
-    "words",
-    "axi4lite",
-    "clock",
-    "reset",
-    "word_nbits",
-    "order",
+    *("protocol", "step", "ports", "start_done", "stream", "words", "axi4lite", "clock", "reset"),
+    *("word_nbits", "order"),
 )
 
 KeyPath = tuple[str | int, ...]  # keys, and indices of lists
@@ -183,6 +177,48 @@ class Manifest:
             return kind(message)  # it names its place
         return kind(f"{self.place(path)}: {message}")
 
+    @contextmanager
+    def at(self, *path: str | int) -> Iterator[None]:
+        """Errors inside name the place of this key."""
+        try:
+            yield
+        except BadInput as error:
+            raise self.error(path, str(error)) from None
+
+    # ---- expressions
+
+    def expression(self, path: KeyPath, text: str, names: Collection[str]) -> Expression:
+        """An expression over these names."""
+        with self.at(*path):
+            found = Expression(text)
+            found.require(names)
+        return found
+
+    def value(self, path: KeyPath, text: str, values: Mapping[str, Any]) -> Any:
+        """The value of an expression."""
+        expression = self.expression(path, text, values)
+        with self.at(*path):
+            return expression.value(values)
+
+    def number(
+        self, path: KeyPath, given: Number, values: Mapping[str, Any], nbits: int | None = None
+    ) -> int:
+        """A number, or that of an expression; BadInput if it is not whole, or has more bits."""
+        value = given if isinstance(given, int) else self.value(path, given, values)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int):
+            raise self.error(path, f'expression "{given}" is {value!r}, and no whole number; correct it')
+        if nbits is not None and not 0 <= value < 1 << nbits:
+            raise self.error(
+                path,
+                f'"{given}" is {shown(value)}, which is no number of {nbits} bits; '
+                "correct the expression, or the width",
+            )
+        return int(value)
+
+    # ---- its Verilog
+
     @cached_property
     def files(self) -> tuple[Path, ...]:
         """The Verilog; BadInput, with the line, for a file that is not there."""
@@ -203,23 +239,18 @@ class Manifest:
                     f"{vhdl.name} is VHDL, and only Verilog and SystemVerilog can be read: "
                     "translate it first, as by `ghdl synth --out=verilog`",
                 )
-            found += [path for path in paths if path not in found]
-        return tuple(found)
+            found += paths
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def verilog(self) -> str:
         """All files in one text, with their names and lines."""
-        include = []
-        for index, name in enumerate(self.of.include):
-            directory = self.path.parent / name
+        include = [self.path.parent / name for name in self.of.include]
+        for index, directory in enumerate(include):
             if not directory.is_dir():
                 raise self.error(("include", index), f"there is no directory {directory}; correct the name")
-            include.append(directory)
-        try:
-            files = self.files
-            text = one_text(files, include, self.of.define)
-        except BadInput as error:
-            raise self.error(("files",), str(error)) from None
+        with self.at("files"):
+            text = one_text(self.files, include, self.of.define)
         return f"{text}\n`default_nettype wire\n"
 
     # ---- as a design has it
@@ -244,6 +275,14 @@ class Manifest:
             for name, choice in self.of.parameters.items()
             if isinstance(choice, Choice)
         )
+
+    @cached_property
+    def prepare(self) -> dict[str, Preparation]:
+        """The numbers that software makes, which follow the fields."""
+        return {
+            name: Preparation(number) if isinstance(number, str) else number
+            for name, number in self.of.prepare.items()
+        }
 
     @property
     def usual_nbits(self) -> int:

@@ -7,21 +7,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ....fl import axi4lite, axi4lite_000
+from ....fl.register_map import Register
+from ....rtl.sim.base import elaborate
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000
 from ...designs.verilog_header import without_paths
+from ...lab.ledger_rows import Row
 from ...lab.metrics import METRICS
 from ...lab.point import Point
 from ...lab.stages import FLOW, FPGA, LAYOUT, NETLIST, STAGES
 from ...table import markdown_table
-
-if TYPE_CHECKING:
-    from ....fl.register_map import Register
-    from ...lab.ledger_rows import Row
-    from .subject import Subject
-    from .timing import Diagram
+from .subject import Subject
+from .timing import Diagram
 
 SHOWN = (
     "area_um2",
@@ -156,7 +154,6 @@ def _port(declaration: str) -> tuple[str, str, str]:
 
 def _protocol(facts: Facts) -> Iterator[str]:
     """Return the header of the Verilog without the registers, which have a table."""
-    from ....rtl.sim.base import elaborate
 
     subject = facts.subject
     component = subject.machine.exported(subject.interface)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from ....fl import axi4lite_000
 from ....fl.accelerator import Message
@@ -16,13 +15,11 @@ from ....fl.xcel import words_of
 from ....proc.software.compiler import DRIVER_FILES
 from ...designs.catalogue import find
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000
+from ...designs.machine import Machine
 from ...designs.machine_chip import Chip
 from ...designs.verilog.machine import codes, computes
 from ...table import markdown_table
 from .subject import SPARE_CYCLES, Reuse, Subject, short
-
-if TYPE_CHECKING:
-    from ...designs.machine import Machine
 
 RANDOM = ("x", "k", "kp", "kq")  # of what is given with a private key: new with each operation
 SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes depend on no machine

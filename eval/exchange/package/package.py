@@ -12,17 +12,19 @@ import importlib.metadata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ....fl import axi4lite, axi4lite_000
 from ....fl.errors import BadInput
 from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.properties import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
+from ....rtl.sim.base import elaborate
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ...designs.machine import Machine
+from ...designs.runnable import Runnable
 from ...designs.verilog.machine import verilog
 from ...designs.verilog_header import origin, port_lines
+from ...lab.ledger_rows import Row
 from . import datasheet
 from .block_diagram import block_diagram
 from .exponentiation import Exponentiation
@@ -31,10 +33,6 @@ from .register_rdl import register_rdl
 from .subject import Subject
 from .timing import diagrams
 from .vectors import vectors
-
-if TYPE_CHECKING:
-    from ...designs.runnable import Runnable
-    from ...lab.ledger_rows import Row
 
 BENCH = Path(__file__).parent / "bench"
 TEXTS = Path(__file__).parent / "texts"  # with {fields}
@@ -77,7 +75,6 @@ class Package:
 
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""
-        from ....rtl.sim.base import elaborate
 
         name, machine, subject = self.name, self.machine, self.subject
         version, licence = origin()

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl import axi4lite
 from ....fl.accelerator import WORD_NBITS, Message
@@ -21,11 +21,9 @@ from ....fl.xcel import GO, STATUS, operand_registers
 from ....proc.software.call_header import call_header, identifier
 from ...designs.interfaces import AXI4LITE, STREAM, XCEL, Interface
 from ...designs.levels import check_rows
+from ...designs.runnable import Runnable
 from ...designs.verilog.accelerator import codes
 from ...table import markdown_table
-
-if TYPE_CHECKING:
-    from ...designs.runnable import Runnable
 
 SPARE_CYCLES = 10_000
 MOST_COMPARED = 64  # requests

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pymtl3 import DefaultPassGroup
 
 from ....fl.accelerator import Message
 from ....fl.axi4lite import ALL_BYTES, BYTES, SLVERR, operand_names, register_map
@@ -16,9 +18,7 @@ from ....fl.axi4lite_000 import register_map as paper_map
 from ....fl.errors import BadInput
 from ....fl.xcel import to_words
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
-
-if TYPE_CHECKING:
-    from ...designs.runnable import Runnable
+from ...designs.runnable import Runnable
 
 LONGEST_STILL = 4  # cycles without a change that are drawn
 VALUES = {  # of a channel: drawn while its valid is 1
@@ -53,7 +53,6 @@ class Recorder:
     """A component, clocked by hand; a row of values for each cycle."""
 
     def __init__(self, component: Any, signals: Sequence[str]) -> None:
-        from pymtl3 import DefaultPassGroup
 
         component.elaborate()
         component.apply(DefaultPassGroup(linetrace=False))

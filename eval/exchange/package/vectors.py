@@ -9,18 +9,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl import axi4lite, axi4lite_000, pkcs1
 from ....fl.axi4lite import ALL_BYTES, BYTES, Axi4LiteFL
 from ....fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
 from ....fl.random_bytes import LFSR_SEED, lfsr_not_random
 from ....proc.software.seeded_keys import seeded_key
+from ....rtl.sim.base import elaborate
+from ....rtl.sim.ports import Ports
 from ....rtl.units.padding.random_health import STARTUP
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, answers
-
-if TYPE_CHECKING:
-    from .subject import Subject
+from .subject import Subject
 
 # of an access: {write, wait, address, data[32], strobes[4]}, beside the address, and {write, data[32],
 # refused}
@@ -88,8 +88,6 @@ def vectors(subject: Subject) -> Vectors:
 
 
 def _messages(subject: Subject, defines: dict[str, str]) -> Vectors:
-    from ....rtl.sim.base import elaborate
-    from ....rtl.sim.ports import Ports
 
     interface, shape = subject.interface, subject.machine.shape
     component = subject.machine.exported(interface)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ....fl.accelerator import Message, Row
 from ....fl.axi4lite import address_nbits
 from ....fl.errors import BadInput
 from ....fl.xcel import WORD_NBITS, words_of
@@ -30,14 +31,13 @@ from ....proc.software.seeded_keys import seeded_key
 from ....rtl.sim import build
 from ...designs.interfaces import AXI4LITE
 from ...designs.levels import check_rows
+from ...designs.machine import Machine
+from ...designs.runnable import Runnable
 from ...designs.verilog.machine import verilog
 from ...designs.workload_names import Workload, key_operations
 from .program import Software, calls_header, operands_header, software
 
 if TYPE_CHECKING:
-    from ....fl.accelerator import Message, Row
-    from ...designs.machine import Machine
-    from ...designs.runnable import Runnable
     from .board import Board
 
 BENCH = Path(__file__).with_name("bench.cpp")

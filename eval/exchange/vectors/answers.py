@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ....fl.rsa_keys import RSAKey
 from ....fl.status import Status
 from ....rtl.sim import cache
+from ...designs.catalogue import find
+from ...designs.interfaces import Operands
+from ...designs.machine import Design
 from ...lab import keys
 from ...lab.campaign import Campaign, Results, Task
+from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Here, Local, Report
-
-if TYPE_CHECKING:
-    from ....fl.rsa_keys import RSAKey
-    from ...designs.interfaces import Operands
-    from ...designs.machine import Design
-    from ...lab.ledger.ledger import Ledger
-    from .private import Protection
+from .private import Protection
 
 Answer = tuple[Status, int]
 # bits of the modulus times bits of the exponent: of a chunk (a few seconds of a wide machine); and in all,
@@ -51,7 +50,6 @@ class Chunk(Task):
 
     def run(self, report: Report) -> list[tuple[int, str]]:
         """Status and result of each."""
-        from ...designs.catalogue import find  # not at the top: it brings PyMTL3
 
         machine = find(self.design).at(self.nbits, **dict(self.settings))
         with machine.session(level=self.level, stage=self.stage) as session:

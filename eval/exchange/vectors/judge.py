@@ -9,27 +9,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ....cl.pkcs1 import Pkcs1UnpadCL
 from ....fl.errors import BadInput, shown
 from ....fl.pkcs1 import NBYTES_MIN, Kind, Opened, unpad
+from ....fl.rsa_keys import RSAKey
 from ....fl.status import MEANING, Status
 from ....fl.xcel import WORD_NBITS
+from ....rtl.sim import simulate
+from ....rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
+from ...designs.catalogue import Design
+from ...designs.machine import Machine
 from ...designs.session import stage_at
 from ...designs.widths import MAX_NBITS
+from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Report
 from ...progress import after
 from . import encoding
 from .answers import Answers
 from .items import Item, ModExp, ModMul, NotApplicable, Verdict
 from .private import NoKey, Protection, private_key
-
-if TYPE_CHECKING:
-    from ....fl.rsa_keys import RSAKey
-    from ...designs.catalogue import Design
-    from ...designs.machine import Machine
-    from ...lab.ledger.ledger import Ledger
-
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -245,10 +245,6 @@ class Judge:
             if self.stage is None:
                 found = [unpad(kind, em, nbytes) for _, kind, em in encodings]
             else:
-                from ....cl.pkcs1 import Pkcs1UnpadCL
-                from ....rtl.sim import simulate
-                from ....rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
-
                 unit = Pkcs1UnpadCL if self.level == "cl" else Pkcs1Unpad
                 with simulate(unit(8 * nbytes), self.stage) as simulation:
                     run = simulation.run([(int(kind is Kind.SIGN), em) for _, kind, em in encodings])
@@ -273,7 +269,6 @@ class Judge:
         if self.stage is None:
             yield lambda mod, pairs: [machine.space(mod).product(a, b) for a, b in pairs]
             return
-        from ....rtl.sim import simulate
 
         unit = machine.multiplier_cl() if self.level == "cl" else machine.multiplier()
         with simulate(unit, self.stage) as simulation:

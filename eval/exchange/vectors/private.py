@@ -9,15 +9,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl.errors import BadInput
+from ....fl.rsa_keys import RSAKey
+from ...designs.machine import Design
+from ...designs.protection import private_settings
 from .items import ModExp, ModMul
 from .numbers import Key
-
-if TYPE_CHECKING:
-    from ....fl.rsa_keys import RSAKey
-    from ...designs.machine import Design
 
 MOST_KEYS = 4096  # that are kept with their primes
 
@@ -33,7 +32,6 @@ class Protection:
 
     def settings(self, design: Design, nbits: int, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of the machine of this width."""
-        from ...designs.protection import private_settings
 
         return private_settings(design, nbits, settings, crt=self.crt, blind=self.blind)
 
@@ -74,7 +72,6 @@ def private_key(item: ModExp | ModMul, *, primes: bool) -> RSAKey:
 @functools.lru_cache(MOST_KEYS)
 def _made(key: Key, primes: bool) -> RSAKey | str:
     """The key, or why there is none."""
-    from ....fl.rsa_keys import RSAKey
 
     if key.d is None:
         return "no private key: the vector has no private exponent"
