@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ....fl import axi4lite, axi4lite_000
 from ....fl.register_map import Register
-from ....rtl.sim.base import elaborate
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000
 from ...designs.verilog_header import without_paths
 from ...lab.ledger_rows import Row
 from ...lab.metrics import METRICS
 from ...lab.point import Point
 from ...lab.stages import FLOW, FPGA, LAYOUT, NETLIST, STAGES
-from ...table import markdown_table
-from .subject import Subject
+from .subject import Subject, table
 from .timing import Diagram
 
 SHOWN = (
@@ -63,69 +61,46 @@ def markdown(facts: Facts) -> str:
     """The whole sheet."""
     subject = facts.subject
     fields = subject.fields()
-    lines = [
+    blocks = [
         f"# {facts.name}",
-        "",
         f"{subject.about}. Version {facts.version}, made by modexlab.",
-        "",
-        *markdown_table(("property", "value"), subject.properties),
-        "",
+        table(("property", "value"), subject.properties),
         "![Block diagram](block.svg)",
-        "",
         "## Ports",
-        "",
         "One clock; reset is synchronous and active high.",
-        "",
-        *markdown_table(("port", "direction", "bits"), [_port(line) for line in facts.ports]),
-        "",
-        *(
-            ["## Fields", "", *markdown_table(("message", "field", "bits", "place"), fields), ""]
-            if fields
-            else []
-        ),
+        table(("port", "direction", "bits"), [_port(line) for line in facts.ports]),
+        *(["## Fields", table(("message", "field", "bits", "place"), fields)] if fields else ()),
         "## Protocol",
-        "",
-        *_protocol(facts),
-        *_register_map(facts),
+        *_protocol(subject),
+        *_register_map(subject),
         "## Status codes",
-        "",
-        *markdown_table(
-            ("code", "meaning"),
-            [(str(code), meaning) for code, meaning in subject.codes().items()],
-        ),
-        "",
+        table(("code", "meaning"), [(str(code), meaning) for code, meaning in subject.codes().items()]),
         "## Timing",
-        "",
         *(
-            line
+            block
             for diagram in facts.diagrams
-            for line in (diagram.caption, "", f"![{diagram.caption}](wave_{diagram.name}.svg)", "")
+            for block in (diagram.caption, f"![{diagram.caption}](wave_{diagram.name}.svg)")
         ),
         "## Cycles",
-        "",
         *subject.cycles(),
         "## Area and energy",
-        "",
         *_figures(facts),
         "## Security",
-        "",
-        *(f"- {line}" for line in subject.security()),
-        "",
+        _items(subject.security()),
         "## Known limits",
-        "",
-        *(f"- {line}" for line in (*subject.limits(), *LIMITS)),
-        "",
+        _items((*subject.limits(), *LIMITS)),
         "## Tested",
-        "",
         f"The testbench in this package makes {facts.transfers} transfers, with pauses on all sides, and "
         "compares every answer; "
         f"{subject.golden}. Beside it stand assertions of the protocol (`properties/`). "
         "It tries:",
-        "",
-        *(f"- {item}" for item in _tried(facts.tried)),
-        "",
+        _items(_tried(facts.tried)),
     ]
-    return "\n".join(lines)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _items(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
@@ -152,39 +127,25 @@ def _port(declaration: str) -> tuple[str, str, str]:
     return f"`{name}`", direction, str(int(width[1]) + 1) if width else "1"
 
 
-def _protocol(facts: Facts) -> Iterator[str]:
+def _protocol(subject: Subject) -> Iterator[str]:
     """Return the header of the Verilog without the registers, which have a table."""
-
-    subject = facts.subject
-    component = subject.machine.exported(subject.interface)
-    elaborate(component)
-    text = subject.interface.protocol(component, subject.machine.shape)
+    text = subject.interface.protocol(subject.component, subject.machine.shape)
     if subject.interface in (AXI4LITE, AXI4LITE_000):
         yield " ".join(text[: text.index("")])
-        yield ""
-        yield from _paragraphs(without_paths(subject.rules).strip())
+        for paragraph in without_paths(subject.rules).strip().split("\n\n"):
+            lines = paragraph.split("\n")
+            if all(line.startswith("    ") for line in lines):
+                yield _items(map(str.strip, lines))
+            else:
+                yield " ".join(map(str.strip, lines))
     else:
-        yield "```"
-        yield from text
-        yield "```"
-    yield ""
+        yield "\n".join(("```", *text, "```"))
     yield from subject.given()
 
 
-def _paragraphs(text: str) -> Iterator[str]:
-    """Text of a docstring: paragraphs, and indented lines as items."""
-    for paragraph in text.split("\n\n"):
-        lines = paragraph.split("\n")
-        if all(line.startswith("    ") for line in lines):
-            yield from (f"- {line.strip()}" for line in lines)
-        else:
-            yield " ".join(line.strip() for line in lines)
-        yield ""
-
-
-def _register_map(facts: Facts) -> Iterator[str]:
+def _register_map(subject: Subject) -> Iterator[str]:
     fixed: dict[str, int] = {}
-    machine, interface = facts.subject.machine, facts.subject.interface
+    machine, interface = subject.machine, subject.interface
     if interface is AXI4LITE:
         registers = axi4lite.register_map(machine.shape)
         fixed["CAPABILITIES"] = axi4lite.capabilities(machine.shape, machine.traits)
@@ -193,16 +154,12 @@ def _register_map(facts: Facts) -> Iterator[str]:
     else:
         return
     yield "## Registers"
-    yield ""
     yield (
         "Byte addresses; operands are rows of words, the least significant first. The source of the map "
         "is `regs/`, in SystemRDL."
     )
-    yield ""
-    yield from markdown_table(
-        ("address", "register", "access", "reset", "bits", "meaning"), list(_register_rows(registers, fixed))
-    )
-    yield ""
+    head = ("address", "register", "access", "reset", "bits", "meaning")
+    yield table(head, list(_register_rows(registers, fixed)))
 
 
 def _register_rows(registers: Mapping[str, Register], fixed: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
@@ -231,7 +188,6 @@ def _figures(facts: Facts) -> Iterator[str]:
     shown = [row for row in facts.rows if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
     if not shown:
         yield f"Nothing has been measured of this machine behind this interface yet: `{command}` does."
-        yield ""
         return
     order = {name: place for place, name in enumerate(SHOWN)}
     rows = []
@@ -248,19 +204,16 @@ def _figures(facts: Facts) -> Iterator[str]:
                 marks,
             )
         )
-    yield from markdown_table(("stage", "figure", "value", "measured", "mark"), rows)
-    yield ""
+    yield table(("stage", "figure", "value", "measured", "mark"), rows)
     yield (
         f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` "
         "measures again."
     )
     if interface in (AXI4LITE, AXI4LITE_000):
-        yield ""
         yield (
             "Measured with the small master that drives the slave in the laboratory, which is not in "
             "this package."
         )
-    yield ""
 
 
 def _tried(comments: Sequence[str]) -> Iterator[str]:

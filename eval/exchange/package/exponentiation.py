@@ -18,8 +18,7 @@ from ...designs.interfaces import AXI4LITE, AXI4LITE_000
 from ...designs.machine import Machine
 from ...designs.machine_chip import Chip
 from ...designs.verilog.machine import codes, computes
-from ...table import markdown_table
-from .subject import SPARE_CYCLES, Reuse, Subject, short
+from .subject import SPARE_CYCLES, Reuse, Subject, short, table
 
 RANDOM = ("x", "k", "kp", "kq")  # of what is given with a private key: new with each operation
 SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes depend on no machine
@@ -134,7 +133,6 @@ class Exponentiation(Subject):
         for index, number in enumerate(self.machine.given):
             place = self.interface.place_of_given(index)
             yield f"Given with an operation, and not checked: `{number.name}` = {number.meaning} ({place})."
-            yield ""
 
     def _private_key(self) -> Iterator[str]:
         """The numbers that stand in a request behind the modulus."""
@@ -145,13 +143,11 @@ class Exponentiation(Subject):
             "or more and below the modulus. "
             f"The exponent is {'the public one' if machine.parameters['crt'] else 'the private one'}."
         )
-        yield ""
         rows = [
             (f"`{name}`", str(nbits), meaning, interface.place_of_given(number))
             for number, (name, nbits, meaning) in enumerate(machine.programmed.fields)
         ]
-        yield from markdown_table(("number", "bits", "what it is", "place"), rows)
-        yield ""
+        yield table(("number", "bits", "what it is", "place"), rows)
 
     @property
     def rules(self) -> str:
@@ -185,9 +181,7 @@ class Exponentiation(Subject):
             "Of the machine, from request to answer, by its closed formula, which tests compare with the "
             "hardware cycle by cycle:"
         )
-        yield ""
-        yield from markdown_table(("exponent", "cycles"), rows)
-        yield ""
+        yield table(("exponent", "cycles"), rows)
         yield from self.transfers(machine.carried(base, exp, mod))
 
     def _private_cycles(self) -> Iterator[str]:
@@ -201,7 +195,6 @@ class Exponentiation(Subject):
             "cycles from request to answer; before, "
             f"the request is looked at for {waits}."
         )
-        yield ""
         yield from self.transfers(machine.carried(0, key.d, key.n))
 
     @property

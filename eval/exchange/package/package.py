@@ -18,7 +18,6 @@ from ....fl.errors import BadInput
 from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.properties import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
-from ....rtl.sim.base import elaborate
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
@@ -76,10 +75,10 @@ class Package:
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""
 
-        name, machine, subject = self.name, self.machine, self.subject
+        name, subject = self.name, self.subject
         version, licence = origin()
         progress("Verilog")
-        hardware = verilog(machine, self.interface.name)
+        hardware = verilog(self.machine, self.interface.name)
         declarations = port_lines(hardware, name)
         progress("Verilog-2001")
         plain = plain_verilog(hardware, name)
@@ -87,9 +86,7 @@ class Package:
         tests = vectors(subject)
         progress("diagrams")
         drawn = diagrams(self.interface, *subject.shown)
-        component = machine.exported(self.interface)
-        elaborate(component)
-        pictures = {"block.svg": block_diagram(component, name, self._port_groups(declarations))}
+        pictures = {"block.svg": block_diagram(subject.component, name, self._port_groups(declarations))}
         pictures |= {f"wave_{diagram.name}.svg": diagram.svg for diagram in drawn}
         facts = datasheet.Facts(
             subject,

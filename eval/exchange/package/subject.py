@@ -19,6 +19,7 @@ from ....fl.errors import BadInput
 from ....fl.status import Status
 from ....fl.xcel import GO, STATUS, operand_registers
 from ....proc.software.call_header import call_header, identifier
+from ....rtl.sim.base import elaborate
 from ...designs.interfaces import AXI4LITE, STREAM, XCEL, Interface
 from ...designs.levels import check_rows
 from ...designs.runnable import Runnable
@@ -54,6 +55,13 @@ class Subject:
                 f"{machine.name} has static ports ({names}), which the testbench of a package does not "
                 "drive; make them fields of the request"
             )
+
+    @functools.cached_property
+    def component(self) -> Any:
+        """The exported hardware, elaborated."""
+        component = self.machine.exported(self.interface)
+        elaborate(component)
+        return component
 
     @property
     def title(self) -> str:
@@ -210,35 +218,33 @@ class Subject:
     def cycles(self) -> Iterator[str]:
         """The paragraphs and the table of the cycles."""
         machine = self.machine
-        table = self._fitting
+        fitting = self._fitting
         asked = {
             f"{name}, {len(requests)} request{'s' if len(requests) > 1 else ''}": list(requests)
             for name, requests in machine.workloads().items()
         }
         formula = all(
             machine.cycles(*request) is not None
-            for request in [*table, *(request for requests in asked.values() for request in requests)]
+            for request in [*fitting, *(request for requests in asked.values() for request in requests)]
         )
         if formula:
-            counts = [machine.cycles(*request) for request in table]
+            counts = [machine.cycles(*request) for request in fitting]
             totals = [sum(machine.cycles(*request) for request in requests) for requests in asked.values()]
             how = "by its closed formula, which `modexlab check` compares with the hardware cycle by cycle"
         else:
             with machine.session(interface=STREAM.name) as session:
-                operated = session.operate([[request] for request in table] + list(asked.values()))
+                operated = session.operate([[request] for request in fitting] + list(asked.values()))
             cycles = [operation.cycles for operation in operated]
-            counts, totals = cycles[: len(table)], cycles[len(table) :]
+            counts, totals = cycles[: len(fitting)], cycles[len(fitting) :]
             how = "measured in simulation of the hardware; it has no closed formula"
         yield f"Of the accelerator, from request to response, {how}:"
-        yield ""
         rows = [(name, f"{total:,}") for name, total in zip(asked, totals, strict=True)]
         rows += [
-            (f"{name} of the {len(table)} requests of its table", f"{most(counts):,}")
+            (f"{name} of the {len(fitting)} requests of its table", f"{most(counts):,}")
             for name, most in (("fewest", min), ("most", max))
         ]
-        yield from markdown_table(("requests", "cycles"), rows)
-        yield ""
-        yield from self.transfers(table[0])
+        yield table(("requests", "cycles"), rows)
+        yield from self.transfers(fitting[0])
 
     def transfers(self, request: Message) -> Iterator[str]:
         """A sentence about the accesses of a request."""
@@ -247,7 +253,6 @@ class Subject:
             yield (
                 f"Loading {self.operands}, starting, and reading the result are {count} accesses beside that."
             )
-            yield ""
 
     @property
     def command(self) -> str:
@@ -289,6 +294,11 @@ class Subject:
             f"It has at most {self.machine.in_flight} request{'s' if self.machine.in_flight > 1 else ''} "
             "under way at a time."
         )
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown."""
+    return "\n".join(markdown_table(head, rows))
 
 
 def short(value: object) -> str:

@@ -16,7 +16,6 @@ from ....fl.axi4lite import ALL_BYTES, BYTES, Axi4LiteFL
 from ....fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
 from ....fl.random_bytes import LFSR_SEED, lfsr_not_random
 from ....proc.software.seeded_keys import seeded_key
-from ....rtl.sim.base import elaborate
 from ....rtl.sim.ports import Ports
 from ....rtl.units.padding.random_health import STARTUP
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, answers
@@ -25,20 +24,26 @@ from .subject import Subject
 # of an access: {write, wait, address, data[32], strobes[4]}, beside the address, and {write, data[32],
 # refused}
 REQUEST_NBITS, RESPONSE_NBITS = 38, 34
+Access = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Vectors:
     """Packed messages side by side, with comments; what the testbench must know beside them."""
 
     request_nbits: int
     response_nbits: int
-    requests: list[int]
-    expected: list[int]
-    comments: dict[int, str]  # before the row of a number
     longest: int  # cycles for one answer
-    defines: dict[str, str] = field(default_factory=dict)
+    defines: dict[str, str]
     constants: dict[str, tuple[int, int]] = field(default_factory=dict)  # name: bits, value
+    requests: list[int] = field(default_factory=list)
+    expected: list[int] = field(default_factory=list)
+    comments: dict[int, str] = field(default_factory=dict)  # before the row of a number
+
+    def add(self, comment: str, requests: Iterable[int], expected: Iterable[int]) -> None:
+        self.comments[len(self.requests)] = comment
+        self.requests += requests
+        self.expected += expected
 
     @property
     def macros(self) -> str:
@@ -77,70 +82,51 @@ class Vectors:
 
 def vectors(subject: Subject) -> Vectors:
     """The messages or accesses of this package's testbench."""
-    machine, interface = subject.machine, subject.interface
-    defines = {"DUT": machine.top(interface)}
-    if interface is AXI4LITE:
-        address_nbits = axi4lite.address_nbits(machine.shape)
-        return _accesses(_of_bus(subject), subject.longest, defines, address_nbits=address_nbits)
-    if interface is AXI4LITE_000:
+    defines = {"DUT": subject.machine.top(subject.interface)}
+    if subject.interface is AXI4LITE:
+        return _of_bus(subject, defines)
+    if subject.interface is AXI4LITE_000:
         return _of_paper_bus(subject, defines)
     return _messages(subject, defines)
 
 
 def _messages(subject: Subject, defines: dict[str, str]) -> Vectors:
-
     interface, shape = subject.interface, subject.machine.shape
-    component = subject.machine.exported(interface)
-    elaborate(component)
-    ports = Ports.of(component)
-    compute = subject.compute()
-    requests: list[int] = []
-    expected: list[int] = []
-    comments = {}
+    ports, compute = Ports.of(subject.component), subject.compute()
+    found = Vectors(ports.request.nbits, ports.response.nbits, subject.longest, defines)
     for name, request in subject.requests:
-        comments[len(requests)] = name
         sent = interface.requests(shape, request)
-        answers = interface.respond(shape, compute, sent)
-        requests += [ports.request.pack(row, "request") for row in sent]
-        expected += [ports.response.pack(tuple(map(int, answer)), "answer") for answer in answers]
-    return Vectors(
-        ports.request.nbits, ports.response.nbits, requests, expected, comments, subject.longest, defines
-    )
+        received = interface.respond(shape, compute, sent)
+        found.add(
+            name,
+            (ports.request.pack(row, "request") for row in sent),
+            (ports.response.pack(tuple(map(int, answer)), "answer") for answer in received),
+        )
+    return found
 
 
 # ---- on a bus
 
-Access = tuple[Any, ...]
-Commented = tuple[str, list[tuple[Access, Access]]]  # accesses with their answers
 
+class _Accesses(Vectors):
+    """Accesses, whose answers are those of a model."""
 
-def _accesses(
-    parts: Iterable[Commented],
-    longest: int,
-    defines: dict[str, str],
-    constants: dict[str, tuple[int, int]] | None = None,
-    *,
-    address_nbits: int = axi4lite.ADDRESS_NBITS,
-) -> Vectors:
-    requests: list[int] = []
-    expected: list[int] = []
-    comments = {}
-    for comment, part in parts:
-        comments[len(requests)] = comment
-        for (write, wait, address, data, strobes), (wrote, found, fault) in part:
-            begins = (write << 1 | wait) << address_nbits | address
-            requests.append(begins << 36 | data << 4 | strobes)
-            expected.append(wrote << 33 | found << 1 | fault)
-    return Vectors(
-        REQUEST_NBITS + address_nbits,
-        RESPONSE_NBITS,
-        requests,
-        expected,
-        comments,
-        longest,
-        defines,
-        {**(constants or {}), "ADDRESS_NBITS": (32, address_nbits)},
-    )
+    def __init__(
+        self, subject: Subject, defines: dict[str, str], model: Axi4LiteFL | Axi4Lite000FL, address_nbits: int
+    ) -> None:
+        constants = {"ADDRESS_NBITS": (32, address_nbits)}
+        super().__init__(REQUEST_NBITS + address_nbits, RESPONSE_NBITS, subject.longest, defines, constants)
+        self._model, self._address_nbits = model, address_nbits
+
+    def part(self, comment: str, accesses: Sequence[Access]) -> None:
+        self.add(
+            comment,
+            (
+                ((write << 1 | wait) << self._address_nbits | address) << 36 | data << 4 | strobes
+                for write, wait, address, data, strobes in accesses
+            ),
+            (wrote << 33 | found << 1 | fault for wrote, found, fault in answers(self._model, accesses)),
+        )
 
 
 def _read(address: int) -> Access:
@@ -151,23 +137,19 @@ def _write(address: int, data: int, strobes: int = ALL_BYTES) -> Access:
     return 1, 0, address, data, strobes
 
 
-def _of_bus(subject: Subject) -> Iterator[Commented]:
+def _of_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
     """Axi4Lite: who it is, what it refuses, requests, fields that are used twice, and zeroise."""
     shape = subject.machine.shape
     model = Axi4LiteFL(shape, subject.compute(), subject.machine.traits)
+    vectors = _Accesses(subject, defines, model, axi4lite.address_nbits(shape))
     registers = axi4lite.register_map(shape)
     at = {name: register.address for name, register in registers.items()}
-    readable = [
-        register
-        for register in registers.values()
-        if register.readable and not register.name.startswith("CYCLES")
-    ]
-
-    def part(comment: str, accesses: Sequence[Access]) -> Commented:
-        return comment, list(zip(accesses, answers(model, accesses), strict=True))
-
-    yield part("every register that can be read", [_read(item.address) for item in readable])
-    yield part(
+    readable = [register for register in registers.values() if register.readable]
+    vectors.part(
+        "every register that can be read",
+        [_read(register.address) for register in readable if not register.name.startswith("CYCLES")],
+    )
+    vectors.part(
         "refused: what cannot be read, what cannot be written, what is no register",
         [
             *(_read(register.address) for register in registers.values() if not register.readable),
@@ -178,17 +160,18 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
             _read(at["RESULT"] + BYTES * registers["RESULT"].count),
         ],
     )
-    yield part(
+    enable = at["IRQ_ENABLE"]
+    vectors.part(
         "bytes by strobes, in a word that can be read back",
         [
-            *(_write(at["IRQ_ENABLE"], 0xFFFF_FFFF, strobes) for strobes in (0b1110, 0b0000)),
-            _read(at["IRQ_ENABLE"]),
-            _write(at["IRQ_ENABLE"], 1, 0b0001),
-            _read(at["IRQ_ENABLE"]),
+            *(_write(enable, 0xFFFF_FFFF, strobes) for strobes in (0b1110, 0b0000)),
+            _read(enable),
+            _write(enable, 1, 0b0001),
+            _read(enable),
         ],
     )
     for name, request in subject.requests:
-        yield part(name, axi4lite.as_accesses(shape, request))
+        vectors.part(name, axi4lite.as_accesses(shape, request))
     reuse = subject.reuse
     fields = zip(axi4lite.operand_names(shape), (name for name, _ in shape.request), strict=True)
     kept = [registers[name] for name, field in fields if field not in reuse.rewritten]
@@ -196,12 +179,11 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
     whole = axi4lite.as_accesses(shape, reuse.first)
     again = axi4lite.as_accesses(shape, reuse.second)
     first, second, zeros = reuse.comments
-    yield part(first, whole)
-    yield part(second, [access for access in again if access[1] or access[2] not in held])
-    forget = 1 << registers["CONTROL"].field("zeroise").low
-    start = 1 << registers["CONTROL"].field("start").low
+    vectors.part(first, whole)
+    vectors.part(second, [access for access in again if access[1] or access[2] not in held])
+    forget, start = (1 << registers["CONTROL"].field(name).low for name in ("zeroise", "start"))
     wait = [(0, 1, 0, 0, 0), _write(at["IRQ_STATUS"], 1)]
-    yield part(
+    vectors.part(
         f"zeroise: no result, and {zeros}",
         [
             _write(at["CONTROL"], forget),
@@ -214,7 +196,8 @@ def _of_bus(subject: Subject) -> Iterator[Commented]:
             _read(at["RESULT"]),
         ],
     )
-    yield part("and a computation after it", whole)
+    vectors.part("and a computation after it", whole)
+    return vectors
 
 
 def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
@@ -231,47 +214,42 @@ def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
         assert pair.d is not None
         mod, private, back = pair.n, pair.e, pair.d  # encodings are hidden by d, and found by e
         base %= mod
-    key = KeyPorts(mod, public, private, machine.given_of(mod))
+    _, _, _, *given = machine.carried(base, private, mod)
+    key = KeyPorts(mod, public, private, given)
     random = itertools.islice(lfsr_not_random(), STARTUP, None)  # the first bytes are thrown away
     model = Axi4Lite000FL(nbits, subject.compute(), key, random)
+    vectors = _Accesses(subject, defines, model, axi4lite.ADDRESS_NBITS)
     at = {name: register.address for name, register in axi4lite_000.register_map().items()}
 
-    def part(comment: str, accesses: Sequence[Access]) -> Commented:
-        return comment, list(zip(accesses, answers(model, accesses), strict=True))
+    def operation(comment: str, value: int, length: int, decrypt: bool = False) -> None:
+        vectors.part(comment, axi4lite_000.as_accesses(nbits, value, length, decrypt=decrypt))
 
-    def operation(value: int, length: int, decrypt: bool = False) -> list[Access]:
-        return axi4lite_000.as_accesses(nbits, value, length, decrypt=decrypt)
-
-    parts = [
-        part("refused: what cannot be read or written, places without a word", [
-            *(_read(at[name]) for name in ("INPUT_LENGTH", "WRITE_ADDRESS", "READ_ADDRESS", "INPUT_FIFO", "OUTPUT_FIFO")),
-            *(_write(at[name], 0) for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO")),
-            _write(at["WRITE_ADDRESS"], 200),
-            _write(at["READ_ADDRESS"], 200),
-            _read(0x1C),
-        ]),
-    ]  # fmt: skip
+    vectors.part("refused: what cannot be read or written, places without a word", [
+        *(_read(at[name]) for name in ("INPUT_LENGTH", "WRITE_ADDRESS", "READ_ADDRESS", "INPUT_FIFO", "OUTPUT_FIFO")),
+        *(_write(at[name], 0) for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO")),
+        _write(at["WRITE_ADDRESS"], 200),
+        _write(at["READ_ADDRESS"], 200),
+        _read(0x1C),
+    ])  # fmt: skip
     most = pkcs1.longest(nbytes) if padded else nbytes
     for length in sorted({0, 1, most // 2, most, most + 1, nbytes}):
-        parts.append(part(f"encrypt {length} bytes", operation(base, length)))
+        operation(f"encrypt {length} bytes", base, length)
     if back:
         for comment, em in _encodings(nbytes):
-            parts.append(part(f"decrypt {comment}", operation(pow(em, back, mod), nbytes, True)))
-    parts.append(part("decrypt anything", operation(base, nbytes, True)))
-    parts.append(part("an input that is not below the modulus", operation(mod, nbytes, True)))
-    constants = {
-        f"KEY_{name.upper()}": (nbits, getattr(key, name)) for name in ("modulus", "public", "private")
-    }
+            operation(f"decrypt {comment}", pow(em, back, mod), nbytes, True)
+    operation("decrypt anything", base, nbytes, True)
+    operation("an input that is not below the modulus", mod, nbytes, True)
+    keys = {"MODULUS": mod, "PUBLIC": public, "PRIVATE": private}
+    constants = {f"KEY_{name}": (nbits, value) for name, value in keys.items()}
     constants["RANDOM_SEED"] = (32, LFSR_SEED)
-    more = {"KEYED": "", **({"RANDOM": ""} if padded else {})}
-    if machine.given:
-        pins = []
-        for given_field, value in zip(machine.given_fields, key.given, strict=True):
-            name, wide = given_field
-            constants[f"KEY_{name.upper()}"] = (wide, value)
-            pins.append(f".key_{name}(KEY_{name.upper()}),")
-        more["KEY_GIVEN_PORTS"] = " ".join(pins)
-    return _accesses(parts, subject.longest, {**defines, **more}, constants)
+    for (name, wide), value in zip(machine.given_fields, given, strict=True):
+        constants[f"KEY_{name.upper()}"] = (wide, value)
+    vectors.constants = constants | vectors.constants
+    defines |= {"KEYED": "", **({"RANDOM": ""} if padded else {})}
+    if given:
+        pins = (f".key_{name}(KEY_{name.upper()})," for name, _ in machine.given_fields)
+        defines["KEY_GIVEN_PORTS"] = " ".join(pins)
+    return vectors
 
 
 def _encodings(nbytes: int) -> Iterator[tuple[str, int]]:
