@@ -16,8 +16,7 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 from modexlab.fl.errors import BadInput
 
-from tests.command_line import Cli
-from tests.paths import ROOT
+from tests.paths import DATA, ROOT
 
 CORES = ROOT / "tests" / "foreign"
 START_DONE = CORES / "start_done.toml"
@@ -26,6 +25,24 @@ GCD = CORES / "gcd.toml"
 
 def machine(name, nbits=16, **settings):
     return by_manifest(CORES / f"{name}.toml").at(nbits, **settings)
+
+
+def changed(directory, name, *changes):
+    """A manifest beside copies of all cores, with some text changed in it, or in another file."""
+    shutil.copytree(CORES, directory, dirs_exist_ok=True)
+    manifest = f"{name}.toml"
+    for old, new, *other in changes:
+        path = directory / (*other, manifest)[0]
+        text = path.read_text()
+        assert old in text, old
+        path.write_text(text.replace(old, new))
+    return directory / manifest
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """A machine by a changed manifest."""
+    return lambda name, *changes, nbits=16: by_manifest(changed(tmp_path, name, *changes)).at(nbits)
 
 
 def corners(core):
@@ -71,12 +88,10 @@ def test_a_core_that_never_answers():
         corners(machine("start_done", FLAW=2))
 
 
-def test_a_status_of_a_core(tmp_path):
+def test_a_status_of_a_core(edited):
     """Within its limits a core answers status 0."""
-    path = changed(tmp_path, "start_done")
-    wrapper = tmp_path / "start_done_wrapper.v"
-    wrapper.write_text(wrapper.read_text().replace("{4'd0, result}", "{4'd0 | (exp == 3), result}"))
-    core = by_manifest(path).at(16)
+    status = ("{4'd0, result}", "{4'd0 | (exp == 3), result}", "start_done_wrapper.v")
+    core = edited("start_done", status)
     assert core.counted(5, 4, 7)
     with pytest.raises(Unanswered, match="start_done_wrapper answers status 1 to 5, 3, 7, and the limits"):
         core.counted(5, 3, 7)
@@ -104,18 +119,6 @@ def test_operands_beyond_the_limits():
         machine("memory", 64)
 
 
-def changed(directory, name, *changes):
-    """A manifest of the cores with some text changed, beside copies of their files."""
-    shutil.copytree(CORES, directory, dirs_exist_ok=True)
-    path = directory / f"{name}.toml"
-    text = path.read_text()
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    path.write_text(text)
-    return path
-
-
 def test_a_core_of_another_kind():
     """Its table at both stages that run Verilog, under delays and stalls; both flaws are found."""
     design = by_manifest(GCD)
@@ -130,22 +133,18 @@ def test_a_core_of_another_kind():
         check_levels(design.at(8, FLAW=2), ["native"])
 
 
-def test_a_response_of_several_fields(tmp_path):
-    path = changed(
-        tmp_path,
+def test_a_response_of_several_fields(edited):
+    core = edited(
         "gcd",
         ("oracle.py:gcd", "oracle.py:parts"),
         ('g = "nbits"', 'odd = "nbits"\ntwos = 8'),
-    )
-    wrapper = tmp_path / "gcd_wrapper.v"
-    text = wrapper.read_text().replace("output wire [W-1:0] ostream__msg", "output wire [W+7:0] ostream__msg")
-    wrapper.write_text(
-        text.replace(
+        ("output wire [W-1:0] ostream__msg", "output wire [W+7:0] ostream__msg", "gcd_wrapper.v"),
+        (
             ".g_o(ostream__msg), .odd_o(), .twos_o()",
             ".g_o(), .odd_o(ostream__msg[W+7:8]), .twos_o(ostream__msg[7:0])",
-        )
+            "gcd_wrapper.v",
+        ),
     )
-    core = by_manifest(path).at(16)
     check_levels(core, ["native"])
     with core.session() as session:
         (operated,) = session.operate([[(48, 36), (5, 0)]])
@@ -171,142 +170,118 @@ def test_numbers_that_software_makes_for_a_function(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("name", "change", "message"),
     [
         (
-            'a = "nbits"',
-            'a = "2 * nbits"',
+            "gcd",
+            ('a = "nbits"', 'a = "2 * nbits"'),
             r"line 4: the port istream__msg of gcd_wrapper is an input of 32 bits, .* of 48 bits;",
         ),
         (
-            'g = "nbits"',
-            'g = "nbits // 2"',
+            "gcd",
+            ('g = "nbits"', 'g = "nbits // 2"'),
             r"line 4: the port ostream__msg .* 16 bits, .* an output of 8 bits;",
         ),
-        ('g = "nbits"', 'g = "nbits - 16"', r"line 12: g of 0 bits; give 1 to 8192"),
-        ('g = "nbits"', 'a = "nbits"', r"line 12: there are two of the name a; rename one"),
-        ('g = "nbits"', 'for = "nbits"', r"line 12: for cannot be the name of a field"),
+        ("gcd", ('g = "nbits"', 'g = "nbits - 16"'), r"line 12: g of 0 bits; give 1 to 8192"),
+        ("gcd", ('g = "nbits"', 'a = "nbits"'), r"line 12: there are two of the name a; rename one"),
+        ("gcd", ('g = "nbits"', 'for = "nbits"'), r"line 12: for cannot be the name of a field"),
         (
-            "oracle.py:gcd",
-            "oracel.py:gcd",
+            "gcd",
+            ("oracle.py:gcd", "oracel.py:gcd"),
             r"line 5: function .*: there is no file .*oracel.py; give FILE.py:NAME",
         ),
         (
-            "oracle.py:gcd",
-            "oracle.py:gdc",
+            "gcd",
+            ("oracle.py:gcd", "oracle.py:gdc"),
             r"line 5: unknown function of oracle.py 'gdc': did you mean 'gcd'",
         ),
         (
-            "oracle.py:gcd",
-            "oracle.py:power",
+            "gcd",
+            ("oracle.py:gcd", "oracle.py:power"),
             r"line 5: oracle.py:power does not accept a, b: missing .* 'mod'",
         ),
         (
-            "oracle.py:gcd",
-            "oracle.py:broken",
+            "gcd",
+            ("oracle.py:gcd", "oracle.py:broken"),
             r"line 5: oracle.py:broken raises ZeroDivisionError for \(0, 0\)",
         ),
-        ('function = "oracle.py:gcd"', "", r"line 7: \[request\] without a function; give one"),
-        ('[response]\ng = "nbits"', "", r"line 5: a function without \[response\]: name its fields"),
+        ("gcd", ('function = "oracle.py:gcd"', ""), r"line 7: \[request\] without a function; give one"),
+        ("gcd", ('[response]\ng = "nbits"', ""), r"line 5: a function without \[response\]: name its fields"),
         (
-            "[parameters]",
-            "[limits]\nodd_modulus = true\n[parameters]",
+            "gcd",
+            ("[parameters]", "[limits]\nodd_modulus = true\n[parameters]"),
             r"line 14: \[limits\] has keys of an exponentiation",
         ),
         (
-            "[parameters]",
-            '[limits]\nrequire = ["a > b + a"]\n[parameters]',
+            "gcd",
+            ("[parameters]", '[limits]\nrequire = ["a > b + a"]\n[parameters]'),
             r"line 15: none of 1000 drawn requests meets",
         ),
-        ("nbits", "nbits", ""),
-    ],
-)
-def test_mistakes_of_fields(tmp_path, old, new, message):
-    path = changed(tmp_path, "gcd", (old, new))
-    if not message:
-        (tmp_path / "oracle.py").write_text("import nothing\n")
-        message = r"line 5: oracle.py cannot be imported: .*oracle.py, line 1: .*No module named 'nothing'"
-    with pytest.raises(BadInput, match=message):
-        core = by_manifest(path).at(16)
-        _ = core.modules, core.answers([row.request for row in core.rows()])
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "message"),
-    [
         (
             "start_done",
-            'top = "start',
-            'topp = "x"\ntop = "start',
+            ('top = "start', 'topp = "x"\ntop = "start'),
             r"line 4: unknown key 'topp': did you mean 'top'",
         ),
         (
             "start_done",
-            'top = "start_done_wrapper"',
-            "top = 1",
+            ('top = "start_done_wrapper"', "top = 1"),
             r"line 4: top: give text, not a whole number",
         ),
         (
             "start_done",
-            'W = "nbits"',
-            'W = "nbits // 2"',
+            ('W = "nbits"', 'W = "nbits // 2"'),
             r"line 4: the port istream__msg of .* 24 bits, .* at --nbits 16 .* 48 bits; correct the module",
         ),
         (
             "start_done",
-            'top = "start_done_wrapper"',
-            'top = "start_done"',
+            ('top = "start_done_wrapper"', 'top = "start_done"'),
             r"line 4: start_done has no port reset; .* `modexlab new wrapper start_done.toml` prints",
         ),
-        ("start_done", '"start_done.v",', '"start_don.v",', r"line 3: there is no file .*start_don.v"),
+        ("start_done", ('"start_done.v",', '"start_don.v",'), r"line 3: there is no file .*start_don.v"),
         (
             "start_done",
-            'top = "start_done_wrapper"',
-            'top = "start"',
+            ('top = "start_done_wrapper"', 'top = "start"'),
             r"line 4: there is no module start .* but engine, start_done, start_done_wrapper; correct `top`",
         ),
         (
             "start_done",
-            '["engine.v", ',
-            "[",
+            ('["engine.v", ', "["),
             r"line 3: .*start_done.v:10.*engine.*add the file with module engine",
         ),
         (
             "start_done",
-            'name = "tiny-start-done"',
-            'name = "mont"',
+            ('name = "tiny-start-done"', 'name = "mont"'),
             r"line 1: name 'mont' is that of a design of the catalogue",
         ),
-        ("start_done", "[limits]", "[limits", r"line \d+: this is no TOML"),
+        ("start_done", ("[limits]", "[limits"), r"line \d+: this is no TOML"),
         (
             "start_done",
-            "[parameters]",
-            'protocol = "start-done"\n[reset]\nport = "rst"\n[parameters]',
+            ("[parameters]", 'protocol = "start-done"\n[reset]\nport = "rst"\n[parameters]'),
             r"line 6: protocol, reset: a module .* drop them, and `modexlab new wrapper",
         ),
         (
             "montgomery",
-            "base * 2 ** nbits % mod",
-            "base * 2 ** nbits % modu",
+            ("base * 2 ** nbits % mod", "base * 2 ** nbits % modu"),
             r"line 14: unknown name in the expression .*modu",
         ),
-        ("montgomery", "one = ", "exp = ", r"line 15: there are two of the name exp"),
-        ("montgomery", "[prepare]", "[prepare]\nmore = 1", r"line 13: prepare.* give text or a table"),
+        ("montgomery", ("one = ", "exp = "), r"line 15: there are two of the name exp"),
+        ("montgomery", ("[prepare]", "[prepare]\nmore = 1"), r"line 13: prepare.* give text or a table"),
+        (
+            "gcd",
+            ('"""The functions', 'import nothing\n"""The functions', "oracle.py"),
+            r"line 5: oracle.py cannot be imported: .*oracle.py, line 1: .*No module named 'nothing'",
+        ),
+        (
+            "start_done",
+            ("assign ready", "asign ready", "start_done.v"),
+            r"line 3: Verilator refuses the Verilog: start_done.v:14:\d+: Duplicate declaration",
+        ),
     ],
 )
-def test_errors_name_line_and_remedy(tmp_path, name, old, new, message):
+def test_errors_name_line_and_remedy(edited, name, change, message):
     with pytest.raises(BadInput, match=message):
-        _ = by_manifest(changed(tmp_path, name, (old, new))).at(16).modules
-
-
-def test_verilog_that_verilator_refuses(tmp_path):
-    path = changed(tmp_path, "start_done")
-    verilog = (tmp_path / "start_done.v").read_text()
-    (tmp_path / "start_done.v").write_text(verilog.replace("assign ready", "asign ready"))
-    with pytest.raises(
-        BadInput, match=r"line 3: Verilator refuses the Verilog: start_done.v:14:\d+: Duplicate declaration"
-    ):
-        _ = by_manifest(path).at(16).modules
+        core = edited(name, change)
+        _ = core.modules, core.answers([row.request for row in core.rows()])
 
 
 def test_a_module_in_two_files(tmp_path):
@@ -320,13 +295,11 @@ def test_a_module_in_two_files(tmp_path):
         ForeignChip(by_manifest(path), 16, {}).key()
 
 
-def test_a_refused_write_of_a_bus(tmp_path):
+def test_a_refused_write_of_a_bus(edited):
     """The wrapper stops, which is a hang."""
-    path = changed(tmp_path, "bus")
-    wrapper = tmp_path / "bus_wrapper.v"
-    wrapper.write_text(wrapper.read_text().replace("MODULUS = 8'h10", "MODULUS = 8'h80"))
+    refused = ("MODULUS = 8'h10", "MODULUS = 8'h80", "bus_wrapper.v")
     with pytest.raises(Unanswered, match="bus_wrapper hangs"):
-        by_manifest(path).at(32).counted(5, 3, 7)
+        edited("bus", refused, nbits=32).counted(5, 3, 7)
 
 
 def test_lines_of_a_file():
@@ -342,9 +315,8 @@ def test_the_template_is_a_manifest(tmp_path):
         _ = Manifest.load(path).files
 
 
-def test_the_wrapper_to_begin_with(tmp_path, capsys):
+def test_the_wrapper_to_begin_with(tmp_path, cli):
     """It has the ports of the core; this core needs nothing more than it guesses."""
-    cli = Cli(capsys)
     path = changed(tmp_path, "start_done", ('top = "start_done_wrapper"', 'top = "start_done"'))
     wrapper = cli("new", "wrapper", str(path), "--nbits", "16").out
     assert ".one_i(0 /* TODO: one_i */)" in wrapper and wrapper.count("TODO:") == 1
@@ -365,24 +337,24 @@ def test_a_folder_of_manifests(tmp_path):
         by_manifests([str(tmp_path)])
 
 
-def test_commands(capsys):
-    cli = Cli(capsys)
-    operands = ["--base", "5", "--exp", "3", "--mod", "40503", "--nbits", "16"]
-    result = cli("run", "--design", str(START_DONE), *operands, "--json")
+def test_commands(cli):
+    operands = ("--base", 5, "--exp", 3, "--mod", 40503, "--nbits", 16)
+    run = ("run", "--design", START_DONE, *operands)
+    result = cli(*run, "--json")
     report = result.json()
     assert result.code == 0 and report["ok"] and report["result"] == 125
-    result = cli("run", "--level", "formula", "--design", str(START_DONE), *operands)
-    assert f"{report['cycles']} cycles (measured by running it)" in result.out
-    result = cli("run", "--design", str(START_DONE), *operands, "--level", "cl")
+    assert f"{report['cycles']} cycles (measured by running it)" in cli(*run, "--level", "formula").out
+    result = cli(*run, "--level", "cl")
     assert result.code == 2 and "runs at --level rtl, stage verilog or native, and not at cl" in result.err
-    assert cli("run", "--design", str(START_DONE), *operands, "--level", "fl").code == 0
+    assert cli(*run, "--level", "fl").code == 0
     result = cli("run", *operands)
     assert result.code == 2 and "no design; give one of the catalogue" in result.err
-    result = cli("check", str(ROOT / "tests/data/modexp_plain.json"), "--design", str(START_DONE))
+    result = cli("check", DATA / "modexp_plain.json", "--design", START_DONE)
     assert result.code == 0 and "failed 0" in result.out
-    result = cli("check", "--manifest", str(START_DONE), "--nbits", "16", "--set", "FLAW=1")
+    check = ("check", "--manifest", START_DONE, "--nbits", 16, "--set")
+    result = cli(*check, "FLAW=1")
     assert result.code == 1 and "FAILED zero divisor: 255 ^ 2 mod 65025: expected 0, got 65025" in result.out
-    result = cli("check", "--manifest", str(START_DONE), "--nbits", "16", "--set", "FLAW=2")
+    result = cli(*check, "FLAW=2")
     assert result.code == 2 and "hangs" in result.err
     assert cli("new", "manifest").out == TEMPLATE
 
@@ -440,8 +412,7 @@ def test_what_the_flow_takes():
 
 
 @pytest.mark.regress
-def test_core_alone_through_the_flow(capsys, tmp_path):
-    cli = Cli(capsys)
+def test_core_alone_through_the_flow(cli, tmp_path):
     options = ["--nbits", "8", "--json", "--skip", "equivalence"]
     report = cli("asic", "--design", START_DONE, *options).json()
     assert report["marks"] == [] and report["tests"]["gates"]["failed"] == 0

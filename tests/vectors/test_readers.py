@@ -22,6 +22,20 @@ from tests.paths import DATA
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 
 
+@pytest.fixture(name="read")
+def read_written(tmp_path):
+    """Write a file and load it; what is neither text nor bytes is written as JSON."""
+
+    def read(content, name="vectors"):
+        if not isinstance(content, bytes):
+            content = (content if isinstance(content, str) else json.dumps(content)).encode()
+        path = tmp_path / name
+        path.write_bytes(content)
+        return load(str(path))
+
+    return read
+
+
 def judge(file):
     """Counts by kind of every item, after asserting that golden values agree with the file."""
     counts = Counter()
@@ -91,12 +105,9 @@ def test_with_d_the_private_exponent_is_run(name):
     assert items[0].golden() == items[0].expected
 
 
-def test_a_stripped_header_is_no_obstacle(tmp_path):
+def test_a_stripped_header_is_no_obstacle(read):
     text = (RSA / "FIPS_186-2" / "SigVerPSS_186-3.rsp").read_text()
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    path = tmp_path / "headless.rsp"
-    path.write_text("\n".join(lines))
-    judge(file := load(str(path)))
+    judge(file := read("\n".join(line for line in text.splitlines() if not line.startswith("#"))))
     assert all(item.verdict.claim.startswith("PSS") for item in file.items if isinstance(item, ModExp))
 
 
@@ -149,48 +160,42 @@ PRIVATE_KEYS = {
 }
 
 
-def wycheproof(path, algorithm, group, tests):
-    """Write and load a file of one group."""
-    document = {
-        "algorithm": algorithm,
-        "numberOfTests": len(tests),
-        "testGroups": [{**group, "tests": [{"tcId": i, **test} for i, test in enumerate(tests, 1)]}],
-    }
-    target = path / "vectors.json"
-    target.write_text(json.dumps(document))
-    return load(str(target))
+@pytest.fixture
+def wycheproof(read):
+    """Load a file of one group; tests have an empty message and are valid, unless they say otherwise."""
+
+    def written(algorithm, group, *tests):
+        numbered = [{"tcId": i, "msg": "", "result": "valid", **test} for i, test in enumerate(tests, 1)]
+        groups = [{**group, "tests": numbered}]
+        return read({"algorithm": algorithm, "numberOfTests": len(tests), "testGroups": groups})
+
+    return written
 
 
 @pytest.mark.parametrize("field", PUBLIC_KEYS)
-def test_wycheproof_public_keys(tmp_path, key, field):
-    signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA256())
+def test_wycheproof_public_keys(wycheproof, key, field):
+    signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA256()).hex()
     group = {"type": "RsassaPkcs1Verify", "sha": "SHA-256", field: PUBLIC_KEYS[field](key)}
-    file = wycheproof(
-        tmp_path, "RSASSA-PKCS1-v1_5", group, [{"msg": "", "sig": signature.hex(), "result": "valid"}]
-    )
+    file = wycheproof("RSASSA-PKCS1-v1_5", group, {"sig": signature})
     numbers = key.public_key().public_numbers()
     assert judge(file) == {"ModExp": 1}
     assert (file.items[0].mod, file.items[0].exp) == (numbers.n, numbers.e)
 
 
 @pytest.mark.parametrize("field", PRIVATE_KEYS)
-def test_wycheproof_private_keys(tmp_path, key, field):
+def test_wycheproof_private_keys(wycheproof, key, field):
     scheme = padding.OAEP(mgf=padding.MGF1(hashes.SHA1()), algorithm=hashes.SHA256(), label=b"\1")
     secret = key.public_key().encrypt(b"\2", scheme).hex()
-    group = {
-        "type": "RsaesOaepDecrypt",
-        "sha": "SHA-256",
-        "mgf": "MGF1",
-        "mgfSha": "SHA-1",
-        field: PRIVATE_KEYS[field](key),
-    }
-    tests = [
-        {"msg": "02", "ct": secret, "label": "01", "result": "valid"},
+    group = {"type": "RsaesOaepDecrypt", "sha": "SHA-256", "mgf": "MGF1", "mgfSha": "SHA-1"}
+    group[field] = PRIVATE_KEYS[field](key)
+    file = wycheproof(
+        "RSAES-OAEP",
+        group,
+        {"msg": "02", "ct": secret, "label": "01"},
         {"msg": "02", "ct": secret, "label": "", "result": "invalid"},
         {"msg": "03", "ct": secret, "label": "01", "result": "invalid"},
         {"msg": "02", "ct": "00" + secret, "label": "01", "result": "invalid"},
-    ]
-    file = wycheproof(tmp_path, "RSAES-OAEP", group, tests)
+    )
     assert judge(file) == {"ModExp": 4}
     private = key.private_numbers()
     assert file.items[0].exp == private.d
@@ -200,88 +205,64 @@ def test_wycheproof_private_keys(tmp_path, key, field):
     assert (read.p, read.q) == (primes if field != "privateKey" else (None, None))
 
 
-def test_wycheproof_pss(tmp_path, key):
+def test_wycheproof_pss(wycheproof, key):
     scheme = padding.PSS(mgf=padding.MGF1(hashes.SHA1()), salt_length=11)
     signature = key.sign(b"", scheme, hashes.SHA256()).hex()
     group = {"type": "RsassaPssVerify", "sha": "SHA-256", "mgfSha": "SHA-1", "sLen": 11}
     group["publicKeyPem"] = PUBLIC_KEYS["publicKeyPem"](key)
     tests = [
-        {"msg": "", "sig": signature, "result": "valid"},
+        {"sig": signature},
         {"msg": "00", "sig": signature, "result": "invalid"},
-        {"msg": "", "sig": "00" + signature, "result": "invalid"},
+        {"sig": "00" + signature, "result": "invalid"},
     ]
-    assert judge(wycheproof(tmp_path, "RSASSA-PSS", group, tests)) == {"ModExp": 3}
-    group["sLen"] = 12
-    tests = [{"msg": "", "sig": signature, "result": "invalid"}]
-    assert judge(wycheproof(tmp_path, "RSASSA-PSS", group, tests)) == {"ModExp": 1}
+    assert judge(wycheproof("RSASSA-PSS", group, *tests)) == {"ModExp": 3}
+    longer = wycheproof("RSASSA-PSS", group | {"sLen": 12}, {"sig": signature, "result": "invalid"})
+    assert judge(longer) == {"ModExp": 1}
 
 
-def test_wycheproof_generate(tmp_path, key):
-    signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA224())
+def test_wycheproof_generate(wycheproof, key):
+    signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA224()).hex()
     group = {"type": "RsassaPkcs1Generate", "sha": "SHA-224", "privateKeyPkcs8": _pkcs8(key, DER).hex()}
-    file = wycheproof(
-        tmp_path, "RSASSA-PKCS1-v1_5", group, [{"msg": "", "sig": signature.hex(), "result": "valid"}]
-    )
+    file = wycheproof("RSASSA-PKCS1-v1_5", group, {"sig": signature})
     assert judge(file) == {"ModExp": 1}
     assert file.items[0].exp == key.private_numbers().d
 
 
-def test_wycheproof_plain_powers(tmp_path):
+def test_wycheproof_plain_powers(wycheproof):
     tests = [
-        {"base": "02", "exponent": "0a", "modulus": "03e9", "expected": "17", "result": "valid"},
+        {"base": "02", "exponent": "0a", "modulus": "03e9", "expected": "17"},
         {"base": "02", "exp": "0a", "mod": "03e9", "result": "17"},
     ]
-    assert judge(wycheproof(tmp_path, "ModExp", {"type": "ModExp"}, tests)) == {"ModExp": 2}
+    assert judge(wycheproof("ModExp", {"type": "ModExp"}, *tests)) == {"ModExp": 2}
 
 
-def test_wycheproof_without_rsa(tmp_path):
-    file = wycheproof(
-        tmp_path, "ECDSA", {"type": "EcdsaVerify"}, [{"msg": "", "sig": "00", "result": "valid"}] * 2
-    )
+def test_wycheproof_without_rsa(wycheproof):
+    file = wycheproof("ECDSA", {"type": "EcdsaVerify"}, {"sig": "00"}, {"sig": "00"})
     assert judge(file) == {"not applicable": 2}
     assert "ECDSA has no RSA key" in file.items[0].reason
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "group", "test", "reason"),
+    ("algorithm", "group", "field", "reason"),
     [
+        ("RSASSA-PSS", {"e": "03", "mgfSha": "X"}, "sig", "the hash X is not"),
         (
             "RSASSA-PSS",
-            {"n": "7f", "e": "03", "sha": "SHA-1", "mgfSha": "X"},
-            {"sig": "00"},
-            "the hash X is not",
+            {"e": "03", "sha": "WHIRL-7"},
+            "sig",
+            "the hash WHIRL-7 is not available in this Python",
         ),
-        ("RSASSA-PKCS1-v1_5", {"n": "7f", "d": "03", "sha": "SHA-1"}, {"sig": "00"}, "no public exponent"),
-        ("RSASSA-PKCS1-v1_5", {"n": "7f", "e": "03", "sha": "SHAKE128"}, {"sig": "00"}, "is not defined"),
-        (
-            "RSASSA-PKCS1-v1_5",
-            {"n": "7f", "e": "03", "sha": "SHA-1", "type": "Generate"},
-            {"sig": "00"},
-            "no private",
-        ),
-        (
-            "RSASSA-PKCS1-v1_5",
-            {"n": "7f", "d": "3", "sha": "SHA-1", "type": "Generate"},
-            {"sig": "00"},
-            "too short",
-        ),
-        ("RSAES-PKCS1-v1_5", {"n": "7f", "e": "03"}, {"ct": "00"}, "no private exponent"),
-        (
-            "RSAES-OAEP",
-            {"n": "7f", "d": "03", "sha": "SHA-1", "mgfSha": "X"},
-            {"ct": "00"},
-            "the hash X is not",
-        ),
-        (
-            "RSA",
-            {"n": "7f", "d": "03", "type": "RsaKeyTest"},
-            {"key": "00"},
-            "neither msg and sig nor msg and ct",
-        ),
+        ("RSASSA-PKCS1-v1_5", {"d": "03"}, "sig", "no public exponent"),
+        ("RSASSA-PKCS1-v1_5", {"e": "03", "sha": "SHAKE128"}, "sig", "is not defined"),
+        ("RSASSA-PKCS1-v1_5", {"e": "03", "type": "Generate"}, "sig", "no private"),
+        ("RSASSA-PKCS1-v1_5", {"d": "3", "type": "Generate"}, "sig", "too short"),
+        ("RSAES-PKCS1-v1_5", {"e": "03"}, "ct", "no private exponent"),
+        ("RSAES-OAEP", {"d": "03", "mgfSha": "X"}, "ct", "the hash X is not"),
+        ("RSA", {"d": "03", "type": "RsaKeyTest"}, "key", "neither msg and sig nor msg and ct"),
     ],
 )
-def test_wycheproof_not_applicable(tmp_path, algorithm, group, test, reason):
-    file = wycheproof(tmp_path, algorithm, group, [{"msg": "", "result": "valid", **test}])
+def test_wycheproof_not_applicable(wycheproof, algorithm, group, field, reason):
+    file = wycheproof(algorithm, {"n": "7f", "sha": "SHA-1", **group}, {field: "00"})
     assert isinstance(file.items[0], NotApplicable)
     assert reason in file.items[0].reason
 
@@ -299,9 +280,9 @@ def test_wycheproof_not_applicable(tmp_path, algorithm, group, test, reason):
         ({"keyJwk": {"n": "A"}}, r"keyJwk\.n is not base64url: 'A'"),
     ],
 )
-def test_wycheproof_corrupt_keys(tmp_path, group, message):
+def test_wycheproof_corrupt_keys(wycheproof, group, message):
     with pytest.raises(BadInput, match=message):
-        wycheproof(tmp_path, "RSASSA-PSS", group, [{"msg": "", "sig": "", "result": "valid"}])
+        wycheproof("RSASSA-PSS", group, {"sig": ""})
 
 
 @pytest.mark.parametrize(
@@ -318,112 +299,80 @@ def test_wycheproof_corrupt_keys(tmp_path, group, message):
         ),
     ],
 )
-def test_json_of_another_shape(tmp_path, document, message):
-    path = tmp_path / "vectors.json"
-    path.write_text(json.dumps(document))
+def test_json_of_another_shape(read, document, message):
     with pytest.raises(BadInput, match=message):
-        load(str(path))
-
-
-def test_eip198_absurd_lengths(tmp_path):
-    path = tmp_path / "modexp.json"
-    path.write_text(json.dumps([{"Input": "ff" * 96, "Expected": ""}]))
-    assert load(str(path)).items == [
-        NotApplicable("entry 0", "an operand is announced as wider than 4096 bits")
-    ]
-
-
-def test_a_hash_that_is_not_there(tmp_path, key):
-    group = {"type": "RsassaPkcs1Verify", "sha": "WHIRL-7", "keyPem": PUBLIC_KEYS["keyPem"](key)}
-    file = wycheproof(tmp_path, "RSASSA-PKCS1-v1_5", group, [{"msg": "", "sig": "00", "result": "valid"}])
-    assert file.items[0].reason == "the hash WHIRL-7 is not available in this Python"
+        read(document)
 
 
 # ---- other layouts
 
 
-def test_bn_text_without_blank_lines_and_with_colons(tmp_path):
-    path = tmp_path / "bn.txt"
-    path.write_text(
+def test_bn_text_without_blank_lines_and_with_colons(read):
+    file = read(
         "ModExp: 1\nA: 2\nE: 2\nM: 3\nModExp: 1\nA: 4\nE: 2\nM: 5 # comment\nModMul = 1\nA = 2\nB = 2\nM = 3"
     )
-    assert judge(load(str(path))) == {"ModExp": 2, "ModMul": 1}
+    assert judge(file) == {"ModExp": 2, "ModMul": 1}
 
 
-def test_bn_text_with_comments_inside_a_stanza(tmp_path):
-    """BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line
-    does.
-    """
-    path = tmp_path / "bn.txt"
-    path.write_text(
-        "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = "
-        "3\nM = 7\n"
-    )
-    assert load(str(path)).items == [
-        ModMul("line 1 ModMul", 2, 2, 3, 1),
-        ModMul("line 9 ModMul", 1, 3, 7, 3),
-    ]
+CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
 
 
-def test_a_latin_1_byte_in_a_comment(tmp_path):
-    path = tmp_path / "bn.txt"
-    path.write_bytes(b"# by Koc and G\xf6del\nModMul = 1\nA = 2\nB = 2\nM = 3\n")
-    assert load(str(path)).items == [ModMul("line 2 ModMul", 2, 2, 3, 1)]
+@pytest.mark.parametrize(
+    ("content", "items"),
+    [
+        # BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line does
+        (
+            "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = "
+            "3\nM = 7\n",
+            [ModMul("line 1 ModMul", 2, 2, 3, 1), ModMul("line 9 ModMul", 1, 3, 7, 3)],
+        ),
+        # a byte of Latin-1 in a comment
+        (
+            b"# by Koc and G\xf6del\nModMul = 1\nA = 2\nB = 2\nM = 3\n",
+            [ModMul("line 2 ModMul", 2, 2, 3, 1)],
+        ),
+        ("ModSquare = 1\nA = 4\nM = 5\n", [ModMul("line 1 ModSquare", 4, 4, 5, 1)]),
+        # an object of entries
+        ({"a": {"input": "0x" + CALL, "expected": "0x05"}}, [ModExp("a", 3, 5, 7, 5)]),
+        # a short input is continued by zeros
+        (
+            [{"Input": f"{1:064x}{1:064x}{2:064x}0305e1", "Expected": f"{3**5 % 0xE100:04x}"}],
+            [ModExp("entry 0", 3, 5, 0xE100, 3**5 % 0xE100)],
+        ),
+        (
+            [{"Input": "ff" * 96, "Expected": ""}],
+            [NotApplicable("entry 0", "an operand is announced as wider than 4096 bits")],
+        ),
+    ],
+)
+def test_layouts(read, content, items):
+    assert read(content).items == items
 
 
-def test_bn_text_squares(tmp_path):
-    path = tmp_path / "bn.txt"
-    path.write_text("ModSquare = 1\nA = 4\nM = 5\n")
-    assert load(str(path)).items == [ModMul("line 1 ModSquare", 4, 4, 5, 1)]
-
-
-def test_eip198_object_of_entries(tmp_path):
-    call = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
-    path = tmp_path / "modexp.json"
-    path.write_text(json.dumps({"a": {"input": "0x" + call, "expected": "0x05"}}))
-    assert load(str(path)).items == [ModExp("a", 3, 5, 7, 5)]
-
-
-def test_eip198_short_input_is_continued_by_zeros(tmp_path):
-    path = tmp_path / "modexp.json"
-    path.write_text(
-        json.dumps([{"Input": f"{1:064x}{1:064x}{2:064x}0305e1", "Expected": f"{3**5 % 0xE100:04x}"}])
-    )
-    assert load(str(path)).items == [ModExp("entry 0", 3, 5, 0xE100, 3**5 % 0xE100)]
-
-
-def test_cavp_primes_give_the_private_exponent(tmp_path):
-    text = (DATA / "rsadp_512.rsp").read_text()
-    sigver = (DATA / "sigver_512.rsp").read_text()
+def test_cavp_primes_give_the_private_exponent(read):
+    """Without d; and without primes the public exponent is run."""
+    text, sigver = ((DATA / name).read_text() for name in ("rsadp_512.rsp", "sigver_512.rsp"))
     primes = [line for line in sigver.splitlines() if line.startswith(("p =", "q ="))]
     lines = [line for line in text.splitlines() if not line.startswith("d =")]
-    path = tmp_path / "crt.rsp"
-    path.write_text("\n".join([*lines[:6], *primes, *lines[6:]]))
-    assert judge(load(str(path))) == {"ModExp": 2, "not applicable": 1}
-
-
-def test_cavp_without_d_the_public_exponent_is_run(tmp_path):
-    lines = (DATA / "rsadp_512.rsp").read_text().splitlines()
-    path = tmp_path / "public.rsp"
-    path.write_text("\n".join(line for line in lines if not line.startswith("d =")))
-    file = load(str(path))
+    file = read("\n".join([*lines[:6], *primes, *lines[6:]]))
+    assert judge(file) == {"ModExp": 2, "not applicable": 1}
+    file = read("\n".join(lines))
     assert judge(file) == {"ModExp": 2, "not applicable": 1}
     assert file.items[0].exp == 65537
 
 
-def test_detection_is_by_content(tmp_path):
-    path = tmp_path / "misleading.json"
-    path.write_bytes((DATA / "sigver_512.rsp").read_bytes())
-    assert "CAVP" in load(str(path)).format
-
-
-def test_a_byte_order_mark_is_no_obstacle(tmp_path):
-    path = tmp_path / "bom.json"
-    path.write_bytes(b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes())
-    assert "EIP-198" in load(str(path)).format
+def test_detection_is_by_content(read):
+    assert "CAVP" in read((DATA / "sigver_512.rsp").read_text(), "misleading.json").format
+    marked = b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes()  # a byte order mark is no obstacle
+    assert "EIP-198" in read(marked).format
 
 
 # ---- corrupt files: (file to start from, what is done to it, what the message must say)
+
+
+def replaced(old, new, *count):
+    return lambda text: text.replace(old, new, *count)
+
 
 CORRUPT = {
     "bn: a field is gone": (
@@ -433,10 +382,10 @@ CORRUPT = {
     ),
     "bn: not hexadecimal": (
         "bn_small.txt",
-        lambda text: text.replace("\nB = ", "\nB = 12z"),
+        replaced("\nB = ", "\nB = 12z"),
         r"B of the .* stanza at line \d+ is not a hexa",
     ),
-    "bn: a stray line": ("bn_small.txt", lambda text: text.replace("Sum = 3", "Sum 3"), r"line 5 is neither"),
+    "bn: a stray line": ("bn_small.txt", replaced("Sum = 3", "Sum 3"), r"line 5 is neither"),
     "eip: cut in the middle": (
         "eip198_small.json",
         lambda text: text[:700],
@@ -444,37 +393,37 @@ CORRUPT = {
     ),
     "eip: not hexadecimal": (
         "eip198_small.json",
-        lambda text: text.replace('"Input": "00', '"Input": "xx', 1),
+        replaced('"Input": "00', '"Input": "xx', 1),
         r"entry 0 \(fermat\): Input is not hex",
     ),
     "eip: result of another length": (
         "eip198_small.json",
-        lambda text: text.replace('"Expected": "00', '"Expected": "', 1),
+        replaced('"Expected": "00', '"Expected": "', 1),
         "Expected has .* bytes, but the modulus has",
     ),
     "eip: no result": (
         "eip198_small.json",
-        lambda text: text.replace('"Expected"', '"Unexpected"', 1),
+        replaced('"Expected"', '"Unexpected"', 1),
         r"entry 0 \(fermat\) has no Expected",
     ),
     "wycheproof: not hexadecimal": (
         "wycheproof_signature_512.json",
-        lambda text: text.replace('"sig": "', '"sig": "0', 1),
+        replaced('"sig": "', '"sig": "0', 1),
         r"testGroups\[0\].tests\[0\] \(tcId 1\): sig is not hex",
     ),
     "wycheproof: unknown verdict": (
         "wycheproof_signature_512.json",
-        lambda text: text.replace('"valid"', '"perhaps"'),
+        replaced('"valid"', '"perhaps"'),
         "result is 'perhaps'; it must be one of valid, invalid",
     ),
     "wycheproof: bad modulus": (
         "wycheproof_signature_512.json",
-        lambda text: text.replace('"n": "00', '"n": "0x0g', 1),
+        replaced('"n": "00', '"n": "0x0g', 1),
         r"testGroups\[0\].n is not a hexadecimal number",
     ),
     "cavp: a stray line": (
         "sigver_512.rsp",
-        lambda text: text.replace("SaltVal = 00", "SaltVal", 1),
+        replaced("SaltVal = 00", "SaltVal", 1),
         r"line \d+ is neither `name = value`",
     ),
     "cavp: cut in a test": (
@@ -484,12 +433,12 @@ CORRUPT = {
     ),
     "cavp: cut in a number": (
         "sigver_512.rsp",
-        lambda text: text.replace("Msg = ", "Msg = 1"),
+        replaced("Msg = ", "Msg = 1"),
         r"Msg is not hexadecimal bytes",
     ),
     "cavp: no modulus": (
         "rsadp_512.rsp",
-        lambda text: text.replace("\nn = ", "\nN' = "),
+        replaced("\nn = ", "\nN' = "),
         "has no n in force",
     ),
     "pkcs1: cut in an example": (
@@ -518,24 +467,20 @@ CORRUPT = {
 
 
 @pytest.mark.parametrize("case", CORRUPT)
-def test_corrupt_files(tmp_path, case):
+def test_corrupt_files(read, tmp_path, case):
     name, damage, message = CORRUPT[case]
     text = (DATA / name).read_text()
     damaged = damage(text)
     assert damaged != text or case == "unknown text", "the damage must happen"
-    path = tmp_path / name
-    path.write_text(damaged)
     with pytest.raises(BadInput, match=message) as error:
-        load(str(path))
-    assert str(error.value).startswith(str(path)), "the message names the file"
+        read(damaged, name)
+    assert str(error.value).startswith(str(tmp_path / name)), "the message names the file"
     assert "\n" not in str(error.value)
 
 
-def test_binary_file(tmp_path):
-    path = tmp_path / "vectors.bin"
-    path.write_bytes(b"ModExp\xff\xfe")
+def test_binary_file(read):
     with pytest.raises(BadInput, match="byte 6 is not text"):
-        load(str(path))
+        read(b"ModExp\xff\xfe")
 
 
 def test_missing_file(tmp_path):
