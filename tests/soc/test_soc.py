@@ -29,13 +29,24 @@ MOST_WORDS = 4096 // 32
 ILLEGAL_INSTRUCTION = 2  # the cause of VexRiscv; PicoRV32's interrupt 1
 
 
-def bench_that_prints(directory, monkeypatch, lines):
+@pytest.fixture(name="soc")
+def make_soc(cli):
+    """The command."""
+    return lambda *argv: cli("proc", "soc", *argv)
+
+
+@pytest.fixture(name="printing")
+def bench_that_prints(tmp_path, monkeypatch):
     """In the place of the simulation."""
-    (directory / "lines").write_text(lines)
-    script = directory / "bench"
-    script.write_text(f"#!/bin/sh\ncat {directory / 'lines'}\n")
-    script.chmod(0o755)
-    monkeypatch.setattr(Chip, "model", script)
+
+    def printing(lines):
+        (tmp_path / "lines").write_text(lines)
+        script = tmp_path / "bench"
+        script.write_text(f"#!/bin/sh\ncat {tmp_path / 'lines'}\n")
+        script.chmod(0o755)
+        monkeypatch.setattr(Chip, "model", script)
+
+    return printing
 
 
 def lines_of(results, code):
@@ -50,8 +61,8 @@ def lines_of(results, code):
 
 
 @pytest.mark.regress
-def test_round_trip_of_a_small_chip(cli):
-    result = cli("proc", "soc", "mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
+def test_round_trip_of_a_small_chip(soc):
+    result = soc("mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
     assert result.code == 0
     told = result.json()
     assert (told["ok"], told["exit_code"], told["key_nbits"]) == (True, 0, 16)
@@ -93,36 +104,36 @@ def test_programs_compile_without_a_warning(cpu, interrupt):
     assert 500 < len(image) < 2000 and image[4] not in (0, image[0]), "PicoRV32's interrupts begin at 0x10"
 
 
-def test_a_wrong_result_is_exit_1(cli, tmp_path, monkeypatch):
+def test_a_wrong_result_is_exit_1(soc, printing):
     """Also where the program has not seen it."""
     encrypt, decrypt = works(find("mont").at(16))
-    argv = ("proc", "soc", "mont", "--nbits", 16)
-    bench_that_prints(tmp_path, monkeypatch, "".join(lines_of([encrypt.golden, decrypt.golden], 0)))
-    good = cli(*argv)
+    argv = ("mont", "--nbits", 16)
+    printing("".join(lines_of([encrypt.golden, decrypt.golden], 0)))
+    good = soc(*argv)
     assert good.code == 0
     assert good.out.splitlines()[4].split() == ["encrypt", "ok", "10", "10", "10", "10", "40", "20", "50.0"]
-    bench_that_prints(tmp_path, monkeypatch, "".join(lines_of([encrypt.golden, decrypt.golden ^ 1], 0)))
-    bad = cli(*argv)
+    printing("".join(lines_of([encrypt.golden, decrypt.golden ^ 1], 0)))
+    bad = soc(*argv)
     assert bad.code == 1 and bad.out.splitlines()[5].split()[:2] == ["decrypt", "WRONG"]
-    bench_that_prints(tmp_path, monkeypatch, "".join(lines_of([encrypt.golden], 2)))
-    stopped = cli(*argv)
+    printing("".join(lines_of([encrypt.golden], 2)))
+    stopped = soc(*argv)
     assert stopped.code == 1
     assert "the program ended with exit code 2: decrypt: so it ends" in stopped.out
     assert "decrypt" not in stopped.out.splitlines()[5]
 
 
-def test_a_program_that_does_not_end(cli, tmp_path, monkeypatch):
-    bench_that_prints(tmp_path, monkeypatch, "text encrypt: ok\ncycles 1024\nlimit 99\n")
-    result = cli("proc", "soc", "mont", "--nbits", 16)
+def test_a_program_that_does_not_end(soc, printing):
+    printing("text encrypt: ok\ncycles 1024\nlimit 99\n")
+    result = soc("mont", "--nbits", 16)
     assert result.code == 1 and "Traceback" not in result.err
     assert "the program has not ended after" in result.err and "it printed: encrypt: ok" in result.err
     with pytest.raises(ChipError):
         round_trip(Chip(find("mont").at(16), "vexriscv"), True)
 
 
-def test_calls_of_an_accelerator(cli, tmp_path, monkeypatch):
+def test_calls_of_an_accelerator(soc, printing):
     """The program compiles; responses are compared with those of the function, and all calls must be made."""
-    argv = ("proc", "soc", "--accelerator", EXAMPLES / "inverse", "--nbits", 16)
+    argv = ("--accelerator", EXAMPLES / "inverse", "--nbits", 16)
     accelerator = entry(str(EXAMPLES / "inverse")).at(16)
     answers = accelerator.answers([row.request for row in chips.rows_of(accelerator)])
     assert {status for status, _ in answers} == {0, 1, 3}, "results, and refused requests"
@@ -132,8 +143,8 @@ def test_calls_of_an_accelerator(cli, tmp_path, monkeypatch):
             f"mark 1 {100 * i}\nmark 2 {100 * i + 30 + i}\nword {status}\nword {x ^ change}\n"
             for i, (status, x) in enumerate(answers[:count])
         )
-        bench_that_prints(tmp_path, monkeypatch, f"{lines}stop {code} 999\n")
-        result = cli(*argv)
+        printing(f"{lines}stop {code} 999\n")
+        result = soc(*argv)
         assert result.code == (0 if (change, count) == (0, len(answers)) else 1)
         return [line.split()[-2:] for line in result.out.splitlines() if re.search(r" (ok|WRONG) ", line)]
 
@@ -182,10 +193,10 @@ def test_refusals(cli, argv, message):
 @pytest.mark.parametrize(
     ("name", "nbits"), [("mont", 32), ("mont-ct", 64), ("systolic-002", 72), ("dm-m-000", 32)]
 )
-def test_round_trips(cli, cpu, name, nbits):
+def test_round_trips(soc, cpu, name, nbits):
     """The machine takes the same cycles however the program waits for it."""
     polling, interrupt = (
-        cli("proc", "soc", name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
+        soc(name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
         for wait in ("polling", "interrupt")
     )
     assert polling["ok"] and interrupt["ok"]
@@ -196,7 +207,7 @@ def test_round_trips(cli, cpu, name, nbits):
 @pytest.mark.regress
 @pytest.mark.parametrize("cpu", CPUS)
 @pytest.mark.parametrize("name", ["gcd", "crc", "inverse", "many"])
-def test_calls_of_accelerators(cli, tmp_path, name, cpu):
+def test_calls_of_accelerators(soc, tmp_path, name, cpu):
     folder = EXAMPLES / name
     if name == "many":  # more registers than an exponentiation, and results of several words
         folder = tmp_path / name
@@ -204,7 +215,7 @@ def test_calls_of_accelerators(cli, tmp_path, name, cpu):
         fields = tuple((f"f{i}", 30 + i) for i in range(8))
         for file, text in files(name, fields, (("x", 40), ("y", 7))).items():
             (folder / file).write_text(text)
-    result = cli("proc", "soc", "--accelerator", folder, "--cpu", cpu, "--json")
+    result = soc("--accelerator", folder, "--cpu", cpu, "--json")
     assert result.code == 0
     told = result.json()
     assert told["ok"] and len(told["calls"]) == chips.MOST_ROWS
@@ -212,12 +223,12 @@ def test_calls_of_accelerators(cli, tmp_path, name, cpu):
 
 
 @pytest.mark.regress
-def test_hardware_that_differs_from_its_function(cli, tmp_path):
+def test_hardware_that_differs_from_its_function(soc, tmp_path):
     """The program finds it, and so does the command."""
     shutil.copytree(EXAMPLES / "gcd", tmp_path / "gcd")
     file = tmp_path / "gcd" / "accelerator.py"
     file.write_text(file.read_text().replace("math.gcd(a, b)", "math.gcd(a, b) ^ (b == 2)"))
-    told = cli("proc", "soc", "--accelerator", tmp_path / "gcd", "--json")
+    told = soc("--accelerator", tmp_path / "gcd", "--json")
     assert told.code == 1 and told.json()["exit_code"] == 1
     assert [call["row"] for call in told.json()["calls"] if not call["ok"]] == ["one and two"]
     assert told.json()["text"].count("WRONG") == 1
@@ -250,19 +261,17 @@ def test_errors_on_the_chip(interrupt):
 
 @pytest.mark.regress
 @pytest.mark.parametrize("wait", ["polling", "interrupt"])
-def test_rsa_of_1024_bits(cli, wait):
-    result = cli("proc", "soc", "systolic", "--nbits", 1024, "--wait", wait, "--json").json()
+def test_rsa_of_1024_bits(soc, wait):
+    result = soc("systolic", "--nbits", 1024, "--wait", wait, "--json").json()
     assert result["ok"] and result["key_nbits"] == 1024
     assert result["calls"][1]["machine"] > 0.99 * result["calls"][1]["wait"]
 
 
 @pytest.mark.regress
 @pytest.mark.parametrize("cpu", CPUS)
-def test_the_folder_builds_by_itself(cli, tmp_path, cpu):
+def test_the_folder_builds_by_itself(soc, tmp_path, cpu):
     """With tools alone: the simulation is built anew, and so is the program."""
-    here = cli(
-        "proc",
-        "soc",
+    here = soc(
         "systolic-002",
         "--nbits",
         64,

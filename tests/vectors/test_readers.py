@@ -308,9 +308,8 @@ def test_json_of_another_shape(read, document, message):
 
 
 def test_bn_text_without_blank_lines_and_with_colons(read):
-    file = read(
-        "ModExp: 1\nA: 2\nE: 2\nM: 3\nModExp: 1\nA: 4\nE: 2\nM: 5 # comment\nModMul = 1\nA = 2\nB = 2\nM = 3"
-    )
+    powers = "ModExp: 1\nA: 2\nE: 2\nM: 3\nModExp: 1\nA: 4\nE: 2\nM: 5 # comment\n"
+    file = read(f"{powers}ModMul = 1\nA = 2\nB = 2\nM = 3")
     assert judge(file) == {"ModExp": 2, "ModMul": 1}
 
 
