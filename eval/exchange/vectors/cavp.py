@@ -117,7 +117,8 @@ class _Reader:
             self.key[name] = hex_int(values[name], where)
             if self.key[name] < _LEAST[name]:
                 raise BadInput(
-                    f"{where} is {shown(self.key[name])}, which is in no key; restore the file from its origin"
+                    f"{where} is {shown(self.key[name])}, which is in no key; "
+                    "restore the file from its origin"
                 )
         if record.is_test() or {"n", "d", "e"} <= values.keys():
             self.tests.append((record, dict(self.key)))
