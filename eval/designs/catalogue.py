@@ -36,14 +36,13 @@ from .foreign.foreign import ForeignDesign
 from .foreign.function_core import design_of
 from .foreign.manifest import FILE, Manifest
 from .machine import Design
-from .multipliers import one_modulus, shift_sub
+from .multipliers import bit_serial, one_modulus
 from .multipliers.digit_serial import DIGIT_SERIAL, WORD_SERIAL
 from .multipliers.heap_mont import HEAP_MONT
 from .multipliers.mont_mul_rem import mont_mul_rem
 from .multipliers.mul_rem import MUL_REM, MUL_REM_001
 from .multipliers.multiplier import GATED
 from .multipliers.row_fold import ROW_FOLD
-from .multipliers.serial_mont import MM_MUL, MM_RED
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
 from .own import OwnDesign
 from .scaled_control import SCALED_PROGRAM, of_core
@@ -145,7 +144,7 @@ DESIGNS = (
     ),
     Design(
         "ssmm-004",
-        shift_sub.SHIFT_SUB_004,
+        bit_serial.SHIFT_SUB_004,
         "residue",
         BARE,
         "the paper's Algorithm 6: two shift-sub units, which stop when no ones are left in the multiplier",
@@ -153,7 +152,7 @@ DESIGNS = (
     ),
     Design(
         "mmmul-004",
-        MM_MUL,
+        bit_serial.MM_MUL,
         "montgomery",
         SHIFT_SUB_004,
         "the paper's Algorithm 4: two bit-serial Montgomery units, R^2 mod n by shift-sub from R - n",
@@ -161,7 +160,7 @@ DESIGNS = (
     ),
     Design(
         "mmred-004",
-        MM_RED,
+        bit_serial.MM_RED,
         "montgomery",
         SHIFT_SUB_004,
         "the paper's Algorithm 2: two big multipliers with bit-serial Montgomery reduction",
@@ -169,14 +168,14 @@ DESIGNS = (
     ),
     Design(
         "ssmm",
-        shift_sub.SHIFT_SUB,
+        bit_serial.SHIFT_SUB,
         "residue",
         DIRECT,
         "two shift-sub units of 1, 2, 4, ... bits a cycle, which stop with the highest 1 of the multiplier",
     ),
     Design(
         "ssmm-ct",
-        shift_sub.SHIFT_SUB_CT,
+        bit_serial.SHIFT_SUB_CT,
         "residue",
         DIRECT_CT,
         "shift-sub as a Montgomery ladder, all bits of every number: as many cycles for all exponents",

@@ -5,9 +5,8 @@ from argparse import Namespace
 from ....fl.errors import BadInput, shown
 from ...designs.catalogue import by_paths
 from ...designs.foreign.core import Core
-from ...designs.foreign.corners import Corner
 from ...designs.foreign.foreign import ForeignMachine
-from ...designs.foreign.foreign_chip import ForeignChip
+from ...designs.foreign.foreign_chip import Corner, ForeignChip
 from ...json_values import json_number
 from ...progress import Progress
 from .. import own

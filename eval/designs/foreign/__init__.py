@@ -5,7 +5,6 @@
     core.py           a core behind our streams, in simulation
     foreign.py        the design and its machine, if it is of RSA
     function_core.py  the same for a core of another kind, with a Python function as the oracle
-    corners.py        the table of corners through a core at RTL
     foreign_chip.py   cores for the flow
     wrapper.py        text to begin with: a manifest, and a wrapper in Verilog
 

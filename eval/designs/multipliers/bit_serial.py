@@ -1,18 +1,36 @@
-"""ShiftSub: interleaved multiplication and reduction, a few bits of a factor per cycle."""
+"""Units that take a few bits of a factor a cycle: paper 004's MMMul and MMRed, and ShiftSub, which interleaves
+multiplication and reduction.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from ....cl.serial import ShiftSubCL
-from ....cl.timing import ShiftSubTiming
+from ....cl.serial import SerialMontCL, ShiftSubCL
+from ....cl.timing import SerialMontTiming, ShiftSubTiming
 from ....fl.errors import BadInput
-from ....fl.param import BOOLS, Param, must_divide
+from ....fl.param import BOOLS, Count, Param, must_divide
+from ....rtl.units.mm_mul import MMMul
+from ....rtl.units.mm_red import MMRed
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from .multiplier import Multiplier, Unit, Values, fits_modulus
-from .serial_mont import BITS_PER_CYCLE
+
+BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")
+
+
+def mont_unit(component: type, nbits: int, values: Values) -> Unit:
+    """Both take as long."""
+    bits = values[BITS_PER_CYCLE.name]
+    must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
+    shape = {BITS_PER_CYCLE.name: bits}
+    return Unit(partial(component, **shape), partial(SerialMontCL, **shape), SerialMontTiming(nbits, bits))
+
+
+MM_MUL = Multiplier("MMMul", (BITS_PER_CYCLE,), partial(mont_unit, MMMul))
+MM_RED = Multiplier("MMRed", (BITS_PER_CYCLE,), partial(mont_unit, MMRed))
+
 
 CARRY_SAVE = Param("carry_save", False, BOOLS, "keep sums in carry-save form: no carry runs across the word")
 
