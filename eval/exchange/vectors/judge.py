@@ -28,8 +28,9 @@ from ...lab.schedulers import Report
 from ...progress import after
 from . import encoding
 from .answers import Answers
+from .encoding import Inapplicable
 from .items import Item, ModExp, ModMul, NotApplicable, Verdict
-from .private import NoKey, Protection, private_key
+from .private import Protection, private_key
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -65,37 +66,26 @@ class _Job:
         return self.nbits, (self.operands["base"], self.operands["exp"], self.operands["mod"])
 
 
+@dataclass
 class Judge:
     """A design, and how vectors are run on it."""
 
-    def __init__(
-        self,
-        design: Design,
-        *,
-        level: str = "rtl",
-        stage: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        nbits: int | None = None,
-        reduce: bool = False,
-        limit: int | None = None,
-        jobs: int = 1,
-        protection: Protection | None = None,
-        ledger: Ledger | None = None,
-    ) -> None:
-        """protection: private operations only, by programs that take the key. ledger: keeps the results of a
-        run that is cut short.
-        """
-        self.design = design
-        self.level = level
-        self.stage = stage_at(level, stage)
-        self.settings = dict(settings or {})
-        self.nbits = nbits
-        self.reduce = reduce
-        self.limit = limit
-        self.protection = protection
-        self.answers = Answers(design, self.settings, level, self.stage, jobs, protection, ledger)
-        self._machines: dict[int, Machine] = {}
-        self._unmakeable: dict[int, str] = {}
+    design: Design
+    level: str = "rtl"
+    stage: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    nbits: int | None = None
+    reduce: bool = False
+    limit: int | None = None
+    jobs: int = 1
+    protection: Protection | None = None  # private operations only, by programs that take the key
+    ledger: Ledger | None = None  # keeps the results of a run that is cut short
+
+    def __post_init__(self) -> None:
+        self.stage = stage_at(self.level, self.stage)
+        self.answers = Answers(
+            self.design, self.settings, self.level, self.stage, self.jobs, self.protection, self.ledger
+        )
 
     def run(
         self, files: Sequence[Sequence[Item]], progress: Report = lambda done, total: None
@@ -116,14 +106,14 @@ class Judge:
         plans: list[_Job | Outcome] = []
         usable = 0
         for item in items:
-            plan = self._plan(item)
-            if isinstance(plan, str):
-                plans.append(Outcome(item, "skipped", plan))
-            elif self.limit is not None and usable >= self.limit:
-                plans.append(Outcome(item, "beyond"))
-            else:
-                usable += 1
-                plans.append(plan)
+            try:
+                plan = self._plan(item)
+            except Inapplicable as reason:
+                plans.append(Outcome(item, "skipped", str(reason)))
+                continue
+            beyond = self.limit is not None and usable >= self.limit
+            plans.append(Outcome(item, "beyond") if beyond else plan)
+            usable += 1
         return plans
 
     def _judged(self, jobs: Sequence[_Job], progress: Callable[[int], None]) -> dict[_Job, Outcome]:
@@ -142,64 +132,64 @@ class Judge:
             progress(len(outcomes))
         return outcomes
 
-    def _plan(self, item: Item) -> _Job | str:
-        """The job for an item, or the reason why there is none."""
+    def _plan(self, item: Item) -> _Job:
+        """The job for an item; Inapplicable if there is none."""
         if isinstance(item, NotApplicable):
-            return item.reason
+            raise Inapplicable(item.reason)
         key = None
         if self.protection is not None:
-            try:
-                key = private_key(item, primes=self.protection.wants_primes)
-            except NoKey as error:
-                return str(error)
+            key = private_key(item, primes=self.protection.wants_primes)
         names = (
             {"base": item.base, "exp": item.exp} if isinstance(item, ModExp) else {"a": item.a, "b": item.b}
         )
         if item.mod == 0:
-            return MEANING[Status.ZERO_MODULUS]
-        if item.mod < 0 and not self.reduce:
-            return "the modulus is negative"
+            raise Inapplicable(MEANING[Status.ZERO_MODULUS])
         if item.mod < 0:
+            if not self.reduce:
+                raise Inapplicable("the modulus is negative")
             item = replace(item, mod=-item.mod)  # the residues are the same
         if self.reduce:
             names = {name: value if name == "exp" else value % item.mod for name, value in names.items()}
         if any(value < 0 for value in names.values()):
-            return "an operand is negative"
-        length = max(value.bit_length() for value in (item.mod, *names.values()))
-        if length > MAX_NBITS:
-            return f"wider than {MAX_NBITS} bits"
-        if self.nbits is not None and length > self.nbits:
-            return f"wider than the {self.nbits} bits of --nbits"
-        of_key = self._carried(key)
-        widest = max(map(int.bit_length, of_key), default=0)
-        if widest > (self.nbits or MAX_NBITS):
-            return (
-                f"a number of the key is too long for {self.nbits or MAX_NBITS} bits, or a prime for "
-                "half of them"
-            )
-        nbits = self.nbits or self.design.width_for(item.mod, *names.values(), *of_key)
-        if reason := self._cannot_make(nbits):
-            return reason
-        if self.nbits is None and item.mod.bit_length() > self._machine(nbits).modulus_nbits:
-            nbits += WORD_NBITS  # a machine whose moduli are a little shorter than its width
-            if nbits > MAX_NBITS:
-                return f"no {self.design.name} takes a modulus of {item.mod.bit_length()} bits"
-            if reason := self._cannot_make(nbits):
-                return reason
+            raise Inapplicable("an operand is negative")
+        nbits = self._width(item.mod, names, self._carried(key))
         if isinstance(item, ModMul) and not self.design.plain_unit:
-            return f"the multiplier of {self.design.name} alone does not take any modulus"
+            raise Inapplicable(f"the multiplier of {self.design.name} alone does not take any modulus")
+        job = _Job(item, nbits, {**names, "mod": item.mod})
         if key is not None:
             if names["base"] >= item.mod:  # a machine that would take it as well could not check its result
-                return MEANING[Status.BASE_TOO_LARGE]
+                raise Inapplicable(MEANING[Status.BASE_TOO_LARGE])
             self.answers.keys.setdefault((names["exp"], item.mod), key)
-            return _Job(item, nbits, {**names, "mod": item.mod})
+            return job
+        machine = self._machine(nbits)
         for factor in [value for name, value in names.items() if name != "exp"]:
-            status = self._machine(nbits).check(factor, names.get("exp", 1), item.mod)
+            operands = (factor, names.get("exp", 1), item.mod)
+            status = machine.check(*operands)
             if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
-                return "a factor is not below the modulus"
+                raise Inapplicable("a factor is not below the modulus")
             if status is not Status.OK:
-                return self._machine(nbits).refusal(factor, names.get("exp", 1), item.mod)
-        return _Job(item, nbits, {**names, "mod": item.mod})
+                raise Inapplicable(machine.refusal(*operands))
+        return job
+
+    def _width(self, mod: int, names: Mapping[str, int], of_key: Sequence[int]) -> int:
+        """The width of the machine for these numbers; Inapplicable if there is none."""
+        length = max(value.bit_length() for value in (mod, *names.values()))
+        if length > MAX_NBITS:
+            raise Inapplicable(f"wider than {MAX_NBITS} bits")
+        if self.nbits is not None and length > self.nbits:
+            raise Inapplicable(f"wider than the {self.nbits} bits of --nbits")
+        most = self.nbits or MAX_NBITS
+        if any(number.bit_length() > most for number in of_key):
+            raise Inapplicable(
+                f"a number of the key is too long for {most} bits, or a prime for half of them"
+            )
+        nbits = self.nbits or self.design.width_for(mod, *names.values(), *of_key)
+        if mod.bit_length() > self._machine(nbits).modulus_nbits and self.nbits is None:
+            nbits += WORD_NBITS  # a machine whose moduli are a little shorter than its width
+            if nbits > MAX_NBITS:
+                raise Inapplicable(f"no {self.design.name} takes a modulus of {mod.bit_length()} bits")
+            self._machine(nbits)
+        return nbits
 
     def _carried(self, key: RSAKey | None) -> list[int]:
         """Numbers as long as the machine must be for what a request has of a key: by CRT primes, each in half
@@ -211,21 +201,13 @@ class Judge:
         return [key.e, (1 << 2 * longest) - 1]
 
     def _machine(self, nbits: int) -> Machine:
-        if nbits not in self._machines:
-            self._machines[nbits] = self.design.at(nbits, **self.answers.settings_at(nbits))
-        return self._machines[nbits]
-
-    def _cannot_make(self, nbits: int) -> str:
-        """Why the design does not exist at a width; empty if it does. What the user asked for must exist."""
-        if nbits not in self._unmakeable:
-            try:
-                self._machine(nbits)
-                self._unmakeable[nbits] = ""
-            except BadInput as error:
-                if self.settings or self.nbits is not None:
-                    raise
-                self._unmakeable[nbits] = f"{self.design.name} does not exist at {nbits} bits: {error}"
-        return self._unmakeable[nbits]
+        """The machine of a width; Inapplicable without one, unless the user asked for it."""
+        try:
+            return self.design.at(nbits, **self.answers.settings_at(nbits))
+        except BadInput as error:
+            if self.settings or self.nbits is not None:
+                raise
+            raise Inapplicable(f"{self.design.name} does not exist at {nbits} bits: {error}") from None
 
     def _unpadded(self, jobs: Sequence[_Job]) -> dict[_Job, Opened]:
         """Return the results of the unpadding unit for PKCS#1 v1.5 encodings, at the judge's level."""

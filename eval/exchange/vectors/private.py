@@ -15,6 +15,7 @@ from ....fl.errors import BadInput
 from ....fl.rsa_keys import RSAKey
 from ...designs.machine import Design
 from ...designs.protection import private_settings
+from .encoding import Inapplicable
 from .items import ModExp, ModMul
 from .numbers import Key
 
@@ -53,19 +54,15 @@ class Protection:
         return [*["CRT"] * self.crt, *blind.get(self.blind, [f"{self.blind} blinded"]), *checked]
 
 
-class NoKey(BadInput):
-    """A vector without a private key that a program takes; the message is the reason."""
-
-
 def private_key(item: ModExp | ModMul, *, primes: bool) -> RSAKey:
-    """The key of a private operation, with its primes if they are wanted; NoKey if there is none."""
+    """The key of a private operation, with its primes if they are wanted; Inapplicable if there is none."""
     if isinstance(item, ModMul):
-        raise NoKey("no private key: it is a product")
+        raise Inapplicable("no private key: it is a product")
     if item.key is None:
-        raise NoKey("no private key: the vector has none, or asks for the public exponent")
+        raise Inapplicable("no private key: the vector has none, or asks for the public exponent")
     made = _made(item.key, primes)
     if isinstance(made, str):
-        raise NoKey(made)
+        raise Inapplicable(made)
     return made
 
 
