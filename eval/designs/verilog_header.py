@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pymtl3 import Component
 
     from ...rtl.sim.ports import Message
-    from .runnable import Runnable
 
 PROTOCOL = """\
 Protocol: clk rising edge; reset is synchronous and active high. Both streams are val/rdy: a message moves
@@ -81,17 +80,6 @@ def folded(line: str) -> list[str]:
 def wrapped(text: str, indent: int) -> list[str]:
     """Lines of a header, the later ones indented."""
     return textwrap.wrap(text, LONGEST - 1, subsequent_indent=" " * indent)
-
-
-def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterator[str]:
-    """The width and the parameters of a machine, or only some of these, with what they mean."""
-    helps = {param.name: without_paths(param.help) for param in machine.design.params}
-    yield f"  nbits = {machine.nbits}: width of the operands"
-    for name, value in machine.parameters.items():
-        if only is not None and name not in only:
-            continue
-        long = isinstance(value, int) and value.bit_length() > 64
-        yield from wrapped(f"  {name} = {hex(value) if long else value}: {helps[name]}", 6)
 
 
 def without_paths(text: str) -> str:

@@ -1,6 +1,7 @@
 """Proofs, leakage tests and fault campaigns of accelerators outside the repository."""
 
 import itertools
+import shutil
 import zlib
 
 import modexlab
@@ -34,19 +35,24 @@ def proved(design, *wanted):
     return list(prove(found, SECONDS, lambda _: lambda *_: None))
 
 
-def edited(folder, old, new, file="accelerator.py"):
-    """The design of a folder after a replacement."""
-    text = (folder / file).read_text()
-    assert old in text
-    (folder / file).write_text(text.replace(old, new))
-    return modexlab.accelerator(folder)
+@pytest.fixture(name="edited")
+def edit_copies(tmp_path):
+    """The design of an example, or of a new adder called gcd, after replacements, which stay."""
 
+    def edited(name, old, new, file="accelerator.py"):
+        folder = tmp_path / name
+        if folder.exists():
+            pass
+        elif name == "gcd":
+            written(folder)
+        else:
+            shutil.copytree(EXAMPLES / name, folder)
+        text = (folder / file).read_text()
+        assert old in text
+        (folder / file).write_text(text.replace(old, new))
+        return modexlab.accelerator(folder)
 
-def copied(name, folder):
-    folder.mkdir()
-    for file in (EXAMPLES / name).glob("*.py"):
-        (folder / file.name).write_text(file.read_text())
-    return folder
+    return edited
 
 
 # ---- proofs
@@ -81,14 +87,13 @@ def test_state_between_requests_is_no_matter():
     assert [proof.outcome.verdict for proof in proved(design, "protocol", "time")] == [PROVED, PROVED]
 
 
-def test_a_promise_of_constant_time(tmp_path):
+def test_a_promise_of_constant_time(edited):
     """It is proved of an adder, and no longer once a request of zeros takes another way."""
-    folder = written(tmp_path / "gcd")
-    design = edited(folder, 'name = "gcd"', 'name = "gcd"\n    steady = ("a", "b")')
+    design = edited("gcd", 'name = "gcd"', 'name = "gcd"\n    steady = ("a", "b")')
     (proof,) = proved(design, "time")
     assert proof.outcome.verdict == PROVED and design.at(8).constant_time
     assert proof.check.says == "as many cycles for all a, b"
-    design = edited(folder, "elif s.state == CALC:\n                s.state", CALC_WAITS, "rtl.py")
+    design = edited("gcd", "elif s.state == CALC:\n                s.state", CALC_WAITS, "rtl.py")
     (proof,) = proved(design, "time")
     assert proof.outcome.verdict == REFUTED
     verdict = proof.of(Subject.of(design.at(8)))
@@ -101,13 +106,12 @@ CALC_WAITS = """elif (s.state == CALC) & (s.a == 77) & (s.total != s.a + s.b):
                 s.state"""
 
 
-def test_a_promise_beside_the_secret(tmp_path):
+def test_a_promise_beside_the_secret(edited):
     """Inverse promises nothing of `a`; that it promises its modulus is a lie."""
-    folder = copied("inverse", tmp_path / "inverse")
-    (proof,) = proved(modexlab.accelerator(folder), "time")
+    (proof,) = proved(modexlab.accelerator(INVERSE), "time")
     one, other = proof.outcome.counterexample
     assert one["m"] == other["m"] and one["a"] != other["a"] and one["cycles"] != other["cycles"]
-    design = edited(folder, 'secret = ("a",)', 'secret = ("a",)\n    steady = ("m",)')
+    design = edited("inverse", 'secret = ("a",)', 'secret = ("a",)\n    steady = ("m",)')
     both = proved(design, "time")
     verdicts = [proof.of(Subject.of(design.at(8))) for proof in both]
     assert [(verdict.name, verdict.verdict, verdict.by_nature) for verdict in verdicts] == [
@@ -118,9 +122,9 @@ def test_a_promise_beside_the_secret(tmp_path):
     assert one["a"] == other["a"] and one["m"] != other["m"]
 
 
-def test_of_wide_requests_some_run_first(tmp_path):
+def test_of_wide_requests_some_run_first():
     """Among 2^64 requests, two with the same modulus are found by simulation."""
-    (check,) = checks(modexlab.accelerator(EXAMPLES / "inverse").at(32), ["time"])
+    (check,) = checks(modexlab.accelerator(INVERSE).at(32), ["time"])
     outcome = check.run(SECONDS, lambda *_: None)
     one, other = outcome.counterexample
     assert outcome.verdict == REFUTED and one["m"] == other["m"] and one["cycles"] != other["cycles"]
@@ -140,15 +144,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("mistake", BROKEN)
-def test_broken_protocols_are_refuted(tmp_path, mistake):
-    folder = written(tmp_path / "gcd")
-    (proof,) = proved(edited(folder, *BROKEN[mistake], "rtl.py"), "protocol")
+def test_broken_protocols_are_refuted(edited, mistake):
+    (proof,) = proved(edited("gcd", *BROKEN[mistake], "rtl.py"), "protocol")
     assert proof.outcome.verdict == REFUTED
 
 
-def test_a_secret_that_is_no_field(tmp_path):
-    folder = copied("inverse", tmp_path / "inverse")
-    design = edited(folder, 'secret = ("a",)', 'secret = ("key",)')
+def test_a_secret_that_is_no_field(edited):
+    design = edited("inverse", 'secret = ("a",)', 'secret = ("key",)')
     with pytest.raises(modexlab.BadInput, match="secret or steady has 'key', which is no field of a request"):
         design.at(8)
 
@@ -166,7 +168,8 @@ def test_options_of_rsa(cli, option):
 def test_leak(cli, tmp_path):
     """The time of inverse tells of its number under the same modulus; registers with it."""
     picture = tmp_path / "curve.svg"
-    result = cli("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "-o", picture)
+    leakage = ("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400)
+    result = cli(*leakage, "-o", picture)
     assert result.code == 1 and "its time tells of field a, and its power" in result.out
     assert "other fields held" in result.out and "no: nothing is promised for a" in result.out
     assert "field a fixed against random" in picture.read_text()
@@ -175,31 +178,27 @@ def test_leak(cli, tmp_path):
     assert len({modulus for _, modulus in drawn}) == 1 < len({number for number, _ in drawn})
     assert not any(compared.machine.check(*request) for request in drawn)
     cycles = {compared.machine.cycles(*request) for request in drawn}
-    told = cli("attack", "leakage", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "--json").json()[
-        "time"
-    ]
+    told = cli(*leakage, "--json").json()["time"]
     # an operation lasts a cycle longer than its formula, in which the next request is offered
     assert set(told["by_the_secret_alone"]) >= {count + 1 for count in cycles}
 
 
-def test_a_leak_by_power_alone(tmp_path):
+def test_a_leak_by_power_alone(edited):
     """An adder takes as many cycles for all numbers; its registers tell of a secret one."""
-    folder = written(tmp_path / "gcd")
-    design = edited(folder, 'name = "gcd"', 'name = "gcd"\n    secret = steady = ("a",)')
+    design = edited("gcd", 'name = "gcd"', 'name = "gcd"\n    secret = steady = ("a",)')
     found = assess(ComparedFields(design.at(8)), 400)
     assert found.power_leaks and not found.time_leaks and not found.told_apart
     assert found.compared.promise == "yes: the same number of cycles for all a"
     assert "total" in {register for register, _ in found.blame()}
-    blind = edited(folder, "s.total <<= s.a + s.b", "s.total <<= s.b", "rtl.py")
+    blind = edited("gcd", "s.total <<= s.a + s.b", "s.total <<= s.b", "rtl.py")
     with pytest.raises(NoMeasurement, match="gcd answered"):
         assess(ComparedFields(blind.at(8)), 400)
 
 
-def test_state_between_operations(tmp_path):
+def test_state_between_operations(edited):
     """Answers are those of a run without a reset."""
-    folder = copied("crc", tmp_path / "crc")
     design = edited(
-        folder, "usual_nbits = 32", 'usual_nbits = 32\n    secret = ("data",)\n    steady = ("first", "data")'
+        "crc", "usual_nbits = 32", 'usual_nbits = 32\n    secret = ("data",)\n    steady = ("first", "data")'
     )
     found = {}
     for seed in range(1, 5):
@@ -210,15 +209,12 @@ def test_state_between_operations(tmp_path):
     assert not found[0].leaks  # the bytes before hide it
 
 
-def test_nothing_secret(cli, tmp_path):
-    error = cli.fails("attack", "leakage", "--accelerator", GCD)
+def test_nothing_secret(cli, edited):
+    leakage = ("attack", "leakage", "--accelerator")
+    error = cli.fails(*leakage, GCD)
     assert "gcd has no secret fields" in error and 'secret = ("a",)' in error
-    assert "--fixed is for RSA machines" in cli.fails(
-        "attack", "leakage", "--accelerator", INVERSE, "--fixed", "message"
-    )
-    refusing = edited(
-        copied("inverse", tmp_path / "inverse"), "m = generator.getrandbits(self.nbits) | 1", "m = 2"
-    )
+    assert "--fixed is for RSA machines" in cli.fails(*leakage, INVERSE, "--fixed", "message")
+    refusing = edited("inverse", "m = generator.getrandbits(self.nbits) | 1", "m = 2")
     with pytest.raises(modexlab.BadInput, match=r"refuses 10,000 requests that drawn\(\) makes"):
         next(ComparedFields(refusing.at(8)).operations())
 
@@ -234,9 +230,9 @@ def test_faults(cli):
     assert found["flip_flops"] == 18 and found["possible"] == found["injected"] == 18 * found["cycles"]
     assert found["caught"] == 0 < found["hang"] and found["wrong_result"] > found["injected"] // 10
     assert {row["register"]: row["nbits"] for row in found["registers"]} == {"a": 8, "b": 8, "state": 2}
+    gcd = modexlab.accelerator(GCD).at(8)
     assert found["cycles"] == max(
-        modexlab.accelerator(GCD).at(8).cycles(*operation.request)
-        for operation in FaultCampaign(modexlab.accelerator(GCD).at(8)).operations
+        gcd.cycles(*operation.request) for operation in FaultCampaign(gcd).operations
     )
 
 
@@ -266,8 +262,8 @@ def test_faults_of_an_accelerator_with_state():
     assert campaign.counts[Effect.WRONG] > 0 == campaign.counts[Effect.CAUGHT]
 
 
-def test_a_wrong_accelerator_has_no_campaign(tmp_path):
-    design = edited(written(tmp_path / "gcd"), "total = a + b", "total = a + b + 1")
+def test_a_wrong_accelerator_has_no_campaign(edited):
+    design = edited("gcd", "total = a + b", "total = a + b + 1")
     with pytest.raises(NoMeasurement, match="without a fault gcd answers"):
         FaultCampaign(design.at(8))
     with pytest.raises(modexlab.BadInput, match="--operations 0"):

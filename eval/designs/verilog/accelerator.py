@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from ....fl.status import Status
 from ..interfaces import DEFAULT, Interface
-from ..verilog_header import parameters, verilog_file, wrapped
+from ..verilog_header import verilog_file, without_paths, wrapped
 
 if TYPE_CHECKING:
     from ..runnable import Runnable
@@ -33,6 +34,17 @@ def verilog(accelerator: Runnable, interface: str = DEFAULT.name) -> str:
         parameters(accelerator),
         lambda: [*chosen.protocol(component, accelerator.shape), *(statuses if len(known) > 1 else ())],
     )
+
+
+def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterator[str]:
+    """The width and the parameters of a machine, or only some of these, with what they mean."""
+    helps = {param.name: without_paths(param.help) for param in machine.design.params}
+    yield f"  nbits = {machine.nbits}: width of the operands"
+    for name, value in machine.parameters.items():
+        if only is not None and name not in only:
+            continue
+        long = isinstance(value, int) and value.bit_length() > 64
+        yield from wrapped(f"  {name} = {hex(value) if long else value}: {helps[name]}", 6)
 
 
 def codes(accelerator: Runnable, interface: Interface) -> dict[int, str]:

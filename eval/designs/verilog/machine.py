@@ -11,8 +11,9 @@ from ....fl.errors import BadInput
 from ....fl.program.ir import Check
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..interfaces import find as find_interface
-from ..verilog_header import PROTOCOL, folded, messages, paragraphs, parameters, verilog_file, wrapped
+from ..verilog_header import PROTOCOL, folded, messages, paragraphs, verilog_file, wrapped
 from . import accelerator
+from .accelerator import parameters
 
 if TYPE_CHECKING:
     from ....fl.status import Status

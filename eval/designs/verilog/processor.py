@@ -16,7 +16,8 @@ from ....proc.core.parameters import check_units
 from ....proc.software.memory import BUS_BASE
 from ..interfaces import AXI4LITE
 from ..soc_system import Xcel
-from ..verilog_header import bus, fields, parameters, registers, verilog_file, wrapped
+from ..verilog_header import bus, fields, registers, verilog_file, wrapped
+from .accelerator import parameters
 
 if TYPE_CHECKING:
     from pymtl3 import Component
