@@ -1,5 +1,5 @@
-"""Units that take a few bits of a factor a cycle: paper 004's MMMul and MMRed, and ShiftSub, which interleaves
-multiplication and reduction.
+"""Multipliers of a few bits a cycle: paper 004's MMMul and MMRed, and ShiftSub, which reduces while
+it multiplies.
 """
 
 from __future__ import annotations
