@@ -319,7 +319,7 @@ CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
 @pytest.mark.parametrize(
     ("content", "items"),
     [
-        # BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line does
+        # BoringSSL's mod_mul_tests.txt: a comment alone on its line ends no stanza; an empty line does
         (
             "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = "
             "3\nM = 7\n",
