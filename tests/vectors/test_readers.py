@@ -321,8 +321,8 @@ CALL = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
     [
         # BoringSSL's mod_mul_tests.txt: a comment alone on its line ends no stanza; an empty line does
         (
-            "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = "
-            "3\nM = 7\n",
+            "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n"
+            "# next\nModMul = 3\nA = 1\nB = 3\nM = 7\n",
             [ModMul("line 1 ModMul", 2, 2, 3, 1), ModMul("line 9 ModMul", 1, 3, 7, 3)],
         ),
         # a byte of Latin-1 in a comment
