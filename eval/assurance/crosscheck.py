@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -22,14 +22,12 @@ from ..lab import keys
 from ..lab.asic_run import run_asic, targets
 from ..lab.campaign import Campaign, Results, Task
 from ..lab.flow_settings import EQUIVALENCE, check_flow
+from ..lab.ledger.ledger import Ledger
+from ..lab.point import Point
 from ..lab.schedulers import Here, Report
+from ..lab.space import Space
 from ..lab.stages import FLOW, LAYOUT
-
-if TYPE_CHECKING:
-    from ..lab.ledger.ledger import Ledger
-    from ..lab.point import Point
-    from ..lab.space import Space
-    from ..progress import Progress
+from ..progress import Progress
 
 PLACES = (FLOW, LAYOUT)
 

@@ -146,39 +146,60 @@ class _Families:
         legend = {"title": None, "values": PRESENT}
         return {"field": "family", "type": "nominal", "scale": self._scales[channel], "legend": legend}
 
+    @property
+    def signs(self) -> Spec:
+        """The encoding of points."""
+        return {"color": self["color"], "shape": self["shape"]}
+
 
 POINT: Spec = {"type": "point", "filled": True, "size": POINT_SIZE}
 HOLLOW: Spec = {"type": "point", "filled": False, "strokeWidth": 2, "size": 90}  # a published figure
 PALE: Spec = {"test": "datum.stale", "value": 0.35}
+RANK: Spec = {"field": "rank", "type": "quantitative"}  # the order of parts of a bar
 
 
-def _opacity(otherwise: float) -> Spec:
+def _opacity(otherwise: float = 0.95) -> Spec:
     """Paler if out of date."""
     return {"condition": PALE, "value": otherwise}
 
 
-def _name(field: str, here: Spec, colours: Colours) -> Spec:
-    """The mark and encoding of a name at a point."""
+def _layer(mark: Spec, encoding: Spec, where: str | Sequence[Spec] = (), name: str = "") -> Spec:
+    """A layer of the records that pass a test, or come out of transforms."""
+    transform = [{"filter": where}] if isinstance(where, str) else list(where)
+    return {
+        **({"name": name} if name else {}),
+        **({"transform": transform} if transform else {}),
+        "mark": mark,
+        "encoding": encoding,
+    }
+
+
+def _names(field: str, here: Spec, colours: Colours, where: str | Sequence[Spec]) -> Spec:
+    """A layer of names at points."""
     mark = {"type": "text", "fontSize": 10.5, "color": colours("ink-2")}
-    return {"mark": mark, "encoding": {**here, "text": {"field": field}}}
-
-
-def _only(test: str) -> Spec:
-    """A layer of the records that pass a test."""
-    return {"transform": [{"filter": test}]}
+    return _layer(mark, {**here, "text": {"field": field}}, where, "names")
 
 
 def _reference(value: int, colours: Colours) -> Spec:
     """A vertical line to compare with."""
-    return {
-        "mark": {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1},
-        "encoding": {"x": {"datum": value, "type": "quantitative"}},
-    }
+    mark = {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1}
+    return _layer(mark, {"x": {"datum": value, "type": "quantitative"}})
 
 
 def _tick(colours: Colours) -> Spec:
     """A tick across a bar."""
     return {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}}
+
+
+def _layers(data: str, height: int | Spec, layers: Sequence[Spec], **more: Any) -> Spec:
+    """A chart of layers over the same data."""
+    return {"data": {"name": data}, "height": height, "layer": layers, **more}
+
+
+def _nominal(field: str, domain: Sequence[str], looks: Sequence[str]) -> Spec:
+    """A channel with a look for each value of a field."""
+    scale = {"domain": list(domain), "range": list(looks)}
+    return {"field": field, "type": "nominal", "title": None, "scale": scale}
 
 
 def scatter(families: Sequence[str], colours: Colours) -> Spec:
@@ -187,8 +208,7 @@ def scatter(families: Sequence[str], colours: Colours) -> Spec:
     here: Spec = {"x": _log("@x", "@xhead", padding=24), "y": _log("@y", "@yhead", padding=24)}
     shown: Spec = {
         **here,
-        "color": family["color"],
-        "shape": family["shape"],
+        **family.signs,
         "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
     }
     # from left to right in each group: those that are lower than all before (less is better on every axis:
@@ -205,7 +225,7 @@ def scatter(families: Sequence[str], colours: Colours) -> Spec:
     # design at several clocks only the first, as they may lie close
     published = "datum.kind === 'published'"
     twin = {"test": "datum.kind === 'twin'"}
-    named = [
+    named: list[Spec] = [
         {"joinaggregate": [{"op": "count", "as": "points"}]},
         {"filter": f"{published} || !datum.off"},
         *front[1:3],
@@ -219,37 +239,28 @@ def scatter(families: Sequence[str], colours: Colours) -> Spec:
         {"joinaggregate": [{"op": "count", "as": "many"}], "groupby": ["kind"]},
         {"filter": f"{published} || datum.many <= {MOST_LABELS} || datum.points <= {FEW}"},
     ]
-    return {
-        "data": {"name": "points"},
-        "transform": [{"filter": "datum['@x'] > 0 && datum['@y'] > 0"}],
-        "height": 340,
-        "layer": [
-            {
-                "name": "front",
-                "transform": front,
-                "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2},
-                "encoding": {**here, "detail": {"field": "group"}, "color": {"value": colours("ink-2")}},
-            },
-            {
-                "name": "published",
-                **_only(published),
-                "mark": {**HOLLOW, "opacity": 1},
-                "encoding": shown,
-            },
-            {
-                "name": "points",
-                **_only("datum.kind !== 'published'"),
-                "mark": POINT,
-                "encoding": {
-                    **shown,
-                    "stroke": {"condition": {**twin, "value": colours("ink")}, "value": colours("paper")},
-                    "strokeWidth": {"condition": {**twin, "value": 1.6}, "value": 0.6},
-                    "opacity": _opacity(0.9),
-                },
-            },
-            {"name": "names", "transform": named, **_name("label", here, colours)},
-        ],
+    outlined = {
+        **shown,
+        "stroke": {"condition": {**twin, "value": colours("ink")}, "value": colours("paper")},
+        "strokeWidth": {"condition": {**twin, "value": 1.6}, "value": 0.6},
+        "opacity": _opacity(0.9),
     }
+    return _layers(
+        "points",
+        340,
+        [
+            _layer(
+                {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2},
+                {**here, "detail": {"field": "group"}, "color": {"value": colours("ink-2")}},
+                front,
+                "front",
+            ),
+            _layer({**HOLLOW, "opacity": 1}, shown, published, "published"),
+            _layer(POINT, outlined, "datum.kind !== 'published'", "points"),
+            _names("label", here, colours, named),
+        ],
+        transform=[{"filter": "datum['@x'] > 0 && datum['@y'] > 0"}],
+    )
 
 
 def _line_ends(here: Spec, height: int, fields: Sequence[str], only: str, colours: Colours) -> list[Spec]:
@@ -296,26 +307,18 @@ def _line_ends(here: Spec, height: int, fields: Sequence[str], only: str, colour
         {"calculate": "exp(((datum.low + datum.high) / 2 + datum.rank) * datum.pitch)", "as": "place"},
         {"calculate": " + ".join(["datum.label", *map(distinguished, more)]), "as": "text"},
     ]
+    quiet = colours("ink-2")
+    tie = {"type": "rule", "strokeWidth": 0.7, "color": quiet, "xOffset": 6, "x2Offset": 19}
+    label = {"type": "text", "align": "left", "baseline": "middle", "dx": 22, "fontSize": 10.5}
     place = {**here["y"], "field": "place"}
     return [
-        {
-            "name": "ties",
-            "transform": transform,
-            "mark": {
-                "type": "rule",
-                "strokeWidth": 0.7,
-                "color": colours("ink-2"),
-                "xOffset": 6,
-                "x2Offset": 19,
-            },
-            "encoding": {**here, "x2": {"field": "nbits"}, "y2": {"field": "place"}},
-        },
-        {
-            "name": ENDS.removesuffix("_marks"),
-            "transform": transform,
-            "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": 22, "fontSize": 10.5},
-            "encoding": {**here, "y": place, "text": {"field": "text"}, "color": {"value": colours("ink-2")}},
-        },
+        _layer(tie, {**here, "x2": {"field": "nbits"}, "y2": {"field": "place"}}, transform, "ties"),
+        _layer(
+            label,
+            {**here, "y": place, "text": {"field": "text"}, "color": {"value": quiet}},
+            transform,
+            ENDS.removesuffix("_marks"),
+        ),
     ]
 
 
@@ -330,49 +333,31 @@ def _lines(
 ) -> tuple[Spec, list[Spec]]:
     """Return the axes of a metric against the width, and the layers of its lines."""
     here: Spec = {"x": _log("nbits", "Width (bits)", base=2, right=LABEL_ROOM), "y": _log(metric, title)}
-    layers = [
-        *_line_ends(here, height, fields, only, colours),
-        {
-            **_only(only),
-            "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
-            "encoding": {
-                **here,
-                "color": family["color"],
-                "strokeDash": family["dash"],
-                "detail": [{"field": name} for name in fields],
-            },
-        },
-    ]
-    return here, layers
+    detail = [{"field": name} for name in fields]
+    line = _layer(
+        {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
+        {**here, "color": family["color"], "strokeDash": family["dash"], "detail": detail},
+        only,
+    )
+    return here, [*_line_ends(here, height, fields, only, colours), line]
 
 
 def widths(families: Sequence[str], colours: Colours) -> Spec:
     """Cycles against the width: lines by formula, points as measured."""
     family, height, title = _Families(families, colours), 460, METRICS["cycles"].title
-    formula = "datum.source === 'formula'"
+    formula, measured, published = (
+        f"datum.source === '{source}'" for source in ("formula", "measured", "published")
+    )
     here, lines = _lines("cycles", title, height, ("label", "operation"), formula, family, colours)
     plain = {**here, "color": family["color"], "tooltip": _tooltip(_number("cycles", "cycles"))}
-    shaped = {**plain, "shape": family["shape"]}
-    return {
-        "data": {"name": "widths"},
-        "height": height,
-        "layer": [
-            *lines,
-            {"name": "formula", **_only(formula), "mark": {**POINT, "size": 10}, "encoding": plain},
-            {
-                "name": "measured",
-                **_only("datum.source === 'measured'"),
-                "mark": POINT,
-                "encoding": {**shaped, "opacity": _opacity(0.95)},
-            },
-            {
-                "name": "published",
-                **_only("datum.source === 'published'"),
-                "mark": HOLLOW,
-                "encoding": shaped,
-            },
-        ],
-    }
+    shaped = {**plain, **family.signs}
+    layers = [
+        *lines,
+        _layer({**POINT, "size": 10}, plain, formula, "formula"),
+        _layer(POINT, {**shaped, "opacity": _opacity()}, measured, "measured"),
+        _layer(HOLLOW, shaped, published, "published"),
+    ]
+    return _layers("widths", height, layers)
 
 
 def grown(metric: str, families: Sequence[str], colours: Colours) -> Spec:
@@ -381,25 +366,8 @@ def grown(metric: str, families: Sequence[str], colours: Colours) -> Spec:
     positive = f"datum['{metric}'] > 0"
     fields = ("label", "interface", "stage", "operation")
     here, lines = _lines(metric, title, height, fields, positive, family, colours)
-    return {
-        "data": {"name": "grown"},
-        "height": height,
-        "layer": [
-            *lines,
-            {
-                "name": "points",
-                **_only(positive),
-                "mark": POINT,
-                "encoding": {
-                    **here,
-                    "color": family["color"],
-                    "shape": family["shape"],
-                    "opacity": _opacity(0.95),
-                    "tooltip": _tooltip(_number(metric, title)),
-                },
-            },
-        ],
-    }
+    shown = {**here, **family.signs, "opacity": _opacity(), "tooltip": _tooltip(_number(metric, title))}
+    return _layers("grown", height, [*lines, _layer(POINT, shown, positive, "points")])
 
 
 def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 16) -> Spec:
@@ -416,123 +384,84 @@ def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 1
     return {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
 
-def _bars(data: str, x: Spec, **more: Any) -> Spec:
-    """Horizontal bars, one a line."""
-    return {
-        "data": {"name": data},
-        "height": {"step": 22},
-        "encoding": {
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "title": None,
-                "sort": {"field": "order", "op": "min"},
-                "axis": {"domain": False, "ticks": False, "labelPadding": 6},
-            },
-            "x": {"type": "quantitative", "axis": {"tickCount": 8}, **x},
-        },
-        **more,
+def _bars(x: Spec, step: int = 22) -> tuple[Spec, Spec]:
+    """Horizontal bars, one a line: the encoding, and their height."""
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "title": None,
+        "sort": {"field": "order", "op": "min"},
+        "axis": {"domain": False, "ticks": False, "labelPadding": 6},
     }
+    return {"y": y, "x": {"type": "quantitative", "axis": {"tickCount": 8}, **x}}, {"step": step}
 
 
 def areas(classes: Sequence[str], families: Sequence[str], colours: Colours) -> Spec:
     """Area by classes of modules: multipliers in the colour of their family, all else in greys."""
-    colour = {
-        "field": "part",
-        "type": "nominal",
-        "title": None,
-        "scale": {
-            "domain": list(classes),
-            "range": [*map(colours, module_colours(classes[:-1], families)), colours("rule")],
-        },
+    head = METRICS["area_um2"].head
+    encoding, height = _bars({"field": "area_um2", "title": head, "stack": "zero"})
+    looks = [*map(colours, module_colours(classes[:-1], families)), colours("rule")]
+    tooltip = [
+        *_fields(name="design", part="module", units="of these"),
+        _number("area_um2", head),
+        {**_number("share", "share"), "format": ".1%"},
+        *_fields(row="row"),
+    ]
+    more = {"color": _nominal("part", classes, looks), "order": RANK, "tooltip": tooltip}
+    return {
+        "data": {"name": "areas"},
+        "height": height,
+        "mark": {"type": "bar", "stroke": colours("paper"), "strokeWidth": 0.7, "height": {"band": 0.76}},
+        "encoding": {**encoding, **more},
     }
-    spec = _bars("areas", {"field": "area_um2", "title": METRICS["area_um2"].head, "stack": "zero"})
-    spec["mark"] = {"type": "bar", "stroke": colours("paper"), "strokeWidth": 0.7, "height": {"band": 0.76}}
-    spec["encoding"] |= {
-        "color": colour,
-        "order": {"field": "rank", "type": "quantitative"},
-        "tooltip": [
-            *_fields(name="design", part="module", units="of these"),
-            _number("area_um2", METRICS["area_um2"].head),
-            {**_number("share", "share"), "format": ".1%"},
-            *_fields(row="row"),
-        ],
-    }
-    return spec
 
 
 def paths(families: Sequence[str], colours: Colours) -> Spec:
     """How long the longest path is, and how long the clock lets it be."""
-    bars = _bars("paths", {"field": "path_ns", "title": "Longest path (ns)"})
-    encoding = bars.pop("encoding")
+    encoding, height = _bars({"field": "path_ns", "title": "Longest path (ns)"})
     tooltip = [
         *_fields(name="design"),
         _number("path_ns", "longest path (ns)"),
         _number("clock_ns", "clock period (ns)"),
         *_fields(start="from", end="to", through="through", row="row"),
     ]
-    return {
-        **bars,
-        "layer": [
-            {
-                "mark": {"type": "bar", "height": {"band": 0.6}},
-                "encoding": {**encoding, "color": _Families(families, colours)["color"], "tooltip": tooltip},
-            },
-            {
-                "mark": _tick(colours),
-                "encoding": {**encoding, "x": {**encoding["x"], "field": "clock_ns"}, "tooltip": tooltip},
-            },
-        ],
-    }
+    bar = {**encoding, "color": _Families(families, colours)["color"], "tooltip": tooltip}
+    clock = {**encoding, "x": {**encoding["x"], "field": "clock_ns"}, "tooltip": tooltip}
+    layers = [_layer({"type": "bar", "height": {"band": 0.6}}, bar), _layer(_tick(colours), clock)]
+    return _layers("paths", height, layers)
 
 
 def cores(families: Sequence[str], colours: Colours) -> Spec:
     """Area against the time of a product, with a floor of area x time for each width."""
-    family = _Families(families, colours)
-    here: Spec = {
-        "x": _log("product_ns", "Interval between products (ns)"),
-        "y": _log("area_um2", METRICS["area_um2"].head),
-    }
-    floor, core = (_only(f"datum.kind === '{kind}'") for kind in ("floor", "core"))
-    quiet = {"color": {"value": colours("ink-2")}}
-    return {
-        "data": {"name": "cores"},
-        "height": 400,
-        "layer": [
-            {
-                "name": "floor",
-                **floor,
-                "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 3]},
-                "encoding": {**here, **quiet, "detail": {"field": "name"}},
-            },
-            {
-                "name": "floors",
-                "transform": [*floor["transform"], {"filter": "!datum.last"}],
-                "mark": {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5},
-                "encoding": {**here, **quiet, "text": {"field": "name"}},
-            },
-            {
-                "name": "points",
-                **core,
-                "mark": POINT,
-                "encoding": {
-                    **here,
-                    "color": family["color"],
-                    "shape": family["shape"],
-                    "opacity": _opacity(0.95),
-                    "tooltip": [
-                        *_fields(label="core", nbits="bits", setup="stage"),
-                        _number("product_ns", "interval (ns)"),
-                        _number("area_um2", METRICS["area_um2"].head),
-                        _number("area_time", "area × time (mm² ns)"),
-                        _number("floor_ratio", "of the floor"),
-                        *_fields(row="row"),
-                    ],
-                },
-            },
-            {"name": "names", **core, **_name("name", here, colours)},
-        ],
-    }
+    family, head = _Families(families, colours), METRICS["area_um2"].head
+    here: Spec = {"x": _log("product_ns", "Interval between products (ns)"), "y": _log("area_um2", head)}
+    floor, core = (f"datum.kind === '{kind}'" for kind in ("floor", "core"))
+    quiet = {**here, "color": {"value": colours("ink-2")}}
+    tooltip = [
+        *_fields(label="core", nbits="bits", setup="stage"),
+        _number("product_ns", "interval (ns)"),
+        _number("area_um2", head),
+        _number("area_time", "area × time (mm² ns)"),
+        _number("floor_ratio", "of the floor"),
+        *_fields(row="row"),
+    ]
+    layers = [
+        _layer(
+            {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 3]},
+            {**quiet, "detail": {"field": "name"}},
+            floor,
+            "floor",
+        ),
+        _layer(
+            {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5},
+            {**quiet, "text": {"field": "name"}},
+            [{"filter": floor}, {"filter": "!datum.last"}],
+            "floors",
+        ),
+        _layer(POINT, {**here, **family.signs, "opacity": _opacity(), "tooltip": tooltip}, core, "points"),
+        _names("name", here, colours, core),
+    ]
+    return _layers("cores", 400, layers)
 
 
 SHARES = ("without glitches", "glitches")
@@ -540,40 +469,30 @@ SHARES = ("without glitches", "glitches")
 
 def energies(families: Sequence[str], colours: Colours) -> Spec:
     """Energy of an operation without glitches, and what these add: a bar for each operation."""
-    head = f"Energy without glitches, and what these add ({METRICS['energy_nj'].shown_unit})"
-    bars = _bars("energies", {"field": "energy_nj", "title": head})
-    encoding = bars.pop("encoding")
-    tooltip = [
+    unit = METRICS["energy_nj"].shown_unit
+    head = f"Energy without glitches, and what these add ({unit})"
+    encoding, height = _bars({"field": "energy_nj", "title": head})
+    encoding["tooltip"] = [
         *_fields(name="design", operation="operation", part="share"),
-        _number("energy_nj", METRICS["energy_nj"].shown_unit),
+        _number("energy_nj", unit),
         *_fields(row="row"),
     ]
-    return {
-        **bars,
-        "layer": [
-            {
-                **_only("datum.part !== 'published'"),
-                "mark": {"type": "bar", "height": {"band": 0.6}},
-                "encoding": {
-                    **encoding,
-                    "color": _Families(families, colours)["color"],
-                    "opacity": {
-                        "field": "part",
-                        "type": "ordinal",
-                        "title": None,
-                        "scale": {"domain": list(SHARES), "range": [1, 0.4]},
-                    },
-                    "order": {"field": "rank", "type": "quantitative"},
-                    "tooltip": tooltip,
-                },
-            },
-            {
-                **_only("datum.part === 'published'"),
-                "mark": _tick(colours),
-                "encoding": {**encoding, "tooltip": tooltip},
-            },
-        ],
+    bar = {
+        **encoding,
+        "color": _Families(families, colours)["color"],
+        "opacity": {
+            "field": "part",
+            "type": "ordinal",
+            "title": None,
+            "scale": {"domain": list(SHARES), "range": [1, 0.4]},
+        },
+        "order": RANK,
     }
+    layers = [
+        _layer({"type": "bar", "height": {"band": 0.6}}, bar, "datum.part !== 'published'"),
+        _layer(_tick(colours), encoding, "datum.part === 'published'"),
+    ]
+    return _layers("energies", height, layers)
 
 
 CONSTANT, DEPENDS, BY_FORMULA = "as many cycles for all", "depends on the exponent", "by formula"
@@ -581,36 +500,30 @@ CONSTANT, DEPENDS, BY_FORMULA = "as many cycles for all", "depends on the expone
 
 def leakage(colours: Colours) -> Spec:
     """The cycles of many exponents of one length: a constant-time design has one tick."""
-    spec = _bars(
-        "leakage",
+    encoding, height = _bars(
         {
             "field": "relative",
             "title": "Cycles, of the design's mean",
             "scale": {"zero": False, "nice": True},
             "axis": {"format": ".0%"},
-        },
+        }
     )
-    spec["mark"] = {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}}
-    spec["encoding"] |= {
-        "color": {
-            "field": "kind",
-            "type": "nominal",
-            "title": None,
-            "scale": {
-                "domain": [CONSTANT, DEPENDS, BY_FORMULA],
-                "range": [colours("series-2"), colours("series-1"), colours("ink-2")],
-            },
-        },
-        "tooltip": _fields(
-            name="design",
-            cycles="cycles",
-            weight="ones in the exponent",
-            verdict="verdict",
-            setup="stage",
-            row="row",
-        ),
+    looks = [colours(name) for name in ("series-2", "series-1", "ink-2")]
+    tooltip = _fields(
+        name="design",
+        cycles="cycles",
+        weight="ones in the exponent",
+        verdict="verdict",
+        setup="stage",
+        row="row",
+    )
+    kind = _nominal("kind", [CONSTANT, DEPENDS, BY_FORMULA], looks)
+    return {
+        "data": {"name": "leakage"},
+        "height": height,
+        "mark": {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}},
+        "encoding": {**encoding, "color": kind, "tooltip": tooltip},
     }
-    return spec
 
 
 def protections(shares: Sequence[str], colours: Colours) -> Spec:
@@ -621,13 +534,8 @@ def protections(shares: Sequence[str], colours: Colours) -> Spec:
         "scale": {"zero": True, "nice": True},
         "axis": {"tickCount": 8, "format": "d"},
     }
-    bars = _bars("protections", x)
-    encoding = bars.pop("encoding")
-
-    def by_share(looks: Sequence[str]) -> Spec:
-        scale = {"domain": list(shares), "range": looks}
-        return {"field": "part", "type": "nominal", "title": None, "sort": list(shares), "scale": scale}
-
+    encoding, height = _bars(x, 26)
+    looks = [colours(name) for name in ("series-0", "series-5", "series-1")]
     tooltip = [
         *_fields(name="program", part="of"),
         _number("value", "figure"),
@@ -635,24 +543,15 @@ def protections(shares: Sequence[str], colours: Colours) -> Spec:
         _number("percent", "of the fixed window alone (%)"),
         *_fields(row="row"),
     ]
-    return {
-        **bars,
-        "height": {"step": 26},
-        "layer": [
-            _reference(100, colours),
-            {
-                "name": "points",
-                "mark": {**POINT, "size": 80},
-                "encoding": {
-                    **encoding,
-                    "color": by_share([colours(name) for name in ("series-0", "series-5", "series-1")]),
-                    "shape": by_share(["circle", "square", "diamond"]),
-                    "opacity": _opacity(0.95),
-                    "tooltip": tooltip,
-                },
-            },
-        ],
+    shown = {
+        **encoding,
+        "color": {**_nominal("part", shares, looks), "sort": list(shares)},
+        "shape": {**_nominal("part", shares, ["circle", "square", "diamond"]), "sort": list(shares)},
+        "opacity": _opacity(),
+        "tooltip": tooltip,
     }
+    layers = [_reference(100, colours), _layer({**POINT, "size": 80}, shown, name="points")]
+    return _layers("protections", height, layers)
 
 
 GREEN = 2  # of the series: here it would look like a verdict
@@ -666,8 +565,7 @@ def ratios(colours: Colours) -> Spec:
         "scale": {"type": "log", "nice": False, "padding": 16},
         "axis": {"format": "~r", "tickCount": 7},
     }
-    bars = _bars("ratios", x)
-    encoding = bars.pop("encoding")
+    encoding, height = _bars(x, 17)
     tooltip = [
         *_fields(name="published", ours="ours"),
         _number("value", "our figure"),
@@ -677,39 +575,24 @@ def ratios(colours: Colours) -> Spec:
     ]
     verdict = _fields(verdict="verdict")
     bounds = [_number("upper", "with glitches"), _number("ratio_to", "ratio with glitches")]
-    color = {
-        "field": "kind",
-        "type": "nominal",
-        "title": None,
-        "scale": {"range": [colours(series(index)) for index in range(9) if index != GREEN]},
-    }
-    exact, between = (_only(f"{sign}isValid(datum.ratio_to)") for sign in ("!", ""))
-    return {
-        **bars,
-        "height": {"step": 17},
-        "layer": [
-            {
-                **exact,
-                "mark": {"type": "rule", "strokeWidth": 1.2, "color": colours("rule")},
-                "encoding": {**encoding, "x2": {"datum": 1}},
-            },
-            _reference(1, colours),
-            {
-                "name": "points",
-                **exact,
-                "mark": {**POINT, "size": 50, "opacity": 1},
-                "encoding": {**encoding, "color": color, "tooltip": [*tooltip, *verdict]},
-            },
-            {
-                "name": "ranges",
-                **between,
-                "mark": {"type": "bar", "height": 7},
-                "encoding": {
-                    **encoding,
-                    "x2": {"field": "ratio_to"},
-                    "color": color,
-                    "tooltip": [*tooltip, *bounds, *verdict],
-                },
-            },
-        ],
-    }
+    scale = {"range": [colours(series(index)) for index in range(9) if index != GREEN]}
+    shown = {**encoding, "color": {"field": "kind", "type": "nominal", "title": None, "scale": scale}}
+    exact, between = "!isValid(datum.ratio_to)", "isValid(datum.ratio_to)"
+    layers = [
+        _layer(
+            {"type": "rule", "strokeWidth": 1.2, "color": colours("rule")},
+            {**encoding, "x2": {"datum": 1}},
+            exact,
+        ),
+        _reference(1, colours),
+        _layer(
+            {**POINT, "size": 50, "opacity": 1}, {**shown, "tooltip": [*tooltip, *verdict]}, exact, "points"
+        ),
+        _layer(
+            {"type": "bar", "height": 7},
+            {**shown, "x2": {"field": "ratio_to"}, "tooltip": [*tooltip, *bounds, *verdict]},
+            between,
+            "ranges",
+        ),
+    ]
+    return _layers("ratios", height, layers)

@@ -10,12 +10,12 @@ from typing import Any
 from ...fl.cost import counting_floor
 from ..designs.interfaces import UNIT
 from ..designs.system_catalogue import HARDWARE
+from ..json_values import attributes
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
-from .tables import MISSING, Cell, Column, Line, Table, line, own
+from .tables import MISSING, Cell, Column, Table, line, own
 
-STEPS = 2  # points of a line of a floor
 ROOM = 1.5  # beyond the points of its width on both sides
 
 
@@ -56,8 +56,8 @@ COLUMNS: tuple[Column[Core], ...] = (
 
 def table(found: Sequence[Core]) -> Table:
     """Each on a line, those of a width together."""
-    lines: list[Line] = [
-        line(COLUMNS, product, {"family": product.family, "nbits": product.nbits}, f"{product.nbits:,} bits")
+    lines = [
+        line(COLUMNS, product, attributes(product, "family", "nbits"), f"{product.nbits:,} bits")
         for product in _of_products(found)
     ]
     return Table(
@@ -86,17 +86,12 @@ def records(found: Sequence[Core]) -> list[dict[str, Any]]:
     drawn = [
         {
             "m": product.measurement,
-            "row": product.row,
             "kind": "core",
             "label": product.name,
             "name": f"{product.name}, {product.nbits:,}",
-            "family": product.family,
-            "nbits": product.nbits,
             "setup": title(product.stage),
-            "product_ns": product.product_ns,
-            "area_um2": product.area_um2,
-            "area_time": product.area_time,
-            "floor_ratio": product.floor_ratio,
+            **attributes(product, "row", "family", "nbits"),
+            **attributes(product, "product_ns", "area_um2", "area_time", "floor_ratio"),
             **({"stale": True} if product.stale else {}),
         }
         for product in made
@@ -113,9 +108,7 @@ def _floors(made: Sequence[Core]) -> Iterator[dict[str, Any]]:
         clock = min(point.period_ns or 0 for point in own_points)
         least = counting_floor(nbits, own_points[0].cell_um2 or 0, clock)
         times = [point.product_ns for point in own_points if point.product_ns]
-        first, last = min(times) / ROOM, max(times) * ROOM
-        for step in range(STEPS):
-            time = first * (last / first) ** (step / (STEPS - 1))
+        for time, last in ((min(times) / ROOM, False), (max(times) * ROOM, True)):
             yield {
                 "kind": "floor",
                 "name": f"floor of {nbits:,} bits",
@@ -123,5 +116,5 @@ def _floors(made: Sequence[Core]) -> Iterator[dict[str, Any]]:
                 "product_ns": time,
                 "area_um2": least / time,
                 "area_time": MM2 * least,
-                "last": step == STEPS - 1,
+                "last": last,
             }

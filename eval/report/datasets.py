@@ -15,6 +15,7 @@ from ...fl.errors import BadInput
 from ..designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ..designs.workload_names import DECRYPT, ENCRYPT
 from ..designs.workload_names import EXPONENTS as LEAKAGE
+from ..json_values import attributes
 from ..lab.comparison.compare import STALE
 from ..lab.point import Point
 from ..lab.stages import FORMULA
@@ -26,6 +27,7 @@ from .published import Machine, sources
 
 Record = dict[str, Any]
 Details = Mapping[int, Mapping[str, Any]]  # of measurements
+Pieces = dict[str, list[float]]  # area and count by class of modules
 
 GROWING = ("area_um2", "time_ns", "energy_nj")  # of what is shown by width
 PIECE = 0.10  # of the whole area: a smaller module is not taken apart
@@ -38,28 +40,16 @@ def basics(entry: Entry) -> Record:
     """What all records of an entry have."""
     return {
         "m": entry.measurement,
-        "label": entry.label,
-        "family": entry.family,
-        "nbits": entry.nbits,
-        "operation": entry.operation,
-        "interface": entry.interface,
+        **attributes(entry, "label", "family", "nbits", "operation", "interface"),
         "what": INTERFACES.get(entry.interface, entry.interface),
-        "stage": entry.stage,
-        "setup": entry.setup,
+        **attributes(entry, "stage", "setup"),
         **({"stale": True} if entry.stale else {}),
     }
 
 
 def _of_machine(machine: Machine) -> Record:
-    return {
-        "p": machine.number,
-        "label": machine.label,
-        "family": machine.family,
-        "nbits": machine.nbits,
-        "operation": machine.operation,
-        "interface": machine.interface,
-        "setup": "published",
-    }
+    names = ("label", "family", "nbits", "operation", "interface")
+    return {"p": machine.number, **attributes(machine, *names), "setup": "published"}
 
 
 def points(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record]:
@@ -72,11 +62,15 @@ def points(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record
     own = [entry for entry in entries if not entry.marks and entry.operation != LEAKAGE]
     fresh = {entry.group for entry in own if not entry.stale}
     for entry in own:
-        values = {name: entry.value(name) for name in (*entry.rows, *entry.derived)}
-        kind = "twin" if entry.twin else "ours"
-        off = {"off": True} if entry.stale and entry.group in fresh else {}
         records.append(
-            {**basics(entry), "kind": kind, "group": entry.group, "row": entry.first.id, **off, **values}
+            {
+                **basics(entry),
+                "kind": "twin" if entry.twin else "ours",
+                "group": entry.group,
+                "row": entry.first.id,
+                **({"off": True} if entry.stale and entry.group in fresh else {}),
+                **{name: entry.value(name) for name in (*entry.rows, *entry.derived)},
+            }
         )
     for machine in machines:
         values = {name: machine.value(name) for name in AXES if machine.value(name) is not None}
@@ -153,10 +147,10 @@ def lines(entries: Sequence[Entry]) -> dict[int, str]:
     shown = set(chips(entries))
     chosen = {entry.measurement: entry for entry in entries if entry.measurement in shown}
     many_widths = len({entry.nbits for entry in chosen.values()}) > 1
-    names = {}
-    for number, entry in chosen.items():
-        parts = [entry.label, *([f"{entry.nbits} bits"] if many_widths else [])]
-        names[number] = ", ".join(parts)
+    names = {
+        number: f"{entry.label}, {entry.nbits} bits" if many_widths else entry.label
+        for number, entry in chosen.items()
+    }
     for more in (
         lambda entry: entry.setup,
         lambda entry: "" if entry.interface in (DEFAULT.name, SYSTEM) else INTERFACES[entry.interface],
@@ -177,7 +171,7 @@ def _dated(name: str, entry: Entry) -> str:
 def areas(entries: Sequence[Entry], details: Details) -> tuple[list[Record], list[str]]:
     """Return the area of each measurement by classes of modules, and the classes, multipliers first."""
     names = lines(entries)
-    pieces: dict[int, dict[str, list[float]]] = {}
+    pieces: dict[int, Pieces] = {}
     chosen = {entry.measurement: entry for entry in entries if entry.measurement in names}
     for number, entry in chosen.items():
         modules = details.get(number, {}).get("area_by_module") or []
@@ -187,58 +181,59 @@ def areas(entries: Sequence[Entry], details: Details) -> tuple[list[Record], lis
     shares: dict[str, float] = {}  # of each class where it is largest
     leading: set[str] = set()  # the largest class of some measurement
     for parts in pieces.values():
-        whole = sum(area for area, _ in parts.values())
+        whole = _area(parts)
         found = {name: area / whole for name, (area, _) in parts.items() if not is_family(name, families)}
-        leading |= {max(found, key=lambda name: found[name])} if found else set()
+        leading |= {max(found, key=found.__getitem__)} if found else set()
         shares |= {name: max(share, shares.get(name, 0.0)) for name, share in found.items()}
     multipliers = sorted({name for parts in pieces.values() for name in parts} - shares.keys())
     others = sorted(shares, key=lambda name: (name not in leading, -shares[name]))[: len(PARTS)]
     classes = [*multipliers, *others]
     records: list[Record] = []
-    order = sorted(pieces, key=lambda number: -sum(area for area, _ in pieces[number].values()))
-    for place, number in enumerate(order):
-        whole = sum(area for area, _ in pieces[number].values())
-        together: dict[str, list[float]] = {}
+    for place, number in enumerate(sorted(pieces, key=lambda number: -_area(pieces[number]))):
+        whole, entry = _area(pieces[number]), chosen[number]
+        together: Pieces = {}
         for name, (area, count) in pieces[number].items():
-            known = together.setdefault(name if name in classes else OTHER, [0.0, 0])
-            known[0] += area
-            known[1] += count
+            _add(together, name if name in classes else OTHER, area, count)
         for name, (area, count) in together.items():
             rank = classes.index(name) if name in classes else len(classes)
             share = {"part": name, "rank": rank, "units": count, "area_um2": area, "share": area / whole}
-            entry = chosen[number]
             where = {"name": names[number], "order": place, "row": entry.source("area_um2")}
             records.append({**basics(entry), "operation": "", **where, **share})
     return records, [*classes, OTHER]
 
 
-def _pieces(
-    modules: Sequence[Mapping[str, Any]], family: str, top_level: str = TOP
-) -> dict[str, list[float]]:
-    """Class of module -> area and count. Large modules are taken apart, but multipliers are not."""
+def _area(pieces: Pieces) -> float:
+    return sum(area for area, _ in pieces.values())
+
+
+def _add(pieces: Pieces, name: str, area: float, count: float = 1) -> None:
+    known = pieces.setdefault(name, [0.0, 0])
+    known[0] += area
+    known[1] += count
+
+
+def _pieces(modules: Sequence[Mapping[str, Any]], family: str, top_level: str = TOP) -> Pieces:
+    """Area and count by class of modules. Large modules are taken apart, but multipliers are not."""
     by_path = {module["path"]: module for module in modules}
-    top = by_path[""]["module"]
-    whole = by_path[""]["area_um2"]
+    top, whole = by_path[""]["module"], by_path[""]["area_um2"]
     children: dict[str, list[str]] = {}
     for path in by_path:
         if path:
             children.setdefault(path.rpartition(".")[0], []).append(path)
-    found: dict[str, list[float]] = {}
+    found: Pieces = {}
 
     def take(path: str) -> None:
         module = by_path[path]
         # a parameter list may stand behind the name of a class
         name = module["module"].removeprefix(f"{top}_").partition("__")[0] if path else top_level
         inside = children.get(path, [])
-        area, count = module["area_um2"], 1
+        area = module["area_um2"]
         if inside and name != family and (not path or area > PIECE * whole):
             for child in inside:
                 take(child)
             area -= sum(by_path[child]["area_um2"] for child in inside)
         if area > 0:
-            known = found.setdefault(name, [0.0, 0])
-            known[0] += area
-            known[1] += count
+            _add(found, name, area)
 
     take("")
     return found
@@ -248,7 +243,7 @@ def paths(entries: Sequence[Entry], details: Details) -> list[Record]:
     """The longest path of each measurement beside its clock."""
     names = lines(entries)
     records = []
-    for entry in _once(entries):
+    for entry in {entry.measurement: entry for entry in entries}.values():
         clock, slack = entry.value("clock_ns"), entry.value("wns_ns")
         if entry.measurement not in names or clock is None or slack is None:
             continue
@@ -290,15 +285,8 @@ def energies(entries: Sequence[Entry], machines: Iterable[Machine]) -> list[Reco
         for rank, (part, value) in enumerate(shares):
             records.append({**one, "part": part, "rank": rank, "energy_nj": value, "whole": whole})
         if paper := papers.get((entry.subject, entry.nbits, entry.operation)):
-            published = paper.value("energy_nj")
-            told = {
-                "part": "published",
-                "rank": 9,
-                "energy_nj": published,
-                "whole": whole,
-                "row": sources(paper),
-            }
-            records.append({**one, **told, "p": paper.number})
+            told = {"part": "published", "rank": 9, "energy_nj": paper.value("energy_nj"), "whole": whole}
+            records.append({**one, **told, "row": sources(paper), "p": paper.number})
     return _ordered(records, "whole")
 
 
@@ -322,14 +310,9 @@ def leakage(entries: Sequence[Entry], details: Details) -> list[Record]:
         kind = BY_FORMULA if entry.stage == FORMULA else verdict
         told = {"name": _dated(name, entry), "verdict": verdict, "kind": kind, "promised": _promised(entry)}
         spread = (max(counts) - min(counts)) / mean
-        for run in runs:
-            weight = bin(int(run["exp"], 16)).count("1")
-            one = {
-                "cycles": run["cycles"],
-                "relative": run["cycles"] / mean,
-                "weight": weight,
-                "spread": spread,
-            }
+        for cycles, run in zip(counts, runs, strict=True):
+            weight = int(run["exp"], 16).bit_count()
+            one = {"cycles": cycles, "relative": cycles / mean, "weight": weight, "spread": spread}
             records.append({**basics(entry), "operation": "", **told, **one, "row": entry.source("cycles")})
     return _ordered(records, "spread")
 
@@ -348,11 +331,6 @@ def exponents(entry: Entry, details: Details) -> list[Mapping[str, Any]]:
     if entry.operation != LEAKAGE:
         return []
     return details.get(entry.measurement, {}).get("exponentiations") or []
-
-
-def _once(entries: Iterable[Entry]) -> list[Entry]:
-    """One entry of each measurement."""
-    return list({entry.measurement: entry for entry in entries}.values())
 
 
 def _ordered(records: list[Record], name: str) -> list[Record]:

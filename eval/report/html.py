@@ -16,6 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from ...fl.errors import shown as shortened
+from ..json_values import attributes
 from ..lab.stages import FORMULA, STAGES
 from .charts import ENDS, LABELS, Chart, config
 from .datasets import GROWING, LEAKAGE, Record, through
@@ -196,8 +197,7 @@ def _measurements(content: Content) -> list[Record]:
         records.append(
             {
                 "m": number,
-                "label": entry.label,
-                "nbits": entry.nbits,
+                **attributes(entry, "label", "nbits"),
                 "command": shlex.join(row.command),
                 "tests": row.tests,
                 "marks": "\n".join(row.marks),
@@ -226,13 +226,7 @@ def _figures(content: Content) -> list[Record]:
     """All rows."""
     rows = {row.id: row for entry in content.entries for row in entry.rows.values()}
     return [
-        {
-            "m": row.measurement,
-            "row": row.id,
-            "metric": row.metric,
-            "operation": row.operation,
-            "value": row.value,
-        }
+        {"m": row.measurement, "row": row.id, **attributes(row, "metric", "operation", "value")}
         for row in rows.values()
     ]
 
@@ -301,32 +295,36 @@ def _filters(content: Content) -> list[Filter]:
         {entry.operation for entry in entries} - {"", LEAKAGE},
         key=lambda name: (name not in OPERATIONS, name != "encrypt", name),
     )
-    first = (
-        {name: str(value) for name, value in content.opening._asdict().items()}
-        if content.opening is not None
-        else {}
-    )
-
-    def chips(name: str, values: Mapping[str, str]) -> list[Chip]:
-        return [Chip(value, words, first.get(name) == value) for value, words in values.items()]
-
-    widths = sorted({entry.nbits for entry in entries})
+    first = content.opening._asdict() if content.opening is not None else {}
+    widths = [str(width) for width in sorted({entry.nbits for entry in entries})]
     interfaces = {entry.interface for entry in entries}
     stages = {entry.stage for entry in entries}
-    axes = [name for name in names_of_metrics(entries) if name in AXES]
-    families = [Chip(name, name, False, look(name).colour) for name in content.families]
-    made = [
-        Filter("nbits", "Bits", chips("nbits", {str(width): str(width) for width in widths})),
-        Filter("operation", "Operation", chips("operation", {name: name for name in operations})),
-        Filter(
-            "interface",
+    choices = {  # name: title, and words by value
+        "nbits": ("Bits", {width: width for width in widths}),
+        "operation": ("Operation", {name: name for name in operations}),
+        "interface": (
             "Interface",
-            chips("interface", {name: words for name, words in INTERFACES.items() if name in interfaces}),
+            {name: words for name, words in INTERFACES.items() if name in interfaces},
         ),
-        Filter("stage", "Stage", chips("stage", {name: name for name in STAGES if name in stages})),
-        Filter("metric", "Metric", chips("metric", {name: METRICS[name].title for name in axes})),
+        "stage": ("Stage", {name: name for name in STAGES if name in stages}),
+        "metric": (
+            "Metric",
+            {name: METRICS[name].title for name in names_of_metrics(entries) if name in AXES},
+        ),
+    }
+    families = [Chip(name, name, False, look(name).colour) for name in content.families]
+    return [
+        Filter("family", "Family", families),
+        *(
+            Filter(
+                name,
+                title,
+                [Chip(value, said, str(first.get(name)) == value) for value, said in words.items()],
+            )
+            for name, (title, words) in choices.items()
+            if len(words) > 1
+        ),
     ]
-    return [Filter("family", "Family", families), *(item for item in made if len(item.chips) > 1)]
 
 
 def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:

@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from ...fl.moduli import has_known_factors
-from ..designs import interfaces
+from ..designs import catalogue, interfaces
 from ..designs.system_catalogue import HARDWARE
 from ..lab import stages
 from ..lab.comparison.compare import STALE
 from ..lab.flow_settings import FLOW_DEFAULTS
 from ..lab.ledger.ledger import Row
-from .metrics import metric
+from .metrics import METRICS, metric
 
 INTERFACES = interfaces.titles()
 SILICON = (stages.LAYOUT, stages.FLOW)  # stages with an area in square micrometres; the first says more
@@ -142,16 +142,12 @@ class Entry:
 
 @functools.cache
 def _twins() -> set[str]:
-    from ..designs.catalogue import designs
-
-    return {design.name for design in designs() if design.paper}
+    return {design.name for design in catalogue.designs() if design.paper}
 
 
 @functools.cache
 def _ranks() -> dict[str, int]:
-    from ..designs.catalogue import designs
-
-    return {design.name: place for place, design in enumerate(designs())}
+    return {design.name: place for place, design in enumerate(catalogue.designs())}
 
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
@@ -180,8 +176,6 @@ def _derived(rows: Mapping[str, Row]) -> dict[str, float]:
 
 def names_of_metrics(entries: Iterable[Entry]) -> list[str]:
     """All metrics that are there, those that the report knows first and in its order."""
-    from .metrics import METRICS
-
     found = {name for entry in entries for name in (*entry.rows, *entry.derived)}
     return [*(name for name in METRICS if name in found), *sorted(found - METRICS.keys())]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..designs.catalogue import designs
 from ..lab.ledger.ledger import Ledger
+from .drawing import draw
 from .ledger_view import Entry
 
 MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all
@@ -94,8 +95,6 @@ def smaller(png: bytes) -> bytes:
 
 def trees(names: Sequence[str]) -> list[Picture]:
     """Tree diagrams of the designs of these names that are trees, at a width at which one can see the dots."""
-    from .drawing import draw
-
     pictures = []
     for design in designs():
         if design.family != TREE_FAMILY or design.name not in names or design.name.endswith("-one"):

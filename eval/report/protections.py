@@ -14,6 +14,7 @@ from typing import Any
 
 from ..designs import catalogue
 from ..designs.interfaces import DEFAULT
+from ..designs.protection import PROGRAMS, costs, fitted
 from ..designs.workload_names import DECRYPT
 from ..lab.point import Point
 from .ledger_view import SILICON, Entry
@@ -53,8 +54,6 @@ class Program:
 @functools.lru_cache(maxsize=8)
 def _counted(design: str, widths: tuple[int, ...]) -> dict[str, tuple[dict[int, int], bool]]:
     """The cycles of all programs with the schedule, and whether they are the same for all secrets."""
-    from ..designs.protection import PROGRAMS, costs, fitted
-
     made = catalogue.find(design)
     found: dict[str, tuple[dict[int, int], bool]] = {}
     for name, settings in PROGRAMS.items():
@@ -70,8 +69,6 @@ def _counted(design: str, widths: tuple[int, ...]) -> dict[str, tuple[dict[int, 
 
 def programs(entries: Iterable[Entry]) -> list[Program]:
     """All of the design, each with the silicon of the least area that is up to date."""
-    from ..designs.protection import PROGRAMS, fitted
-
     counted = _counted(DESIGN, WIDTHS)
     design = catalogue.find(DESIGN)
     chips: dict[str, Entry] = {}

@@ -226,46 +226,34 @@ class Content:
 
     def charts(self, colours: Colours = light) -> list[Chart]:
         """All charts that have something to show."""
-        scatter = charts.scatter(self.families, colours)
-        bars = ("family", "nbits", "interface", "stage")
-        specs: list[tuple[str, str, charts.Spec, tuple[str, str] | None, tuple[str, ...]]] = [
-            ("area-time", "points", scatter, ("time_ns", "area_um2"), (*bars, "operation")),
-            ("energy-time", "points", scatter, ("time_ns", "energy_nj"), (*bars, "operation")),
-            ("widths", "widths", charts.widths(self.families, colours), None, ("family", "operation")),
+        families, bars = self.families, ("family", "nbits", "interface", "stage")
+        operation = (*bars, "operation")
+        scatter = charts.scatter(families, colours)
+        grown = ("family", "interface", "stage", "operation")
+        made = [
+            _chart("area-time", "points", scatter, operation, ("time_ns", "area_um2")),
+            _chart("energy-time", "points", scatter, operation, ("time_ns", "energy_nj")),
+            _chart("widths", "widths", charts.widths(families, colours), ("family", "operation")),
             *(
-                (
-                    f"{metric}-width",
-                    "grown",
-                    charts.grown(metric, self.families, colours),
-                    None,
-                    ("family", "interface", "stage", "operation"),
-                )
+                _chart(f"{metric}-width", "grown", charts.grown(metric, families, colours), grown)
                 for metric in datasets.GROWING
             ),
-            ("areas", "areas", charts.areas(self._areas[1], self.families, colours), None, bars),
-            ("paths", "paths", charts.paths(self.families, colours), None, bars),
-            ("energies", "energies", charts.energies(self.families, colours), None, (*bars, "operation")),
-            ("leakage", "leakage", charts.leakage(colours), None, ("family", "nbits")),
-            (
-                "protections",
-                "protections",
-                charts.protections(protections.SHARES, colours),
-                None,
-                ("family",),
+            _chart("areas", "areas", charts.areas(self._areas[1], families, colours), bars),
+            _chart("paths", "paths", charts.paths(families, colours), bars),
+            _chart("energies", "energies", charts.energies(families, colours), operation),
+            _chart("leakage", "leakage", charts.leakage(colours), ("family", "nbits")),
+            _chart(
+                "protections", "protections", charts.protections(protections.SHARES, colours), ("family",)
             ),
-            ("cores", "cores", charts.cores(self.families, colours), None, ("family",)),
-            ("ratios", "ratios", charts.ratios(colours), None, ("family", "nbits", "operation", "metric")),
+            _chart("cores", "cores", charts.cores(families, colours), ("family",)),
+            _chart("ratios", "ratios", charts.ratios(colours), ("family", "nbits", "operation", "metric")),
         ]
-        made = [
-            Chart(name, *CHARTS[name], data, spec, axes, filters) for name, data, spec, axes, filters in specs
-        ]
-        return [chart for chart in made if self.data[chart.data] and self._drawable(chart)]
+        return [chart for chart in made if self._drawable(chart)]
 
     def _drawable(self, chart: Chart) -> bool:
         """Something of ours has both metrics of its axes."""
-        axes = chart.axes or ()
         own = (record for record in self.data[chart.data] if "m" in record)
-        return any(all(record.get(name) for name in axes) for record in own)
+        return any(all(record.get(name) for name in chart.axes or ()) for record in own)
 
     # ---- tables
 
@@ -303,30 +291,25 @@ class Content:
     @cached_property
     def trust(self) -> list[Trust]:
         """Whether the figures can be believed, in a few lines."""
-        once = {entry.measurement: entry for entry in self.entries}
-        told = [*self._checked(once.values()), *self._by_formula(once.values())]
-        marked = sum(1 for entry in once.values() if entry.marks)
-        if marked:
-            told.append(
-                Trust(False, f"{shown(marked)} marked, kept out of all comparisons: see Marked and failed.")
-            )
+        once = list({entry.measurement: entry for entry in self.entries}.values())
+        netlists = [entry for entry in once if entry.stage in SILICON]
+        told = [*self._checked(once), *self._by_formula(once)]
+        if marked := sum(1 for entry in once if entry.marks):
+            text = f"{shown(marked)} marked, kept out of all comparisons: see Marked and failed."
         else:
-            netlists = ": every netlist meets its clock and passes its tests" if self._silicon else ""
-            told.append(Trust(True, f"None is marked{netlists}."))
+            met = ": every netlist meets its clock and passes its tests" if netlists else ""
+            text = f"None is marked{met}."
+        told.append(Trust(not marked, text))
         if self.failures:
-            told.append(
-                Trust(False, f"{shown(len(self.failures))} could not be measured: see Marked and failed.")
-            )
+            failed = shown(len(self.failures))
+            told.append(Trust(False, f"{failed} could not be measured: see Marked and failed."))
         if self.stale:
+            stale = shown(len(self.stale))
             told.append(
-                Trust(
-                    False,
-                    f"{shown(len(self.stale))} were measured with other sources or tools than the present "
-                    "ones.",
-                )
+                Trust(False, f"{stale} were measured with other sources or tools than the present ones.")
             )
-        if self._silicon:
-            told += [*self._equivalence(once.values()), Trust(None, LIBRARY)]
+        if netlists:
+            told += [self._equivalence(netlists), Trust(None, LIBRARY)]
         if self._one_form:
             told.append(Trust(None, ONE_FORM))
         return told
@@ -373,17 +356,12 @@ class Content:
         return [Trust(not differing if agreeing or differing else None, text)]
 
     @staticmethod
-    def _equivalence(entries: Iterable[Entry]) -> list[Trust]:
+    def _equivalence(netlists: Sequence[Entry]) -> Trust:
         """How many netlists were proved equivalent to their RTL."""
-        netlists = [entry for entry in entries if entry.stage in SILICON]
         proved = sum(entry.first.flow.get(EQUIVALENCE) is True for entry in netlists)
         text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
         rest = ". The others ran their tests as gates; their commands say --skip equivalence"
-        return [Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")]
-
-    @property
-    def _silicon(self) -> bool:
-        return any(entry.stage in SILICON for entry in self.entries)
+        return Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")
 
     @cached_property
     def formulas(self) -> tuple[int, list[str]]:
@@ -396,45 +374,53 @@ class Content:
     @cached_property
     def _simulated(self) -> list[tuple[Entry, bool]]:
         """The simulated points that have a formula, and whether both have the same cycles."""
-        formulas = {self._work(entry): entry for entry in self.entries if entry.stage == FORMULA}
-        pairs = [(entry, formulas.get(self._work(entry))) for entry in self.entries if entry.stage in RTL]
+
+        def work(entry: Entry) -> tuple[Any, ...]:
+            return entry.label, entry.nbits, entry.operation, entry.interface
+
+        formulas = {work(entry): entry for entry in self.entries if entry.stage == FORMULA}
         return [
-            (one, one.value("cycles") == other.value("cycles")) for one, other in pairs if other is not None
+            (entry, entry.value("cycles") == formulas[work(entry)].value("cycles"))
+            for entry in self.entries
+            if entry.stage in RTL and work(entry) in formulas
         ]
 
     @cached_property
-    def _verdicts(self) -> dict[str, bool]:
-        """By design: whether its formula agrees with all of its simulations."""
-        verdicts: dict[str, bool] = {}
-        for entry, agree in self._simulated:
-            verdicts[entry.label] = agree and verdicts.get(entry.label, True)
-        return verdicts
+    def _confirmed(self) -> set[str]:
+        """The designs whose formula agrees with all of their simulations."""
+        differing = {entry.label for entry, agree in self._simulated if not agree}
+        return {entry.label for entry, _ in self._simulated} - differing
 
     def _certain(self, entry: Entry) -> bool:
         """The figure was measured, or its formula is confirmed by simulation."""
-        return entry.stage != FORMULA or self._verdicts.get(entry.label, False)
-
-    @staticmethod
-    def _work(entry: Entry) -> tuple[Any, ...]:
-        return entry.label, entry.nbits, entry.operation, entry.interface
+        return entry.stage != FORMULA or entry.label in self._confirmed
 
     @cached_property
     def headlines(self) -> list[Headline]:
         """The first criteria of every view that has some."""
-        best = self.tables.get("best")
+        if (best := self.tables.get("best")) is None:
+            return []
         by_view: dict[View, list[Line]] = {}
-        for line in best.lines if best is not None else ():
+        for line in best.lines:
             by_view.setdefault(View(*(line.of[name] for name in View._fields)), []).append(line)
         return [
             Headline(view, found[0].group, [Tile.of(line, best.by_head(line)) for line in found[:TILES]])
             for view in self.views
-            if best is not None and (found := by_view.get(view))
+            if (found := by_view.get(view))
         ]
 
     @property
     def finding(self) -> str:
         """The answer at once: the headline of the view that the page opens with."""
         return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")
+
+
+def _chart(
+    name: str, data: str, spec: charts.Spec, filters: tuple[str, ...], axes: tuple[str, str] | None = None
+) -> Chart:
+    """A chart with its title and caption."""
+    title, caption = CHARTS[name]
+    return Chart(name, title, caption, data, spec, axes, filters)
 
 
 def _label(point: Mapping[str, Any]) -> str:

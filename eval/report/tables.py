@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
+from ..json_values import attributes
 from ..lab import stages
 from ..lab.comparison.compare import CLOSE, GLITCHES
 from ..lab.ledger.ledger import Failure
@@ -142,10 +144,6 @@ def quotient(
     )
 
 
-def count(value: int) -> Cell:
-    return Cell(shown(value), value)
-
-
 # ---- which design is best at what
 
 CRITERIA = (  # words, the metrics that are multiplied, stages
@@ -163,13 +161,8 @@ SHORTER = {"time_ns": (1e-3, "µs")}
 
 def product(one: Entry | Machine, names: Sequence[str]) -> float | int | None:
     """Of these metrics; None if one is missing."""
-    values = [one.value(name) for name in names]
-    total: float | int = 1
-    for value in values:
-        if value is None:
-            return None
-        total *= value
-    return total
+    values = [value for name in names if (value := one.value(name)) is not None]
+    return math.prod(values) if len(values) == len(names) else None
 
 
 def bound(one: Entry, names: Sequence[str]) -> float | None:
@@ -221,24 +214,23 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collectio
 
     Netlists and layouts have lines of their own, the netlists', of which there are more, first.
     """
-    groups: dict[tuple[int, str, str], list[Entry]] = {}
-    no_keys = False
-    for entry in entries:
-        if entry.stage in COUNTED and entry.operation not in quiet:
-            no_keys = no_keys or entry.known_factors
-            if not entry.known_factors and not entry.marks:
-                groups.setdefault((entry.nbits, entry.operation, entry.interface), []).append(entry)
+    counted = [entry for entry in entries if entry.stage in COUNTED and entry.operation not in quiet]
+    no_keys = any(entry.known_factors for entry in counted)
+    groups: defaultdict[tuple[int, str, str], list[Entry]] = defaultdict(list)
+    for entry in counted:
+        if not entry.known_factors and not entry.marks:
+            groups[entry.nbits, entry.operation, entry.interface].append(entry)
     lines = []
 
     def place(group: tuple[int, str, str]) -> tuple[Any, ...]:
         nbits, operation, interface = group
-        known = OPERATIONS.index(operation) if operation in OPERATIONS else len(OPERATIONS)
+        known = [*OPERATIONS, operation].index(operation)
         return nbits, list(INTERFACES).index(interface), known, operation
 
     for nbits, operation, interface in sorted(groups, key=place):
-        found = groups[nbits, operation, interface]
         papers = [machine for machine in machines if (machine.nbits, machine.interface) == (nbits, interface)]
         for criterion, names, where in _in_turn():
+            found = groups[nbits, operation, interface]
             able = [entry for entry in found if entry.stage in where and product(entry, names) is not None]
             if not able:
                 continue
@@ -246,17 +238,17 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collectio
             winner = min(able, key=lambda entry: (product(entry, names) or 0, COUNTED.index(entry.stage)))
             # an area is one of the hardware: a paper states it once, of no operation
             shared = not any(METRICS[name].per_operation for name in names)
+            only_cycles = names == ("cycles",)
             rivals = [
                 paper
                 for paper in papers
                 if (paper.operation == operation or (shared and not paper.operation))
                 and product(paper, names) is not None
+                and (only_cycles or paper.same_library)
             ]
-            if names != ("cycles",):
-                rivals = [item for item in rivals if item.same_library]
-            rival = min(rivals, key=lambda item: product(item, names) or 0) if rivals else None
+            rival = min(rivals, key=lambda item: product(item, names) or 0, default=None)
             of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
-            of["stage"] = winner.stage if names != ("cycles",) else ""  # cycles are the same at all
+            of["stage"] = "" if only_cycles else winner.stage  # cycles are the same at all
             group = f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}"
             lines.append(line(BEST, _Best(criterion, names, winner, rival), of, group))
     return Table(
@@ -321,22 +313,15 @@ class _Made:
     chip: Mapping[str, Entry]
 
     @property
-    def encrypt(self) -> Entry | None:
-        return self.chip.get("encrypt")
-
-    @property
-    def decrypt(self) -> Entry | None:
-        return self.chip.get("decrypt")
-
-    @property
-    def counted(self) -> Entry:
-        """The entry of its cycles."""
-        return next((entry for entry in self.cycles.values() if entry is not None), self.first)
-
-    @property
     def silicon(self) -> Entry | None:
         """Any of the chip, for what has no operation."""
         return next(iter(self.chip.values()), None)
+
+    @property
+    def stage(self) -> str:
+        """That of its silicon, or where its cycles come from."""
+        counted = (entry for entry in self.cycles.values() if entry is not None)
+        return self.silicon.setup if self.silicon is not None else _stage(next(counted, self.first))
 
 
 DESIGNS: tuple[Column[_Made], ...] = (
@@ -350,32 +335,33 @@ DESIGNS: tuple[Column[_Made], ...] = (
     Column("Decrypt", lambda made: figure(made.cycles["decrypt"], "cycles"), "cycles", True),
     Column("Area", lambda made: figure(made.silicon, "area_um2"), "µm²", True),
     Column("Clock", lambda made: figure(made.silicon, "clock_ns"), "ns", True),
-    Column("Encrypt", lambda made: figure(made.encrypt, "time_ns"), "ns", True),
-    Column("Encrypt", lambda made: figure(made.encrypt, "energy_nj"), "nJ", True),  # without glitches
-    Column("Decrypt", lambda made: figure(made.decrypt, "energy_nj"), "nJ", True),
-    Column("Stage", lambda made: made.silicon.setup if made.silicon is not None else _stage(made.counted)),
+    Column("Encrypt", lambda made: figure(made.chip.get("encrypt"), "time_ns"), "ns", True),
+    Column(
+        "Encrypt", lambda made: figure(made.chip.get("encrypt"), "energy_nj"), "nJ", True
+    ),  # without glitches
+    Column("Decrypt", lambda made: figure(made.chip.get("decrypt"), "energy_nj"), "nJ", True),
+    Column("Stage", lambda made: made.stage),
 )
 
 
 def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
     """Every machine on a line: cycles of both operations, and its silicon among these measurements."""
-    machines: dict[tuple[Any, ...], list[Entry]] = {}
+    machines: defaultdict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     measured = {entry.label for entry in entries if entry.stage != FORMULA}
     for entry in entries:
         redundant = entry.stage == FORMULA and entry.label in measured  # the chart by width has these
         if not entry.marks and entry.stage in COUNTED and not redundant:
-            machines.setdefault((entry.nbits, entry.interface, entry.label), []).append(entry)
+            machines[_place(entry)].append(entry)
     lines = []
-    for (nbits, interface, _), found in sorted(machines.items(), key=_place)[:MOST_LINES]:
-        silicon: dict[int, dict[str, Entry]] = {}
+    for _, found in sorted(machines.items())[:MOST_LINES]:
+        silicon: defaultdict[int, dict[str, Entry]] = defaultdict(dict)
         for entry in found:
             if entry.measurement in chips:
-                silicon.setdefault(entry.measurement, {})[entry.operation] = entry
+                silicon[entry.measurement][entry.operation] = entry
         for chip in silicon.values() or [{}]:
             cycles = {name: chip.get(name) or _counted(found, name) for name in OPERATIONS}
             if any(cycles.values()):
-                of = {"family": found[0].family, "nbits": nbits, "interface": interface}
-                lines.append(line(DESIGNS, _Made(found[0], cycles, chip), of))
+                lines.append(line(DESIGNS, _Made(found[0], cycles, chip), _filters(found[0])))
     return Table(
         "designs",
         "Every design",
@@ -406,17 +392,16 @@ OTHERS: tuple[Column[Entry], ...] = (
 
 def others(entries: Iterable[Entry], chips: Collection[int], quiet: Collection[str]) -> Table:
     """Other operations than encrypt, decrypt and `quiet`: those of accelerators of other kinds, and mixes."""
-    machines: dict[tuple[Any, ...], list[Entry]] = {}
+    machines: defaultdict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         if entry.operation not in (*OPERATIONS, *quiet) and entry.stage in COUNTED and not entry.marks:
-            machine = (entry.nbits, entry.interface, entry.label, entry.operation)
-            machines.setdefault(machine, []).append(entry)
+            machines[(*_place(entry), entry.operation)].append(entry)
     lines = []
-    for _, found in sorted(machines.items(), key=lambda item: (_place((item[0][:3], item[1])), item[0])):
+    for _, found in sorted(machines.items()):
         counted = _counted(found, found[0].operation)
         shown = [entry for entry in found if entry.measurement in chips] or ([counted] if counted else [])
-        of = {"family": found[0].family, "nbits": found[0].nbits, "interface": found[0].interface}
-        lines += [line(OTHERS, entry, {**of, "operation": entry.operation}) for entry in shown]
+        of = {**_filters(found[0]), "operation": found[0].operation}
+        lines += [line(OTHERS, entry, of) for entry in shown]
     return Table(
         "others",
         "Other operations",
@@ -427,10 +412,14 @@ def others(entries: Iterable[Entry], chips: Collection[int], quiet: Collection[s
     )
 
 
-def _place(item: tuple[tuple[Any, ...], list[Entry]]) -> tuple[Any, ...]:
+def _place(entry: Entry) -> tuple[Any, ...]:
     """By width and kind, then as in the catalogue."""
-    (nbits, interface, label), entries = item
-    return nbits, list(INTERFACES).index(interface), entries[0].rank, label
+    return entry.nbits, list(INTERFACES).index(entry.interface), entry.rank, entry.label
+
+
+def _filters(entry: Entry) -> dict[str, Any]:
+    """The values that the filters ask for."""
+    return attributes(entry, "family", "nbits", "interface")
 
 
 def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
@@ -456,9 +445,11 @@ CRITICAL: tuple[Column[tuple[Mapping[str, Any], Entry]], ...] = (
 def critical_paths(records: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> Table:
     """Where the longest path of each netlist is."""
     by_measurement = {entry.measurement: entry for entry in entries}
-    lines = []
-    for record in records:
-        lines.append(line(CRITICAL, (record, by_measurement[record["m"]]), _filters(record)))
+    names = ("family", "nbits", "interface", "stage")
+    lines = [
+        line(CRITICAL, (record, by_measurement[record["m"]]), {name: record.get(name, "") for name in names})
+        for record in records
+    ]
     return Table(
         "critical",
         "Critical paths",
@@ -491,7 +482,7 @@ class _Leak:
 
 LEAKS: tuple[Column[_Leak], ...] = (
     Column("Design", lambda leak: leak.name),
-    Column("Exponents", lambda leak: count(len(leak.counts)), number=True),
+    Column("Exponents", lambda leak: Cell(shown(len(leak.counts)), len(leak.counts)), number=True),
     Column("Fewest", lambda leak: leak.cycles(min(leak.counts)), "cycles", True),
     Column("Most", lambda leak: leak.cycles(max(leak.counts)), "cycles", True),
     Column("Spread", lambda leak: Cell(f"{leak.run['spread']:.1%}", leak.run["spread"]), number=True),
@@ -503,15 +494,17 @@ LEAKS: tuple[Column[_Leak], ...] = (
 
 def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
     """Which designs tell by their cycles what the exponent is."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
-        found.setdefault(record["name"], []).append(record)
-    lines = []
-    for name, runs in found.items():
-        counts = [run["cycles"] for run in runs]
-        lines.append(
-            line(LEAKS, _Leak(name, runs[0], counts), {key: runs[0][key] for key in ("family", "nbits")})
+        found[record["name"]].append(record)
+    lines = [
+        line(
+            LEAKS,
+            _Leak(name, runs[0], [run["cycles"] for run in runs]),
+            {key: runs[0][key] for key in ("family", "nbits")},
         )
+        for name, runs in found.items()
+    ]
     return Table(
         "leaks",
         "Do the cycles tell the exponent?",
@@ -539,7 +532,7 @@ MARKED: tuple[Column[Entry], ...] = (
 def marked(entries: Iterable[Entry]) -> Table:
     """What was measured, and must not be compared."""
     once = {entry.measurement: entry for entry in entries if entry.marks}
-    lines = [line(MARKED, entry, {"family": entry.family, "nbits": entry.nbits}) for entry in once.values()]
+    lines = [line(MARKED, entry, attributes(entry, "family", "nbits")) for entry in once.values()]
     return Table(
         "marked",
         "Measured, and not comparable",
@@ -574,7 +567,3 @@ def failed(failures: Sequence[Failure]) -> Table:
         FAILED,
         lines,
     )
-
-
-def _filters(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: record.get(name, "") for name in ("family", "nbits", "interface", "stage")}

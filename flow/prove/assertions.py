@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 import re
 import resource
-import signal
 import subprocess
 import tempfile
 import time
@@ -186,15 +185,27 @@ def _attempts(work: Path, cycles: int | None, large: bool) -> Sequence[Attempt]:
     ]
 
 
-def _abc(command: str, work: Path, seconds: float) -> str:
-    """Return the output of abc, truncated if it runs out of time."""
-    (work / CEX_FILE).unlink(missing_ok=True)
+def run_abc(commands: str, work: Path, seconds: float, patience: float | None = None) -> str:
+    """Return the output of abc; empty if it runs out of CPU time, or of patience."""
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(seconds)))]
-    script = [*limited, str(yosys.abc()), "-c", f"{FIRST}; {command}"]
-    done = subprocess.run(script, cwd=work, capture_output=True, text=True, errors="replace")
-    if done.returncode not in (0, -signal.SIGXCPU, -signal.SIGKILL):
+    script = [*limited, str(yosys.abc()), "-q", commands]
+    try:
+        done = subprocess.run(
+            script, cwd=work, capture_output=True, text=True, errors="replace", timeout=patience
+        )
+    except subprocess.TimeoutExpired:
+        return ""
+    if done.returncode in yosys.OUT_OF_TIME:
+        return ""
+    if done.returncode:
         raise BadInput(f"abc ended with code {done.returncode}: {(done.stdout + done.stderr)[-SHOWN:]}")
-    return done.stdout
+    return done.stdout + done.stderr
+
+
+def _abc(commands: str, work: Path, seconds: float) -> str:
+    """The same on the circuit of the assertions."""
+    (work / CEX_FILE).unlink(missing_ok=True)
+    return run_abc(f"{FIRST}; {commands}", work, seconds)
 
 
 def _inputs(work: Path, seconds: float) -> list[Cycle]:

@@ -40,19 +40,18 @@ undecided, and the gate-level simulation of the tests' rows has to speak for the
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import pickle
 import random
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,12 +74,11 @@ from ..synth.sizing.families import commutative, truth
 from ..synth.squaring import make_squarers
 from ..synth.tiles import Tiles
 from . import word_proof
+from .assertions import run_abc
 from .report import PROVED, REFUTED, UNDECIDED, Equivalence, Part, Result, summary
 
 SECONDS_A_PART = 60
-QUICK = (
-    2  # seconds in which the fast engine proves what it is good at; 8-bit products take it 9, the other one 4
-)
+QUICK = 2  # seconds for the fast engine at what it is good at; 8-bit products take it 9, the other one 4
 PATIENCE = 20  # elapsed seconds for each second of CPU time, on a busy machine
 GRACE = 2  # seconds that abc gets beyond that
 CONFLICTS = 100_000  # of SAT at a node; with many more abc stays at the hard ones
@@ -114,6 +112,9 @@ REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
 )
 OF_GATES = "_gates"
 ZEROS = "modexlab_zeros"  # a port with the nets of words that may be always 0
+
+Source = tuple[Bit, bool]  # a source that both have, and whether a net is its complement
+Parts = dict[str, list["Pair"]]
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def check_equivalence(
         wrong: list[Part] = []
         for tile in found:
             netlist = made.netlists[tile.module]
-            proved.append(proofs.part(tile.module, netlist).named(f"{tile.name}: "))
+            proved.append(proofs.part(tile.module, netlist, f"{tile.name}: "))
             wrong += [
                 Part(f"{path}: other cells than in {tile.name}", 1, REFUTED, 0.0)
                 for path in tiles.differences(whole, tile, netlist)
@@ -192,15 +193,6 @@ class _Proved(NamedTuple):
     steps: list[str]
     unread: int
 
-    def named(self, prefix: str) -> _Proved:
-        """With a prefix before the names of the parts."""
-        return self._replace(
-            results=[
-                Part(prefix + result.part, result.bits, result.result, result.seconds)
-                for result in self.results
-            ]
-        )
-
 
 class _Proofs:
     """Proofs of parts, several at a time."""
@@ -213,8 +205,8 @@ class _Proofs:
         self.named = named  # cells that the design names
         self.name = ""  # of the part that is being proved
 
-    def part(self, name: str, netlist: Module) -> _Proved:
-        """A module of the design as it was read, and its netlist."""
+    def part(self, name: str, netlist: Module, prefix: str = "") -> _Proved:
+        """A module of the design as it was read, and its netlist; `prefix`: of the names of its parts."""
         self.name = name.partition("$")[0]
         gate = read(netlist, self.library)
         design, steps = _rewritten(self.work, name, self.library, self)
@@ -227,12 +219,15 @@ class _Proofs:
             if direct.correspondence() == proof.correspondence():
                 better = {result.part: result for result in direct.results if result.result != UNDECIDED}
                 results = [better.get(result.part, result) for result in results]
+        for result in results:
+            result.part = prefix + result.part
         return _Proved(results, steps, len(proof.free))
 
-    def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[Part]:
+    def prove(self, proof: _Proof, parts: Parts) -> list[Part]:
         """The reports of parts."""
         found: list[Part] = []
-        proof.number()
+        for side in (proof.gold, proof.gate):
+            side.number()
         for item in self.pool.map(
             lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts
         ):
@@ -260,7 +255,7 @@ class _Proofs:
                 break
             proof.free_registers({bits[part][0].gold for part in wrong})
         parts, seen = proof.without_the_same(proof.parts())
-        proof.simulate()
+        proof.words = proof.gold.simulated(), proof.gate.simulated()
         wanted = {name: pairs for name, pairs in parts.items() if only is None or name in only}
         proof.results = results + seen + self.prove(proof, wanted)
         return proof
@@ -362,9 +357,9 @@ def _bit_names(module: Module) -> Iterator[tuple[str, int, Bit]]:
                 yield name, place, bit
 
 
-def _parts(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+def _parts(pairs: Iterable[Pair]) -> Parts:
     """Pairs of one name, cut where there are many."""
-    parts: dict[str, list[Pair]] = {}
+    parts: Parts = {}
     for pair in pairs:
         part, number = pair.part, 1
         while len(parts.get(part, ())) >= MAX_BITS:
@@ -374,22 +369,58 @@ def _parts(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
     return parts
 
 
+class _Side:
+    """The design or the netlist, as functions of sources that both have."""
+
+    def __init__(self, logic: Logic) -> None:
+        self.logic, self.nodes = logic, list(logic.nodes)  # nodes come to them, and go
+        self.same: dict[Bit, Source] = {}  # registers, input ports and what cells at a cut show
+        self.places: dict[Bit, int] = {}  # of the nodes that drive nets
+        self.buffers = {
+            node.out: node.inputs[0]
+            for node in logic.nodes
+            if len(node.inputs) == 1 and node.function.cubes == ("1",)
+        }
+
+    def unbuffered(self, bit: Bit) -> Bit:
+        """The net before buffers."""
+        while bit in self.buffers:
+            bit = self.buffers[bit]
+        return bit
+
+    def number(self) -> None:
+        """Note where the drivers of all nets stand among the nodes."""
+        self.places = {node.out: place for place, node in enumerate(self.nodes)}
+
+    def cone(self, roots: list[Bit]) -> list[Node]:
+        return cone(self.nodes, self.places, roots)
+
+    def simulated(self) -> dict[Bit, int]:
+        """A word for each net; what is the same source, in whichever of the two, has the same one."""
+        words: dict[Bit, int] = {bit: -value & MASK for bit, value in CONSTANTS.items()}
+        for bit, (source, complement) in self.same.items():
+            drawn = random.Random(str(source)).getrandbits(WORD)
+            word = -CONSTANTS[source] if source in CONSTANTS else drawn
+            words[bit] = (word & MASK) ^ (MASK if complement else 0)
+        for node in self.nodes:
+            words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & MASK
+        return words
+
+
 class _Proof:
+    """The registers of a design and of its netlist, matched by name, and the pairs of nets to be proved."""
+
     def __init__(self, gold: Logic, gate: Logic) -> None:
-        # nodes come to them, and go
-        self.gold, self.gate = replace(gold, nodes=list(gold.nodes)), replace(gate, nodes=list(gate.nodes))
+        self.gold, self.gate = _Side(gold), _Side(gate)
+        self.gate.same = {bit: (bit, False) for _, bit in gate.ports("input")}
+        for state in gate.states:
+            first, inverted = state.outputs[0] if state.outputs else ("", False)
+            self.gate.same |= {bit: (first, complement != inverted) for bit, complement in state.outputs}
         self.gate_states = {
             bit: (state, inverted) for state in gate.states for bit, inverted in state.outputs
         }
-        self.buffers = {
-            node.out: node.inputs[0]
-            for node in gate.nodes
-            if len(node.inputs) == 1 and node.function.cubes == ("1",)
-        }
         self.gate_driver = {node.out: node for node in gate.nodes}
         self.clock_gates = {item.out: item for item in gate.gates}
-        # registers and input ports of the design -> what they are in the netlist
-        self.same: dict[Bit, tuple[Bit, bool]] = {}
         # registers of the design that the netlist lacks because nothing depends on them
         self.free: set[Bit] = set()
         self.held: set[Bit] = set()  # nets made for what gated registers take
@@ -397,98 +428,100 @@ class _Proof:
         self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
         self.results: list[Part] = []  # of the parts
         self.cuts: list[tuple[str, list[Bit], list[Bit], list[list[int]]]] = []
-        self.places: tuple[dict[Bit, int], ...] = ()  # of the nodes that drive nets
-        self.shown: dict[Bit, Bit] = {}  # what cells show on both sides, by the design's net
+        self.shown: list[Bit] = []  # the netlist's nets that cells show at which both are cut
 
     def cut(self, named: Collection[str], library: liberty.Library) -> None:
         """Cut both where they have the same cell of this name."""
-        there = [logic.module["cells"] for logic in (self.gold, self.gate)]
-        both = sorted(named & there[0].keys() & there[1].keys())
-        if not both:
-            return
-        alike: dict[tuple[str, str], bool] = {}
-        classes: dict[str, list[list[int]]] = {}
+        there = [side.logic.module["cells"] for side in (self.gold, self.gate)]
+        alike = functools.cache(lambda *kinds: _one_function(library, *kinds))
+        classes = functools.cache(lambda kind: _exchangeable(library, kind))
         same: set[str] = set()
-        for name in both:
+        for name in sorted(named & there[0].keys() & there[1].keys()):
             gold, gate = (cells[name] for cells in there)
-            kinds = gold["type"], gate["type"]
-            if kinds not in alike:
-                alike[kinds] = _one_function(library, *kinds)
-                classes[kinds[0]] = _exchangeable(library, kinds[0])
-            inputs = library.cells[gold["type"]].inputs
-            pins = [cell["connections"] for cell in (gold, gate)]
-            if alike[kinds] and pins[0].keys() == pins[1].keys() and {*inputs} <= pins[0].keys():
-                same.add(name)
-                golds, gates = ([own[pin][0] for pin in inputs] for own in pins)
-                self.cuts.append((name, golds, gates, classes[kinds[0]]))
-                outputs = [pin for pin in library.cells[gold["type"]].outputs if pin in pins[0]]
-                self.shown |= {pins[0][pin][0]: pins[1][pin][0] for pin in outputs}
-        for logic in (self.gold, self.gate):
-            logic.nodes = [node for node in logic.nodes if node.cell not in same]
+            cell, pins = library.cells[gold["type"]], [item["connections"] for item in (gold, gate)]
+            if not (
+                alike(gold["type"], gate["type"])
+                and pins[0].keys() == pins[1].keys()
+                and {*cell.inputs} <= pins[0].keys()
+            ):
+                continue
+            same.add(name)
+            golds, gates = ([own[pin][0] for pin in cell.inputs] for own in pins)
+            self.cuts.append((name, golds, gates, classes(gold["type"])))
+            for pin in cell.outputs:
+                if pin in pins[0]:
+                    shown = pins[1][pin][0]
+                    self.shown.append(shown)
+                    self.gold.same[pins[0][pin][0]] = self.gate.same[shown] = shown, False
+        for side in (self.gold, self.gate):
+            side.nodes = [node for node in side.nodes if node.cell not in same]
 
     def match(self) -> None:
         """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
-        gate_bits = {(name, place): bit for name, place, bit in _bit_names(self.gate.module)}
+        gold, gate = self.gold.logic, self.gate.logic
+        gate_bits = {(name, place): bit for name, place, bit in _bit_names(gate.module)}
         for (name, bit), (other, gate_bit) in zip(
-            sorted(self.gold.ports("input")), sorted(self.gate.ports("input")), strict=False
+            sorted(gold.ports("input")), sorted(gate.ports("input")), strict=False
         ):
             if name != other:
                 raise BadInput(
                     f"the netlist has the input {other} where the design has {name}: they are not the same "
                     "design"
                 )
-            self.same[bit] = (gate_bit, False)
-        self.same |= {bit: (other, False) for bit, other in self.shown.items()}
-        for name, place, bit in _bit_names(self.gold.module):
+            self.gold.same[bit] = gate_bit, False
+        for name, place, bit in _bit_names(gold.module):
             self.named.setdefault(bit, []).append((name, place))
-        for state in self.gold.states:
+        for state in gold.states:
             q = state.outputs[0][0]
             # without a counterpart: a constant, or else unread, or else a proof fails
             lost = ("1" if state.data == "1" else "0"), False
-            self.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
+            self.gold.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
 
-    def correspondence(self) -> dict[tuple[str, int], tuple[Bit, bool] | None]:
+    @property
+    def registers(self) -> Iterator[tuple[Bit, State]]:
+        """The registers of the design, by the nets that they drive."""
+        return ((state.outputs[0][0], state) for state in self.gold.logic.states)
+
+    def _constant(self, q: Bit) -> bool:
+        """Whether a register of the design is constant in the netlist."""
+        return self.gold.same[q][0] in CONSTANTS
+
+    def correspondence(self) -> dict[tuple[str, int], Source | None]:
         """Match each register of the design with its net in the netlist, by name; None for registers that are
         free.
         """
         return {
-            name: None if state.outputs[0][0] in self.free else self.same[state.outputs[0][0]]
-            for state in self.gold.states
-            for name in self.named.get(state.outputs[0][0], ())
+            name: None if q in self.free else self.gold.same[q]
+            for q, _ in self.registers
+            for name in self.named.get(q, ())
         }
 
-    def constants(self) -> dict[str, list[Pair]]:
+    def constants(self) -> Parts:
         """That the registers which are constant in the netlist stay so, by part."""
         return _parts(
-            Pair("constant registers", state.data, self.same[state.outputs[0][0]][0])
-            for state in self.gold.states
-            if self.same[state.outputs[0][0]][0] in CONSTANTS
+            Pair("constant registers", state.data, self.gold.same[q][0])
+            for q, state in self.registers
+            if self._constant(q)
         )
 
-    def parts(self) -> dict[str, list[Pair]]:
+    def parts(self) -> Parts:
         """All other pairs by part; BadInput if the clocks, resets or outputs of the two differ."""
         pairs: list[Pair] = []
-        for state in self.gold.states:
-            q = state.outputs[0][0]
-            if q not in self.free and self.same[q][0] not in CONSTANTS:
+        for q, state in self.registers:
+            if q not in self.free and not self._constant(q):
                 name, _ = min(self.named.get(q, [(state.cell, 0)]), key=lambda item: (len(item[0]), item))
-                pairs.extend(self._state_pairs(name, state, *self.same[q]))
-        gate_outputs = dict(self.gate.ports("output"))
-        for name, bit in self.gold.ports("output"):
+                pairs.extend(self._state_pairs(name, state, *self.gold.same[q]))
+        gate_outputs = dict(self.gate.logic.ports("output"))
+        for name, bit in self.gold.logic.ports("output"):
             if name not in gate_outputs:
                 raise BadInput(f"the netlist has no output {name}: it is not of the same design")
             pairs.append(Pair(name.rpartition("[")[0], bit, gate_outputs[name]))
-        pairs.extend(self._cut_pairs())
+        pairs.extend(self._cut_pairs() if self.cuts else ())
         return _parts(pairs)
 
     def _cut_pairs(self) -> Iterator[Pair]:
         """The inputs of the cells at which both are cut; pins that may be exchanged by what they mean."""
-        if not self.cuts:
-            return
-        gold_words, gate_words = (
-            _simulated(self.gold.nodes, self.same),
-            _simulated(self.gate.nodes, self._self()),
-        )
+        gold_words, gate_words = self.gold.simulated(), self.gate.simulated()
         for name, golds, gates, classes in self.cuts:
             for places in classes:
                 left = [gates[place] for place in places]
@@ -498,39 +531,27 @@ class _Proof:
                     left.remove(found)
                     yield Pair(name.rpartition(SEPARATOR)[0] or name, golds[place], found)
 
-    def without_the_same(self, parts: dict[str, list[Pair]]) -> tuple[dict[str, list[Pair]], list[Part]]:
+    def without_the_same(self, parts: Parts) -> tuple[Parts, list[Part]]:
         """The parts without pairs that are the very same net behind buffers, or are proved in another part;
         and those with nothing else.
         """
         if not self.cuts:
             return parts, []
-        buffers = {
-            node.out: node.inputs[0]
-            for node in self.gold.nodes
-            if len(node.inputs) == 1 and node.function.cubes == ("1",)
-        }
-        twins = {bit: source for bit, (source, inverted) in self._self().items() if not inverted}
-        left: dict[str, list[Pair]] = {}
+        left: Parts = {}
         proved: list[Part] = []
         known: set[tuple[Bit, Bit, bool]] = set()
 
         def same(pair: Pair) -> bool:
-            gold, gate = pair.gold, pair.gate
-            while gold in buffers:
-                gold = buffers[gold]
-            while gate in self.buffers:
-                gate = self.buffers[gate]
-            source, complement = self.same.get(gold, (None, False))
-            key = gold, gate, pair.inverted
-            before = key in known
+            key = self.gold.unbuffered(pair.gold), self.gate.unbuffered(pair.gate), pair.inverted
+            if key in known:
+                return True
             known.add(key)
-            return before or (
-                source is not None and twins.get(gate) == source and complement == pair.inverted
-            )
+            source, complement = self.gold.same.get(key[0], (None, False))
+            twin = source is not None and self.gate.same.get(key[1]) == (source, False)
+            return twin and complement == pair.inverted
 
         for name, pairs in parts.items():
-            other = [pair for pair in pairs if not same(pair)]
-            if other:
+            if other := [pair for pair in pairs if not same(pair)]:
                 left[name] = other
             else:
                 proved.append(Part(name, len(pairs), PROVED, 0.0))
@@ -538,17 +559,13 @@ class _Proof:
 
     def _counterpart(
         self, names: Iterable[tuple[str, int]], gate_bits: Mapping[tuple[str, int], Bit]
-    ) -> tuple[Bit, bool] | None:
+    ) -> Source | None:
         """(net of a register, port or constant, whether it is the complement) that has one of these names."""
         for name in names:
-            bit = gate_bits.get(name)
-            if bit is None:
+            if name not in gate_bits:
                 continue
-            while bit in self.buffers:
-                bit = self.buffers[bit]
-            if bit in self.gate_states:
-                return bit, False
-            if bit in CONSTANTS:
+            bit = self.gate.unbuffered(gate_bits[name])
+            if bit in self.gate_states or bit in CONSTANTS:
                 return bit, False
             node = self.gate_driver.get(bit)
             if node is not None and not node.inputs:
@@ -566,23 +583,19 @@ class _Proof:
 
     def free_registers(self, next_values: Collection[Bit]) -> None:
         """Free the registers, constant in the netlist, that take these nets."""
-        states = [item for item in self.gold.states if item.data in next_values]
-        self._free([q for state in states if self.same[q := state.outputs[0][0]][0] in CONSTANTS])
+        self._free([q for q, state in self.registers if state.data in next_values and self._constant(q)])
 
     def _free(self, registers: Iterable[Bit]) -> None:
         for q in registers:
             self.free.add(q)
-            self.same[q] = f"free {q}", False
+            self.gold.same[q] = f"free {q}", False
 
     def _varying(self) -> list[Bit]:
         """Such registers, of those not yet freed; their values in turn may make others vary."""
-        words, found = _simulated(self.gold.nodes, self.same), []
-        for state in self.gold.states:
-            q = state.outputs[0][0]
-            taken = (
-                {words[state.data]} | ({0} if state.clear else set()) | ({MASK} if state.preset else set())
-            )
-            if self.same[q][0] in CONSTANTS and taken != {words[q]}:
+        words, found = self.gold.simulated(), []
+        for q, state in self.registers:
+            asynchronous = {0} if state.clear else set(), {MASK} if state.preset else set()
+            if self._constant(q) and {words[state.data]}.union(*asynchronous) != {words[q]}:
                 found.append(q)
         return found
 
@@ -591,11 +604,9 @@ class _Proof:
         state, complement = self.gate_states[gate_bit]
         inverted ^= complement
         clock, enable = self._clock(state.clock)
-        gate_next: Bit = state.data
-        if enable is not None:
-            gate_next = self._held(state, enable)
-        yield Pair(part, gold.data, gate_next, inverted)
-        if (self._gold_clock(gold), gold.rising) != (clock, state.rising):
+        yield Pair(part, gold.data, state.data if enable is None else self._held(state, enable), inverted)
+        gold_clock, _ = self.gold.same.get(gold.clock, (gold.clock, False))
+        if (gold_clock, gold.rising) != (clock, state.rising):
             raise BadInput(f"the register {part} has another clock, or another edge of it, in the netlist")
         for one, other in ((gold.clear, state.clear), (gold.preset, state.preset)):
             if (one is None) != (other is None) or (inverted and one is not None):
@@ -603,43 +614,26 @@ class _Proof:
             if one is not None and other is not None:
                 yield Pair(part, one[0], other[0], one[1] != other[1])
 
-    def _gold_clock(self, state: State) -> Bit:
-        return self.same.get(state.clock, (state.clock, False))[0]
-
     def _clock(self, bit: Bit) -> tuple[Bit, Bit | None]:
         """(root of a clock, enable of the gate on the way to it)."""
-        enable = None
-        while bit in self.buffers or bit in self.clock_gates:
-            if bit in self.buffers:
-                bit = self.buffers[bit]
-            elif enable is None:
-                enable = self.clock_gates[bit].enable
-                bit = self.clock_gates[bit].clock
-            else:
-                raise BadInput(f"two clock gates in a row ({self.clock_gates[bit].cell}): not supported")
+        enable, bit = None, self.gate.unbuffered(bit)
+        while gate := self.clock_gates.get(bit):
+            if enable is not None:
+                raise BadInput(f"two clock gates in a row ({gate.cell}): not supported")
+            enable, bit = gate.enable, self.gate.unbuffered(gate.clock)
         return bit, enable
 
     def _held(self, state: State, enable: Bit) -> Bit:
         """A net for what a gated register takes: enable ? data : itself."""
         q, complement = state.outputs[0]
         out = f"held {state.cell}"
-        text = "(E & D) | (!E & !Q)" if complement else "(E & D) | (!E & Q)"
         if out in self.held:  # two registers of the design are this one
             return out
         self.held.add(out)
-        made = parse(text)
+        made = parse("(E & D) | (!E & !Q)" if complement else "(E & D) | (!E & Q)")
         pins = {"E": enable, "D": state.data, "Q": q}
         self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
         return out
-
-    def number(self) -> None:
-        """Where the drivers of all nets stand among the nodes."""
-        sides = (self.gold.nodes, self.gate.nodes)
-        self.places = tuple({node.out: place for place, node in enumerate(nodes)} for nodes in sides)
-
-    def simulate(self) -> None:
-        """Words for all nets of both, by which most differences show at once."""
-        self.words = (_simulated(self.gold.nodes, self.same), _simulated(self.gate.nodes, self._self()))
 
     def _differ(self, pair: Pair) -> bool:
         gold, gate = (
@@ -652,45 +646,35 @@ class _Proof:
         start = time.perf_counter()
         if self.words and any(map(self._differ, pairs)):
             return Part(part, len(pairs), REFUTED, 0.0)
+        golds, gates = [pair.gold for pair in pairs], [pair.gate for pair in pairs]
+        sides = ((self.gold, self.gold.cone(golds), golds), (self.gate, self.gate.cone(gates), gates))
+        sources = self._sources()
+        if self.cuts:  # there are too many to name them all
+            read = {
+                side.same.get(bit, (bit, False))[0]
+                for side, nodes, roots in sides
+                for bit in (*roots, *(bit for node in nodes for bit in node.inputs))
+            }
+            sources = [bit for bit in sources if bit in read]
+        inverted = [False] * len(pairs), [pair.inverted for pair in pairs]
         with tempfile.TemporaryDirectory(dir=work) as directory:
-            sources = self._sources()
-            gold = Path(directory) / "gold.blif"
-            gate = Path(directory) / "gate.blif"
-            roots = [pair.gold for pair in pairs], [pair.gate for pair in pairs]
-            cones = (
-                cone(self.gold.nodes, self.places[0], roots[0]),
-                cone(self.gate.nodes, self.places[1], roots[1]),
-            )
-            of_gate = self._self()
-            if self.cuts:  # there are too many to name them all
-                read = {
-                    same.get(bit, (bit, False))[0]
-                    for nodes, ends, same in zip(cones, roots, (self.same, of_gate), strict=True)
-                    for bit in (*ends, *(bit for node in nodes for bit in node.inputs))
-                }
-                sources = [bit for bit in sources if bit in read]
-            gold.write_text(_blif(cones[0], roots[0], sources, self.same))
-            gate.write_text(_blif(cones[1], roots[1], sources, of_gate, [p.inverted for p in pairs]))
-            result = _cec(gold, gate, seconds)
+            files = Path(directory) / "gold.blif", Path(directory) / "gate.blif"
+            for file, (side, nodes, roots), signs in zip(files, sides, inverted, strict=True):
+                file.write_text(_blif(nodes, roots, sources, side.same, signs))
+            result = _cec(*files, seconds)
         return Part(part, len(pairs), result, round(time.perf_counter() - start, 2))
 
     def _sources(self) -> list[Bit]:
         """Input ports and registers of the netlist, one output of each; and the free registers of the
         design.
         """
+        gate = self.gate.logic
         return [
-            *(bit for _, bit in self.gate.ports("input")),
-            *(state.outputs[0][0] for state in self.gate.states if state.outputs),
+            *(bit for _, bit in gate.ports("input")),
+            *(state.outputs[0][0] for state in gate.states if state.outputs),
             *sorted(f"free {q}" for q in self.free),
-            *self.shown.values(),
+            *self.shown,
         ]
-
-    def _self(self) -> dict[Bit, tuple[Bit, bool]]:
-        same: dict[Bit, tuple[Bit, bool]] = {bit: (bit, False) for _, bit in self.gate.ports("input")}
-        for state in self.gate.states:
-            for bit, complement in state.outputs:
-                same[bit] = (state.outputs[0][0], complement != state.outputs[0][1])
-        return same | {bit: (bit, False) for bit in self.shown.values()}
 
 
 def _one_function(library: liberty.Library, kind: str, other: str) -> bool:
@@ -719,24 +703,12 @@ def _exchangeable(library: liberty.Library, kind: str) -> list[list[int]]:
     return found
 
 
-def _simulated(nodes: Iterable[Node], same: Mapping[Bit, tuple[Bit, bool]]) -> dict[Bit, int]:
-    """A word for each net; what is the same source, in whichever of the two, has the same one."""
-    words: dict[Bit, int] = {bit: -value & MASK for bit, value in CONSTANTS.items()}
-    for bit, (source, complement) in same.items():
-        drawn = random.Random(str(source)).getrandbits(WORD)
-        word = -CONSTANTS[source] if source in CONSTANTS else drawn
-        words[bit] = (word & MASK) ^ (MASK if complement else 0)
-    for node in nodes:
-        words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & MASK
-    return words
-
-
 def _blif(
     needed: list[Node],
     roots: list[Bit],
     sources: list[Bit],
-    same: Mapping[Bit, tuple[Bit, bool]],
-    inverted: list[bool] | None = None,
+    same: Mapping[Bit, Source],
+    inverted: list[bool],
 ) -> str:
     """The cones of the roots (`needed`) over the sources, which are named alike in every text."""
     names = {bit: f"n{index}" for index, bit in enumerate({node.out for node in needed})}
@@ -757,7 +729,7 @@ def _blif(
         lines.extend(f"{cube} 1".lstrip() for cube in node.function.cubes)
     for index, bit in enumerate(roots):
         lines.append(f".names {name(bit)} o{index}")
-        lines.append("0 1" if inverted and inverted[index] else "1 1")
+        lines.append("0 1" if inverted[index] else "1 1")
     for bit, leaf in leaves.items():
         source, complement = same.get(bit, (bit, False))
         if source in CONSTANTS:
@@ -792,21 +764,11 @@ def _asked(commands: str, directory: Path, seconds: float) -> Result:
     machine.
     """
     patience = math.ceil(PATIENCE * seconds)
-    limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds))]
-    command = [*limited, str(yosys.abc()), "-q", commands.replace("@", str(patience))]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=patience + GRACE, cwd=directory
-        )
-    except subprocess.TimeoutExpired:
-        return UNDECIDED
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return UNDECIDED
-    text = done.stdout + done.stderr
+    text = run_abc(commands.replace("@", str(patience)), directory, seconds, patience + GRACE)
     if re.search(r"NOT EQUIVALENT", text, re.IGNORECASE):
         return REFUTED
     if re.search(r"are equivalent", text):
         return PROVED
-    if re.search(r"UNDECIDED|timeout|timed out|resource", text, re.IGNORECASE):
+    if not text or re.search(r"UNDECIDED|timeout|timed out|resource", text, re.IGNORECASE):
         return UNDECIDED
-    raise BadInput(f"abc compared nothing: {text.strip()[-300:] or 'no message'}")
+    raise BadInput(f"abc compared nothing: {text.strip()[-300:]}")

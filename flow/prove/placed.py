@@ -8,8 +8,9 @@ that is a proof by induction over the levels.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Instance, Netlist
@@ -29,116 +30,111 @@ def prove_same(before: Netlist, after: Netlist, library: Library) -> list[str]:
     return [*comparison.added(), *comparison.lost(), *comparison.misread(), *comparison.outputs()]
 
 
+class _Side:
+    """A netlist without the buffers that were added to it, in which clock gates that are alike are one."""
+
+    def __init__(self, netlist: Netlist, known: Mapping[str, Instance], library: Library) -> None:
+        """known: the cells of the mapped netlist."""
+        self.netlist, self.cells, self.known = netlist, netlist.cells, known
+        self.library = library
+        self.gates: dict[Gated, int] = {}  # the net that stands for all copies of a clock gate
+        for name, cell in known.items():
+            roles = library.cells[cell.kind].clock_gate
+            if roles and name in self.cells and roles.output in self.cells[name].pins:
+                self.gates.setdefault(self.gated(name), self.cells[name].pins[roles.output])
+
+    def kind(self, name: str) -> Cell:
+        return self.library.cells[self.cells[name].kind]
+
+    def gated(self, name: str) -> Gated:
+        """Return the nets that a clock gate connects."""
+        roles, pins = self.kind(name).clock_gate, self.cells[name].pins
+        return (
+            None
+            if roles is None
+            else (self._unbuffered(pins[roles.clock]), self._unbuffered(pins[roles.enable]))
+        )
+
+    def root(self, net: int) -> int:
+        """The net that stands for a net: before buffers, and one for all gates alike."""
+        net = self._unbuffered(net)
+        terminal = self.netlist.driver[net]
+        if terminal is None or terminal[0] == PORT:
+            return net
+        return self.gates.get(self.gated(terminal[0]), net)
+
+    def _unbuffered(self, net: int) -> int:
+        """The net before the buffers that were added."""
+        while (terminal := self.netlist.driver[net]) is not None and terminal[0] not in self.known:
+            if terminal[0] == PORT or not _is_buffer(cell := self.kind(terminal[0])):
+                break
+            net = self.cells[terminal[0]].pins[cell.inputs[0]]
+        return net
+
+
 class _Comparison:
     """Both netlists, and which net of the one stands for which of the other."""
 
     def __init__(self, before: Netlist, after: Netlist, library: Library) -> None:
-        self.before, self.after, self.library = before, after, library
-        self.gated = {id(netlist): self._gates(netlist) for netlist in (before, after)}
+        self.before, self.after = (_Side(netlist, before.cells, library) for netlist in (before, after))
+        self.library = library
         self.twins = self._twins()
         self.origin = self._origin()  # net of `after`: net of `before` that it stands for
 
     def added(self) -> Iterator[str]:
         """Cells that are new, and neither a buffer nor a copy of a clock gate."""
         for name in self.after.cells.keys() - self.before.cells.keys():
-            cell = self.library.cells[self.after.cells[name].kind]
-            if cell.clock_gate and self._gate(self.after, name) not in self.gated[id(self.after)]:
+            cell = self.after.kind(name)
+            if cell.clock_gate and self.after.gated(name) not in self.after.gates:
                 yield f"{name} is no copy of a clock gate"
             elif not cell.clock_gate and not _is_buffer(cell):
                 yield f"{name} was added and is no buffer"
 
     def lost(self) -> Iterator[str]:
         """Cells that are gone, or no longer of their function."""
-        for name in self.before.cells:
-            if name not in self.twins:
-                yield f"{name} is not what it was"
+        return (f"{name} is not what it was" for name in self.before.cells if name not in self.twins)
 
     def misread(self) -> Iterator[str]:
         """Inputs that read something else."""
-        symmetries: dict[str, list[tuple[str, str]]] = {}
+        symmetries = functools.cache(lambda kind: commutative(self.library.cells[kind]))
         for name, twin in self.twins.items():
             cell = self.before.cells[name]
-            reads = [pin for pin in self.library.cells[cell.kind].inputs if pin in cell.pins]
-            wanted = {pin: self._root(self.before, cell.pins[pin]) for pin in reads}
-            found = {pin: self.origin.get(self._root(self.after, twin.pins[pin])) for pin in reads}
+            reads = [pin for pin in self.before.kind(name).inputs if pin in cell.pins]
+            wanted = {pin: self.before.root(cell.pins[pin]) for pin in reads}
+            found = {pin: self.origin.get(self.after.root(twin.pins[pin])) for pin in reads}
             other = [pin for pin in reads if wanted[pin] != found[pin]]
-            if other and cell.kind not in symmetries:
-                symmetries[cell.kind] = commutative(self.library.cells[cell.kind])
-            if other and not _exchanged(wanted, found, other, symmetries[cell.kind]):
+            if other and not _exchanged(wanted, found, other, symmetries(cell.kind)):
                 yield f"{name}/{other[0]} is on another net"
 
     def outputs(self) -> Iterator[str]:
         """Output ports that show something else."""
-        nets = dict(self.after.port_bits("output"))
-        for bit, net in self.before.port_bits("output"):
-            if self.origin.get(self._root(self.after, nets[bit])) != self._root(self.before, net):
+        nets = dict(self.after.netlist.port_bits("output"))
+        for bit, net in self.before.netlist.port_bits("output"):
+            if self.origin.get(self.after.root(nets[bit])) != self.before.root(net):
                 yield f"the port {bit} is on another net"
-
-    # -- correspondence of names
-    # -----------------------------------------------------------------------------------------
 
     def _twins(self) -> dict[str, Instance]:
         """The cells of `before` that are still there, by their names in both."""
-        alike: dict[tuple[str, str], bool] = {}
+        alike = functools.cache(lambda *kinds: _alike(self.library, *kinds))
         twins = {}
         for name, cell in self.before.cells.items():
             twin = self.after.cells.get(name)
-            if twin is None or twin.pins.keys() != cell.pins.keys():
-                continue
-            kinds = cell.kind, twin.kind
-            if kinds not in alike:
-                alike[kinds] = _alike(self.library, *kinds)
-            if alike[kinds]:
+            if twin and twin.pins.keys() == cell.pins.keys() and alike(cell.kind, twin.kind):
                 twins[name] = twin
         return twins
 
     def _origin(self) -> dict[int, int]:
-        before, after = self.before, self.after
+        before, after = self.before.netlist, self.after.netlist
         inputs = dict(after.port_bits("input"))
-        origin = {inputs[bit]: self._root(before, net) for bit, net in before.port_bits("input")}
+        origin = {inputs[bit]: self.before.root(net) for bit, net in before.port_bits("input")}
         values = {value: net for net, value in after.constants.items()}
         origin |= {values[value]: net for net, value in before.constants.items() if value in values}
         for name, twin in self.twins.items():
-            cell = before.cells[name]
-            for pin in self.library.cells[cell.kind].outputs:
-                if pin in cell.pins:
-                    origin[self._root(after, twin.pins[pin])] = self._root(before, cell.pins[pin])
+            pins = before.cells[name].pins
+            for pin in self.before.kind(name).outputs:
+                if pin in pins:
+                    origin[self.after.root(twin.pins[pin])] = self.before.root(pins[pin])
         return origin
-
-    def _buffered(self, net: int) -> int:
-        """The net of `after` before the buffers that were added."""
-        while (terminal := self.after.driver[net]) is not None and terminal[0] not in self.before.cells:
-            cell = self.library.cells[self.after.cells[terminal[0]].kind] if terminal[0] != PORT else None
-            if cell is None or not _is_buffer(cell):
-                break
-            net = self.after.cells[terminal[0]].pins[cell.inputs[0]]
-        return net
-
-    def _gate(self, netlist: Netlist, name: str) -> Gated:
-        """Return the nets that a clock gate connects."""
-        pins = netlist.cells[name].pins
-        roles = self.library.cells[netlist.cells[name].kind].clock_gate
-        if roles is None:
-            return None
-        nets = pins[roles.clock], pins[roles.enable]
-        return nets if netlist is self.before else (self._buffered(nets[0]), self._buffered(nets[1]))
-
-    def _gates(self, netlist: Netlist) -> dict[Gated, int]:
-        """The net that stands for what all gates make that gate the same by the same; copies do not count."""
-        found: dict[Gated, int] = {}
-        for name, cell in self.before.cells.items():
-            roles = self.library.cells[cell.kind].clock_gate
-            if roles and name in netlist.cells and roles.output in netlist.cells[name].pins:
-                found.setdefault(self._gate(netlist, name), netlist.cells[name].pins[roles.output])
-        return found
-
-    def _root(self, netlist: Netlist, net: int) -> int:
-        """The net that stands for a net: before buffers, and one for all gates alike."""
-        net = net if netlist is self.before else self._buffered(net)
-        terminal = netlist.driver[net]
-        if terminal is None or terminal[0] == PORT:
-            return net
-        return self.gated[id(netlist)].get(self._gate(netlist, terminal[0]), net)
 
 
 def _is_buffer(cell: Cell) -> bool:

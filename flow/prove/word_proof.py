@@ -21,7 +21,6 @@ for the caller to prove (`words`, `zeros`).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..netlist.document import Bit, Cell, Module, cell_bits, port_bits
@@ -29,7 +28,6 @@ from ..netlist.order import in_order
 from ..synth.carry_save import Step
 
 Monomial = frozenset[Bit]
-Polynomial = dict[Monomial, int]
 ONE: Monomial = frozenset()
 BITWISE = ("$and", "$xor", "$not", "$or", "$mux")
 ARITHMETIC = ("$add", "$sub")
@@ -40,6 +38,51 @@ VALUES = {"0": 0, "1": 1}
 
 class NotShownError(Exception):
     """Raised with the difference that is not known to be zero."""
+
+
+class Polynomial(dict[Monomial, int]):
+    """A sum of products of bits, each with a factor other than 0; a bit, being 0 or 1, is its own square."""
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return self._plus(other, 1)
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self._plus(other, -1)
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        total = Polynomial()
+        for one, value in self.items():
+            for two, factor in other.items():
+                total[one | two] = total.get(one | two, 0) + value * factor
+        return Polynomial({monomial: value for monomial, value in total.items() if value})
+
+    def __rmul__(self, factor: int) -> Polynomial:
+        return Polynomial({monomial: factor * value for monomial, value in self.items()})
+
+    def _plus(self, other: Polynomial, factor: int) -> Polynomial:
+        total = Polynomial(self)
+        for monomial, value in other.items():
+            total[monomial] = total.get(monomial, 0) + factor * value
+            if not total[monomial]:
+                del total[monomial]
+        return total
+
+    def modulo(self, modulus: int) -> Polynomial:
+        return Polynomial(
+            {monomial: factor % modulus for monomial, factor in self.items() if factor % modulus}
+        )
+
+    def replaced(self, bit: Bit, value: Polynomial) -> Polynomial:
+        """The same with a polynomial in place of a bit."""
+        kept = Polynomial({monomial: factor for monomial, factor in self.items() if bit not in monomial})
+        taken = Polynomial({monomial - {bit}: factor for monomial, factor in self.items() if bit in monomial})
+        if len(kept) + len(taken) * len(value) > MOST_PRODUCTS:
+            raise NotShownError("what has too many products of bits")
+        return kept + taken * value
+
+    @property
+    def bits(self) -> set[Bit]:
+        return set().union(*self)
 
 
 def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
@@ -110,14 +153,14 @@ class _Proof:
             most = (most >> 1) + sum(self._most(word) for word in added)
             if most >> width:
                 raise NotShownError(f"a sum that may pass its width, {width} bits")
-            true = self._half(previous) if previous else {}
+            true = self._half(previous) if previous else Polynomial()
             for word in added:
-                true = _plus(true, _number(word))
+                true += _number(word)
             atoms = {*previous.total, *previous.carry} if previous else set()
-            made = self._expanded(_plus(_number(step.total), _number(step.carry)), atoms)
+            made = self._expanded(_number(step.total) + _number(step.carry), atoms)
             # true = made + 2^width * (carries, which are 0 or 1): as neither is negative and true < 2^width,
             # the carries are 0
-            for monomial, factor in _plus(true, made, -1).items():
+            for monomial, factor in (true - made).items():
                 if factor < 0 or factor % (1 << width) or monomial == ONE:
                     raise NotShownError(f"the pair of {step.sum}")
             self._true_bits(step)
@@ -129,27 +172,27 @@ class _Proof:
 
     def _half(self, step: Step) -> Polynomial:
         """(total + carry) / 2, a number without fraction."""
-        both = _plus(_number(step.total[1:]), _number(step.carry[1:]))
-        return _plus(both, _times(_bit(step.total[0]), _bit(step.carry[0])))
+        both = _number(step.total[1:]) + _number(step.carry[1:])
+        return both + _bit(step.total[0]) * _bit(step.carry[0])
 
     def _most(self, word: Iterable[Bit]) -> int:
         return sum(1 << place for place, bit in enumerate(word) if bit not in self.zeros)
 
     def _true_bits(self, step: Step) -> None:
         """The last bits of a sum, where single gates drive them: those of the sum of the pair."""
-        carry: Polynomial = {}
+        carry = Polynomial()
+        atoms = {*step.total, *step.carry}
         for out, a, b in zip(step.sum, step.total, step.carry, strict=True):
             name = self.of_after.get(out)
             if name is None or name not in self.new or self.new[name]["type"] not in BITWISE:
                 return
             a_plus_b = _xor(_bit(a), _bit(b))
-            atoms = {*step.total, *step.carry}
             cell = self.new[name]
             made = _function(name, cell, cell["connections"]["Y"].index(out))
             if self._expanded(made, atoms) != _xor(a_plus_b, carry):
                 raise NotShownError(f"the bit {out} of a sum")
             self.shown.add(out)
-            carry = _plus(_times(_bit(a), _bit(b)), _times(a_plus_b, carry))
+            carry = _bit(a) * _bit(b) + a_plus_b * carry
 
     def _end(self, step: Step) -> None:
         """The sum at the end of a chain: that of its pair, as words."""
@@ -172,11 +215,9 @@ class _Proof:
             raise NotShownError(f"{name}, which was {self.old[name]['type']}")
         atoms = {bit for chain in self.halves.values() for monomial in chain for bit in monomial}
         was, made = (self._result(item) for item in (self.old[name], cell))
-        difference = self._expanded(_plus(was, made, -1), atoms)
         modulus = 1 << len(made_out)
-        if any(factor % modulus for factor in difference.values()):
-            difference = self._unfolded(name, difference, modulus)
-        if any(factor % modulus for factor in difference.values()):
+        difference = self._expanded(was - made, atoms).modulo(modulus)
+        if difference and self._unfolded(name, difference, modulus):
             raise NotShownError(f"{name}, which was {self.old[name]['type']}")
         self.shown.update(made_out)
 
@@ -196,19 +237,19 @@ class _Proof:
         until nothing is left.
         """
         for cell in (*self._fresh(name), *self._behind(name)):
-            difference = _reduced(difference, modulus)
             if not difference:
                 break
-            read = {bit for monomial in difference for bit in monomial}
+            read = difference.bits
             out = cell["connections"]["Y"]
             if cell["type"] in BITWISE:
                 for place, bit in enumerate(out):
                     if bit in read:
-                        difference = _replaced(difference, bit, _function(name, cell, place))
+                        difference = difference.replaced(bit, _function(name, cell, place))
             elif out[0] in read and 1 << len(out) >= modulus:
                 # the last bit, by the others and the operands
-                value = _plus(self._result(cell), _number(["0", *out[1:]]), -1)
-                difference = _replaced(difference, out[0], value)
+                value = self._result(cell) - _number(["0", *out[1:]])
+                difference = difference.replaced(out[0], value)
+            difference = difference.modulo(modulus)
         return difference
 
     def _fresh(self, name: str) -> list[Cell]:
@@ -257,16 +298,16 @@ class _Proof:
 
     def _result(self, cell: Cell) -> Polynomial:
         if cell["type"] in BITWISE:
-            total: Polynomial = {}
+            total = Polynomial()
             for place in range(len(cell["connections"]["Y"])):
-                total = _plus(total, _function("a choice", cell, place), 1 << place)
+                total += (1 << place) * _function("a choice", cell, place)
             return total
         a, b = map(self._value, _operands(cell))
         if cell["type"] == "$mul":
-            return _times(a, b)
+            return a * b
         if cell["type"] not in ARITHMETIC:
             raise NotShownError(f"a {cell['type']}")
-        return _plus(a, b, -1 if cell["type"] == "$sub" else 1)
+        return a - b if cell["type"] == "$sub" else a + b
 
     def _value(self, word: tuple[Bit, ...]) -> Polynomial:
         """A word as a number, half of the sum of a chain as that of its pair."""
@@ -279,7 +320,7 @@ class _Proof:
         """A polynomial with what new cells alone drive replaced by what they compute, but for atoms; carries
         stay if not cancelled.
         """
-        read = {bit for monomial in polynomial for bit in monomial}
+        read = polynomial.bits
         for name in self.order:
             cell = self.new[name]
             if cell["type"] not in (*BITWISE, "$fa"):
@@ -287,8 +328,8 @@ class _Proof:
             for place, out in enumerate(cell["connections"]["Y"]):
                 if out in read and out not in atoms and out not in self.of_before:
                     value = _function(name, cell, place)
-                    polynomial = _replaced(polynomial, out, value)
-                    read.update(bit for monomial in value for bit in monomial)
+                    polynomial = polynomial.replaced(out, value)
+                    read |= value.bits
         return polynomial
 
     def _order(self) -> list[str]:
@@ -380,65 +421,32 @@ def _function(name: str, cell: Cell, place: int) -> Polynomial:
     inputs = [_bit(pins[pin][place]) for pin in "ABC" if pin in pins]
     if cell["type"] == "$fa":
         a, b, c = inputs
-        return _plus(_plus(_plus(a, b), c), _bit(pins["X"][place]), -2)
+        return a + b + c - 2 * _bit(pins["X"][place])
     if cell["type"] == "$mux":
-        return _chosen(_bit(pins["S"][0]), *inputs)
+        a, b = inputs
+        return a + _bit(pins["S"][0]) * (b - a)
     if cell["type"] == "$not":
-        return _plus({ONE: 1}, inputs[0], -1)
+        return _bit("1") - inputs[0]
     a, b = inputs
-    both = _times(a, b)
-    factor = {"$and": 1, "$or": -1, "$xor": -2}[cell["type"]]
-    return both if factor == 1 else _plus(_plus(a, b), both, factor)
+    if cell["type"] == "$and":
+        return a * b
+    return _xor(a, b) if cell["type"] == "$xor" else a + b - a * b
 
 
 def _bit(bit: Bit) -> Polynomial:
     if isinstance(bit, int):
-        return {frozenset((bit,)): 1}
+        return Polynomial({frozenset((bit,)): 1})
     if bit not in VALUES:
         raise NotShownError(f"a bit that is {bit}")
-    return {ONE: 1} if VALUES[bit] else {}
+    return Polynomial({ONE: 1} if VALUES[bit] else {})
 
 
 def _number(word: Iterable[Bit]) -> Polynomial:
-    total: Polynomial = {}
+    total = Polynomial()
     for place, bit in enumerate(word):
-        total = _plus(total, _bit(bit), 1 << place)
+        total += (1 << place) * _bit(bit)
     return total
-
-
-def _plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
-    total = dict(a)
-    for monomial, value in b.items():
-        total[monomial] = total.get(monomial, 0) + factor * value
-        if not total[monomial]:
-            del total[monomial]
-    return total
-
-
-def _times(a: Polynomial, b: Polynomial) -> Polynomial:
-    total: dict[Monomial, int] = defaultdict(int)
-    for one, value in a.items():
-        for other, factor in b.items():
-            total[one | other] += value * factor
-    return {monomial: value for monomial, value in total.items() if value}
-
-
-def _chosen(condition: Polynomial, if_zero: Polynomial, if_one: Polynomial) -> Polynomial:
-    return _plus(if_zero, _times(condition, _plus(if_one, if_zero, -1)))
 
 
 def _xor(a: Polynomial, b: Polynomial) -> Polynomial:
-    return _plus(_plus(a, b), _times(a, b), -2)
-
-
-def _reduced(polynomial: Polynomial, modulus: int) -> Polynomial:
-    return {monomial: factor % modulus for monomial, factor in polynomial.items() if factor % modulus}
-
-
-def _replaced(polynomial: Polynomial, bit: Bit, value: Polynomial) -> Polynomial:
-    """A polynomial with a bit replaced."""
-    kept = {monomial: factor for monomial, factor in polynomial.items() if bit not in monomial}
-    taken = {monomial - {bit}: factor for monomial, factor in polynomial.items() if bit in monomial}
-    if len(kept) + len(taken) * len(value) > MOST_PRODUCTS:
-        raise NotShownError("what has too many products of bits")
-    return _plus(kept, _times(taken, value))
+    return a + b - 2 * (a * b)

@@ -7,7 +7,7 @@ import zlib
 import modexlab
 import pytest
 from modexlab.eval.assurance.attacks.fault_campaign import FaultCampaign
-from modexlab.eval.assurance.attacks.leakage import ComparedFields, assess
+from modexlab.eval.assurance.attacks.leakage import assess, compared_fields
 from modexlab.eval.assurance.proof.registry import checks, prove
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab.ledger.ledger import Ledger
@@ -173,7 +173,7 @@ def test_leak(cli, tmp_path):
     assert result.code == 1 and "its time tells of field a, and its power" in result.out
     assert "other fields held" in result.out and "no: nothing is promised for a" in result.out
     assert "field a fixed against random" in picture.read_text()
-    compared = ComparedFields(modexlab.accelerator(INVERSE).at(8))
+    compared = compared_fields(modexlab.accelerator(INVERSE).at(8))
     drawn = [operation.request for operation in itertools.islice(compared.operations(), 200)]
     assert len({modulus for _, modulus in drawn}) == 1 < len({number for number, _ in drawn})
     assert not any(compared.machine.check(*request) for request in drawn)
@@ -186,13 +186,13 @@ def test_leak(cli, tmp_path):
 def test_a_leak_by_power_alone(edited):
     """An adder takes as many cycles for all numbers; its registers tell of a secret one."""
     design = edited("gcd", 'name = "gcd"', 'name = "gcd"\n    secret = steady = ("a",)')
-    found = assess(ComparedFields(design.at(8)), 400)
+    found = assess(compared_fields(design.at(8)), 400)
     assert found.power_leaks and not found.time_leaks and not found.told_apart
     assert found.compared.promise == "yes: the same number of cycles for all a"
     assert "total" in {register for register, _ in found.blame()}
     blind = edited("gcd", "s.total <<= s.a + s.b", "s.total <<= s.b", "rtl.py")
     with pytest.raises(NoMeasurement, match="gcd answered"):
-        assess(ComparedFields(blind.at(8)), 400)
+        assess(compared_fields(blind.at(8)), 400)
 
 
 def test_state_between_operations(edited):
@@ -202,7 +202,7 @@ def test_state_between_operations(edited):
     )
     found = {}
     for seed in range(1, 5):
-        compared = ComparedFields(design.at(32), seed)
+        compared = compared_fields(design.at(32), seed)
         (first, _), *_ = next(compared.operations())
         found[first] = assess(compared, 400)
     assert found[1].power_leaks and not found[1].time_leaks  # each byte begins a message
@@ -216,7 +216,7 @@ def test_nothing_secret(cli, edited):
     assert "--fixed is for RSA machines" in cli.fails(*leakage, INVERSE, "--fixed", "message")
     refusing = edited("inverse", "m = generator.getrandbits(self.nbits) | 1", "m = 2")
     with pytest.raises(modexlab.BadInput, match=r"refuses 10,000 requests that drawn\(\) makes"):
-        next(ComparedFields(refusing.at(8)).operations())
+        next(compared_fields(refusing.at(8)).operations())
 
 
 # ---- faults

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.attacks.fault_campaign import Part
-from modexlab.eval.assurance.attacks.leakage import TOGGLES, Compared, assess
+from modexlab.eval.assurance.attacks.leakage import TOGGLES, assess, compared
 from modexlab.eval.assurance.attacks.net_campaign import NetCampaign
 from modexlab.eval.designs import catalogue
 from modexlab.flow.gates.engine import GateTables
@@ -101,7 +101,7 @@ def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty):
 
 
 def test_what_leaks_is_found_on_the_netlist():
-    found = assess(Compared(MACHINE), 600, TOGGLES)
+    found = assess(compared(MACHINE), 600, TOGGLES)
     assert found.power_leaks and not found.time_leaks
     assert "ctrl" in [finding.name for finding in found.alone()]
 
@@ -127,9 +127,9 @@ def test_what_is_blinded_passes_on_the_netlist():
     program leaks.
     """
     blinded = {"schedule": "fixed-window", "blind": "both"}
-    found = assess(Compared(machine_of("mont", 16, **blinded)), 900, TOGGLES)
+    found = assess(compared(machine_of("mont", 16, **blinded)), 900, TOGGLES)
     assert not found.leaks and sum(map(found.judged, range(len(found.curve)))) > 150
     assert not found.alone()
     assert assess(
-        Compared(machine_of("mont", 16, **{**blinded, "blind": "message"})), 600, TOGGLES
+        compared(machine_of("mont", 16, **{**blinded, "blind": "message"})), 600, TOGGLES
     ).power_leaks

@@ -7,6 +7,7 @@ import json
 
 import pytest
 from modexlab.eval.designs.catalogue import find
+from modexlab.flow.netlist.document import cell_bits
 from modexlab.flow.prove import equivalence, word_proof
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.prove.word_proof import NotShownError, show
@@ -111,6 +112,7 @@ def test_no_new_cell_may_be_another(stages, stage):
     before, after = stages[stage - 1], stages[stage]
     chains = stages.chains if stage == 3 else ()
     new = sorted(name for name, cell in after["cells"].items() if before["cells"].get(name) != cell)
+    swapped = {"$fa": "XY", "$mux": "AB"}
     other = {"$and": "$or", "$or": "$and", "$xor": "$and", "$add": "$sub", "$sub": "$add"}
     tried = 0
     for name in new[:: max(1, len(new) // 25)]:
@@ -118,50 +120,37 @@ def test_no_new_cell_may_be_another(stages, stage):
         wrong = copy.deepcopy(cell)
         if cell["type"] in other:
             wrong["type"] = other[cell["type"]]
-        elif cell["type"] == "$fa":
-            wrong["connections"]["X"], wrong["connections"]["Y"] = (
-                cell["connections"]["Y"],
-                cell["connections"]["X"],
-            )
-        elif cell["type"] == "$mux":
-            wrong["connections"]["A"], wrong["connections"]["B"] = (
-                cell["connections"]["B"],
-                cell["connections"]["A"],
-            )
+        elif pins := swapped.get(cell["type"]):
+            one, two = pins
+            wrong["connections"] |= {one: cell["connections"][two], two: cell["connections"][one]}
         else:
             wrong["connections"]["A"] = ["0", *cell["connections"]["A"][1:]]
         if not _read(after, cell):
             continue
         tried += 1
         with pytest.raises(NotShownError):
-            show(before, after | {"cells": after["cells"] | {name: wrong}}, chains, stages.zeros)
+            show(before, with_cell(after, name, wrong), chains, stages.zeros)
     assert tried >= 8
+
+
+def with_cell(module, name, cell):
+    return module | {"cells": module["cells"] | {name: cell}}
 
 
 def _read(module, cell):
     """Whether anything reads what a cell drives."""
-    read = {
-        bit
-        for item in module["cells"].values()
-        for pin, bits in item["connections"].items()
-        if item["port_directions"][pin] == "input"
-        for bit in bits
-    }
-    return any(bit in read for bit in cell["connections"]["Y"])
+    read = {bit for item in module["cells"].values() for bit in cell_bits(item, "input")}
+    return not read.isdisjoint(cell["connections"]["Y"])
 
 
 def test_nets_that_are_gone_and_nets_with_two_drivers(stages):
     before, after = stages[2], stages[3]
-    lost = dict(after["cells"])
-    del lost[next(name for name, cell in lost.items() if cell["type"] == "$fa")]
+    name, adder = next((name, cell) for name, cell in after["cells"].items() if cell["type"] == "$fa")
+    lost = {other: cell for other, cell in after["cells"].items() if other != name}
     with pytest.raises(NotShownError):
         show(before, after | {"cells": lost}, stages.chains, stages.zeros)
-    twice = {
-        **after["cells"],
-        "again": next(cell for cell in after["cells"].values() if cell["type"] == "$fa"),
-    }
     with pytest.raises(NotShownError, match="two drivers"):
-        show(before, after | {"cells": twice}, stages.chains, stages.zeros)
+        show(before, with_cell(after, "again", adder), stages.chains, stages.zeros)
     with pytest.raises(NotShownError, match="ports"):
         show(before, after | {"ports": {}}, stages.chains, stages.zeros)
 
@@ -177,7 +166,7 @@ def test_squares(tmp_path):
     wrong = copy.deepcopy(cell)
     wrong["connections"]["A"] = before["ports"]["a"]["bits"][:1]
     with pytest.raises(NotShownError, match=r"which was \$mul"):
-        show(before, after | {"cells": after["cells"] | {name: wrong}})
+        show(before, with_cell(after, name, wrong))
 
 
 def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
@@ -219,7 +208,7 @@ def test_netlist_that_was_made_without_the_rewriting(tmp_path):
 
 def test_polynomials_are_functions_of_bits():
     one, other = word_proof._bit(2), word_proof._bit(3)
-    assert word_proof._times(one, one) == one
+    assert one * one == one
     assert word_proof._xor(word_proof._xor(one, other), other) == one
     with pytest.raises(NotShownError):
         word_proof._bit("x")

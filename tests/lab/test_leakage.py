@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from modexlab.eval.assurance.attacks import leakage
-from modexlab.eval.assurance.attacks.leakage import Compared, assess
+from modexlab.eval.assurance.attacks.leakage import assess, compared
 from modexlab.eval.assurance.attacks.secrets import drawn_key
 from modexlab.eval.assurance.attacks.welch import (
     CERTAIN,
@@ -38,7 +38,7 @@ BLINDED = {"schedule": "fixed-window", "blind": "both"}
 
 
 def assessed(machine, traces, **more):
-    return assess(Compared(machine, **more), traces)
+    return assess(compared(machine, **more), traces)
 
 
 # ---- what is counted
@@ -242,7 +242,7 @@ def test_what_is_refused():
     with pytest.raises(BadInput, match="39 traces are too few"):
         assessed(machine, 39)
     with pytest.raises(BadInput, match="nothing is drawn"):
-        Compared(machine, "message", "fixed")
+        compared(machine, "message", "fixed")
 
 
 @pytest.mark.regress

@@ -11,6 +11,10 @@ from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.iss.semantics import VALUES
 
+from tests.harness import one_now
+
+from .test_proof import changed
+
 SECONDS = 120.0  # of a processor
 CHECKS = {processor_check.name: processor_check for processor_check in processor_checks()}
 # what is wrong, in the text of the processor or of the unit that a check is about
@@ -47,7 +51,6 @@ DEFECTS = {
     "DivUnit": ("& ( istream__msg.b != 32'd0 )", ""),  # by 0
     "RegisterFile": ("waddr == 5'(i)", "waddr[3:0] == 4'(i)"),
 }
-QUICK = ("reg",)
 
 
 def test_each_instruction_is_asked_for():
@@ -66,16 +69,13 @@ def test_each_instruction_is_asked_for():
     }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.regress]) for name in DEFECTS]
-)
+@pytest.mark.parametrize("name", one_now(DEFECTS, "reg"))
 def test_a_defect_is_refuted(name):
-    check, (old, new) = CHECKS[name], DEFECTS[name]
+    check = CHECKS[name]
     text, top = check.source()
-    assert text.count(old) == 1
-    changed = text.replace(old, new)
-    assert refused(changed, top) == ""
-    assert check.run(SECONDS, lambda *_: None, changed).verdict == REFUTED
+    text = changed(text, DEFECTS[name])
+    assert refused(text, top) == ""
+    assert check.run(SECONDS, lambda *_: None, text).verdict == REFUTED
 
 
 def test_each_kind_of_check_has_a_defect():

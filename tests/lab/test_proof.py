@@ -8,22 +8,19 @@ import pytest
 from modexlab.eval.assurance.proof import benches, reference
 from modexlab.eval.assurance.proof.check import NETLIST
 from modexlab.eval.assurance.proof.exhaustive import ANSWERS
-from modexlab.eval.assurance.proof.heap_sum import heap_check
 from modexlab.eval.assurance.proof.machine_checks import placed_outcome, same_pace
 from modexlab.eval.assurance.proof.mutants import first_refuted
-from modexlab.eval.assurance.proof.ports import inside
 from modexlab.eval.assurance.proof.registry import Proof, checks, classes, first_of_each_class
 from modexlab.eval.assurance.proof.stream_checks import (
     OF_SUCH_AS_STAY,
     OUTPUTS,
-    Rewritten,
     StreamUnit,
     behind,
     in_a_row,
     one_by_one,
     protocol,
 )
-from modexlab.eval.assurance.proof.unit_checks import LATENCY, fresh, unit_checks
+from modexlab.eval.assurance.proof.unit_checks import LATENCY, unit_checks
 from modexlab.eval.assurance.proof.unit_contracts import CONTRACTS
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.verdicts import PROC, Subject
@@ -33,11 +30,10 @@ from modexlab.flow.prove.assertions import decide, spent
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.rtl.sim import simulate
 from modexlab.rtl.sim.ports import Message, Ports
-from modexlab.rtl.sim.translation.translate import top_name, translate
+from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
 from modexlab.rtl.units.cond_sub import CondSub
 from modexlab.rtl.units.div_rem import DivRem, DivStep
-from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.full_adders import FullAdders
 from modexlab.rtl.units.mod_double import ModDouble
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
@@ -64,12 +60,34 @@ UNITS = [
 def of(unit, name=""):
     """The check of a unit on its own."""
     unit.elaborate()
-    found = [unit_check for unit_check in unit_checks(unit) if name in unit_check.name]
-    return found[0]
+    return next(check for check in unit_checks(unit) if name in check.name)
+
+
+def outcome_of(check, *changes):
+    """The outcome of a check, of its text with these changes."""
+    return check.run(SECONDS, lambda *_: None, *([changed(check.source()[0], *changes)] if changes else []))
+
+
+def changed(text, *changes):
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
 
 
 def run(check):
-    return check.run(SECONDS, lambda *_: None).verdict
+    return outcome_of(check).verdict
+
+
+def elaborated(name, nbits=8):
+    """The hardware of a design."""
+    hardware = catalogue.find(name).at(nbits).rtl()
+    hardware.elaborate()
+    return hardware
+
+
+def in_regress(*cases):
+    return [pytest.param(*case, marks=pytest.mark.regress) for case in cases]
 
 
 def marked(makes, quick):
@@ -91,14 +109,9 @@ def test_contract_and_a_mutant(make):
 
 def test_inputs_that_refute_do():
     """A subtraction too many: the counterexample's inputs, in Python."""
-    unit = CondSub(4)
-    unit.elaborate()
-    text = translate(unit).replace("6'(value) - 6'(n)", "6'(value) - 6'(n) - 1")
-    said = CONTRACTS[CondSub](unit)
-    outcome = decide(benches.contract(text, top_name(unit), unit, said), SECONDS)
+    outcome = outcome_of(of(CondSub(4)), ("6'(value) - 6'(n)", "6'(value) - 6'(n) - 1"))
     assert outcome.verdict == REFUTED
-    inputs = outcome.counterexample[0]
-    value, n = inputs["value_pin"], inputs["n_pin"]
+    value, n = (outcome.counterexample[0][name] for name in ("value", "n"))
     assert value < 2 * n
     out = value if value - n - 1 < 0 else (value - n - 1) % 16
     assert out != value % n
@@ -106,8 +119,8 @@ def test_inputs_that_refute_do():
 
 def test_what_is_assumed_is_possible(monkeypatch):
     """A contract whose conditions exclude each other would prove anything, and proves nothing."""
-    impossible = replace(CONTRACTS[CondSub](CondSub(4)), given=("value < n", "value > n"), holds=("0",))
-    monkeypatch.setitem(CONTRACTS, CondSub, lambda _: impossible)
+    impossible = replace(CONTRACTS[CondSub], given=("value < n", "value > n"), holds=("0",))
+    monkeypatch.setitem(CONTRACTS, CondSub, impossible)
     assert run(of(CondSub(4))) == UNDECIDED
 
 
@@ -124,24 +137,13 @@ def test_stream(make):
     assert run(of(make(), "answers")) == PROVED
 
 
-def test_answers_of_a_mutant(monkeypatch):
+def test_answers_of_a_mutant():
     """A step that is left out, told with operands."""
-    unit = MontMulRem(4, 2, 1, "textbook", False)
-    check = of(unit, "answers")
+    check = of(MontMulRem(4, 2, 1, "textbook", False), "answers")
     assert run(check) == PROVED
-    made = fresh(unit)
-    assert "state <= stage_out" in translate(made)
-    own = Rewritten.__init__
-    monkeypatch.setattr(
-        Rewritten,
-        "__init__",
-        lambda self, unit, text: own(
-            self, unit, text.replace("state <= stage_out", "state <= stage_out ^ 1")
-        ),
-    )
-    outcome = check.run(SECONDS, lambda *_: None)
-    assert outcome.verdict == REFUTED and outcome.counterexample
-    wrong = outcome.counterexample[0]
+    outcome = outcome_of(check, ("state <= stage_out", "state <= stage_out ^ 1"))
+    (wrong,) = outcome.counterexample
+    assert outcome.verdict == REFUTED
     assert wrong["answer"] * 16 % wrong["modulus"] != wrong["a"] * wrong["b"] % wrong["modulus"]
 
 
@@ -185,13 +187,11 @@ def kept(design):
     """Its handshakes, and that its answer comes of its request alone."""
     sources, _ = behind(design, OUTPUTS, through=True)
     alone, steady = benches.alone(design, (), sources), benches.steady(design, sources)
-    found = [decide(alone, SECONDS, 2), decide(steady, SECONDS, 2)]
-    return [unit_check.verdict for unit_check in (protocol(design, (), 8, 1, SECONDS), *found)]
+    found = (protocol(design, (), 8, 1, SECONDS), *(decide(bench, SECONDS, 2) for bench in (alone, steady)))
+    return [outcome.verdict for outcome in found]
 
 
-@pytest.mark.parametrize(
-    ("ready", "verdict"), [pytest.param("", PROVED, marks=pytest.mark.regress), ("&& !dead", REFUTED)]
-)
+@pytest.mark.parametrize(("ready", "verdict"), [*in_regress(("", PROVED)), ("&& !dead", REFUTED)])
 def test_who_is_never_ready_again_breaks_its_promise(ready, verdict):
     assert kept(planted(ready=ready)) == [verdict, PROVED, PROVED]
 
@@ -201,10 +201,7 @@ def test_who_is_never_ready_again_breaks_its_promise(ready, verdict):
     [
         (8, "", True),
         (8, "&& !dead", False),
-        *(
-            pytest.param(*case, marks=pytest.mark.regress)
-            for case in ((2, "", True), (1, "", False), (8, "|| at == 1", False))
-        ),
+        *in_regress((2, "", True), (1, "", False), (8, "|| at == 1", False)),
     ],
 )
 def test_one_request_after_the_other(cycles, ready, expected):
@@ -467,18 +464,15 @@ def test_what_a_fault_is_told_as(monkeypatch):
     assert not first_refuted(of(CondSub(4)), SECONDS).refuted
 
 
-def test_a_unit_that_ignores_its_modulus_is_refuted(monkeypatch):
+def test_a_unit_that_ignores_its_modulus_is_refuted():
     """With operands: it is asked what one is that reads it."""
-    planting(monkeypatch, {"always 9": (".n( modulus )", ".n( 4'd9 )")})
-    found = first_refuted(of(ShiftSub(4, until="spent"), "answers"), SECONDS)
-    (wrong,) = found.outcome.counterexample
+    outcome = outcome_of(of(ShiftSub(4, until="spent"), "answers"), (".n( modulus )", ".n( 4'd9 )"))
+    (wrong,) = outcome.counterexample
     assert wrong["answer"] == wrong["a"] * wrong["b"] % 9 != wrong["a"] * wrong["b"] % wrong["modulus"]
 
 
 def test_units_are_those_of_the_design():
-    hardware = catalogue.find("mont").at(8).rtl()
-    hardware.elaborate()
-    names = {unit_check.name.split()[0] for unit_check in unit_checks(hardware)}
+    names = {check.name.split()[0] for check in unit_checks(elaborated("mont"))}
     assert names == {"ModDouble", "CondSub", "MontMulRem", "AddRedTextbook"}
     with pytest.raises(
         BadInput,
@@ -507,39 +501,33 @@ def test_each_promised_latency_is_asked_or_reported():
         unit = machine.build.unit
         if unit.timing.fixed is None:
             continue
-        hardware = machine.rtl()
-        hardware.elaborate()
-        found = list(unit_checks(hardware, unit, machine.plan.nbits))
+        found = list(unit_checks(elaborated(design.name, 16), unit, machine.plan.nbits))
         exact = (f"; in {unit.timing.fixed} cycles", "; in the same number of cycles")
         if not any(check.says.endswith(exact) for check in found):
             (check,) = (check for check in found if check.name == LATENCY)
-            outcome = check.run(SECONDS, lambda *_: None)
+            outcome = outcome_of(check)
             assert outcome.verdict == UNDECIDED
             reported[design.name] = outcome.how
     assert reported.keys() == NO_PRODUCT_UNIT.keys()
     assert all(why in reported[name] for name, why in NO_PRODUCT_UNIT.items())
 
 
-def test_heap_adds_up():
+@pytest.fixture
+def heap_check():
+    return next(check for check in unit_checks(elaborated("heap")) if check.name.startswith("BitHeap"))
+
+
+def test_heap_adds_up(heap_check):
     """By algebra; with two rows a place too low it does not."""
-    hardware = catalogue.find("heap").at(8).rtl()
-    hardware.elaborate()
-    check = next(unit_check for unit_check in unit_checks(hardware) if unit_check.name.startswith("BitHeap"))
-    assert run(check) == PROVED and first_refuted(check, SECONDS).refuted
+    assert run(heap_check) == PROVED and first_refuted(heap_check, SECONDS).refuted
 
 
-def test_half_adders_of_bits_do_not_add_complements():
-    hardware = catalogue.find("heap").at(8).rtl()
-    hardware.elaborate()
-    (unit,) = [bit_heap for bit_heap in inside(hardware) if isinstance(bit_heap, BitHeap)]
-    made = fresh(unit)
-    text = (
-        translate(made).replace("sum = ~( v ^ w )", "sum = v ^ w").replace("carry = v | w", "carry = v & w")
-    )
-    check = heap_check("BitHeap", unit)
-    assert check is not None and "DualHalfAdders" in text
-    outcome = check.run(SECONDS, lambda *_: None, text.replace("DualHalfAdders", "HalfAdders"))
-    assert outcome.verdict == REFUTED
+def test_half_adders_of_bits_do_not_add_complements(heap_check):
+    text, _ = heap_check.source()
+    text = text.replace("sum = ~( v ^ w )", "sum = v ^ w").replace("carry = v | w", "carry = v & w")
+    assert "DualHalfAdders" in text
+    other = text.replace("DualHalfAdders", "HalfAdders")
+    assert heap_check.run(SECONDS, lambda *_: None, other).verdict == REFUTED
 
 
 @pytest.mark.regress
@@ -553,8 +541,7 @@ def test_machine(name):
 def test_a_machine_whose_time_depends_on_the_exponent():
     """It multiplies for ones alone."""
     machine = catalogue.find("mont").at(8, schedule="left-to-right")
-    time = checks(machine, ["time"])[0]
-    outcome = time.run(SECONDS, lambda *_: None)
+    outcome = outcome_of(checks(machine, ["time"])[0])
     assert outcome.verdict == REFUTED
     first, second = outcome.counterexample
     assert first["exp"].bit_length() == second["exp"].bit_length()
@@ -587,10 +574,7 @@ HIGHEST = "istream__msg[2] ? 3 : istream__msg[1] ? 2 : istream__msg[0]"
     [
         ("istream__msg[2:0]", False, False),
         (HIGHEST, True, True),
-        *(
-            pytest.param(*case, marks=pytest.mark.regress)
-            for case in (("4", False, True), ("istream__msg[5:3]", False, True), (HIGHEST, False, False))
-        ),
+        *in_regress(("4", False, True), ("istream__msg[5:3]", False, True), (HIGHEST, False, False)),
     ],
 )
 def test_two_copies_of_which_the_secret_differs(cycles, lengths, same):
@@ -636,7 +620,7 @@ endmodule
         ("val), .reset(reset", "", True),
         ("val), .reset(1'b0", "", False),
         ("val & msg[0]), .reset(reset", "", False),
-        pytest.param("val), .reset(reset", "&& !dead", False, marks=pytest.mark.regress),
+        *in_regress(("val), .reset(reset", "&& !dead", False)),
     ],
 )
 def test_units_in_a_row(joined, ready, expected):
@@ -667,15 +651,15 @@ def test_where_a_proof_begins_is_where_a_reset_ends():
 
 @pytest.mark.parametrize(
     ("name", "nbits"),
-    [("mont-ct", 8), *(pytest.param("heap", nbits, marks=pytest.mark.regress) for nbits in (8, 32))],
+    [("mont-ct", 8), *in_regress(("heap", 8), ("heap", 32))],
 )
 def test_a_machine_by_what_its_handshakes_hang_on(name, nbits):
     """Handshakes and time of machines, of heap also at 32 bits in seconds: the datapath is not examined."""
     machine = catalogue.find(name).at(nbits)
     asked = [check for check in checks(machine, ["time", "protocol"]) if check.name in ("time", "protocol")]
-    found = [item.run(SECONDS, lambda *_: None) for item in asked]
-    assert [unit_check.verdict for unit_check in found] == [PROVED, PROVED]
-    assert all("behind the handshakes" in unit_check.how for unit_check in found)
+    found = [outcome_of(check) for check in asked]
+    assert [outcome.verdict for outcome in found] == [PROVED, PROVED]
+    assert all("behind the handshakes" in outcome.how for outcome in found)
 
 
 def test_placed_netlist(tmp_path):

@@ -17,8 +17,9 @@ from modexlab.eval.assurance.proof.exhaustive import ANSWERS
 from modexlab.eval.assurance.proof.machine_checks import stream
 from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.assurance.proof.unit_checks import unit_checks
-from modexlab.eval.designs import catalogue, design
+from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.eval.designs.machine import _planned
 from modexlab.eval.designs.multipliers import mont_mul_rem
 from modexlab.eval.designs.multipliers.multiplier import Unit
 from modexlab.eval.designs.protection import private_settings
@@ -31,6 +32,8 @@ from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units import shift_sub
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 
+from .test_proof import changed
+
 SECONDS = 60.0  # CPU seconds of a check
 GOES_AROUND = "s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)"
 Planting = Callable[[str, str, str], ModuleType]
@@ -40,7 +43,8 @@ Planting = Callable[[str, str, str], ModuleType]
 def plant(tmp_path, monkeypatch):
     """A copy of a module with one text in place of another; caches would take it for the right one."""
     monkeypatch.setattr(translated, "entry_name", lambda *_: None)
-    monkeypatch.setattr(design, "_planned", design._planned.__wrapped__)  # a kept machine has the right unit
+    # a kept machine has the right unit
+    monkeypatch.setattr("modexlab.eval.designs.machine._planned", _planned.__wrapped__)
 
     def planted(name, old, new):
         source = importlib.import_module(name).__file__
@@ -63,6 +67,11 @@ def plant(tmp_path, monkeypatch):
 
 def run(check):
     return check.run(SECONDS, lambda *_: None)
+
+
+def found(kind, name="mont", nbits=8, **settings):
+    """The outcome of the check of this kind, of a machine."""
+    return run(checks(catalogue.find(name).at(nbits, **settings), [kind])[0])
 
 
 @pytest.fixture
@@ -89,9 +98,9 @@ def test_a_product_that_is_too_fast(hasty):
     """A promised latency is exact: its timing says two cycles."""
     right = answers(MontMulRem)
     assert right.says.endswith("; in 2 cycles") and run(right).verdict == PROVED
-    found = run(answers(hasty))
-    assert found.verdict == REFUTED
-    assert found.counterexample[0]["b"] == 0 and found.counterexample[0]["cycles"] == 1
+    outcome = run(answers(hasty))
+    (wrong,) = outcome.counterexample
+    assert (outcome.verdict, wrong["b"], wrong["cycles"]) == (REFUTED, 0, 1)
 
 
 def test_time_of_a_machine_with_such_a_unit(hasty):
@@ -99,9 +108,9 @@ def test_time_of_a_machine_with_such_a_unit(hasty):
     machine = catalogue.find("mont").at(8, steps_per_stage=2, nstages=1)
     time = checks(machine, ["time"])[0]
     assert time.says == "as many cycles for all bases and all exponents of a length"
-    found = run(time)
-    assert found.verdict == REFUTED
-    one, other = found.counterexample
+    outcome = run(time)
+    assert outcome.verdict == REFUTED
+    one, other = outcome.counterexample
     assert one["cycles"] != other["cycles"] and one["exp"].bit_length() == other["exp"].bit_length()
 
 
@@ -117,36 +126,29 @@ def test_a_unit_without_reset(plant, monkeypatch):
     machine = catalogue.find("ssmm").at(8)
     for check in checks(machine, ["protocol", "ShiftSub"]):
         if "answers" not in check.name:
-            found = run(check)
-            assert (found.verdict, found.how) == (REFUTED, "a unit is not at rest after a reset")
+            outcome = run(check)
+            assert (outcome.verdict, outcome.how) == (REFUTED, "a unit is not at rest after a reset")
 
 
-@functools.cache
-def slave():
-    """mont of 8 bits behind AXI4-Lite."""
-    made = catalogue.find("mont").at(8).exported(AXI4LITE)
-    made.elaborate()
-    return translate(made)
+def zeroised(*change):
+    """The check of mont behind AXI4-Lite, with a change of its slave."""
+    machine = catalogue.find("mont").at(8)
+    slave = machine.exported(AXI4LITE)
+    slave.elaborate()
+    return guards.zeroise(machine, SECONDS, changed(translate(slave), *change)).verdict
 
 
-def zeroised(old="", new=""):
-    """The check of a changed slave."""
-    assert not old or slave().count(old) == 1
-    text = slave().replace(old, new) if old else slave()
-    return guards.zeroise(catalogue.find("mont").at(8), SECONDS, text)
+KEPT = "if ( reset | zeroise ) begin\n        words", "if ( reset ) begin\n        words"
+DELIVERED = "( over & ( ~dropped ) ) & ( ~wiping )", "over & ( ~wiping )"
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "change",
     [
-        pytest.param(
-            "if ( reset | zeroise ) begin\n        words",
-            "if ( reset ) begin\n        words",
-            id="operands kept",
-        ),
-        pytest.param("( over & ( ~dropped ) ) & ( ~wiping )", "over & ( ~wiping )", id="answer delivered"),
+        pytest.param(KEPT, id="operands kept"),
+        pytest.param(DELIVERED, id="answer delivered"),
         *(
-            pytest.param(old, new, id=name, marks=pytest.mark.regress)
+            pytest.param((old, new), id=name, marks=pytest.mark.regress)
             for name, old, new in (
                 (
                     "result kept",
@@ -159,21 +161,21 @@ def zeroised(old="", new=""):
         ),
     ],
 )
-def test_zeroise_that_leaves_something(old, new):
-    assert zeroised(old, new).verdict == REFUTED
+def test_zeroise_that_leaves_something(change):
+    assert zeroised(change) == REFUTED
 
 
 @pytest.mark.regress
 def test_zeroise():
-    assert zeroised().verdict == PROVED
+    assert zeroised() == PROVED
 
 
 def test_a_base_that_is_the_modulus(plant, monkeypatch):
     changed = plant("modexlab.rtl.machines.operand_check", "s.base >= s.mod", "s.base > s.mod")
     monkeypatch.setattr(program_exp, "check_operands", changed.check_operands)
-    found = run(checks(catalogue.find("mont").at(8), ["refusal"])[0])
-    assert found.verdict == REFUTED
-    (wrong,) = found.counterexample
+    outcome = found("refusal")
+    (wrong,) = outcome.counterexample
+    assert outcome.verdict == REFUTED
     assert wrong["base"] == wrong["mod"] and wrong["status"] == 0
 
 
@@ -184,21 +186,8 @@ def test_refusals():
     design = stream(machine)
     assert guards.refusal(machine, design, SECONDS).verdict == PROVED
     old = "too_large = base >= mod"
-    assert design.verilog.count(old) == 1
-    text = design.verilog.replace(old, f"{old} && mod != 8'd77")
+    text = changed(design.verilog, (old, f"{old} && mod != 8'd77"))
     assert guards.refusal(machine, replace(design, verilog=text), SECONDS).verdict == REFUTED
-
-
-@pytest.fixture
-def corners(monkeypatch):
-    """The refusal check of a machine with a key, of which only the native corners decide."""
-    monkeypatch.setattr(guards, "decide", lambda *_, **__: Outcome(PROVED, "not asked"))
-
-    def asked(name, **settings):
-        machine = catalogue.find(name).at(16, schedule="fixed-window", **settings)
-        return run(checks(machine, ["refusal"])[0])
-
-    return asked
 
 
 @pytest.mark.parametrize(
@@ -210,9 +199,12 @@ def corners(monkeypatch):
         pytest.param("mont", {"crt": True, "verify": False}, marks=pytest.mark.regress),
     ],
 )
-def test_refusals_with_a_key(corners, name, settings):
-    """A checked result withholds that of a bad base; CRT refuses an even modulus and even primes."""
-    assert corners(name, **settings).verdict == PROVED
+def test_refusals_with_a_key(name, settings, monkeypatch):
+    """A checked result withholds that of a bad base; CRT refuses an even modulus and even primes. Only the
+    native corners decide.
+    """
+    monkeypatch.setattr(guards, "decide", lambda *_, **__: Outcome(PROVED, "not asked"))
+    assert found("refusal", name, 16, schedule="fixed-window", **settings).verdict == PROVED
 
 
 def test_an_even_prime_with_another_status(plant):
@@ -239,8 +231,8 @@ def test_a_memory_that_is_not_wiped(plant, monkeypatch):
     changed = plant("modexlab.rtl.units.residue_memory", "if s.write:", "if s.write & (s.in_data != 0):")
     monkeypatch.setattr(residue_dpath, "ResidueMemory", changed.ResidueMemory)
     monkeypatch.setattr(guards, "MEMORIES", (changed.ResidueMemory,))
-    found = run(checks(catalogue.find("mont").at(8, schedule="fixed-window"), ["wipe"])[0])
-    assert found.verdict == REFUTED and "dpath.memory.words" in found.how
+    outcome = found("wipe", schedule="fixed-window")
+    assert outcome.verdict == REFUTED and "dpath.memory.words" in outcome.how
 
 
 @pytest.mark.regress

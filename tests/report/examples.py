@@ -48,30 +48,28 @@ PROTECTED = [  # settings, area, energy and cycles of a decryption
 MANY_CYCLES = 1_234_567_891  # more digits than a measured figure is shown with
 
 
-def counted(cycles, operation, **more):
+BY_FORMULA = "result of the functional level (FL) checked against pow; no hardware ran"
+
+
+def counted(cycles, operation, tests="result of the RTL (native) checked against pow", details=None):
     """A simulation."""
-    values = {
-        "tests": "result of the RTL (native) checked against pow",
-        "details": {},
-        **more,
-    }
     return Measurement(
         (Figure("cycles", cycles, "cycles", operation),),
+        tests=tests,
         seconds=0.4,
         tools={"PyMTL3": "3.1.17", "Verilator": "5.48"},
         verilog_hash=HASH,
-        **values,
+        details=details or {},
     )
 
 
-def implemented(
-    area,
-    slack,
-    energies,
-    cycles,
-    clock=3.0,
-    **more,
-):
+def simulated(subject, nbits, cycles, operation="encrypt", stage="native", settings=()):
+    """A point of simulation, or by formula, with its measurement."""
+    point = Point(subject, nbits, settings, workload=operation, stage=stage)
+    return point, counted(cycles, operation)
+
+
+def implemented(area, slack=0.1, energies=(1.0, 2.0), cycles=(77, 129), clock=3.0, **more):
     """A run of the flow."""
     figures = [
         Figure("area_um2", area, "um2"),
@@ -88,18 +86,21 @@ def implemented(
             Figure("energy_nj", energy, "nJ", operation),
             Figure("energy_with_glitches_nj", 2.25 * energy, "nJ", operation),
         ]
-    values = {
-        "tests": "52 rows at RTL, 52 at gates",
-        "details": details(area),
-        **more,
-    }
     return Measurement(
         tuple(figures),
+        tests="52 rows at RTL, 52 at gates",
         seconds=31.0,
         tools={"Yosys": "0.70", "OpenSTA": "2.6"},
         verilog_hash=HASH,
-        **values,
+        details=details(area),
+        **more,
     )
+
+
+def chip(subject, nbits=32, area=9.0, stage="flow", **flow):
+    """A point of silicon with its measurement."""
+    point = Point(subject, nbits, stage=stage, flow=tuple(flow.items()))
+    return point, implemented(area, clock=flow.get("clock_period", 3.0))
 
 
 def details(area):
@@ -163,7 +164,7 @@ def measured():
     """A ledger as `modexlab report` leaves it behind, but for a few widths more."""
     for subject, cycles in {**CYCLES, **SYSTEMS}.items():
         for operation, count in zip(OPERATIONS, cycles, strict=True):
-            yield Point(subject, 32, workload=operation), counted(count, operation)
+            yield simulated(subject, 32, count, operation)
     for subject, (encrypt, decrypt) in CYCLES.items():
         for nbits in (16, 32, 64, 128, 256, 512, 1024):
             if subject.startswith("cm") and nbits > 64:
@@ -171,12 +172,10 @@ def measured():
             scale = (nbits / 32) if subject.startswith(("mont", "heap", "cm")) else (nbits / 32) ** 1.9
             for operation, count in zip(OPERATIONS, (encrypt, decrypt), strict=True):
                 cycles = count if nbits == 32 else round(count * scale)
-                tests = "result of the functional level (FL) checked against pow; no hardware ran"
                 point = Point(subject, nbits, workload=operation, stage="formula")
-                yield point, counted(cycles, operation, tests=tests)
-    tests = "result of the functional level (FL) checked against pow; no hardware ran"
+                yield point, counted(cycles, operation, BY_FORMULA)
     slow = Point("naive-001", 2048, workload="decrypt", stage="formula")
-    yield slow, counted(MANY_CYCLES, "decrypt", tests=tests)
+    yield slow, counted(MANY_CYCLES, "decrypt", BY_FORMULA)
     for subject, (area, slack, energies) in CHIPS.items():
         cycles = {**CYCLES, **SYSTEMS}[subject]
         yield Point(subject, 32, stage="flow"), implemented(area, slack, energies, cycles)
@@ -197,11 +196,17 @@ def measured():
     yield leaking("mont-ct", True)
 
 
-def write(path):
-    """The ledger of these, with one point that failed."""
+def ledger_of(path, records):
+    """A ledger with these points and measurements."""
     ledger = Ledger(path)
-    for point, measurement in measured():
+    for point, measurement in records:
         ledger.record(point, measurement)
+    return ledger
+
+
+def write(path):
+    """The ledger of the example, with one point that failed."""
+    ledger = ledger_of(path, measured())
     ledger.fail(Point("ssmm-ct", 32, stage="flow"), HOSTILE, 12.0)
     return ledger
 
@@ -215,7 +220,6 @@ def write_many(path, count):
         area, _, energies = CHIPS[subject]
         clock = round(1.5 + 0.001 * index, 4)
         stretched = area * (0.6 + 3 / clock) * (1 + 0.17 * ((index * 7919) % 97) / 97)
-        flow = {"clock_period": clock}
         made = implemented(stretched, 0.05, energies, CYCLES[subject], clock)
-        ledger.record(Point(subject, 32, stage="flow", flow=tuple(flow.items())), made)
+        ledger.record(Point(subject, 32, stage="flow", flow=(("clock_period", clock),)), made)
     return ledger

@@ -1,6 +1,5 @@
 """The report's views of the ledger, tables, charts and writers; test_report_page.py has the browser."""
 
-import dataclasses
 import io
 import itertools
 import json
@@ -39,11 +38,14 @@ from .examples import (
     HOSTILE,
     PROTECTED,
     SYSTEMS,
+    chip,
     counted,
     details,
     implemented,
     leaking,
+    ledger_of,
     picture,
+    simulated,
     write,
 )
 
@@ -60,11 +62,32 @@ def content(ledger):
     return gather(ledger)
 
 
+@pytest.fixture
+def report_of(tmp_path):
+    """Return the content of a report on these points and measurements."""
+    return lambda *records, **more: gather(ledger_of(tmp_path / "ledger.sqlite", records), **more)
+
+
+def lines_of(table, **of):
+    """The lines with these filters."""
+    return [line for line in table.lines if of.items() <= line.of.items()]
+
+
 def cells(table, *heads, **of):
     """The texts of these columns, of lines with these filters."""
     index = [next(i for i, column in enumerate(table.columns) if column.head == head) for head in heads]
-    lines = [line for line in table.lines if all(line.of.get(name) == value for name, value in of.items())]
-    return [[line.cells[i].text for i in index] for line in lines]
+    return [[line.cells[i].text for i in index] for line in lines_of(table, **of)]
+
+
+def trust_in(content, part):
+    """Return the statements on trust that have these words."""
+    return [trust for trust in content.trust if part in trust.text]
+
+
+def named(items, name):
+    """The chart or table of this name."""
+    (found,) = [item for item in items if item.name == name]
+    return found
 
 
 def entry(content, subject, operation, stage):
@@ -111,12 +134,10 @@ def test_only_the_same_work_is_of_one_group(content):
     assert encrypt.group == entry(content, "heap", "encrypt", "flow").group
 
 
-def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for modulus in ((), (("modulus", 16843009),)):
-        ledger.record(Point("cm-pm-000", 32, modulus), counted(20, "encrypt"))
-    groups = [entry.group for entry in entries_of(ledger.rows())]
-    assert [group.rpartition(" · ")[2] for group in groups] == [
+def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(report_of):
+    moduli = ((), (("modulus", 16843009),))
+    content = report_of(*(simulated("cm-pm-000", 32, 20, settings=modulus) for modulus in moduli))
+    assert [entry.group.rpartition(" · ")[2] for entry in content.entries] == [
         "modulus 0x55555555 alone",
         "modulus 0x1010101 alone",
     ]
@@ -129,8 +150,6 @@ def test_moduli_of_known_factors(content):
 
 def test_a_design_that_is_no_more(tmp_path, monkeypatch):
     """One of one's own, say, that was tried: its rows stay in the ledger, and in the report."""
-    from modexlab.eval.designs import catalogue
-
     ssmm = catalogue.find("ssmm")
     own = replace(ssmm, name="blakley", multiplier=replace(ssmm.multiplier, family="Blakley"))
     ledger = Ledger(tmp_path / "ledger.sqlite")
@@ -185,30 +204,19 @@ def test_best(content):
     assert cells(table, "Published", **{**of, "interface": "stream"})[2] == ["-"], "of no other library"
 
 
-def test_formulas_that_simulation_confirms_compete(tmp_path):
+def test_formulas_that_simulation_confirms_compete(report_of):
     """fold is confirmed at 32 bits and wins at 8; mont's formula is wrong, heap's unconfirmed."""
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for subject, nbits, cycles in (
-        ("fold", 32, 48),
-        ("fold", 8, 18),
-        ("mont", 32, 9),
-        ("mont", 8, 8),
-        ("heap", 8, 7),
-    ):
-        ledger.record(Point(subject, nbits, stage="formula"), counted(cycles, "encrypt"))
-    for subject, nbits, cycles in (("fold", 32, 48), ("mont", 32, 77), ("ssmm", 8, 43)):
-        ledger.record(Point(subject, nbits), counted(cycles, "encrypt"))
-    content = gather(ledger, pictures=False)
+    formulas = [("fold", 32, 48), ("fold", 8, 18), ("mont", 32, 9), ("mont", 8, 8), ("heap", 8, 7)]
+    runs = [("fold", 32, 48), ("mont", 32, 77), ("ssmm", 8, 43)]
+    content = report_of(
+        *(simulated(*point, stage="formula") for point in formulas), *(simulated(*point) for point in runs)
+    )
     best = content.tables["best"]
-    assert cells(best, "Best at", "Design", "Ours", "Stage", nbits=32) == [
-        ["fewest cycles", "fold", "48", "RTL"]
-    ]
-    assert cells(best, "Best at", "Design", "Ours", "Stage", nbits=8) == [
-        ["fewest cycles", "fold", "18", "formula"]
-    ]
+    for nbits, line in ((32, ["fold", "48", "RTL"]), (8, ["fold", "18", "formula"])):
+        assert cells(best, "Best at", "Design", "Ours", "Stage", nbits=nbits) == [["fewest cycles", *line]]
     assert [tile.design for headline in content.headlines for tile in headline.tiles] == ["fold", "fold"]
-    (said,) = [trust for trust in content.trust if "points are by formula" in trust.text]
-    assert said.good is False and "No simulation here confirms the formulas of heap and mont" in said.text
+    (trust,) = trust_in(content, "points are by formula")
+    assert trust.good is False and "No simulation here confirms the formulas of heap and mont" in trust.text
     lines = cells(content.tables["designs"], "Design", "Encrypt", "Stage", nbits=8)
     assert lines == [["ssmm", "43", "RTL"], ["heap", "7", "formula"]]
 
@@ -217,36 +225,25 @@ def test_only_layouts_are_judged_by_published_areas(tmp_path):
     """Paper 001's areas are of layouts: a netlist without wires is no verdict, however small it is."""
     tones = {}
     for stage in ("flow", "layout"):
-        ledger = Ledger(tmp_path / f"{stage}.sqlite")
-        ledger.record(
-            Point("mont", 32, interface="xcel", stage=stage),
-            implemented(11_000.0, 0.1, (1.0, 2.0), (84, 136)),
-        )
-        content = gather(ledger, pictures=False)
-        of = {"operation": "encrypt", "metric": "area_um2"}
-        best = [line for line in content.tables["best"].lines if of.items() <= line.of.items()]
-        (table,) = [made for made in content.compared.tables if made.name == "paper-001"]
-        areas = [
-            line for line in table.lines if line.of["metric"] == "area_um2" and line.cells[8].text == "mont"
-        ]
+        point = Point("mont", 32, interface="xcel", stage=stage)
+        made = implemented(11_000.0, cycles=(84, 136))
+        content = gather(ledger_of(tmp_path / f"{stage}.sqlite", [(point, made)]), pictures=False)
+        best = lines_of(content.tables["best"], operation="encrypt", metric="area_um2")
+        areas = lines_of(named(content.compared.tables, "paper-001"), metric="area_um2")
+        areas = [line for line in areas if line.cells[8].text == "mont"]
         tones[stage] = {line.cells[place].tone for lines, place in ((best, 6), (areas, 7)) for line in lines}
     assert tones == {"flow": {""}, "layout": {"good"}}
 
 
 def test_energies_are_bounds_and_their_ratios_ranges(content):
     of = {"nbits": 32, "operation": "encrypt", "interface": "system", "metric": "energy_nj"}
-    (line,) = [
-        line
-        for line in content.tables["best"].lines
-        if all(line.of[name] == value for name, value in of.items())
-    ]
+    (line,) = lines_of(content.tables["best"], **of)
     quotient_of = line.cells[6]
     assert (line.cells[1].text, quotient_of.text) == ("procxcel-mont", "0.49 to 1.10")
     assert (quotient_of.value, quotient_of.upper) == pytest.approx((1.4 / 2.86, 2.25 * 1.4 / 2.86))
     assert quotient_of.tone == "", "1 lies inside"
     assert any("0.49 to 1.10 × paper 001" in item for item in page_of(content).splitlines())
-    (table,) = [item for item in content.compared.tables if item.name == "paper-001"]
-    energies = [line for line in table.lines if line.of["metric"] == "energy_nj"]
+    energies = lines_of(named(content.compared.tables, "paper-001"), metric="energy_nj")
     assert energies
     for line in energies:
         for quotient_of in (line.cells[5], line.cells[7]):
@@ -278,22 +275,19 @@ def test_what_is_better_is_so_with_all_of_its_range(ours, upper, shows, tone):
     assert quotient(ours, 1.0, upper, judged=False).tone == ""
 
 
-def test_an_energy_without_its_upper_bound_is_no_win(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+def test_an_energy_without_its_upper_bound_is_no_win(report_of):
     made = implemented(52_000.0, 0.1, (1.4, 2.2), SYSTEMS["procxcel-mont"])
     known = tuple(figure for figure in made.figures if figure.metric != "energy_with_glitches_nj")
-    ledger.record(Point("procxcel-mont", 32, stage="flow"), replace(made, figures=known))
-    content = gather(ledger)
+    content = report_of((Point("procxcel-mont", 32, stage="flow"), replace(made, figures=known)))
     of = {"operation": "encrypt", "metric": "energy_nj"}
     assert cells(content.tables["best"], "Ratio", **of) == [["from 0.49"]]
     assert not [record for record in content.data["ratios"] if record["metric"] == "energy_nj"]
 
 
-def test_netlists_and_layouts_are_not_on_one_line(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for subject, stage, area in (("mont", "flow", 9.0), ("mont", "layout", 8.0), ("ssmm", "flow", 10.0)):
-        ledger.record(Point(subject, 32, stage=stage), implemented(area, 0.1, (1.0, 2.0), (77, 129)))
-    content = gather(ledger)
+def test_netlists_and_layouts_are_not_on_one_line(report_of):
+    content = report_of(
+        chip("mont", area=9.0), chip("mont", area=8.0, stage="layout"), chip("ssmm", area=10.0)
+    )
     lines = cells(content.tables["best"], "Best at", "Stage", "Design", "Ours", operation="encrypt")
     assert [line for line in lines if line[0] == "smallest area"] == [
         ["smallest area", "netlist", "mont", "9.00"],
@@ -326,13 +320,9 @@ def test_the_page_opens_with_the_most_complete_view(content):
         ([], (32, "encrypt", "stream")),
     ],
 )
-def test_the_opening_view_follows_the_data(tmp_path, chips, wanted):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.record(Point("mont", 32), counted(77, "encrypt"))
-    for subject, nbits, interface in chips:
-        point = Point(subject, nbits, interface=interface, stage="flow")
-        ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
-    content = gather(ledger, pictures=False)
+def test_the_opening_view_follows_the_data(report_of, chips, wanted):
+    points = [Point(subject, nbits, interface=way, stage="flow") for subject, nbits, way in chips]
+    content = report_of(simulated("mont", 32, 77), *((point, implemented(9.0)) for point in points))
     assert content.opening == wanted
     assert content.headlines[0].view == wanted and content.headlines[0].finding == content.finding
 
@@ -372,42 +362,29 @@ def test_designs_have_a_line_each(content):
     assert sorted(names) == sorted(
         {*CYCLES, *SYSTEMS, "mont steps_per_stage=16", *protected} - {"cm-pm-000"} | {"cm-pm-000 †"}
     )
-    (line,) = [
-        line
-        for line in content.tables["designs"].lines
-        if line.cells[0].text == "mont" and line.of["nbits"] == 32
-    ]
+    (line,) = [line for line in lines_of(content.tables["designs"], nbits=32) if line.cells[0].text == "mont"]
     assert [cell.text for cell in line.cells[3:10]] == ["77", "129", "22,500", "3.00", "231", "0.910", "1.60"]
-    area = line.cells[5]
-    assert content_row(content, area.row) == ("area_um2", CHIPS["mont"][0])
-
-
-def content_row(content, number):
-    row = next(row for entry in content.entries for row in entry.rows.values() if row.id == number)
-    return row.metric, row.value
+    rows = {row.id: (row.metric, row.value) for entry in content.entries for row in entry.rows.values()}
+    assert rows[line.cells[5].row] == ("area_um2", CHIPS["mont"][0])
 
 
 def test_every_figure_of_a_table_is_that_of_its_row(content):
     rows = {row.id: row.value for entry in content.entries for row in entry.rows.values()}
-    seen = 0
-    for name in ("designs", *(f"paper-{number}" for number in ("001", "003", "004"))):
-        table = content.tables.get(name) or next(
-            item for item in content.compared.tables if item.name == name
-        )
-        for line in table.lines:
-            for cell in line.cells:
-                if cell.row is not None:
-                    assert cell.value == rows[cell.row], (name, cell)
-                    seen += 1
-    assert seen > 100
+    papers = [named(content.compared.tables, f"paper-{number}") for number in ("001", "003", "004")]
+    own = [cell for table in (content.tables["designs"], *papers) for cell in own_cells(table)]
+    assert [cell.value for cell in own] == [rows[cell.row] for cell in own] and len(own) > 100
 
 
-def test_of_many_runs_the_best_is_shown(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for clock in (2.0, 3.0, 4.0):
-        point = Point("mont", 32, stage="flow", flow=(("clock_period", clock),))
-        ledger.record(point, implemented(20_000 + 30_000 / clock**3, 0.1, (1.0, 2.0), (77, 129), clock))
-    content = gather(ledger)
+def own_cells(table):
+    """The cells with a figure of the ledger."""
+    return [cell for line in table.lines for cell in line.cells if cell.row is not None]
+
+
+def test_of_many_runs_the_best_is_shown(report_of):
+    clocks = (2.0, 3.0, 4.0)
+    content = report_of(
+        *(chip("mont", area=20_000 + 30_000 / clock**3, clock_period=clock) for clock in clocks)
+    )
     assert cells(content.tables["designs"], "Design", "Clock") == [["mont", "2.00"]]
     assert len(content.data["points"]) > 6, "the front has all of them"
 
@@ -423,10 +400,9 @@ def test_leaks(content):
 
 
 def test_a_formula_proves_nothing_of_leaks(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for name, constant in (("mont-ct", True), ("mont", False)):
-        point, measurement = leaking(name, constant)
-        ledger.record(point.at(stage="formula"), measurement)
+    runs = [leaking(name, constant) for name, constant in (("mont-ct", True), ("mont", False))]
+    formulas = [(point.at(stage="formula"), measurement) for point, measurement in runs]
+    ledger = ledger_of(tmp_path / "ledger.sqlite", formulas)
     content = gather(ledger)
     said = [(line.cells[-3].text, line.cells[-2]) for line in content.tables["leaks"].lines]
     assert [(stage, cell.text, cell.tone) for stage, cell in said] == [
@@ -467,7 +443,7 @@ def test_the_workload_of_many_exponents():
 
 
 def test_comparisons(content):
-    table = next(item for item in content.compared.tables if item.name == "paper-001")
+    table = named(content.compared.tables, "paper-001")
     line = next(line for line in table.lines if line.cells[0].text == "ProcXcel (Montgomery)")
     assert [cell.text for cell in line.cells[3:9]] == ["169", "169", "1.00", "84", "0.50", "procxcel-mont"]
     citations = {citation["p"]: citation for citation in content.compared.citations}
@@ -481,33 +457,29 @@ def test_comparisons(content):
 
 def test_trust(content):
     """Measurements and points by formula are counted apart."""
-    said = {trust.text: trust.good for trust in content.trust}
+    told = {trust.text: trust.good for trust in content.trust}
     counts = Counter({entry.measurement: entry.stage for entry in content.entries}.values())
     silicon, formulas = counts["flow"] + counts["layout"], counts["formula"]
     measured = counts.total() - formulas
     kinds = f"{silicon} in RTL and as gates; {counts['native']} in RTL."
-    assert said[f"All {measured} measurements have a check that passed: {kinds}"] is True
+    assert told[f"All {measured} measurements have a check that passed: {kinds}"] is True
     (by_formula,) = [
-        text for text in said if text.startswith(f"{formulas} points are by formula, where only")
+        text for text in told if text.startswith(f"{formulas} points are by formula, where only")
     ]
     assert "Cycles by formula and in simulation agree for 16 of 16 points." in by_formula
-    assert said[by_formula] is True
+    assert told[by_formula] is True
     assert f", {measured} measurements, {formulas} points by formula, " in page_of(content)
-    assert said["1 marked, kept out of all comparisons: see Marked and failed."] is False
-    assert said["1 could not be measured: see Marked and failed."] is False
+    assert told["1 marked, kept out of all comparisons: see Marked and failed."] is False
+    assert told["1 could not be measured: see Marked and failed."] is False
 
 
-def test_the_page_says_which_netlists_were_proved(tmp_path):
+def test_the_page_says_which_netlists_were_proved(report_of):
     """A command carries --skip equivalence if, and only if, the netlist was measured without the proof."""
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for subject, proved in (("mont", True), ("ssmm", False), ("heap", False)):
-        point = Point(subject, 32, stage="flow", flow=(("equivalence", proved),))
-        ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
-        assert ("--skip" in point.command) is not proved
-    said = [trust for trust in gather(ledger, pictures=False).trust if "proved equivalent" in trust.text]
-    assert [trust.text.split(". ")[0] for trust in said] == [
-        "1 of 3 netlists are proved equivalent to their RTL"
-    ]
+    chips = [chip("mont", equivalence=True)]
+    chips += [chip(subject, equivalence=False) for subject in ("ssmm", "heap")]
+    assert ["--skip" in point.command for point, _ in chips] == [False, True, True]
+    (trust,) = trust_in(report_of(*chips), "proved equivalent")
+    assert trust.text.split(". ")[0] == "1 of 3 netlists are proved equivalent to their RTL"
 
 
 @pytest.mark.parametrize("hold_form", [False, True])
@@ -515,22 +487,16 @@ def test_forms_that_synthesis_makes_alike_are_said(hold_form, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     flow = (("clock_period", 3.0), *((("hold_form", True),) if hold_form else ()))
     for form in ("textbook", "koc"):
-        assert not any("nearly the same netlist" in trust.text for trust in gather(ledger).trust)
+        assert not trust_in(gather(ledger), "nearly the same netlist")
         point = Point("mont", 32, (("add_red", form),), stage="flow", flow=flow)
-        ledger.record(point, implemented(10_000, 0.05, (1.0, 2.0), (77, 129), 3.0))
-    said = [trust.text for trust in gather(ledger).trust if "nearly the same netlist" in trust.text]
-    assert len(said) == (0 if hold_form else 1)
+        ledger.record(point, implemented(10_000))
+    assert len(trust_in(gather(ledger), "nearly the same netlist")) == (0 if hold_form else 1)
 
 
-def test_a_formula_that_is_wrong_is_said(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for stage, cycles in (("formula", 77), ("native", 78)):
-        ledger.record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
-    content = gather(ledger)
+def test_a_formula_that_is_wrong_is_said(report_of):
+    content = report_of(simulated("mont", 32, 77, stage="formula"), simulated("mont", 32, 78))
     assert content.formulas == (0, ["mont, 32 bits, encrypt"])
-    assert any(
-        trust.good is False and "not for mont, 32 bits, encrypt" in trust.text for trust in content.trust
-    )
+    assert [trust.good for trust in trust_in(content, "not for mont, 32 bits, encrypt")] == [False]
 
 
 def test_what_was_measured_before_a_change_is_said(content, monkeypatch):
@@ -538,9 +504,9 @@ def test_what_was_measured_before_a_change_is_said(content, monkeypatch):
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
     again = gather(Ledger(content.path), pictures=False)
     assert again.stale == {entry.measurement for entry in again.entries}
-    assert any("with other sources" in trust.text for trust in again.trust)
+    assert trust_in(again, "with other sources")
     for table in [*again.tables.values(), *again.compared.tables]:
-        own = [cell for line in table.lines for cell in line.cells if cell.row is not None]
+        own = own_cells(table)
         if table.name != "marked":
             assert all(cell.stale and cell.text.endswith("‡") for cell in own), table.name
             assert " ‡: stale, that is, measured with other sources" in table.caption or not own
@@ -554,11 +520,10 @@ def test_what_is_stale_is_not_held_against_what_is_fresh(tmp_path, monkeypatch):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with monkeypatch.context() as before:
         before.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
-        ledger.record(Point("mont", 32, stage="flow"), implemented(10_000.0, 0.1, (0.5, 1.0), (7, 12)))
-        ledger.record(Point("mont", 32), counted(7, "encrypt"))
-        faster = Point("ssmm", 32, stage="flow", flow=(("clock_period", 2.0),))
-        ledger.record(faster, implemented(8_000.0, 0.1, (0.5, 1.0), (77, 129), 2.0))
-    ledger.record(Point("ssmm", 32, stage="flow"), implemented(20_000.0, 0.1, (1.0, 2.0), (77, 129)))
+        ledger.record(Point("mont", 32, stage="flow"), implemented(10_000.0, cycles=(7, 12)))
+        ledger.record(*simulated("mont", 32, 7))
+        ledger.record(*chip("ssmm", area=8_000.0, clock_period=2.0))
+    ledger.record(*chip("ssmm", area=20_000.0))
     content = gather(ledger)
     of = {"nbits": 32, "operation": "encrypt"}
     assert set(map(tuple, cells(content.tables["best"], "Design", **of))) == {("ssmm",)}
@@ -585,11 +550,9 @@ def test_less_is_better_on_every_axis():
     assert set(AXES) <= METRICS.keys()
 
 
-def test_cycles_by_width_are_of_one_exponentiation(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for workload in ("encrypt", "decrypt", "crt", "sign+9verify", "exponents"):
-        ledger.record(Point("mont", 32, workload=workload, stage="formula"), counted(77, workload))
-    content = gather(ledger)
+def test_cycles_by_width_are_of_one_exponentiation(report_of):
+    workloads = ("encrypt", "decrypt", "crt", "sign+9verify", "exponents")
+    content = report_of(*(simulated("mont", 32, 77, workload, "formula") for workload in workloads))
     own = [width["operation"] for width in content.data["widths"] if width["source"] != "published"]
     assert own == ["encrypt", "decrypt"]
     layers = charts.widths(content.families, palette.light)["layer"]
@@ -599,16 +562,9 @@ def test_cycles_by_width_are_of_one_exponentiation(tmp_path):
     assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
 
 
-def test_silicon_by_width_is_of_what_has_several(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for subject, nbits, area in (
-        ("mont", 64, 9.0),
-        ("mont", 32, 5.0),
-        ("ssmm", 32, 4.0),
-        ("procxcel-mont", 32, 9.0),
-    ):
-        ledger.record(Point(subject, nbits, stage="flow"), implemented(area, 0.1, (1.0, 2.0), (77, 129)))
-    content = gather(ledger)
+def test_silicon_by_width_is_of_what_has_several(report_of):
+    chips = [("mont", 64, 9.0), ("mont", 32, 5.0), ("ssmm", 32, 4.0), ("procxcel-mont", 32, 9.0)]
+    content = report_of(*(chip(*item) for item in chips))
     found = [
         (entry["label"], entry["nbits"], entry["area_um2"], entry["operation"])
         for entry in content.data["grown"]
@@ -680,7 +636,7 @@ def test_no_bar_of_energy_adds_operations(content):
 
 def test_every_line_by_width_has_its_name_at_its_end(content):
     """The labels of the picture keep a distance from each other."""
-    (chart,) = [made for made in content.charts() if made.name == "widths"]
+    chart = named(content.charts(), "widths")
     drawn = [record for record in render_png.first_records(chart, content) if record["source"] == "formula"]
     steps = Counter(record["label"] for record in drawn)
     assert set(steps) == set(CYCLES)
@@ -737,8 +693,7 @@ def test_a_family_has_one_colour_in_every_chart(content):
     series = {pair[0] for pair in palette.SERIES}
     assert {"ResidueDpath", "Sequencer"} <= found.keys()
     assert not (found["ResidueDpath"] | found["Sequencer"] | found["other modules"]) & series
-    (areas,) = [chart for chart in content.charts() if chart.name == "areas"]
-    assert "MontMulRem" in next(colour_scales(areas.spec))["domain"]
+    assert "MontMulRem" in next(colour_scales(named(content.charts(), "areas").spec))["domain"]
 
 
 def test_colours_can_be_read_on_both_papers():
@@ -763,7 +718,7 @@ def test_colours_can_be_read_on_both_papers():
 
 @pytest.mark.parametrize("format", render_png.FORMATS)
 def test_pictures_of_charts(content, tmp_path, format):
-    chart = next(item for item in content.charts() if item.name == "area-time")
+    chart = named(content.charts(), "area-time")
     content_of = render_png.drawn(chart, content, format)
     if format == "png":
         assert content_of.startswith(b"\x89PNG") and len(content_of) > 10_000
@@ -782,8 +737,7 @@ def test_pictures_of_charts(content, tmp_path, format):
 
 def test_axes_and_legend_are_filled_in(content):
     """A family of which nothing has both metrics is not in the legend."""
-    (chart,) = (item for item in content.charts() if item.name == "energy-time")
-    chart = dataclasses.replace(chart, axes=("cycles", "energy_nj"))
+    chart = replace(named(content.charts(), "energy-time"), axes=("cycles", "energy_nj"))
     families = list(content.families)
     records = [{"family": families[1], "cycles": 1, "energy_nj": 2.0}, {"family": families[0], "cycles": 1}]
     text_of = json.dumps(charts.filled(chart, records, families))
@@ -834,12 +788,11 @@ def test_large_pictures_become_small():
     assert Image.open(io.BytesIO(less)).width == 1100
 
 
-def test_a_layout_without_wires_says_why(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    for subject, flow in (("mont", (("detailed", False),)), ("ssmm", ())):
-        made = implemented(9.0, 0.1, (1.0, 2.0), (77, 129), artifacts={"layout.png": picture()})
-        ledger.record(Point(subject, 32, stage="layout", flow=flow), made)
-    captions = {drawn.title.split(",")[0]: drawn.caption for drawn in gather(ledger).pictures}
+def test_a_layout_without_wires_says_why(report_of):
+    made = implemented(9.0, artifacts={"layout.png": picture()})
+    wireless = Point("mont", 32, stage="layout", flow=(("detailed", False),))
+    content = report_of((wireless, made), (Point("ssmm", 32, stage="layout"), made))
+    captions = {drawn.title.split(",")[0]: drawn.caption for drawn in content.pictures}
     assert "because the setting detailed=false leaves out detailed routing" in captions["mont"]
     assert "wires" not in captions["ssmm"]
 
@@ -858,13 +811,8 @@ def test_only_what_was_asked_for(ledger):
     content = gather(ledger, ["mont"], pictures=False)
     assert {entry.subject for entry in content.entries} == {"mont", "procxcel-mont"}
     assert content.failures == []
-    assert {line.cells[8].text for table in content.compared.tables for line in table.lines} <= {
-        "mont",
-        "procxcel-mont",
-        "heap",
-        "mont-ct",
-        "-",
-    }
+    by = {line.cells[8].text for table in content.compared.tables for line in table.lines}
+    assert by <= {"mont", "procxcel-mont", "heap", "mont-ct", "-"}
 
 
 # ---- text and Markdown
@@ -882,10 +830,8 @@ def test_text(content):
     assert any(line.split()[:3] == ["mont-ct,", "32", "bits"] for line in lines[start:])
 
 
-def test_columns_without_anything_are_left_out(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.record(Point("mont", 32), counted(77, "encrypt"))
-    said = text(gather(ledger))
+def test_columns_without_anything_are_left_out(report_of):
+    said = text(report_of(simulated("mont", 32, 77)))
     assert "Area" not in said.split("Every design")[1].split("\n\n")[2]
 
 
@@ -959,10 +905,9 @@ def test_what_each_protection_costs(content):
     assert by_name["crt, check"]["2,048 bits"].value == costs(machine).cycles
     check, crt = (by_name[name]["2,048 bits"].value for name in ("crt, check", "crt"))
     index = [column.head for column in table.columns].index("2,048 bits") + 1
-    (overhead,) = [line.cells[index] for line in table.lines if line.cells[0].text == "crt, check"]
-    assert overhead.text == f"{100 * (check / crt - 1):+.1f}"
-    (halved,) = [line.cells[index] for line in table.lines if line.cells[0].text == "crt"]
-    assert halved.value < -45
+    overheads = {line.cells[0].text: line.cells[index] for line in table.lines}
+    assert overheads["crt, check"].text == f"{100 * (check / crt - 1):+.1f}"
+    assert overheads["crt"].value < -45
     measured = {
         name: entry["Area"].text for name, entry in by_name.items() if entry["Area"].value is not None
     }

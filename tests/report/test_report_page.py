@@ -56,6 +56,21 @@ class Opened:
     def choose(self, name, value):
         self.page.click(f".chip[data-filter={name}][data-value='{value}']")
 
+    def find(self, selector, **more):
+        return self.page.locator(selector, **more)
+
+    def texts(self, selector):
+        return self.find(selector).all_inner_texts()
+
+    def marks(self, chart, kind):
+        """The marks of a chart: symbol, rect or text."""
+        return self.find(f"#chart-{chart} .mark-{kind}.role-mark {'text' if kind == 'text' else 'path'}")
+
+    def close(self):
+        """The page has not complained."""
+        assert self.errors == []
+        self.page.context.close()
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -94,8 +109,13 @@ def opened(browser, path, **options):
 def report(browser, path):
     result = opened(browser, path)
     yield result
-    assert result.errors == []
-    result.page.context.close()
+    result.close()
+
+
+@pytest.fixture
+def drawn(report):
+    report.draw()
+    return report
 
 
 def first_points(content, **more):
@@ -110,61 +130,48 @@ def first_points(content, **more):
     ]
 
 
-def test_opens_without_network(report, path, content):
-    report.draw()
-    assert [url for url in report.requests if not url.startswith("data:")] == [path.as_uri()]
+def test_opens_without_network(drawn, path, content):
+    assert [url for url in drawn.requests if not url.startswith("data:")] == [path.as_uri()]
     charts = [chart.name for chart in content.charts()]
-    assert {
-        *(
-            "area-time",
-            "energy-time",
-            "widths",
-            "areas",
-            "paths",
-            "energies",
-            "leakage",
-            "protections",
-            "ratios",
-        )
-    } == set(charts)
+    wanted = "area-time energy-time widths areas paths energies leakage protections ratios"
+    assert sorted(charts) == sorted(wanted.split())
     for name in charts:
-        assert report.points(name) > 0
-        box = report.page.locator(f"#chart-{name} svg").bounding_box()
+        assert drawn.points(name) > 0
+        box = drawn.find(f"#chart-{name} svg").bounding_box()
         assert box["width"] > 200 and box["height"] > 50, name
-    assert report.points("area-time") == len(first_points(content))
-    shown = report.page.locator("section:visible").count()
-    assert shown == len(report.page.query_selector_all("nav.contents a"))
+    assert drawn.points("area-time") == len(first_points(content))
+    shown = drawn.find("section:visible").count()
+    assert shown == len(drawn.page.query_selector_all("nav.contents a"))
 
 
-def test_filters_change_points_and_tables(report, content):
-    report.draw()
+def test_filters_change_points_and_tables(drawn, content):
     before = first_points(content)
     own = first_points(content, family="MontMulRem")
     assert 0 < len(own) < len(before)
-    report.choose("family", "MontMulRem")
-    report.wait_for_points("area-time", len(own))
-    marks = report.page.locator("#chart-area-time .mark-symbol.role-mark path").count()
+    drawn.choose("family", "MontMulRem")
+    drawn.wait_for_points("area-time", len(own))
+    marks = drawn.marks("area-time", "symbol").count()
     assert marks == len(own)
-    visible = report.page.locator("#table-designs tbody tr:visible")
+    visible = drawn.find("#table-designs tbody tr:visible")
     families = {row.get_attribute("data-family") for row in visible.all()}
     assert families == {"MontMulRem"}
-    report.choose("operation", "decrypt")  # there is only one at a time
-    pressed = report.page.locator(".chip[data-filter=operation][aria-pressed=true]").all_inner_texts()
+    drawn.choose("operation", "decrypt")  # there is only one at a time
+    pressed = drawn.texts(".chip[data-filter=operation][aria-pressed=true]")
     assert pressed == ["decrypt"]
-    pressed = report.page.locator(".chip[data-filter=interface][aria-pressed=true]").all_inner_texts()
+    pressed = drawn.texts(".chip[data-filter=interface][aria-pressed=true]")
     assert pressed == ["machine alone"]
-    report.choose("interface", content.opening.interface)  # now systems as well
-    report.choose("nbits", "32")  # and any width
+    drawn.choose("interface", content.opening.interface)  # now systems as well
+    drawn.choose("nbits", "32")  # and any width
     with_layout = [
         record
         for record in content.data["points"]
         if (record["family"], record["operation"]) == ("MontMulRem", "decrypt") and record.get("area_um2")
     ]
-    report.wait_for_points("area-time", len(with_layout))
-    report.page.click("#first")
-    report.wait_for_points("area-time", len(before))
-    report.choose("metric", "energy_nj")
-    heads = report.page.locator("#figures-table thead th:visible").all_inner_texts()
+    drawn.wait_for_points("area-time", len(with_layout))
+    drawn.page.click("#first")
+    drawn.wait_for_points("area-time", len(before))
+    drawn.choose("metric", "energy_nj")
+    heads = drawn.texts("#figures-table thead th:visible")
     assert heads[-1].startswith("Energy without glitches")
     assert [head.split()[0] for head in heads] == [
         "Design",
@@ -174,17 +181,17 @@ def test_filters_change_points_and_tables(report, content):
         "Stage",
         "Energy",
     ]
-    criteria = report.page.locator("#table-best tbody tr:visible td:first-child").all_inner_texts()
+    criteria = drawn.texts("#table-best tbody tr:visible td:first-child")
     assert set(criteria) == {"least energy without glitches", "least energy without glitches × time"}
 
 
 def test_the_lead_and_the_tiles_follow_the_filters(report, content):
     def shown():
         """The lead, the captions of the tiles, and the groups of the best designs."""
-        groups = report.page.locator("#table-best tr.group:visible").all_inner_texts()
+        groups = report.texts("#table-best tr.group:visible")
         return (
             report.page.inner_text("#lead"),
-            report.page.locator(".headline:visible > p").all_inner_texts(),
+            report.texts(".headline:visible > p"),
             groups,
         )
 
@@ -195,10 +202,10 @@ def test_the_lead_and_the_tiles_follow_the_filters(report, content):
     report.choose("interface", "system")
     systems = by_view[content.opening._replace(interface="system")]
     assert shown() == (systems.finding, [systems.group], [systems.group])
-    designs = report.page.locator(".tile:visible .by").all_inner_texts()
+    designs = report.texts(".tile:visible .by")
     assert designs == [tile.design for tile in systems.tiles] != [tile.design for tile in first.tiles]
     report.choose("metric", "area_um2")
-    assert report.page.locator(".tile:visible > span:first-child").all_inner_texts() == ["smallest area"]
+    assert report.texts(".tile:visible > span:first-child") == ["smallest area"]
     report.page.click("#all")
     lead, captions, groups = shown()
     assert lead.startswith(f"{len(by_view)} views are shown") and first.finding in lead
@@ -211,14 +218,13 @@ def test_the_lead_and_the_tiles_follow_the_filters(report, content):
     assert shown()[0] == first.finding
 
 
-def test_a_choice_of_which_there_is_nothing(report):
-    report.draw()
-    report.choose("nbits", "32")
-    report.choose("nbits", "1024")
-    note = report.page.locator("#chart-areas .empty")
+def test_a_choice_of_which_there_is_nothing(drawn):
+    drawn.choose("nbits", "32")
+    drawn.choose("nbits", "1024")
+    note = drawn.find("#chart-areas .empty")
     note.wait_for(state="visible")
-    assert not report.page.locator("#chart-areas .plot").is_visible()
-    report.page.click("#all")
+    assert not drawn.find("#chart-areas .plot").is_visible()
+    drawn.page.click("#all")
     note.wait_for(state="hidden")
 
 
@@ -239,19 +245,18 @@ def test_the_line_is_the_pareto_front(report, content):
     report.draw()
     report.choose("interface", "system")
     report.wait_for_points("area-time", len(shown_points))
-    texts = report.page.locator("#chart-area-time .mark-text.role-mark text")
+    texts = report.marks("area-time", "text")
     data = [item for item in texts.evaluate_all(DATA) if item["kind"] != "published"]
     shown = [item["label"] for item in data if item["before"] is None or item["area_um2"] < item["before"]]
     assert sorted(shown) == sorted(wanted)
     assert len(data) > len(shown), "of few points each has its name"
 
 
-def test_names_do_not_lie_over_each_other(report):
-    report.draw()
-    report.choose("interface", "system")  # then there are systems, machines alone, and those of the papers
-    report.page.wait_for_timeout(500)
+def test_names_do_not_lie_over_each_other(drawn):
+    drawn.choose("interface", "system")  # then there are systems, machines alone, and those of the papers
+    drawn.page.wait_for_timeout(500)
     for chart in ("area-time", "energy-time"):
-        texts = report.page.locator(f"#chart-{chart} .mark-text.role-mark text")
+        texts = drawn.marks(chart, "text")
         boxes = [item.bounding_box() for item in texts.all() if item.get_attribute("opacity") != "0"]
         assert len(boxes) > 5
         for number, one in enumerate(boxes):
@@ -269,7 +274,7 @@ def test_the_legend_has_those_that_are_drawn(report, content):
     """Also after another choice of filters."""
 
     def legend():
-        return report.page.locator("#chart-area-time .role-legend-label text").all_text_contents()
+        return report.find("#chart-area-time .role-legend-label text").all_text_contents()
 
     report.draw()
     families = {point["family"] for point in first_points(content)}
@@ -280,29 +285,24 @@ def test_the_legend_has_those_that_are_drawn(report, content):
     assert legend() == ["MontMulRem"]
 
 
-def test_numbers_of_axes_are_read_at_once(report):
+def test_numbers_of_axes_are_read_at_once(drawn):
     """0.9 nJ is no 900m."""
-    report.draw()
-    labels = report.page.locator("#chart-energy-time .role-axis-label text").all_text_contents()
+    labels = drawn.find("#chart-energy-time .role-axis-label text").all_text_contents()
     assert any(label.startswith("0.") for label in labels)
     assert not any(label.endswith("m") for label in labels)
 
 
-def test_axes_can_be_chosen(report):
-    report.draw()
-    report.page.select_option("#chart-area-time [name=y]", "energy_nj")
-    title = report.page.locator(
-        "#chart-area-time .role-axis-title text", has_text="Energy without glitches (nJ)"
-    )
+def test_axes_can_be_chosen(drawn):
+    drawn.page.select_option("#chart-area-time [name=y]", "energy_nj")
+    title = drawn.find("#chart-area-time .role-axis-title text", has_text="Energy without glitches (nJ)")
     title.wait_for()
 
 
-def test_a_click_on_a_point_shows_where_it_comes_from(report, content):
-    report.draw()
-    points = report.page.locator(
+def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
+    points = drawn.find(
         "#chart-area-time .mark-symbol.role-mark path:is([aria-label*=ssmm], [aria-label*=heap])"
     )
-    drawer = report.page.locator("#drawer")
+    drawer = drawn.find("#drawer")
     seen = set()
     for point in points.all():
         datum = point.evaluate("each => each.__data__.datum")  # what Vega has drawn it from
@@ -317,51 +317,50 @@ def test_a_click_on_a_point_shows_where_it_comes_from(report, content):
         assert datum["row"] in {row.id for row in entry.rows.values()}
         assert drawer.locator("tr.chosen td:last-child").all_inner_texts() == [str(datum["row"])]
         assert "52 rows at RTL, 52 at gates" in drawer.inner_text()
-        report.page.keyboard.press("Escape")
+        drawn.page.keyboard.press("Escape")
         drawer.wait_for(state="hidden")
         seen.add(entry.measurement)
     assert len(seen) == 2
 
 
-def test_energies_are_bars_and_all_else_is_points(report, content):
-    report.draw()
+def test_energies_are_bars_and_all_else_is_points(drawn, content):
     ranged = [
         record
         for record in content.data["ratios"]
         if record["nbits"] == content.opening.nbits and record["operation"] in ("", "encrypt")
     ]
     bars = [record for record in ranged if "ratio_to" in record]
-    assert 0 < len(bars) < len(ranged) == report.points("ratios")
-    assert report.page.locator("#chart-ratios .mark-symbol.role-mark path").count() == len(ranged) - len(bars)
-    assert report.page.locator("#chart-ratios .mark-rect.role-mark path").count() == len(bars)
-    bar = report.page.locator("#chart-ratios .mark-rect.role-mark path").first
+    assert 0 < len(bars) < len(ranged) == drawn.points("ratios")
+    assert drawn.marks("ratios", "symbol").count() == len(ranged) - len(bars)
+    assert drawn.marks("ratios", "rect").count() == len(bars)
+    bar = drawn.marks("ratios", "rect").first
     datum = bar.evaluate("each => each.__data__.datum")
     bar.click(force=True)
-    assert f"modexlab ledger reproduce {datum['row']}" in report.page.inner_text("#drawer")
+    assert f"modexlab ledger reproduce {datum['row']}" in drawn.page.inner_text("#drawer")
 
 
 def test_what_was_counted_is_exact(report, content):
     rows = (row for entry in content.entries for row in entry.rows.values())
     row = next(row for row in rows if row.value == MANY_CYCLES)
     report.page.evaluate(f"location.hash = 'row-{row.id}'")
-    chosen = report.page.locator("#drawer tr.chosen td:nth-child(3)")
+    chosen = report.find("#drawer tr.chosen td:nth-child(3)")
     chosen.wait_for()
     assert chosen.inner_text() == f"{MANY_CYCLES:,}"
 
 
 def test_figures_of_tables_lead_to_their_rows(report, content):
-    figure = report.page.locator("#table-designs tbody tr:visible .fig").first
+    figure = report.find("#table-designs tbody tr:visible .fig").first
     row, measurement = int(figure.get_attribute("data-r")), int(figure.get_attribute("data-m"))
     figure.hover()
     assert f"modexlab ledger reproduce {row}" in figure.get_attribute("title")
     figure.click()
-    drawer = report.page.locator("#drawer")
+    drawer = report.find("#drawer")
     assert f"modexlab ledger reproduce {row}" in drawer.inner_text()
     (entry,) = [item for item in content.entries if item.measurement == measurement][:1]
     assert shlex.join(entry.first.command) in drawer.inner_text()
     assert drawer.locator("tr.chosen").count() == 1
     drawer.locator(".close").click()
-    published = report.page.locator("#table-paper-001 tbody tr:visible .fig[data-p]").first
+    published = report.find("#table-paper-001 tbody tr:visible .fig[data-p]").first
     published.click()
     assert "paper 001, section 5.1, Table 1" in drawer.inner_text()
     report.page.evaluate(f"location.hash = 'row-{row}'")
@@ -370,20 +369,20 @@ def test_figures_of_tables_lead_to_their_rows(report, content):
 
 def test_tables_are_sorted_by_numbers(report):
     def column(table, index):
-        cells = report.page.locator(f"{table} tbody tr:visible td:nth-child({index})").all_inner_texts()
+        cells = report.texts(f"{table} tbody tr:visible td:nth-child({index})")
         return [float(cell.replace(",", "")) for cell in cells if cell != "-"]
 
-    head = report.page.locator("#table-designs thead th:nth-child(4) button")
+    head = report.find("#table-designs thead th:nth-child(4) button")
     head.dispatch_event("click")  # by the mouse it may miss: charts that are still drawn move the table
     assert column("#table-designs", 4) == sorted(column("#table-designs", 4))
     head.dispatch_event("click")
     assert column("#table-designs", 4) == sorted(column("#table-designs", 4), reverse=True)
-    report.page.locator("#figures-table thead th:nth-child(6) button").dispatch_event("click")
+    report.find("#figures-table thead th:nth-child(6) button").dispatch_event("click")
     assert column("#figures-table", 6) == sorted(column("#figures-table", 6))
 
 
 def test_all_figures_and_csv(report, content):
-    rows = report.page.locator("#figures-table tbody tr")
+    rows = report.find("#figures-table tbody tr")
     report.page.click("#all")
     assert rows.count() == 20
     report.page.click("#every")
@@ -417,21 +416,20 @@ def test_light_dark_and_paper(browser, path):
     report.page.emulate_media(media="print")
     assert background(report) == "rgb(255, 255, 255)"
     for hidden in (".filters", "nav.contents", "#theme"):
-        assert not report.page.locator(hidden).is_visible()
+        assert not report.find(hidden).is_visible()
     assert "bits: 32; operation: encrypt; interface: machine alone" in report.page.inner_text("#filtered")
     # of a table that goes on the head is painted again, which Chromium does not do with a button
-    head = report.page.locator("#table-designs thead th button").first
+    head = report.find("#table-designs thead th button").first
     assert head.evaluate("each => getComputedStyle(each).display") == "contents"
     report.draw()
     printed = report.page.pdf(format="A4", print_background=True)
     assert printed.startswith(b"%PDF-") and len(printed) > 50_000
-    assert report.errors == []
-    report.page.context.close()
+    report.close()
 
 
 def test_no_table_is_cut_off(report):
     for name in ("critical", "leaks", "best"):
-        beyond = report.page.locator(f"#table-{name}").evaluate(
+        beyond = report.find(f"#table-{name}").evaluate(
             "each => each.scrollWidth - each.parentElement.clientWidth"
         )
         assert beyond <= 0, name
@@ -441,17 +439,16 @@ def test_a_narrow_window(browser, path):
     report = opened(browser, path, viewport=NARROW)
     report.draw()
     assert report.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    rows = report.page.locator("#table-paper-001 tbody tr:not(.group):visible").all()
+    rows = report.find("#table-paper-001 tbody tr:not(.group):visible").all()
     assert rows and max(row.bounding_box()["height"] for row in rows) < 75, "three lines at most"
-    assert report.errors == []
-    report.page.context.close()
+    report.close()
 
 
 def test_names_and_messages_cannot_do_anything(report):
     """A message in the ledger is a script; it is shown, and not run."""
     assert HOSTILE in report.page.inner_text("#table-failed")
     assert report.page.evaluate("window.hacked") is None
-    report.page.locator("#table-marked .fig").first.click()
+    report.find("#table-marked .fig").first.click()
     assert HOSTILE in report.page.inner_text("#drawer")
     assert report.page.evaluate("window.hacked") is None
 

@@ -2,12 +2,8 @@
 keeps the rules.
 """
 
-import re
-
 import pytest
 from modexlab.eval.assurance.proof.bus_check import decide
-from modexlab.fl.errors import BadInput
-from modexlab.flow.prove.properties import prove
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.interfaces.axi4lite_channels import ADDRESS_NBITS, Axi4LiteChannels
 from modexlab.rtl.sim import translate
@@ -44,12 +40,4 @@ def test_a_defect_is_found(defect):
     text, (before, after) = translate(Axi4LiteChannels()), DEFECTS[defect]
     assert text.count(before) == 1, defect
     outcome = decide(text.replace(before, after), ADDRESS_NBITS, SECONDS)
-    assert outcome.verdict == REFUTED and re.fullmatch("in cycle 1?[0-9]", outcome.how)
-
-
-def test_nothing_to_prove(tmp_path):
-    """The name of a file is no assertion."""
-    path = tmp_path / "assertions.sv"
-    path.write_text("module assertions(input logic clk, output logic x); assign x = clk; endmodule\n")
-    with pytest.raises(BadInput, match="nothing to prove"):
-        prove([path], "assertions", tmp_path)
+    assert outcome.verdict == REFUTED and 1 < len(outcome.counterexample) < 20

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ....fl.rsa_keys import RSAKey
 from ...designs.machine import Machine
-
-if TYPE_CHECKING:
-    from ....fl.rsa_keys import RSAKey
-    from ...designs.runnable import Runnable
+from ...designs.runnable import Runnable
 
 
 class Factored(NamedTuple):

@@ -14,26 +14,24 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from ....fl.accelerator import Message
 from ....fl.errors import BadInput
-from ....rtl.sim import cache
+from ....rtl.sim import cache, sources
 from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, compared, faults_of, judged
 from ....rtl.sim.ports import Value
+from ...designs.runnable import Runnable
 from ...errors import NoMeasurement
 from ...lab import keys
 from ...lab.campaign import Campaign, Cost, Results, Task
+from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Here, Report
+from ...progress import Progress
 from . import bellcore
 from .bellcore import Factored
-
-if TYPE_CHECKING:
-    from ....fl.accelerator import Message
-    from ...designs.runnable import Runnable
-    from ...lab.ledger.ledger import Ledger
-    from ...progress import Progress
 
 MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
 SAMPLES = 5_000
@@ -44,12 +42,7 @@ SHOWN = 20  # wrong results that are kept as examples
 MOST_OF_PART, LEAST_OF_PART = 4_096, 64
 PART = 500_000_000
 CONFIDENCE = 1.96  # standard deviations: 95 %
-KEYS = {
-    Effect.NONE: "no_effect",
-    Effect.CAUGHT: "caught",
-    Effect.HANG: "hang",
-    Effect.WRONG: "wrong_result",
-}
+KEYS = {effect: effect.value.replace(" ", "_") for effect in Effect}  # in JSON
 
 
 class Operation(NamedTuple):
@@ -170,8 +163,6 @@ class FaultCampaign:
 
     def _made_by(self) -> list[str]:
         """Digests of our own sources, and of whatever else decides."""
-        from ....rtl.sim import sources
-
         return [sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])]
 
     def _factors(self, outcomes: Sequence[Any]) -> Iterator[Factored]:
@@ -215,13 +206,13 @@ class FaultCampaign:
         bits: Counter[str] = Counter()
         for site in self.model.registers:
             bits[_register(site.path)] += site.nbits
-        rows = self._rows(list(bits), lambda fault: _register(fault.site.path))
+        rows = self._rows(bits, lambda fault: _register(fault.site.path))
         return [
             {"register": name, "module": name.rpartition(".")[0], "nbits": bits[name], **row}
             for name, row in rows
         ]
 
-    def _rows(self, names: Sequence[str], where: Callable[[Any], str]) -> list[tuple[str, dict[str, int]]]:
+    def _rows(self, names: Iterable[str], where: Callable[[Any], str]) -> list[tuple[str, dict[str, int]]]:
         """The counts by place."""
         counted: dict[str, Counter[Effect]] = {name: Counter() for name in names}
         for outcome in self.outcomes:

@@ -21,26 +21,25 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ....fl.accelerator import Message
 from ....fl.errors import BadInput
 from ....fl.program.phases import Part, parts
-from ....rtl.sim.campaigns.leak import IGNORED, MEASURES, Moments, Watched
+from ....rtl.sim.campaigns.leak import IGNORED, MEASURES, Campaign, Watched
+from ...designs.machine import Machine
+from ...designs.programmed import Programmed
+from ...designs.runnable import Runnable
 from ...errors import NoMeasurement
 from ...progress import after
 from .secrets import drawn_key
 from .welch import CLASSES, FIXED, HALVES, RANDOM, THRESHOLD, Point, apart, kind_of, point_of
 
 if TYPE_CHECKING:
-    from ....fl.accelerator import Message
-    from ....fl.rsa_keys import RSAKey
-    from ...designs.machine import Machine
-    from ...designs.programmed import Programmed
-    from ...designs.runnable import Runnable
+    from .netlist_power import NetlistCampaign
 
 TOGGLES = "toggles"  # of all nets of the netlist
 MODELS = (*MEASURES, TOGGLES)
@@ -59,33 +58,6 @@ EXCUSED = {
 }
 
 
-class Campaign(Protocol):
-    """Operations that were counted: on registers (rtl/sim/campaigns), or on a netlist (netlist_power.py)."""
-
-    groups: list[str]
-    lengths: list[list[int]]
-
-    def run(
-        self,
-        requests: Sequence[Any],
-        kinds: Sequence[int],
-        longest: int,
-        progress: Callable[[int], None] | None = None,
-    ) -> tuple[list[Any], list[int]]:
-        """The answers of operations that take so many cycles at most, and their cycles."""
-        ...
-
-    @property
-    def cycles(self) -> int: ...
-
-    @property
-    def taken(self) -> int: ...
-
-    def curve(self, group: str | None = None) -> list[list[Moments]]: ...
-
-    def close(self) -> None: ...
-
-
 class Operation(NamedTuple):
     """A request, what is right, and its class."""
 
@@ -94,67 +66,31 @@ class Operation(NamedTuple):
     which: int
 
 
-Making = Callable[[int, int | None], Operation]
+Making = Callable[[int, int | None], Operation]  # of a class and, if it is given, a message
 
 
-class Comparison(ABC):
-    """An accelerator, and the requests of both classes."""
+@dataclass(frozen=True)
+class Comparison:
+    """An accelerator, and the requests of two classes, which differ in a secret."""
 
     machine: Runnable
     seed: int
-
-    @property
-    @abstractmethod
-    def secret(self) -> str:
-        """The name of the secret."""
-
-    @property
-    def message(self) -> str:
-        """The rest of a request, random or fixed."""
-        return "fixed"
-
-    @property
-    def blinded(self) -> bool:
-        """Whether random numbers that the accelerator draws may change its cycles."""
-        return False
-
-    @property
-    def excused(self) -> Collection[Part]:
-        """The parts that are not judged."""
-        return (Part.LOAD,)
-
-    @property
-    def programmed(self) -> Programmed | None:
-        """The program that it executes."""
-        return None
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """The secret in a sentence."""
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """The two classes, in words."""
-
-    @property
-    def note(self) -> str:
-        """How the rest of a request is chosen."""
-        return ""
+    secret: str  # its name
+    message: str  # the rest of a request: random or fixed
+    words: str  # the secret in a sentence
+    title: str  # the two classes, in words
+    note: str  # how the rest of a request is chosen
+    promise: str  # whether the machine promises constant time, in a sentence
+    making: Callable[[random.Random], Making]
+    cycles: Callable[[Message], int]  # of a request, at most
+    excused: Collection[Part] = (Part.LOAD,)  # the parts that are not judged
+    programmed: Programmed | None = None  # the program that the machine executes
+    blinded: bool = False  # random numbers that the machine draws may change its cycles
 
     def named(self, part: Part) -> str:
         """A part of an operation, in words."""
-        return part.value
-
-    @property
-    @abstractmethod
-    def promise(self) -> str:
-        """Whether it promises constant time, in a sentence."""
-
-    def cycles(self, request: Message) -> int:
-        """The cycles of a request at most."""
-        return self.machine.most_cycles([request])
+        whole = part is Part.COMPUTE and not isinstance(self.machine, Machine)
+        return "the computation" if whole else part.value
 
     def operations(self) -> Iterator[Operation]:
         """Without an end; the class of each is drawn."""
@@ -163,133 +99,10 @@ class Comparison(ABC):
             yield made(draw.choice(CLASSES), None)
 
     def shared(self) -> Iterator[list[Operation]]:
-        """Groups of operations that differ in the secret alone; none if all of them do."""
-        return iter(())
-
-    def _drawn(self) -> tuple[random.Random, Making]:
-        """The source of all that is drawn, and operations by class and, if it is given, message."""
-        draw = random.Random(f"{self.machine.nbits} {self.seed}")
-        return draw, self._making(draw)
-
-    @abstractmethod
-    def _making(self, draw: random.Random) -> Making:
-        """The maker of operations."""
-
-
-@dataclass(frozen=True)
-class ComparedFields(Comparison):
-    """Secret fields of any accelerator; all other fields are held."""
-
-    machine: Runnable
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        names = [name for name, _ in self.machine.shape.request]
-        if not self.machine.secret:
-            raise BadInput(
-                f"{self.machine.name} has no secret fields, of which something could leak; "
-                f'name them in its class, as in secret = ("{names[0]}",)'
-            )
-
-    @property
-    def secret(self) -> str:
-        return ", ".join(self.machine.secret)
-
-    @property
-    def words(self) -> str:
-        return f"{'field' if len(self.machine.secret) == 1 else 'fields'} {self.secret}"
-
-    @property
-    def title(self) -> str:
-        return f"{self.words} fixed against random"
-
-    @property
-    def note(self) -> str:
-        return ", other fields held" if len(self.machine.shape.request) > len(self.machine.secret) else ""
-
-    def named(self, part: Part) -> str:
-        return "the computation" if part is Part.COMPUTE else part.value
-
-    @property
-    def promise(self) -> str:
-        if self.machine.constant_time:
-            return f"yes: the same number of cycles for all {self.secret}"
-        return f"no: nothing is promised for {self.secret}"
-
-    def _making(self, draw: random.Random) -> Making:
-        machine = self.machine
-        fixed = machine.accepted(draw)
-        names = [name for name, _ in machine.shape.request]
-        held = {name: value for name, value in zip(names, fixed, strict=True) if name not in machine.secret}
-
-        def made(which: int, _: int | None) -> Operation:
-            return Operation(fixed if which == FIXED else machine.accepted(draw, held), None, which)
-
-        return made
-
-
-@dataclass(frozen=True)
-class Compared(Comparison):
-    """The private exponent or the message of an RSA machine."""
-
-    machine: Machine
-    secret: str = "exponent"
-    message: str = "random"
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        if self.secret == "message" and self.message != "random":
-            raise BadInput(
-                "--message fixed with --fixed message: then nothing is drawn that could differ; drop one of "
-                "them"
-            )
-
-    @property
-    def words(self) -> str:
-        return f"the {self.secret}"
-
-    @property
-    def title(self) -> str:
-        return f"a fixed {self.secret} against random ones"
-
-    @property
-    def note(self) -> str:
-        drawn = "drawn" if self.message == "random" else "one for all"
-        return f", messages {drawn}" if self.secret == "exponent" else ""
-
-    @property
-    def promise(self) -> str:
-        return self.machine.promises.sentence
-
-    @property
-    def excused(self) -> Collection[Part]:
-        return EXCUSED[self.secret]
-
-    @property
-    def programmed(self) -> Programmed | None:
-        return self.machine.build.programmed
-
-    def cycles(self, request: Message) -> int:
-        """By its formula, or where the operands decide word by word."""
-        machine, (base, exp, mod, *_) = self.machine, request
-        return machine.programmed.cycles(*request) if machine.keyed else machine.cycles(base, exp, mod)
-
-    @property
-    def blinded(self) -> bool:
-        """Whether random numbers that the machine draws may change its cycles."""
-        if not self.machine.keyed:
-            return False
-        recipe = self.machine.programmed.recipe
-        return recipe.blind_message or recipe.blind_exponent
-
-    @property
-    def messages_drawn(self) -> bool:
-        """Whether both classes have random messages."""
-        return self.secret == "exponent" and self.message == "random"
-
-    def shared(self) -> Iterator[list[Operation]]:
-        """Operations on one message at a time, with the fixed secret and with random ones."""
-        if not self.messages_drawn:
+        """Groups of operations on one message each, with the fixed secret and with random ones; none if all
+        operations differ in the secret alone.
+        """
+        if (self.secret, self.message) != ("exponent", "random"):
             return
         _, made = self._drawn()
         for _ in range(MESSAGES_SHARED):
@@ -297,44 +110,110 @@ class Compared(Comparison):
             others = (made(RANDOM, first.request[0]) for _ in range(SECRETS_SHARED))
             yield [first, *others]
 
-    def _making(self, draw: random.Random) -> Making:
-        return self._keyed(draw) if self.machine.keyed else self._plain(draw)
+    def _drawn(self) -> tuple[random.Random, Making]:
+        """The source of all that is drawn, and the maker of operations."""
+        draw = random.Random(f"{self.machine.nbits} {self.seed}")
+        return draw, self.making(draw)
 
-    def _varies(self, which: int) -> tuple[bool, bool]:
+
+def compared_fields(machine: Runnable, seed: int = 1) -> Comparison:
+    """Compare secret fields of any accelerator; all other fields are held."""
+    names, secret = [name for name, _ in machine.shape.request], machine.secret
+    if not secret:
+        raise BadInput(
+            f"{machine.name} has no secret fields, of which something could leak; "
+            f'name them in its class, as in secret = ("{names[0]}",)'
+        )
+
+    def making(draw: random.Random) -> Making:
+        fixed = machine.accepted(draw)
+        held = {name: value for name, value in zip(names, fixed, strict=True) if name not in secret}
+        return lambda which, _: Operation(
+            fixed if which == FIXED else machine.accepted(draw, held), None, which
+        )
+
+    listed = ", ".join(secret)
+    words = f"{'field' if len(secret) == 1 else 'fields'} {listed}"
+    same = f"yes: the same number of cycles for all {listed}"
+    return Comparison(
+        machine,
+        seed,
+        secret=listed,
+        message="fixed",
+        words=words,
+        title=f"{words} fixed against random",
+        note=", other fields held" if len(names) > len(secret) else "",
+        promise=same if machine.constant_time else f"no: nothing is promised for {listed}",
+        making=making,
+        cycles=lambda request: machine.most_cycles([request]),
+    )
+
+
+def compared(
+    machine: Machine, secret: str = "exponent", message: str = "random", seed: int = 1
+) -> Comparison:
+    """Compare the private exponents or the messages of an RSA machine."""
+    by_exponent = secret == "exponent"
+    if not by_exponent and message != "random":
+        raise BadInput(
+            "--message fixed with --fixed message: then nothing is drawn that could differ; drop one of them"
+        )
+
+    def varies(which: int) -> tuple[bool, bool]:
         """Whether exponent and message are drawn in this class."""
-        if self.secret == "exponent":
-            return which == RANDOM, self.message == "random"
-        return False, which == RANDOM
+        return (which == RANDOM, message == "random") if by_exponent else (False, which == RANDOM)
 
-    def _plain(self, draw: random.Random) -> Making:
+    def plain(draw: random.Random) -> Making:
         """Exponents of the machine's full length: how long an exponent is, many machines show by design."""
-        machine = self.machine
         fixed_base, fixed_exp, mod = machine.some_operands()
         top = 1 << (machine.nbits - 1)
 
-        def made(which: int, message: int | None) -> Operation:
-            exp_varies, base_varies = self._varies(which)
+        def made(which: int, given: int | None) -> Operation:
+            exp_varies, base_varies = varies(which)
             exp = draw.getrandbits(machine.nbits) | top if exp_varies else fixed_exp
-            base = message if message is not None else draw.randrange(mod) if base_varies else fixed_base
+            base = given if given is not None else draw.randrange(mod) if base_varies else fixed_base
             return Operation(machine.carried(base, exp, mod), (0, pow(base, exp, mod)), which)
 
         return made
 
-    def _keyed(self, draw: random.Random) -> Making:
-        machine = self.machine
-        fixed_key: RSAKey = drawn_key(machine.key, draw)
+    def keyed(draw: random.Random) -> Making:
+        fixed_key = drawn_key(machine.key, draw)
         fixed_message = draw.randrange(2, fixed_key.n)
 
-        def made(which: int, message: int | None) -> Operation:
-            key_varies, message_varies = self._varies(which)
+        def made(which: int, given: int | None) -> Operation:
+            key_varies, message_varies = varies(which)
             key = drawn_key(machine.key, draw) if key_varies else fixed_key
-            if message is None:
-                message = draw.randrange(key.n) if message_varies else fixed_message
+            if given is None:
+                given = draw.randrange(key.n) if message_varies else fixed_message
             assert key.d is not None
-            request = machine.programmed.operands(key, message, draw.randrange)
-            return Operation(request, (0, pow(message, key.d, key.n)), which)
+            request = machine.programmed.operands(key, given, draw.randrange)
+            return Operation(request, (0, pow(given, key.d, key.n)), which)
 
         return made
+
+    def cycles(request: Message) -> int:
+        """By its formula, or where the operands decide word by word."""
+        if machine.keyed:
+            return machine.programmed.cycles(*request)
+        base, exp, mod, *_ = request
+        return machine.cycles(base, exp, mod)
+
+    recipe = machine.programmed.recipe if machine.keyed else None
+    return Comparison(
+        machine,
+        seed,
+        secret,
+        message,
+        words=f"the {secret}",
+        title=f"a fixed {secret} against random ones",
+        note=f", messages {'drawn' if message == 'random' else 'one for all'}" if by_exponent else "",
+        promise=machine.promises.sentence,
+        making=keyed if machine.keyed else plain,
+        cycles=cycles,
+        excused=EXCUSED[secret],
+        programmed=machine.build.programmed,
+        blinded=recipe is not None and (recipe.blind_message or recipe.blind_exponent),
+    )
 
 
 class Told(NamedTuple):
@@ -378,6 +257,10 @@ class Assessment:
         """Whether the secret must not show in it."""
         return self.part_of[cycle] not in self.compared.excused
 
+    @cached_property
+    def judged_cycles(self) -> list[int]:
+        return [cycle for cycle in range(len(self.curve)) if self.judged(cycle)]
+
     # ---- time
 
     @cached_property
@@ -406,7 +289,7 @@ class Assessment:
 
     @property
     def power_leaks(self) -> bool:
-        return any(point.leaks and self.judged(cycle) for cycle, point in enumerate(self.curve))
+        return any(self.curve[cycle].leaks for cycle in self.judged_cycles)
 
     @property
     def leaks(self) -> bool:
@@ -416,14 +299,12 @@ class Assessment:
     @cached_property
     def worst(self) -> int:
         """The cycle that is judged and says most."""
-        cycles = [cycle for cycle in range(len(self.curve)) if self.judged(cycle)]
-        return max(cycles or range(len(self.curve)), key=lambda cycle: _strength(self.curve[cycle]))
+        cycles = self.judged_cycles or range(len(self.curve))
+        return max(cycles, key=lambda cycle: _strength(self.curve[cycle]))
 
     def half(self, half: int) -> tuple[float, int]:
         """The largest t of a half in what is judged, and its cycle."""
-        found = [
-            (abs(point[1 + half]), cycle) for cycle, point in enumerate(self.curve) if self.judged(cycle)
-        ]
+        found = ((abs(self.curve[cycle][1 + half]), cycle) for cycle in self.judged_cycles)
         return max(found, default=(0.0, 0))
 
     def blame(self) -> list[tuple[str, Point]]:
@@ -434,21 +315,16 @@ class Assessment:
 
     def alone(self) -> list[Told]:
         """Registers that leak where it is judged, each looked at alone: a probe on it would see that."""
-        judged = [cycle for cycle in range(len(self.curve)) if self.judged(cycle)]
-        told = [_told(name, curve, judged) for name, curve in self.registers.items()]
-        return sorted(
-            (finding for finding in told if finding.over), key=lambda finding: -abs(finding.point.both)
-        )
+        told = (_told(name, curve, self.judged_cycles) for name, curve in self.registers.items())
+        return sorted((item for item in told if item.over), key=lambda item: -abs(item.point.both))
 
     def parts(self) -> list[Told]:
         """Part by part, in the order of the program; the same part of two exponentiations is one."""
         found = []
         for part in Part:
-            cycles = [cycle for cycle, item in enumerate(self.part_of) if item is part]
-            if cycles:
-                judged = part not in self.compared.excused
-                name = self.compared.named(part)
-                found.append(_told(name, self.curve, cycles)._replace(judged=judged))
+            if cycles := [cycle for cycle, item in enumerate(self.part_of) if item is part]:
+                told = _told(self.compared.named(part), self.curve, cycles)
+                found.append(told._replace(judged=part not in self.compared.excused))
         return found
 
     @property
@@ -459,10 +335,6 @@ class Assessment:
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
         worst = self.curve[self.worst]
-        halves = []
-        for half in HALVES:
-            t, cycle = self.half(half)
-            halves.append({"max_t": round(t, 2), "worst_cycle": cycle})
         return {
             "fixed": self.compared.secret,
             "message": "fixed and random" if self.compared.secret == "message" else self.compared.message,
@@ -474,9 +346,9 @@ class Assessment:
             "worst_cycle": self.worst,
             "worst_word": self.word_of[self.worst],
             "threshold": THRESHOLD,
-            "halves": halves,
+            "halves": [{"max_t": round(t, 2), "worst_cycle": cycle} for t, cycle in map(self.half, HALVES)],
             "cycles": len(self.curve),
-            "cycles_over": sum(point.leaks for cycle, point in enumerate(self.curve) if self.judged(cycle)),
+            "cycles_over": sum(self.curve[cycle].leaks for cycle in self.judged_cycles),
             "time": {
                 "leaks": self.time_leaks,
                 "apart": [round(distance, 2) for distance in self.time],
@@ -527,7 +399,7 @@ def assess(
         from .netlist_power import NetlistCampaign  # not at the top: it brings the flow
 
         taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
-        campaign: Campaign = NetlistCampaign(machine.rtl(), taken)
+        campaign: Campaign | NetlistCampaign = NetlistCampaign(machine.rtl(), taken)
     else:
         model = Watched(machine.rtl())
         points = len(model.names) * compared.cycles(first.request)
@@ -582,7 +454,7 @@ def assess(
 
 
 def _placed(
-    compared: Comparison, request: tuple[int, ...], campaign: Campaign
+    compared: Comparison, request: tuple[int, ...], campaign: Campaign | NetlistCampaign
 ) -> tuple[list[Part], list[str]]:
     """Name the part of the program and the microinstruction of each cycle, if all operations take the same
     time.
@@ -591,9 +463,8 @@ def _placed(
     same = len(set().union(*campaign.lengths)) == 1
     programmed = compared.programmed
     if programmed is None or not same:
-        return [Part.LOAD if cycle <= campaign.taken else Part.COMPUTE for cycle in range(cycles)], [
-            ""
-        ] * cycles
+        loads = min(cycles, campaign.taken + 1)
+        return [Part.LOAD] * loads + [Part.COMPUTE] * (cycles - loads), [""] * cycles
     program, timing = programmed.program, programmed.timing
     of_word, listing = parts(program), program.listing()
     trace = programmed.trace(request)

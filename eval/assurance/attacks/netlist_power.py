@@ -8,17 +8,15 @@ seen here only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from pymtl3 import Component
 
 from ....flow.gates.gates import netlist_of
 from ....flow.gates.power_trace import TracedNetlist
 from ....flow.kit import kit
 from ....rtl.sim.campaigns.leak import IGNORED, NKINDS, Moments
-
-if TYPE_CHECKING:
-    from pymtl3 import Component
 
 CLOCK_NS = 3.0
 TOGETHER = 100  # operations in a run of the simulation

@@ -45,15 +45,14 @@ from .wrappers import ArrayStream, SetupStream
 Words = NDArray[np.int64]
 Fields = tuple[Words, ...]
 Statics = dict[str, int]
-Right = Callable[[Fields, Fields, Statics], NDArray[np.bool_]]  # of requests, answers and statics
+# of the fields of requests, those of their answers, and the modulus if there is a static one
+Right = Callable[..., NDArray[np.bool_]]
 
 ALONE = "request"  # what a request is called that has no fields
 AT_ONCE = 1 << 20  # operands of a sweep at most
 DIVIDENDS = 24  # bits of dividend and divisor that are asked
-SMALL_DIGIT, SMALL_NBITS = (
-    4,
-    22,
-)  # a digit, and bits of operands and modulus of a unit on a scaled modulus that are asked
+# a digit, and bits of operands and modulus of a unit on a scaled modulus that are asked
+SMALL_DIGIT, SMALL_NBITS = 4, 22
 SMALL_ARRAY = 2, 4  # bits of a word, and words
 
 
@@ -114,19 +113,18 @@ class Answers:
         names = [name for name, _ in fields(ports)]
         first, *others = self._words(fields(ports))
         step = max(1, AT_ONCE // math.prod(len(other) for other in others))
-        told = [(compile(condition, "condition", "eval"), condition) for condition in self.conditions]
-        of_statics = {item for code, item in told if not set(code.co_names) & set(names)}
+        codes = [compile(condition, "condition", "eval") for condition in self.conditions]
+        of_fields = [code for code in codes if set(code.co_names) & set(names)]
         for values in itertools.product(*self._words(ports.statics)):
             statics = dict(zip((name for name, _ in ports.statics), values, strict=True))
-            if not all(eval(code, {}, statics) for code, item in told if item in of_statics):
+            if not all(eval(code, {}, statics) for code in codes if code not in of_fields):
                 continue
             for at in range(0, len(first), step):
                 grid = np.meshgrid(np.array(first[at : at + step]), *map(np.array, others), indexing="ij")
                 asked = tuple(item.ravel() for item in grid)
                 meets = np.ones(len(asked[0]), np.bool_)
-                for code, item in told:
-                    if item not in of_statics:
-                        meets &= eval(code, {}, statics | dict(zip(names, asked, strict=True)))
+                for code in of_fields:
+                    meets &= eval(code, {}, statics | dict(zip(names, asked, strict=True)))
                 if meets.any():
                     yield Sweep(statics, tuple(item[meets] for item in asked))
 
@@ -145,15 +143,7 @@ ODD = "(modulus & 1) == 1"
 def _montgomery(r: int, bound: int = 1) -> Right:
     """a * b / r modulo n, below so many times n."""
 
-    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
-        (a, b), (p,), n = request, answer, statics["modulus"]
-        return (p < bound * n) & (p * (r % n) % n == a * b % n)
-
-    return right
-
-
-def _product(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
-    return answer[0] == request[0] * request[1] % statics["modulus"]
+    return lambda a, b, p, n: (p < bound * n) & (p * (r % n) % n == a * b % n)
 
 
 def _mont_mul_rem(unit: Component) -> Answers | None:
@@ -186,7 +176,8 @@ def _mm_red(unit: Component) -> Answers:
 def _modular(unit: Component) -> Answers | None:
     if arguments(unit).get("fits"):
         return None
-    return Answers("p = a b mod n, for a, b < n", _product, ("a < modulus", "b < modulus"))
+    bounds = ("a < modulus", "b < modulus")
+    return Answers("p = a b mod n, for a, b < n", lambda a, b, p, n: p == a * b % n, bounds)
 
 
 def _mul_rem(unit: Component) -> Answers | None:
@@ -194,11 +185,8 @@ def _mul_rem(unit: Component) -> Answers | None:
     return said and replace(said, parts=("multiplier", "divider"))
 
 
-def _multiplier(unit: Component) -> Answers:
-    def right(request: Fields, answer: Fields, _: Statics) -> NDArray[np.bool_]:
-        return answer[0] == request[0] * request[1]
-
-    return Answers("p = a b", right)
+def _multiplier(_: Component) -> Answers:
+    return Answers("p = a b", lambda a, b, p, _: p == a * b)
 
 
 def _div_rem(unit: Component) -> Answers | None:
@@ -208,13 +196,12 @@ def _div_rem(unit: Component) -> Answers | None:
     nbits, dbits = given["nbits"], given["dbits"]
     if nbits + dbits > DIVIDENDS:
         fewer = {"nbits": 2 * DIVIDENDS // 3, "dbits": DIVIDENDS // 3}
-        stand_in = HeapMont(**(given | fewer))
+        stand_in = type(unit)(**(given | fewer))
         stand_in.elaborate()
         said = _div_rem(stand_in)
         return said and replace(said, stand_in=stand_in)
 
-    def right(request: Fields, answer: Fields, _: Statics) -> NDArray[np.bool_]:
-        (a, d), (q, r) = request, answer
+    def right(a: Words, d: Words, q: Words, r: Words, _: int) -> NDArray[np.bool_]:
         by_zero = (q == (1 << nbits) - 1) & (r == a % (1 << dbits))
         return np.where(d == 0, by_zero, (q * d + r == a) & (r < d))
 
@@ -226,12 +213,11 @@ def _mod_double(unit: Component) -> Answers | None:
     if given["counted"]:
         return None
     factor = given["doublings"]
-
-    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
-        n = statics["modulus"]
-        return answer[0] == request[0] * pow(2, factor, n) % n
-
-    return Answers(f"x 2^{factor} mod n, for x < n", right, ("request < modulus",))
+    return Answers(
+        f"x 2^{factor} mod n, for x < n",
+        lambda x, p, n: p == x * pow(2, factor, n) % n,
+        ("request < modulus",),
+    )
 
 
 def _mod_halve(unit: Component) -> Answers | None:
@@ -240,8 +226,7 @@ def _mod_halve(unit: Component) -> Answers | None:
         return None
     halvings = given["halvings"]
 
-    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
-        (x,), (p,), n = request, answer, statics["modulus"]
+    def right(x: Words, p: Words, n: int) -> NDArray[np.bool_]:
         return (
             (p % n * pow(2, halvings, n) % n == x % n)
             & (p <= (x >> halvings) + n)
@@ -254,24 +239,19 @@ def _mod_halve(unit: Component) -> Answers | None:
 
 def _square_of_r(unit: Component) -> Answers:
     nbits = arguments(unit)["nbits"]
-
-    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
-        return answer[0] == pow(2, 2 * nbits, statics["modulus"])
-
-    return Answers("R^2 mod n", right, ("modulus > 0",))
+    return Answers("R^2 mod n", lambda _, p, n: p == pow(2, 2 * nbits, n), ("modulus > 0",))
 
 
 def _fixed(unit: Component) -> Answers:
     """Return the answers of a unit with a built-in modulus."""
     m = arguments(unit)["modulus"]
     operation = getattr(unit, "OPERATION", "multiply" if isinstance(unit, DirectMul) else "reduce")
-
-    def right(request: Fields, answer: Fields, _: Statics) -> NDArray[np.bool_]:
-        x = request[0]
-        value = x * request[1] if operation == "multiply" else x * x if operation == "square" else x
-        return answer[0] == value % m
-
-    said = {"multiply": "a b", "square": "a a", "reduce": "a"}[operation]
+    rights: dict[str, tuple[str, Right]] = {
+        "multiply": ("a b", lambda a, b, p, _: p == a * b % m),
+        "square": ("a a", lambda a, p, _: p == a * a % m),
+        "reduce": ("a", lambda a, p, _: p == a % m),
+    }
+    said, right = rights[operation]
     return Answers(f"p = {said} mod {m}", right)
 
 
@@ -283,8 +263,8 @@ def _scaled(nbits: int, v: int, wide: int) -> Answers:
     most = (((1 << v) - 1) * ((1 << nbits) - 1) + 1) >> v  # M'
     twice = 2 * ((most << v) - 1)
 
-    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
-        (a, b), (p,), m = request, answer, (statics["modulus"] << v) - 1
+    def right(a: Words, b: Words, p: Words, m_prime: int) -> NDArray[np.bool_]:
+        m = (m_prime << v) - 1
         return (p < 2 * m) & (p * ((1 << wide) % m) % m == a * b % m)
 
     says = f"p = a b / 2^{wide} mod M, below 2M, for a, b < 2M, M = 2^{v} M' - 1"
@@ -336,8 +316,7 @@ def _scaled_setup(unit: Component) -> Answers:
     scale, double, clear = (KINDS.index(kind) for kind in ("scale", "double", "clear"))
     top, v = entry.word_nbits - 1, entry.shape.scale_nbits
 
-    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
-        (kind, x), (m_prime, p), n = request, answer, statics["modulus"]
+    def right(kind: Words, x: Words, m_prime: Words, p: Words, n: int) -> NDArray[np.bool_]:
         high = n << top - n.bit_length()
         # the power of 2 that is doubled is N' itself for N = 1
         started = (p <= high) & (p % high == pow(2, entry.first_nbits + entry.chain.doublings, high))

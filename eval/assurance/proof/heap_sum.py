@@ -22,6 +22,7 @@ from typing import Any
 from pymtl3 import Component
 
 from ....flow.netlist import yosys
+from ....flow.netlist.order import in_order
 from ....flow.prove.assertions import Outcome
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.translation.translate import top_name, translate
@@ -166,19 +167,9 @@ def _adders(module: dict[str, Any], kinds: tuple[str, ...]) -> Iterator[Adder]:
 
 def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:
     """Readers before what they read."""
-    of = {bit: adder for adder in adders for bit in (adder.sum, adder.carry)}
-    readers = Counter(id(of[bit]) for adder in adders for bit in adder.inputs if bit in of)
-    ready = [adder for adder in adders if not readers[id(adder)]]
-    found = []
-    while ready:
-        adder = ready.pop()
-        found.append(adder)
-        for bit in adder.inputs:
-            if bit in of:
-                readers[id(of[bit])] -= 1
-                if not readers[id(of[bit])]:
-                    ready.append(of[bit])
-    return tuple(found)
+    of = {bit: at for at, adder in enumerate(adders) for bit in (adder.sum, adder.carry)}
+    order = in_order({at: {of[bit] for bit in adder.inputs if bit in of} for at, adder in enumerate(adders)})
+    return tuple(adders[at] for at in reversed(order))
 
 
 def _outcome(heap: Heap) -> Outcome:

@@ -260,14 +260,11 @@ def _in_turn(
     accelerator: Runnable, simulation: Simulation, requests: Sequence[Message]
 ) -> tuple[list[int], bool]:
     """The cycles of each request, and whether one was accepted before the response to the one before."""
-    statics, together = _statics(accelerator), TOGETHER
-    if isinstance(accelerator, Machine):
-        together = len(requests)
     latencies: list[int] = []
     early = False
-    for start in range(0, len(requests), together):
-        part = requests[start : start + together]
-        run = simulation.run(part, statics=statics, max_cycles=_limit(accelerator, part))
+    for start in range(0, len(requests), TOGETHER):
+        part = requests[start : start + TOGETHER]
+        run = simulation.run(part, statics=_statics(accelerator), max_cycles=_limit(accelerator, part))
         latencies += run.latencies
         early = early or any(at < done for at, done in zip(run.accepted[1:], run.done, strict=False))
     return latencies, early

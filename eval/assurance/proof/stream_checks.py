@@ -529,7 +529,7 @@ def _asked(own: StreamUnit, report: Report) -> tuple[dict[str, int] | None, int]
                 answers, latencies = simulation.answers(sweep, promised)
             except REFUSED:
                 return dict(sweep.statics), latest
-            right = own.said.right(sweep.fields, answers, sweep.statics)
+            right = own.said.right(*sweep.fields, *answers, sweep.statics.get("modulus", 0))
             if not right.all():
                 return _wrong(own, sweep, answers, int(np.argmin(right))), latest
             if own.said.constant:

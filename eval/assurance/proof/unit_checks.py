@@ -20,7 +20,7 @@ from .exhaustive import ANSWERS
 from .heap_sum import heap_check
 from .ports import arguments, inside
 from .stream_checks import stream_checks
-from .unit_contracts import CONTRACTS, DualHalfAdders, FullAdders, HalfAdders
+from .unit_contracts import CONTRACTS, DualHalfAdders, FullAdders, HalfAdders, contract_of
 
 if TYPE_CHECKING:
     from ...designs.multipliers.multiplier import Unit
@@ -150,7 +150,7 @@ def _contract_check(name: str, unit: Component) -> Check:
 
     def run(seconds: float, _: Report, changed: str = "") -> Outcome:
         own, top = source()
-        said = CONTRACTS[type(unit)](made())
+        said = contract_of(made())
 
         def decided(said: Contract) -> Outcome:
             bench = benches.contract(changed or own, top, made(), said)
@@ -168,4 +168,4 @@ def _contract_check(name: str, unit: Component) -> Check:
         ]
         return replace(found, counterexample=inputs)
 
-    return Check(name, UNITS, CONTRACTS[type(unit)](unit).says, run, source)
+    return Check(name, UNITS, contract_of(unit).says, run, source)

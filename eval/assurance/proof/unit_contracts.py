@@ -47,14 +47,12 @@ from . import serial_contracts as serial
 from .contract_lang import SPARE, Contract, number, sum_of_rows
 from .ports import arguments, width
 
-
-def _add_red(unit: Component) -> Contract:
-    return Contract(
-        "2 out = S + x y + q n and out < 2n, q its parity, for S < 2n, y < n, n odd",
-        ("2 * out == total + (total[0] ? n : 0)", "out < 2 * n"),
-        ("n[0]", "y < n", "state < 2 * n"),
-        {"total": "state + (x_i[0] ? y : 0)"},
-    )
+ADD_RED = Contract(
+    "2 out = S + x y + q n and out < 2n, q its parity, for S < 2n, y < n, n odd",
+    ("2 * out == total + (total[0] ? n : 0)", "out < 2 * n"),
+    ("n[0]", "y < n", "state < 2 * n"),
+    {"total": "state + (x_i[0] ? y : 0)"},
+)
 
 
 def _add_red_carry_save(unit: Component) -> Contract:
@@ -82,23 +80,19 @@ def _resolve(unit: Component) -> Contract:
     )
 
 
-def _cond_sub(unit: Component) -> Contract:
-    return Contract(
-        "out = value mod n, for value < 2n",
-        ("out == value || out + n == value", "out < n"),
-        ("value < 2 * n",),
-    )
-
-
-def _mod_add_sub(unit: Component) -> Contract:
-    return Contract(
-        "out = x + y or x - y mod n, for x, y < n",
-        (
-            "out < n",
-            "subtract[0] ? out + y == x || out + y == x + n : out == x + y || out + n == x + y",
-        ),
-        ("x < n", "y < n"),
-    )
+COND_SUB = Contract(
+    "out = value mod n, for value < 2n",
+    ("out == value || out + n == value", "out < n"),
+    ("value < 2 * n",),
+)
+MOD_ADD_SUB = Contract(
+    "out = x + y or x - y mod n, for x, y < n",
+    (
+        "out < n",
+        "subtract[0] ? out + y == x || out + y == x + n : out == x + y || out + n == x + y",
+    ),
+    ("x < n", "y < n"),
+)
 
 
 def _mod_quadruple(unit: Component) -> Contract:
@@ -112,30 +106,23 @@ def _mod_quadruple(unit: Component) -> Contract:
     )
 
 
-def _shift_sub_step(unit: Component) -> Contract:
-    return Contract(
-        "p' = p + b c mod n and c' = 2c mod n, for p, c < n",
-        (
-            "p_out < n",
-            "c_out < n",
-            "p_out == total || p_out + n == total",
-            "c_out == 2 * c || c_out + n == 2 * c",
-        ),
-        ("p < n", "c < n"),
-        {"total": "p + (b_i[0] ? c : 0)"},
-    )
-
-
-def _div_step(unit: Component) -> Contract:
-    return Contract(
-        "2r + bit = q d + r' with r' < d, for r < d",
-        ("2 * remainder + next_bit == (quotient_bit[0] ? divisor : 0) + out", "out < divisor"),
-        ("remainder < divisor",),
-    )
-
-
-def _add_row(unit: Component) -> Contract:
-    return Contract("out = high + b a", ("out == high + (b_i[0] ? a : 0)",))
+SHIFT_SUB_STEP = Contract(
+    "p' = p + b c mod n and c' = 2c mod n, for p, c < n",
+    (
+        "p_out < n",
+        "c_out < n",
+        "p_out == total || p_out + n == total",
+        "c_out == 2 * c || c_out + n == 2 * c",
+    ),
+    ("p < n", "c < n"),
+    {"total": "p + (b_i[0] ? c : 0)"},
+)
+DIV_STEP = Contract(
+    "2r + bit = q d + r' with r' < d, for r < d",
+    ("2 * remainder + next_bit == (quotient_bit[0] ? divisor : 0) + out", "out < divisor"),
+    ("remainder < divisor",),
+)
+ADD_ROW = Contract("out = high + b a", ("out == high + (b_i[0] ? a : 0)",))
 
 
 def _halve(unit: Component) -> Contract:
@@ -194,25 +181,20 @@ def _compression_tree(unit: Component) -> Contract:
     )
 
 
-def _full_adders(unit: Component) -> Contract:
-    sums = [f"sum[{i}] + 2 * carry[{i}] == v[{i}] + w[{i}] + x[{i}]" for i in range(width(unit.sum))]
-    return Contract("sum + 2 carry = v + w + x in every bit", tuple(sums))
-
-
-def _half_adders(unit: Component) -> Contract:
-    sums = [f"sum[{i}] + 2 * carry[{i}] == v[{i}] + w[{i}]" for i in range(width(unit.sum))]
-    return Contract("sum + 2 carry = v + w in every bit", tuple(sums))
-
-
-def _dual_half_adders(unit: Component) -> Contract:
-    sums = [f"!sum[{i}] + 2 * !carry[{i}] == !v[{i}] + !w[{i}]" for i in range(width(unit.sum))]
-    return Contract("sum + 2 carry = v + w of the complements, in every bit", tuple(sums))
-
-
-def _five_three(unit: Component) -> Contract:
+def _adders(unit: Component, says: str, inputs: str, not_: str = "") -> Contract:
+    """Sum and carry of these inputs in every bit, or of the complements of all."""
     return Contract(
-        "sum + 2 carry + 4 four = v + w + x + y + z", ("sum + 2 * carry + 4 * four == v + w + x + y + z",)
+        says,
+        tuple(
+            f"{not_}sum[{i}] + 2 * {not_}carry[{i}] == {' + '.join(f'{not_}{name}[{i}]' for name in inputs)}"
+            for i in range(width(unit.sum))
+        ),
     )
+
+
+FIVE_THREE = Contract(
+    "sum + 2 carry + 4 four = v + w + x + y + z", ("sum + 2 * carry + 4 * four == v + w + x + y + z",)
+)
 
 
 def _heap_step(unit: Component) -> Contract:
@@ -352,26 +334,29 @@ def _scaled_pe(unit: Component) -> Contract:
     )
 
 
-CONTRACTS: dict[type[Component], Callable[[Any], Contract]] = {
-    AddRedTextbook: _add_red,
-    AddRedKoc: _add_red,
+# a contract, or a function of the unit that makes it
+CONTRACTS: dict[type[Component], Contract | Callable[[Any], Contract]] = {
+    AddRedTextbook: ADD_RED,
+    AddRedKoc: ADD_RED,
     AddRedCarrySave: _add_red_carry_save,
     Resolve: _resolve,
-    CondSub: _cond_sub,
-    ModAddSub: _mod_add_sub,
+    CondSub: COND_SUB,
+    ModAddSub: MOD_ADD_SUB,
     ModQuadruple: _mod_quadruple,
-    ShiftSubStep: _shift_sub_step,
-    DivStep: _div_step,
-    AddRow: _add_row,
+    ShiftSubStep: SHIFT_SUB_STEP,
+    DivStep: DIV_STEP,
+    AddRow: ADD_ROW,
     Halve: _halve,
     PrefixAdder: _prefix_adder,
     SumMinus: _sum_minus,
     ModAdder: _mod_adder,
     CompressionTree: _compression_tree,
-    FullAdders: _full_adders,
-    HalfAdders: _half_adders,
-    DualHalfAdders: _dual_half_adders,
-    FiveThreeCompressors: _five_three,
+    FullAdders: lambda unit: _adders(unit, "sum + 2 carry = v + w + x in every bit", "vwx"),
+    HalfAdders: lambda unit: _adders(unit, "sum + 2 carry = v + w in every bit", "vw"),
+    DualHalfAdders: lambda unit: _adders(
+        unit, "sum + 2 carry = v + w of the complements, in every bit", "vw", "!"
+    ),
+    FiveThreeCompressors: FIVE_THREE,
     HeapStep: _heap_step,
     Aligner: fold.aligner,
     ProductPair: fold.product_pair,
@@ -388,3 +373,9 @@ CONTRACTS: dict[type[Component], Callable[[Any], Contract]] = {
     SystolicPE: _systolic_pe,
     ScaledPE: _scaled_pe,
 }
+
+
+def contract_of(unit: Component) -> Contract:
+    """The contract of a unit by its class."""
+    said = CONTRACTS[type(unit)]
+    return said if isinstance(said, Contract) else said(unit)

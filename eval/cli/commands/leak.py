@@ -6,14 +6,7 @@ from pathlib import Path
 
 from ....fl.errors import BadInput
 from ....fl.param import PAPER_NBITS
-from ...assurance.attacks.leakage import (
-    TOGGLES,
-    Assessment,
-    Compared,
-    ComparedFields,
-    Comparison,
-    assess,
-)
+from ...assurance.attacks.leakage import TOGGLES, Assessment, assess, compared, compared_fields
 from ...designs.machine import Machine
 from ...designs.own import OwnDesign
 from ...designs.protection import private_settings
@@ -102,9 +95,9 @@ def execute(args: Namespace) -> int:
     machine = machine_of(args)
     if isinstance(machine, Machine):
         fixed, message = args.fixed or "exponent", args.message or "random"
-        compared: Comparison = Compared(machine, fixed, message, args.seed)
+        comparison = compared(machine, fixed, message, args.seed)
     else:
-        compared = ComparedFields(machine, seed=args.seed)
+        comparison = compared_fields(machine, args.seed)
     name = f"{machine.name}, {machine.nbits} bits"
     with Progress(f"{name}: compiling", unit="operation", quiet=args.json) as progress:
 
@@ -112,9 +105,9 @@ def execute(args: Namespace) -> int:
             progress.describe(name)
             progress(done, total)
 
-        assessment = assess(compared, args.traces, measure, report_progress)
+        assessment = assess(comparison, args.traces, measure, report_progress)
     if format:
-        title = f"{name}: {compared.title}, {args.traces:,} operations"
+        title = f"{name}: {comparison.title}, {args.traces:,} operations"
         Path(args.output).write_bytes(drawn(assessment, title, format))
     report = {
         **described(machine),
@@ -123,7 +116,7 @@ def execute(args: Namespace) -> int:
         "picture": args.output,
     }
     title = (
-        f"{report['design']}, {report['nbits']} bits: {compared.title}{compared.note}; "
+        f"{report['design']}, {report['nbits']} bits: {comparison.title}{comparison.note}; "
         f"{report['traces']:,} operations, {MODELS[report['model']]}"
     )
     answer(
@@ -170,11 +163,11 @@ def machine_of(args: Namespace) -> Runnable:
 
 def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
     yield "verdict", _verdict(assessment)
-    compared, time = assessment.compared, report["time"]
-    leaks = f": LEAKS ({_how_time_leaks(report, compared.words)})" if time["leaks"] else ""
+    comparison, time = assessment.compared, report["time"]
+    leaks = f": LEAKS ({_how_time_leaks(report, comparison.words)})" if time["leaks"] else ""
     spans = f"{_cycles(time['fixed'])} cycles with the fixed one, {_cycles(time['random'])} with random ones"
     yield "time", f"{spans}{leaks}"
-    yield "promised", f"constant time {compared.promise}"
+    yield "promised", f"constant time {comparison.promise}"
     halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
     where = f"in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
     yield "largest t", f"{report['max_t']} {where}"

@@ -20,7 +20,7 @@ themselves, without a bound.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .....flow.prove import registers
@@ -72,8 +72,8 @@ def processor_checks() -> Iterator[Check]:
     """All of them."""
     for name in EFFECTS:
         yield _check(f"insn {name}", _instruction(name))
-    for name, made in BENCHES.items():
-        yield _check(name, made())
+    for name, bench in BENCHES.items():
+        yield _check(name, bench)
     for unit in UNITS:
         yield _unit_check(unit)
 
@@ -198,59 +198,6 @@ _CSR = " | ".join(f"({is_a(name)})" for name, instruction in BY_NAME.items() if 
 _MEMORY = " | ".join(f"({is_a(name)})" for name, item in EFFECTS.items() if item.nbytes)
 
 
-def _ill() -> Bench:
-    return Bench(
-        "a word that is no instruction traps with its own word in mtval, and no instruction does, but for "
-        "CSRs that there are not",
-        [
-            f"!judged || legal || trap && cause == {ILLEGAL} && data == insn && !wen",
-            f"!judged || !legal || is_csr || !(trap && cause == {ILLEGAL})",
-        ],
-        "Decoder",
-        [f"  wire judged = {CAME}, legal = {_LEGAL}, is_csr = {_CSR};"],
-    )
-
-
-def _pc_fwd() -> Bench:
-    return Bench(
-        "behind an instruction that is no jump comes pc + 4, behind mret mepc, behind a trap mtvec, and "
-        "behind one that halts nothing",
-        [GOES_ON, "!(slot & stopped)"],
-        "FetchUnit",
-        [
-            f"  wire goes_on = trap ? !halt : !({_JUMPS}), is_mret = {is_a('mret')}, away = trap | is_mret;",
-            "  wire [31:0] next_pc = trap ? mtvec : is_mret ? mepc : pc + 4;",
-            FOLLOWED,
-            STOPPED,
-        ],
-        cycles=REDIRECTED,
-    )
-
-
-def _imem() -> Bench:
-    """Bench of an instruction memory with any word, or none, at any address."""
-    return Bench(
-        "what retires or traps at an address is the word that the memory has there; where it has none, that "
-        "traps",
-        [
-            "!judged || pc != place || insn == held[31:0]",
-            f"!judged || pc != place || (trap & cause == {FETCH_FAULT}) == held[32]",
-            f"!judged || !(trap & cause == {FETCH_FAULT}) || data == pc",
-        ],
-        "FetchUnit",
-        [
-            "  reg [31:0] place, fetched;\n  reg [32:0] held;",
-            "  always @(posedge clk) begin",
-            "    place <= place;",
-            "    held <= held;",
-            "    if (imem_req__val & imem_req__rdy) fetched <= imem_req__msg.addr;",
-            "  end",
-            f"  wire judged = slot & slots >= {rvfi.FOLLOWED};",
-        ],
-        ["!imem_resp__val || fetched != place || imem_resp__msg == held"],
-    )
-
-
 def _reg() -> Bench:
     inner = "core.dpath.registers"
     return Bench(
@@ -261,22 +208,6 @@ def _reg() -> Bench:
             "val && !trap",
         ],
         "ProcCtrl",
-    )
-
-
-def _unique() -> Bench:
-    return Bench(
-        "no more instructions retire or trap than words were fetched",
-        ["ended <= words"],
-        "FetchUnit",
-        [
-            "  reg [5:0] words = 0, ended = 0;",
-            "  always @(posedge clk) begin",
-            "    words <= words + (imem_resp__val & imem_resp__rdy);",
-            "    ended <= ended + slot;",
-            "  end",
-        ],
-        from_reset=True,
     )
 
 
@@ -322,12 +253,65 @@ def _liveness() -> Bench:
     )
 
 
-BENCHES: dict[str, Callable[[], Bench]] = {
-    "ill": _ill,
-    "pc_fwd": _pc_fwd,
-    "imem": _imem,
-    "reg": _reg,
-    "unique": _unique,
-    "causal": _causal,
-    "liveness": _liveness,
+BENCHES: dict[str, Bench] = {
+    "ill": Bench(
+        "a word that is no instruction traps with its own word in mtval, and no instruction does, but for "
+        "CSRs that there are not",
+        [
+            f"!judged || legal || trap && cause == {ILLEGAL} && data == insn && !wen",
+            f"!judged || !legal || is_csr || !(trap && cause == {ILLEGAL})",
+        ],
+        "Decoder",
+        [f"  wire judged = {CAME}, legal = {_LEGAL}, is_csr = {_CSR};"],
+    ),
+    "pc_fwd": Bench(
+        "behind an instruction that is no jump comes pc + 4, behind mret mepc, behind a trap mtvec, and "
+        "behind one that halts nothing",
+        [GOES_ON, "!(slot & stopped)"],
+        "FetchUnit",
+        [
+            f"  wire goes_on = trap ? !halt : !({_JUMPS}), is_mret = {is_a('mret')}, away = trap | is_mret;",
+            "  wire [31:0] next_pc = trap ? mtvec : is_mret ? mepc : pc + 4;",
+            FOLLOWED,
+            STOPPED,
+        ],
+        cycles=REDIRECTED,
+    ),
+    # bench of an instruction memory with any word, or none, at any address
+    "imem": Bench(
+        "what retires or traps at an address is the word that the memory has there; where it has none, that "
+        "traps",
+        [
+            "!judged || pc != place || insn == held[31:0]",
+            f"!judged || pc != place || (trap & cause == {FETCH_FAULT}) == held[32]",
+            f"!judged || !(trap & cause == {FETCH_FAULT}) || data == pc",
+        ],
+        "FetchUnit",
+        [
+            "  reg [31:0] place, fetched;\n  reg [32:0] held;",
+            "  always @(posedge clk) begin",
+            "    place <= place;",
+            "    held <= held;",
+            "    if (imem_req__val & imem_req__rdy) fetched <= imem_req__msg.addr;",
+            "  end",
+            f"  wire judged = slot & slots >= {rvfi.FOLLOWED};",
+        ],
+        ["!imem_resp__val || fetched != place || imem_resp__msg == held"],
+    ),
+    "reg": _reg(),
+    "unique": Bench(
+        "no more instructions retire or trap than words were fetched",
+        ["ended <= words"],
+        "FetchUnit",
+        [
+            "  reg [5:0] words = 0, ended = 0;",
+            "  always @(posedge clk) begin",
+            "    words <= words + (imem_resp__val & imem_resp__rdy);",
+            "    ended <= ended + slot;",
+            "  end",
+        ],
+        from_reset=True,
+    ),
+    "causal": _causal(),
+    "liveness": _liveness(),
 }
