@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .captions import CHARTS
 from .metrics import METRICS
 from .palette import Colours, module_colours, scales, series
 
@@ -49,12 +50,19 @@ class Chart:
     """A specification with what stands around it."""
 
     name: str
-    title: str
-    caption: str  # what one should see
     data: str  # the name of its data
     spec: Spec
+    filters: tuple[str, ...]
     axes: tuple[str, str] | None = None  # metrics, where the reader may choose them
-    filters: tuple[str, ...] = ("family", "nbits", "operation", "interface", "stage")
+
+    @property
+    def title(self) -> str:
+        return CHARTS[self.name][0]
+
+    @property
+    def caption(self) -> str:
+        """What one should see."""
+        return CHARTS[self.name][1]
 
 
 def config(colours: Colours) -> Spec:

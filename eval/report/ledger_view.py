@@ -108,12 +108,16 @@ class Entry:
     @property
     def twin(self) -> bool:
         """The machine of a paper, built anew."""
-        return self.subject.removeprefix(HARDWARE) in _twins()
+        return self._place[1]
 
-    @cached_property
+    @property
     def rank(self) -> int:
         """The place in the catalogue; software is before it."""
-        return _ranks().get(self.subject.removeprefix(HARDWARE), -1)
+        return self._place[0]
+
+    @cached_property
+    def _place(self) -> tuple[int, bool]:
+        return _places().get(self.subject.removeprefix(HARDWARE), (-1, False))
 
     @cached_property
     def modulus(self) -> int:
@@ -141,13 +145,9 @@ class Entry:
 
 
 @functools.cache
-def _twins() -> set[str]:
-    return {design.name for design in catalogue.designs() if design.paper}
-
-
-@functools.cache
-def _ranks() -> dict[str, int]:
-    return {design.name: place for place, design in enumerate(catalogue.designs())}
+def _places() -> dict[str, tuple[int, bool]]:
+    """The designs with their places in the catalogue, and whether they are of a paper."""
+    return {design.name: (at, bool(design.paper)) for at, design in enumerate(catalogue.designs())}
 
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:

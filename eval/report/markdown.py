@@ -46,7 +46,7 @@ def write(content: Content, directory: Path) -> Path:
 def of_table(table: Table) -> str:
     """A table under its title, figures with their rows."""
     table = without_empty_columns(table)
-    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in table.columns]
+    heads = [column.title for column in table.columns]
     rule = ["---:" if column.number else "---" for column in table.columns]
     parts = [f"## {table.title}", table.caption]
     for group, lines in table.groups:

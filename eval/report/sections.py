@@ -17,7 +17,6 @@ from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Failure, Ledger
 from ..lab.stages import FORMULA, RTL
 from . import charts, cores, datasets, proofs, protections, tables
-from .captions import CHARTS
 from .charts import Chart
 from .comparison import Compared, compared
 from .datasets import Record
@@ -231,22 +230,20 @@ class Content:
         scatter = charts.scatter(families, colours)
         grown = ("family", "interface", "stage", "operation")
         made = [
-            _chart("area-time", "points", scatter, operation, ("time_ns", "area_um2")),
-            _chart("energy-time", "points", scatter, operation, ("time_ns", "energy_nj")),
-            _chart("widths", "widths", charts.widths(families, colours), ("family", "operation")),
+            Chart("area-time", "points", scatter, operation, ("time_ns", "area_um2")),
+            Chart("energy-time", "points", scatter, operation, ("time_ns", "energy_nj")),
+            Chart("widths", "widths", charts.widths(families, colours), ("family", "operation")),
             *(
-                _chart(f"{metric}-width", "grown", charts.grown(metric, families, colours), grown)
+                Chart(f"{metric}-width", "grown", charts.grown(metric, families, colours), grown)
                 for metric in datasets.GROWING
             ),
-            _chart("areas", "areas", charts.areas(self._areas[1], families, colours), bars),
-            _chart("paths", "paths", charts.paths(families, colours), bars),
-            _chart("energies", "energies", charts.energies(families, colours), operation),
-            _chart("leakage", "leakage", charts.leakage(colours), ("family", "nbits")),
-            _chart(
-                "protections", "protections", charts.protections(protections.SHARES, colours), ("family",)
-            ),
-            _chart("cores", "cores", charts.cores(families, colours), ("family",)),
-            _chart("ratios", "ratios", charts.ratios(colours), ("family", "nbits", "operation", "metric")),
+            Chart("areas", "areas", charts.areas(self._areas[1], families, colours), bars),
+            Chart("paths", "paths", charts.paths(families, colours), bars),
+            Chart("energies", "energies", charts.energies(families, colours), operation),
+            Chart("leakage", "leakage", charts.leakage(colours), ("family", "nbits")),
+            Chart("protections", "protections", charts.protections(protections.SHARES, colours), ("family",)),
+            Chart("cores", "cores", charts.cores(families, colours), ("family",)),
+            Chart("ratios", "ratios", charts.ratios(colours), ("family", "nbits", "operation", "metric")),
         ]
         return [chart for chart in made if self._drawable(chart)]
 
@@ -413,14 +410,6 @@ class Content:
     def finding(self) -> str:
         """The answer at once: the headline of the view that the page opens with."""
         return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")
-
-
-def _chart(
-    name: str, data: str, spec: charts.Spec, filters: tuple[str, ...], axes: tuple[str, str] | None = None
-) -> Chart:
-    """A chart with its title and caption."""
-    title, caption = CHARTS[name]
-    return Chart(name, title, caption, data, spec, axes, filters)
 
 
 def _label(point: Mapping[str, Any]) -> str:

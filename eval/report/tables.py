@@ -58,6 +58,11 @@ class Column(Generic[T]):
     unit: str = ""
     number: bool = False
 
+    @property
+    def title(self) -> str:
+        """The head with its unit."""
+        return f"{self.head} ({self.unit})" if self.unit else self.head
+
 
 @dataclass(frozen=True)
 class Line:

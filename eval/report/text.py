@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 from ..table import table as plain_table
 from .sections import Content
-from .tables import Line, Table
+from .tables import Table
 
 LINE = 116
 NOTHING = """\
@@ -42,7 +43,7 @@ def trust(content: Content) -> str:
 def of_table(table: Table) -> str:
     """A table under its title, by groups."""
     table = without_empty_columns(table)
-    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in table.columns]
+    heads = [column.title for column in table.columns]
     parts = [table.title, textwrap.fill(table.caption, LINE, break_on_hyphens=False)]
     for group, lines in table.groups:
         body = plain_table(heads, [[cell.text for cell in line.cells] for line in lines])
@@ -57,6 +58,5 @@ def without_empty_columns(table: Table) -> Table:
         for index in range(len(table.columns))
         if not table.lines or any(line.cells[index].text not in ("", "-") for line in table.lines)
     ]
-    lines = [Line([line.cells[index] for index in wanted], line.of, line.group) for line in table.lines]
-    columns = [table.columns[index] for index in wanted]
-    return Table(table.name, table.title, table.caption, columns, lines)
+    lines = [replace(line, cells=[line.cells[index] for index in wanted]) for line in table.lines]
+    return replace(table, columns=[table.columns[index] for index in wanted], lines=lines)

@@ -79,6 +79,18 @@ def run(check):
     return outcome_of(check).verdict
 
 
+def verdict_of(bench, cycles=None):
+    return decide(bench, SECONDS, cycles).verdict
+
+
+def one_at_a_time(design, cycles=5):
+    return one_by_one(design, (), cycles, SECONDS)
+
+
+def handshakes_of(design, cycles=8):
+    return protocol(design, (), cycles, 1, SECONDS).verdict
+
+
 def elaborated(name, nbits=8):
     """The hardware of a design."""
     hardware = catalogue.find(name).at(nbits).rtl()
@@ -158,6 +170,7 @@ def test_the_slowest_answer_is_looked_for_under_every_modulus():
     assert (cycles, room) == (max(taken.values()), 1) and taken[15] < cycles
 
 
+SECRET = benches.Secret("all")
 # a unit that adds 4 to what it is given, in four cycles, and the places of faults
 PLANTED = """
 module planted (input clk, input reset, input [3:0] istream__msg, input istream__val, output istream__rdy,
@@ -178,17 +191,16 @@ endmodule
 """
 
 
-def planted(answer="value", ready="", taken="", text=PLANTED):
+def planted(answer="value", ready="", taken="", text=PLANTED, statics=()):
     text = text.replace("ANSWER", answer).replace("READY", ready).replace("TAKEN", taken)
-    return benches.Stream(text, "planted", Ports(Message(4, (("all", 4),)), Message(4), ()))
+    return benches.Stream(text, "planted", Ports(Message(4, (("all", 4),)), Message(4), statics))
 
 
 def kept(design):
     """Its handshakes, and that its answer comes of its request alone."""
     sources, _ = behind(design, OUTPUTS, through=True)
     alone, steady = benches.alone(design, (), sources), benches.steady(design, sources)
-    found = (protocol(design, (), 8, 1, SECONDS), *(decide(bench, SECONDS, 2) for bench in (alone, steady)))
-    return [outcome.verdict for outcome in found]
+    return [handshakes_of(design), verdict_of(alone, 2), verdict_of(steady, 2)]
 
 
 @pytest.mark.parametrize(("ready", "verdict"), [*in_regress(("", PROVED)), ("&& !dead", REFUTED)])
@@ -207,7 +219,7 @@ def test_who_is_never_ready_again_breaks_its_promise(ready, verdict):
 def test_one_request_after_the_other(cycles, ready, expected):
     """An answer within four times the cycles. None of these is one at a time: a late one, a unit that is not
     ready again, one that accepts two."""
-    assert (one_by_one(planted(ready=ready), (), cycles, SECONDS) is not None) == expected
+    assert (one_at_a_time(planted(ready=ready), cycles) is not None) == expected
 
 
 @pytest.mark.regress
@@ -224,12 +236,12 @@ def test_what_is_not_one_request_after_the_other():
     ):
         assert text in PLANTED
         blind = planted(text=PLANTED.replace(text, instead))
-        assert one_by_one(blind, (), 8, SECONDS) is None
-        assert protocol(blind, (), 8, 1, SECONDS).verdict == REFUTED
+        assert one_at_a_time(blind, 8) is None
+        assert handshakes_of(blind) == REFUTED
     again = replace(
         planted(), verilog=planted().verilog.replace("at <= 0; dead <= 1;", "at <= dead ? 0 : 2; dead <= 1;")
     )
-    assert one_by_one(again, (), 8, SECONDS) is None
+    assert one_at_a_time(again, 8) is None
 
 
 # it looks at a request for a cycle before it takes it, and answers in the third cycle behind that
@@ -281,10 +293,10 @@ def test_a_request_that_is_looked_at_first(old, new):
     already.
     """
     design = looking((old, new))
-    alone = one_by_one(design, (), 5, SECONDS)
+    alone = one_at_a_time(design)
     assert (alone is None) == (old != new)
     if alone is not None:
-        assert alone.looks and alone.same_time(design, benches.Secret("all"), SECONDS).verdict == PROVED
+        assert alone.looks and alone.same_time(design, SECRET, SECONDS).verdict == PROVED
 
 
 def looking(*changes, statics=()):
@@ -294,7 +306,7 @@ def looking(*changes, statics=()):
         text = text.replace(old, new, 1)
     ports = "".join(f"input [{kind.nbits - 1}:0] {name}, " for name, kind in statics)
     text = text.replace("input reset, ", f"input reset, {ports}", 1)
-    return benches.Stream(text, "planted", Ports(Message(4, (("all", 4),)), Message(4), statics))
+    return planted(text=text, statics=statics)
 
 
 def test_an_answer_that_comes_because_nobody_takes_it():
@@ -305,8 +317,8 @@ def test_an_answer_that_comes_because_nobody_takes_it():
         ("0: if (istream__val) at <= 1;", "0: if (istream__val) begin at <= 1; value <= istream__msg; end"),
         ("1: begin value <= istream__msg; at <= 2; end", "1: at <= early ? 4 : 2;"),
     )
-    assert decide(benches.same_time(early, benches.Secret("all")), SECONDS).verdict == REFUTED
-    assert one_by_one(early, (), 5, SECONDS) is None
+    assert verdict_of(benches.same_time(early, SECRET)) == REFUTED
+    assert one_at_a_time(early) is None
 
 
 @pytest.mark.regress
@@ -317,10 +329,10 @@ def test_a_static_port_may_change_while_a_request_is_looked_at():
         ("reg [3:0] value;", "reg [3:0] value, seen;"),
         ("0: if (istream__val) at <= 1;", "0: if (istream__val) begin at <= 1; seen <= mode; end"),
     )
-    assert one_by_one(looking(*seen, statics=mode), (), 5, SECONDS) is not None
+    assert one_at_a_time(looking(*seen, statics=mode)) is not None
     dead = looking(*seen, (f"{taken}2", f"{taken}mode == seen ? 2 : 5"), statics=mode)
-    assert one_by_one(dead, (), 5, SECONDS) is None
-    assert protocol(dead, (), 5, 1, SECONDS).verdict == REFUTED
+    assert one_at_a_time(dead) is None
+    assert handshakes_of(dead, 5) == REFUTED
 
 
 @pytest.mark.regress
@@ -329,8 +341,8 @@ def test_readiness_shows_a_secret_while_nobody_asks():
     stay.
     """
     shown = looking(("at == 1;", "at == 1 || at == 0 && !istream__val && value[0];"))
-    alone = one_by_one(shown, (), 5, SECONDS)
-    assert alone is None or alone.same_time(shown, benches.Secret("all"), SECONDS).verdict == UNDECIDED
+    alone = one_at_a_time(shown)
+    assert alone is None or alone.same_time(shown, SECRET, SECONDS).verdict == UNDECIDED
     gone = looking(
         ("0: if (istream__val) at <= 1;", "0: if (istream__val) begin at <= 1; value <= istream__msg; end"),
         (
@@ -338,8 +350,8 @@ def test_readiness_shows_a_secret_while_nobody_asks():
             "6: at <= 0;\n      1: if (!istream__val) at <= value[0] ? 6 : 0; else begin value",
         ),
     )
-    alone = one_by_one(gone, (), 5, SECONDS)
-    outcome = alone.same_time(gone, benches.Secret("all"), SECONDS)
+    alone = one_at_a_time(gone)
+    outcome = alone.same_time(gone, SECRET, SECONDS)
     assert outcome.verdict == PROVED and outcome.how.endswith(OF_SUCH_AS_STAY)
 
 
@@ -378,7 +390,7 @@ def test_answers_of_two_in_any_two_states():
     """
 
     def found(design, cycles=5):
-        return decide(benches.same_answer(design, (), cycles, (0, 1)), SECONDS, cycles + 1).verdict
+        return verdict_of(benches.same_answer(design, (), cycles, (0, 1)), cycles + 1)
 
     assert found(planted()) == PROVED
     assert found(planted(), 4) == REFUTED
@@ -411,7 +423,7 @@ def test_conditions_are_those_of_both_languages():
     text = (
         f"module proof(input [1:0] modulus, a, b); always @* assert (({condition}) == ({listed})); endmodule"
     )
-    assert decide(text, SECONDS).verdict == PROVED
+    assert verdict_of(text) == PROVED
 
 
 @pytest.fixture(scope="module")
@@ -581,13 +593,11 @@ def test_two_copies_of_which_the_secret_differs(cycles, lengths, same):
     """A unit that takes as long as the secret says, or as its highest 1: two of them side by side differ."""
     request = Message(6, (("other", 3), ("exp", 3)))
     design = benches.Stream(TAKING.replace("CYCLES", cycles), "taking", Ports(request, Message(1), ()))
-    from_reset = decide(benches.same_time(design, benches.Secret("exp", lengths)), SECONDS)
-    alone = one_by_one(design, (), 8, SECONDS)
-    unrolled = alone.same_time(design, benches.Secret("exp", lengths), SECONDS)
+    secret = benches.Secret("exp", lengths)
     found = (
-        from_reset.verdict,
-        same_pace(design, benches.Secret("exp", lengths), SECONDS).verdict,
-        unrolled.verdict,
+        verdict_of(benches.same_time(design, secret)),
+        same_pace(design, secret, SECONDS).verdict,
+        one_at_a_time(design, 8).same_time(design, secret, SECONDS).verdict,
     )
     assert found == ((PROVED,) * 3 if same else (REFUTED, UNDECIDED, UNDECIDED))
 
@@ -599,7 +609,7 @@ def test_a_secret_that_is_taken_in_while_reset_is_on():
     text = text.replace("reg busy;", "reg busy; reg [2:0] first;").replace("CYCLES", "first")
     design = benches.Stream(text, "taking", Ports(Message(6, (("other", 3), ("exp", 3))), Message(1), ()))
     assert same_pace(design, benches.Secret("exp"), SECONDS).verdict == UNDECIDED
-    assert decide(benches.same_time(design, benches.Secret("exp")), SECONDS).verdict == REFUTED
+    assert verdict_of(benches.same_time(design, benches.Secret("exp"))) == REFUTED
 
 
 ROW = """
@@ -645,8 +655,8 @@ def test_where_a_proof_begins_is_where_a_reset_ends():
     text = text.replace("free <= free + 1;", "free <= free + 1; if (!reset) x <= 0; else x <= istream__val;")
     text = text.replace("at <= 0; dead <= 0; end", "at <= 0; dead <= 0; end else if (x) dead <= 1;", 1)
     design = benches.Stream(text, "planted", Ports(Message(4), Message(4), ()))
-    assert one_by_one(design, (), 8, SECONDS) is None
-    assert protocol(design, (), 8, 1, SECONDS).verdict == REFUTED
+    assert one_at_a_time(design, 8) is None
+    assert handshakes_of(design) == REFUTED
 
 
 @pytest.mark.parametrize(
