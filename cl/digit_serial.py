@@ -14,12 +14,16 @@ squarings:
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.multipliers.digit_serial import SerialShape
 from ..fl.multipliers.scaled_serial import ScaledSerialShape
 from ..fl.status import Status
-from ..rtl.messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
-from .one_at_a_time import OneAtATimeCL
+from ..rtl.messages import mk_keyed_req
+from .one_at_a_time import exponentiation_cl
+
+serial_status = partial(operand_status, odd_only=True, reduced_only=True)
 
 
 def serial_products(processors: int, exp: int) -> int:
@@ -30,7 +34,7 @@ def serial_products(processors: int, exp: int) -> int:
 
 def serial_mod_exp_cycles(shape: SerialShape, processors: int, base: int, exp: int, mod: int) -> int:
     """SerialModExp."""
-    if operand_status(base, mod, odd_only=True, reduced_only=True) != Status.OK:
+    if serial_status(base, mod) != Status.OK:
         return 1
     return serial_products(processors, exp) * shape.product_cycles + 2 * shape.ndigits + 1
 
@@ -42,7 +46,7 @@ def serial_exp_products(shape: ScaledSerialShape, exp: int) -> int:
 
 def serial_exp_cycles(shape: ScaledSerialShape, base: int, exp: int, mod: int) -> int:
     """SerialExp."""
-    if operand_status(base, mod, odd_only=True, reduced_only=True) != Status.OK:
+    if serial_status(base, mod) != Status.OK:
         return 1
     words = shape.nwords
     set_up = shape.digit_nbits + words + shape.doublings * (words + 2)
@@ -50,42 +54,19 @@ def serial_exp_cycles(shape: ScaledSerialShape, base: int, exp: int, mod: int) -
     return set_up + serial_exp_products(shape, exp) * shape.product_cycles + way_out
 
 
-def loaded_cl(Request, nbits, nloads, serve):
-    """A machine that takes a request of good operands when its numbers are in the memories."""
-
-    def status_of(msg):
-        return operand_status(int(msg.base), int(msg.mod), odd_only=True, reduced_only=True)
-
-    def waits(msg):
-        return nloads if status_of(msg) == Status.OK else 0
-
-    Response = mk_modexp_resp(nbits)
-
-    def answer(msg, _):
-        status = status_of(msg)
-        operands = int(msg.base), int(msg.exp), int(msg.mod)
-        result, cycles = serve(status, *operands)
-        return Response(int(status), result), cycles
-
-    return OneAtATimeCL(Request, Response, answer, False, waits=waits)
-
-
 def SerialModExpCL(shape, processors, given):
     """The twin of SerialModExp; what is given it makes itself."""
-
-    def serve(status, base, exp, mod):
-        good = status == Status.OK
-        result = mod_exp(base, exp, mod, domain="redundant", nbits=shape.nbits) if good else 0
-        return result, serial_mod_exp_cycles(shape, processors, base, exp, mod)
-
-    return loaded_cl(mk_keyed_req(shape.nbits, given), shape.nbits, shape.ndigits, serve)
+    return exponentiation_cl(
+        shape.nbits,
+        serial_status,
+        partial(mod_exp, domain="redundant", nbits=shape.nbits),
+        partial(serial_mod_exp_cycles, shape, processors),
+        mk_keyed_req(shape.nbits, given),
+        loads=shape.ndigits,
+    )
 
 
 def SerialExpCL(shape):
     """The twin of SerialExp."""
-
-    def serve(status, base, exp, mod):
-        result = mod_exp(base, exp, mod, schedule="always") if status == Status.OK else 0
-        return result, serial_exp_cycles(shape, base, exp, mod)
-
-    return loaded_cl(mk_modexp_req(shape.nbits), shape.nbits, shape.nwords, serve)
+    power, cycles = partial(mod_exp, schedule="always"), partial(serial_exp_cycles, shape)
+    return exponentiation_cl(shape.nbits, serial_status, power, cycles, loads=shape.nwords)

@@ -1,40 +1,34 @@
 """FixedModExpCL: the cycle-level twin of FixedModExp and of the product units built for one modulus."""
 
+from functools import partial
+
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import mod_exp
 from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.mul_rem import mul_rem
-from ..fl.status import Status
-from ..rtl.messages import mk_modexp_req, mk_modexp_resp, mk_product_req
-from .one_at_a_time import OneAtATimeCL
-from .timing import SerialMontTiming, given_cycles
+from ..rtl.messages import mk_modexp_req, mk_modexp_resp
+from .one_at_a_time import OneAtATimeCL, exponentiation_cl, product_cl
+from .timing import FixedTiming, SerialMontTiming, given_cycles
 
 
 def DirectMulCL(nbits, modulus):
     """The twin of DirectMul: a result a cycle."""
-    Word = mk_bits(nbits)
-
-    def serve(msg, _):
-        return Word(mul_rem(int(msg.a), int(msg.b), modulus)), 1
-
-    return OneAtATimeCL(mk_product_req(nbits), Word, serve, True, nbits)
+    return product_cl(nbits, FixedTiming(1), lambda a, b, _: mul_rem(a, b, modulus))
 
 
 def UnsubtractedCL(nbits):
     """The twin of MMMul(nbits, subtracts=False): the sum as it is after nbits + 1 steps, below twice the
     modulus.
     """
-    Word = mk_bits(nbits)
+    r = 1 << (nbits + 1)
 
-    def serve(msg, modulus):
-        a, b = int(msg.a), int(msg.b)
-        r = 1 << (nbits + 1)
+    def product(a, b, modulus):
         q = a * b * Montgomery(modulus, nbits + 1).n_prime % r
-        return Word((a * b + q * modulus) // r), SerialMontTiming(nbits).fixed
+        return (a * b + q * modulus) // r
 
-    return OneAtATimeCL(mk_product_req(nbits), Word, serve, True, nbits)
+    return product_cl(nbits, SerialMontTiming(nbits), product)
 
 
 class FixedModExpCL(Component):
@@ -47,15 +41,10 @@ class FixedModExpCL(Component):
         s.istream = RecvIfcRTL(Request)
         s.ostream = SendIfcRTL(Response)
 
-        def exponentiate(msg, _):
-            base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
-            status = inspect(base, mod)
-            result = 0
-            if status == Status.OK:
-                result = mod_exp(base, exp, mod, schedule=plan.schedule)
-            return Response(int(status), result), given_cycles(plan, unit, exp, status)
+        def cycles(base, exp, mod):
+            return given_cycles(plan, unit, exp, inspect(base, mod))
 
-        s.mod_exp = OneAtATimeCL(Request, Response, exponentiate, False)
+        s.mod_exp = exponentiation_cl(nbits, inspect, partial(mod_exp, schedule=plan.schedule), cycles)
         s.istream //= s.mod_exp.istream
         if corrects:
             s.correction = OneAtATimeCL(Response, Response, lambda msg, _: (msg.clone(), 1), True)

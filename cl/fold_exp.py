@@ -9,14 +9,18 @@ At 32 bits 14 + 2 len: 48 cycles for 65537, 78 for 32 bits.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.multipliers.row_fold import FoldShape
 from ..fl.status import Status
-from ..rtl.messages import mk_modexp_req, mk_modexp_resp
-from .one_at_a_time import OneAtATimeCL
+from .one_at_a_time import exponentiation_cl
 from .timing import FixedTiming
 
 FOLD_TIMING = FixedTiming(2)  # from factors to a factor; another product may begin a cycle after
+
+
+fold_status = partial(operand_status, odd_only=False, reduced_only=False)
 
 
 def scanned(shape: FoldShape, full_scan: bool, exp: int) -> int:
@@ -26,19 +30,11 @@ def scanned(shape: FoldShape, full_scan: bool, exp: int) -> int:
 
 def fold_exp_cycles(shape: FoldShape, full_scan: bool, base: int, exp: int, mod: int) -> int:
     """FoldExp."""
-    if operand_status(base, mod, odd_only=False, reduced_only=False) != Status.OK:
+    if fold_status(base, mod) != Status.OK:
         return 1
     return shape.lead_cycles + 2 * scanned(shape, full_scan, exp) + shape.tail_cycles + 3
 
 
 def FoldExpCL(shape, full_scan):
     """The twin of FoldExp."""
-    Response = mk_modexp_resp(shape.nbits)
-
-    def serve(msg, _):
-        base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
-        status = operand_status(base, mod, odd_only=False, reduced_only=False)
-        result = mod_exp(base, exp, mod) if status == Status.OK else 0
-        return Response(int(status), result), fold_exp_cycles(shape, full_scan, base, exp, mod)
-
-    return OneAtATimeCL(mk_modexp_req(shape.nbits), Response, serve, False)
+    return exponentiation_cl(shape.nbits, fold_status, mod_exp, partial(fold_exp_cycles, shape, full_scan))

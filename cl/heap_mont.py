@@ -16,7 +16,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.scaled import ScaledShape
 from ..rtl.messages import mk_product_req
-from .one_at_a_time import OneAtATimeCL
+from .one_at_a_time import product_cl
 from .timing import Blocks
 
 
@@ -69,24 +69,17 @@ def HeapMontCL(
     """The twin of HeapMont; all kinds of rows take the same cycles."""
     timing = HeapMontTiming(nbits, digit_nbits, quotient_delay, streams, loads, adds, bool(fits))
     shape = timing.shape(nbits)
-    Product = mk_bits(shape.wide)
 
-    def product(msg, m_prime, ndigits=shape.ndigits):
+    def product(a, b, m_prime, ndigits=shape.ndigits):
         # M = M' * 2^(ones of M) - 1 is all that a product needs to know of N
-        wide = ndigits * digit_nbits
-        modulus = Montgomery((m_prime << shape.scale_nbits) - 1, wide)
-        product = int(msg.a) * int(msg.b)
-        quotient = product * modulus.n_prime % modulus.r
-        return Product((product + quotient * modulus.n) >> wide)
+        modulus = Montgomery((m_prime << shape.scale_nbits) - 1, ndigits * digit_nbits)
+        quotient = a * b * modulus.n_prime % modulus.r
+        return (a * b + quotient * modulus.n) // modulus.r
 
     most_blocks = shape.ndigits if fits else 0
     if streams == 2:
         return TwoStreamsCL(shape.wide, product, timing, most_blocks)
-
-    def serve(msg, m_prime, *ndigits):
-        return product(msg, m_prime, *ndigits), timing.product_cycles(*ndigits or (1,))
-
-    return OneAtATimeCL(mk_product_req(shape.wide), Product, serve, True, shape.wide, most_blocks=most_blocks)
+    return product_cl(shape.wide, timing, product, most_blocks)
 
 
 class TwoStreamsCL(Component):
@@ -152,7 +145,7 @@ class TwoStreamsCL(Component):
                     s.adding <<= 0
                 if s.istream.val & s.istream.rdy:
                     ndigits = (int(s.nblocks),) if most_blocks else ()
-                    s.answer <<= product(s.istream.msg, int(s.modulus), *ndigits)
+                    s.answer <<= product(int(s.istream.msg.a), int(s.istream.msg.b), int(s.modulus), *ndigits)
                     s.steps <<= timing.steps(*ndigits or (1,))
                     s.loads <<= timing.loads - 1
                     s.first <<= 1

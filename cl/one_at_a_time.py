@@ -13,6 +13,9 @@ of a unit that fits the modulus (most_blocks > 0) has `nblocks` too, and calls s
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ..fl.status import Status
+from ..rtl.messages import mk_modexp_req, mk_modexp_resp, mk_product_req
+
 
 class OneAtATimeCL(Component):
     def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, most_blocks=0, restart=None):
@@ -78,3 +81,39 @@ class OneAtATimeCL(Component):
 
     def line_trace(s):
         return f"{s.istream}({int(s.left) if s.full else ''}){s.ostream}"
+
+
+def product_cl(nbits, timing, product, most_blocks=0):
+    """The twin of a product unit that answers `product(a, b, modulus)`, in the cycles of its timing.
+
+    One that fits the modulus (most_blocks > 0) answers `product(a, b, modulus, nblocks)`.
+    """
+    Product = mk_bits(nbits)
+
+    def serve(msg, modulus, *nblocks):
+        operands = int(msg.a), int(msg.b), modulus
+        cycles = timing.product_cycles(*nblocks) if nblocks else timing.latency(*operands)
+        return Product(product(*operands, *nblocks)), cycles
+
+    return OneAtATimeCL(mk_product_req(nbits), Product, serve, True, nbits, most_blocks=most_blocks)
+
+
+def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0):
+    """The twin of a machine: the status by `inspect(base, mod)`, the result of good operands by
+    `power(base, exp, mod)`, and `cycles` of the same. It looks at good operands for `loads` cycles before it
+    takes them.
+    """
+    Response = mk_modexp_resp(nbits)
+
+    def serve(msg, _):
+        operands = base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
+        status = inspect(base, mod)
+        result = power(base, exp, mod) if status == Status.OK else 0
+        return Response(int(status), result), cycles(*operands)
+
+    def waits(msg):
+        return loads if inspect(int(msg.base), int(msg.mod)) == Status.OK else 0
+
+    return OneAtATimeCL(
+        Request or mk_modexp_req(nbits), Response, serve, False, waits=waits if loads else None
+    )

@@ -6,12 +6,11 @@ halvings a cycle and wide = w * L. A bad operand costs 1 cycle in each of the fi
 
 from __future__ import annotations
 
-from pymtl3 import *
+from functools import partial
 
 from ..fl.mod_exp import operand_status
-from ..fl.multipliers.scaled import ScaledMontgomery, ScaledShape
+from ..fl.multipliers.scaled import ScaledShape
 from ..fl.status import Status
-from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_resp
 from .mod_exp import ConvertedModExpCL
 from .systolic import systolic_exp_cycles
 
@@ -49,31 +48,10 @@ def scaled_mod_exp_cycles(
 
 
 def ScaledModExpCL(shape, doublings_per_cycle, halvings_per_cycle):
-    """The twin of ScaledModExp; N goes along as the modulus."""
-    nbits, wide = shape.nbits, shape.wide
-    Entered, Left, Response = mk_entered_req(wide), mk_entered_resp(wide), mk_modexp_resp(nbits)
-
-    def convert_in(msg, _):
-        base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
-        status = operand_status(base, mod, odd_only=True, reduced_only=True)
-        one = entered = 0
-        if status == Status.OK:
-            one, entered = (1 << wide) % mod, (base << wide) % mod
-        cycles = scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
-        return Entered(int(status), one, entered, exp, mod), cycles
-
-    def exponentiate(msg, _):
-        status, exp, mod = int(msg.status), int(msg.exp), int(msg.mod)
-        result = 0
-        if status == Status.OK:
-            scaled = ScaledMontgomery(mod, shape)
-            result = scaled.enter(pow(scaled.leave(int(msg.base)), exp, mod))
-        return Left(status, result, mod), systolic_exp_cycles(shape, exp, status)
-
-    def convert_out(msg, _):
-        result = 0
-        if msg.status == Status.OK:
-            result = ScaledMontgomery(int(msg.mod), shape).leave(int(msg.result))
-        return Response(msg.status, result), scaled_out_cycles(shape, halvings_per_cycle)
-
-    return ConvertedModExpCL(nbits, wide, convert_in, exponentiate, convert_out)
+    """The twin of ScaledModExp."""
+    return ConvertedModExpCL(
+        shape.nbits,
+        partial(scaled_in_cycles, shape, doublings_per_cycle, halvings_per_cycle),
+        partial(systolic_exp_cycles, shape),
+        scaled_out_cycles(shape, halvings_per_cycle),
+    )

@@ -15,15 +15,15 @@ converters of scaled_mod_exp.py).
 
 from __future__ import annotations
 
-from pymtl3 import mk_bits
+from functools import partial
 
 from ..fl.domains import Redundant
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.multipliers.scaled import ScaledShape
 from ..fl.multipliers.systolic import SystolicShape, product
 from ..fl.status import Status
-from ..rtl.messages import mk_keyed_req, mk_modexp_resp, mk_product_req
-from .one_at_a_time import OneAtATimeCL
+from ..rtl.messages import mk_keyed_req
+from .one_at_a_time import exponentiation_cl, product_cl
 from .timing import FixedTiming
 
 
@@ -80,26 +80,19 @@ def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
 
 def SystolicMontCL(shape):
     """The twin of SystolicMont."""
-    Word = mk_bits(shape.wide)
-    cycles = systolic_timing(shape).fixed
-
-    def serve(msg, modulus):
-        return Word(product(shape, int(msg.a), int(msg.b), modulus)), cycles
-
-    return OneAtATimeCL(mk_product_req(shape.wide), Word, serve, True, shape.wide)
+    return product_cl(shape.wide, systolic_timing(shape), partial(product, shape))
 
 
 def SystolicModExpCL(shape, given):
     """The twin of SystolicModExp; what is given it makes itself."""
-    Response = mk_modexp_resp(shape.nbits)
 
-    def serve(msg, _):
-        base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
-        status = systolic_status(shape, base, mod)
-        result = 0
-        if status == Status.OK:
-            domain = Redundant(mod, shape.nbits, shape.wide)
-            result = mod_exp(base, exp, mod, domain=domain, schedule="always")
-        return Response(int(status), result), systolic_mod_exp_cycles(shape, base, exp, mod)
+    def power(base, exp, mod):
+        return mod_exp(base, exp, mod, domain=Redundant(mod, shape.nbits, shape.wide), schedule="always")
 
-    return OneAtATimeCL(mk_keyed_req(shape.nbits, given), Response, serve, False)
+    return exponentiation_cl(
+        shape.nbits,
+        partial(systolic_status, shape),
+        power,
+        partial(systolic_mod_exp_cycles, shape),
+        mk_keyed_req(shape.nbits, given),
+    )

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modexlab.cl.pseudo_mul import PseudoMulCL, PseudoMulTiming
+from modexlab.cl.pseudo_mul import PSEUDO_MUL_TIMING, PseudoMulCL
 from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
 from modexlab.fl.compression.prefix import ADDERS
 from modexlab.fl.errors import BadInput
@@ -101,7 +101,7 @@ def test_every_square_and_every_residue(kind, operation):
     with simulate(rtl(), "native") as sim:
         run = sim.run(words, statics={"modulus": 0})
     assert run.responses == [a**power % modulus.value for a in words]
-    assert set(run.latencies) == {PseudoMulTiming().fixed}
+    assert set(run.latencies) == {PSEUDO_MUL_TIMING.fixed}
     stall = Stall(seed=9, source=0.4, sink=0.3)
     with simulate(rtl(), "python") as sim, simulate(rtl(), "native") as native:
         runs = [stage.run(words[-50:], statics={"modulus": 0}, stall=stall) for stage in (sim, native)]
@@ -112,7 +112,7 @@ def test_every_square_and_every_residue(kind, operation):
 @ONE_KIND
 def test_timing(kind):
     rtl, _, _ = makers(kind)
-    timing = PseudoMulTiming()
+    timing = PSEUDO_MUL_TIMING
     with simulate(rtl(), "native") as sim:
         both = sim.run([(5, 9), (11, 13)], statics={"modulus": 0})
     assert both.latencies == [timing.latency(5, 9, 0)] * 2 == [timing.fixed] * 2

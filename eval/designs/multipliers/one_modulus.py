@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ....cl.fixed_mod_exp import DirectMulCL, UnsubtractedCL
-from ....cl.pseudo_mul import PseudoMulCL, PseudoMulTiming
+from ....cl.pseudo_mul import PSEUDO_MUL_TIMING, PseudoMulCL
 from ....cl.timing import SerialMontTiming
 from ....fl.compression.compression import BEST, STRATEGIES
 from ....fl.compression.prefix import ADDERS
@@ -84,7 +84,7 @@ def compressed(domain: str, nbits: int, values: Values) -> Unit:
     check_tree("cm", nbits, MAX_OPERAND_NBITS["multiply"])
     modulus_of(number, nbits)
     shape = {"modulus": number, **tree(values)}
-    return Unit(partial(PseudoMul, **shape), partial(PseudoMulCL, **shape), PseudoMulTiming())
+    return Unit(partial(PseudoMul, **shape), partial(PseudoMulCL, **shape), PSEUDO_MUL_TIMING)
 
 
 def direct(domain: str, nbits: int, values: Values) -> Unit:
@@ -96,7 +96,7 @@ def direct(domain: str, nbits: int, values: Values) -> Unit:
             "operands; "
             f"give at most {MOST_DIVIDED_NBITS} bits"
         )
-    return Unit(partial(DirectMul, modulus=number), partial(DirectMulCL, modulus=number), PseudoMulTiming())
+    return Unit(partial(DirectMul, modulus=number), partial(DirectMulCL, modulus=number), PSEUDO_MUL_TIMING)
 
 
 def unsubtracted(domain: str, nbits: int, values: Values) -> Unit:
