@@ -3,12 +3,11 @@
 from functools import partial
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import mod_exp
 from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.mul_rem import mul_rem
-from ..rtl.messages import mk_modexp_req, mk_modexp_resp
+from ..rtl.messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL, exponentiation_cl, product_cl
 from .timing import FixedTiming, SerialMontTiming, given_cycles
 
@@ -38,8 +37,7 @@ class FixedModExpCL(Component):
 
     def construct(s, nbits, plan, unit, inspect, corrects):
         Request, Response = mk_modexp_req(nbits), mk_modexp_resp(nbits)
-        s.istream = RecvIfcRTL(Request)
-        s.ostream = SendIfcRTL(Response)
+        declare_streams(s, Request, Response)
 
         def cycles(base, exp, mod):
             return given_cycles(plan, unit, exp, inspect(base, mod))

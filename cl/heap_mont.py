@@ -11,11 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.scaled import ScaledShape
-from ..rtl.messages import mk_product_req
+from ..rtl.messages import declare_product_ports
 from .one_at_a_time import product_cl
 from .timing import Blocks
 
@@ -88,9 +87,7 @@ class TwoStreamsCL(Component):
     """
 
     def construct(s, wide, product, timing, most_blocks=0):
-        s.istream = RecvIfcRTL(mk_product_req(wide))
-        s.ostream = SendIfcRTL(mk_bits(wide))
-        s.modulus = InPort(wide)
+        declare_product_ports(s, wide)
         if most_blocks:
             s.nblocks = InPort(clog2(most_blocks + 1))
         else:

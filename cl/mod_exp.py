@@ -5,11 +5,10 @@ timing.py.
 from functools import partial
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.status import Status
-from ..rtl.messages import mk_entered_req, mk_modexp_req, mk_modexp_resp
+from ..rtl.messages import declare_streams, mk_entered_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL, exponentiation_cl
 from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp_cycles
 
@@ -45,8 +44,7 @@ class ConvertedModExpCL(Component):
             result = pow(int(msg.base), exp, int(msg.mod)) if status == Status.OK else 0
             return Response(status, result), cycles_between(exp, status)
 
-        s.istream = RecvIfcRTL(Request)
-        s.ostream = SendIfcRTL(Response)
+        declare_streams(s, Request, Response)
         s.convert_in = OneAtATimeCL(Request, Entered, convert_in, False)
         s.mod_exp = OneAtATimeCL(Entered, Response, exponentiate, False)
         s.convert_out = OneAtATimeCL(Response, Response, lambda msg, _: (msg.clone(), cycles_out), False)

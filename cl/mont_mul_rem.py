@@ -6,19 +6,16 @@ while one that is finished waits at the output. With `fits` they go around for a
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.multipliers.montgomery import Montgomery
-from ..rtl.messages import mk_product_req
+from ..rtl.messages import declare_product_ports
 from .timing import MontMulRemTiming
 
 
 class MontMulRemCL(Component):
     def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, fits=None):
         Product = mk_bits(nbits)
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(Product)
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
         timing = MontMulRemTiming(nbits, steps_per_stage, nstages, pipelined, bool(fits))
         if fits:
             s.nblocks = InPort(clog2(nbits // timing.block_nbits + 1))

@@ -1,10 +1,9 @@
 """MulRemCL: the cycle-level twin of MulRem; its multiplier and its divider hold one product each."""
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.multipliers.mul_rem import mul_rem
-from ..rtl.messages import mk_product_req
+from ..rtl.messages import declare_product_ports, mk_product_req
 from .one_at_a_time import OneAtATimeCL
 from .timing import MulRemTiming
 
@@ -13,9 +12,7 @@ class MulRemCL(Component):
     def construct(
         s, nbits, divider="restoring", quotient_bits_per_cycle=1, multiplier_bits_per_cycle=0, fits=None
     ):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
         timing = MulRemTiming(nbits, divider, quotient_bits_per_cycle, multiplier_bits_per_cycle, bool(fits))
         most_blocks = nbits // timing.block_nbits if fits else 0
         Product = mk_bits(2 * nbits)

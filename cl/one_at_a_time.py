@@ -11,16 +11,14 @@ of a unit that fits the modulus (most_blocks > 0) has `nblocks` too, and calls s
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.status import Status
-from ..rtl.messages import mk_modexp_req, mk_modexp_resp, mk_product_req
+from ..rtl.messages import declare_streams, mk_modexp_req, mk_modexp_resp, mk_product_req
 
 
 class OneAtATimeCL(Component):
     def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, most_blocks=0, restart=None):
-        s.istream = RecvIfcRTL(Req)
-        s.ostream = SendIfcRTL(Resp)
+        declare_streams(s, Req, Resp)
         if modulus_nbits:
             s.modulus = InPort(modulus_nbits)
         else:

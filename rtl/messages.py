@@ -1,4 +1,4 @@
-"""Message types of the stream ports, one cached factory per kind.
+"""Streams of units, and the message types of their ports, one cached factory per kind.
 
 Fields are named for what they mean, not for the unit that sends them; the first field is the most
 significant one in the packed port.
@@ -6,11 +6,18 @@ significant one in the packed port.
 
 from functools import cache
 
-from pymtl3 import clog2, mk_bits, mk_bitstruct
+from pymtl3 import InPort, clog2, mk_bits, mk_bitstruct
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import is_exponentiation
 from ..fl.pkcs1 import nbytes_of
 from ..fl.status import STATUS_NBITS
+
+
+def declare_streams(s, Request, Response):
+    """The two streams of a unit: istream takes requests, ostream sends responses."""
+    s.istream = RecvIfcRTL(Request)
+    s.ostream = SendIfcRTL(Response)
 
 
 @cache
@@ -18,6 +25,12 @@ def mk_product_req(nbits):
     """{a, b}: the factors of one modular product."""
     word = mk_bits(nbits)
     return mk_bitstruct(f"ProductReq_{nbits}", {"a": word, "b": word})
+
+
+def declare_product_ports(s, nbits):
+    """The ports of a product unit: {a, b} at istream, the product at ostream, and the static modulus."""
+    declare_streams(s, mk_product_req(nbits), mk_bits(nbits))
+    s.modulus = InPort(nbits)
 
 
 @cache

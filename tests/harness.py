@@ -95,6 +95,12 @@ def refuses(call, words):
     assert all(word in str(refused.value) for word in words), refused.value
 
 
+def ran(component, requests, stage="native", **options):
+    """The run of a new simulation, which ends with it."""
+    with simulate(component, stage) as sim:
+        return sim.run(requests, **options)
+
+
 def delays(rows):
     """The delay columns of a table."""
     return {
@@ -111,8 +117,7 @@ def residue(row, domain, nbits):
 
 def sent(component, rows, stage, stall=None, **options):
     """All rows through a component."""
-    with simulate(component, stage) as simulation:
-        return simulation.run([row.request for row in rows], stall=stall, **delays(rows), **options)
+    return ran(component, [row.request for row in rows], stage, stall=stall, **delays(rows), **options)
 
 
 def run_products(unit, rows, domain, nbits, stage, stall=None):
@@ -143,8 +148,7 @@ def check_native(design, rows, nbits, **settings):
 
 def check_powers(machine, operands):
     """Operations that a machine takes, natively: the powers."""
-    with simulate(machine.rtl(), "native") as sim:
-        run = sim.run([machine.carried(*operand) for operand in operands])
+    run = ran(machine.rtl(), [machine.carried(*operand) for operand in operands])
     assert run.responses == [(0, pow(*operand)) for operand in operands]
     return run
 

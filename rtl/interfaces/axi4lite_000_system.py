@@ -8,11 +8,10 @@ significant first; the paper has the key in the hardware. Padding takes the sequ
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.axi4lite_000 import KEY, KEY_NUMBERS, is_padded
 from ...fl.xcel import WORD_NBITS, words_of
-from ..messages import mk_bus_req, mk_bus_resp
+from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from ..units.padding.lfsr_not_random import LfsrNotRandom
 from .axi4lite_000 import Axi4Lite000
 from .axi4lite_channels import connect_bus
@@ -23,8 +22,7 @@ class Axi4Lite000System(Component):
     UNREAD = (("istream__msg", "of the address of a push the number counts alone"),)
 
     def construct(s, nbits, mk_machine, given=()):
-        s.istream = RecvIfcRTL(mk_bus_req())
-        s.ostream = SendIfcRTL(mk_bus_resp())
+        declare_streams(s, mk_bus_req(), mk_bus_resp())
         s.master = Axi4LiteMaster()
         s.slave = Axi4Lite000(nbits, mk_machine, given, startup=0, has_raw=True)
         connect_bus(s.master, "m_axi", s.slave, "s_axi")

@@ -7,19 +7,17 @@ offered together. Cycles: an access to a slave that answers at once takes 4.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.axi4lite import ADDRESS_NBITS, OKAY
 from ...fl.xcel import WORD_NBITS
-from ..messages import mk_bus_req, mk_bus_resp
+from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from ..states import states
 from .axi4lite_channels import declare_bus
 
 
 class Axi4LiteMaster(Component):
     def construct(s, address_nbits=ADDRESS_NBITS):
-        s.istream = RecvIfcRTL(mk_bus_req(address_nbits))
-        s.ostream = SendIfcRTL(mk_bus_resp())
+        declare_streams(s, mk_bus_req(address_nbits), mk_bus_resp())
         declare_bus(s, "m_axi", master=True, address_nbits=address_nbits)
         s.irq = InPort()
 

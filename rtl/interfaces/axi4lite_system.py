@@ -5,10 +5,9 @@ both.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.axi4lite import NO_TRAITS, address_nbits
-from ..messages import mk_bus_req, mk_bus_resp
+from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from .axi4lite import Axi4Lite
 from .axi4lite_channels import connect_bus
 from .axi4lite_master import Axi4LiteMaster
@@ -17,8 +16,7 @@ from .axi4lite_master import Axi4LiteMaster
 class Axi4LiteSystem(Component):
     def construct(s, shape, mk_accelerator, traits=NO_TRAITS):
         address = address_nbits(shape)
-        s.istream = RecvIfcRTL(mk_bus_req(address))
-        s.ostream = SendIfcRTL(mk_bus_resp())
+        declare_streams(s, mk_bus_req(address), mk_bus_resp())
         s.master = Axi4LiteMaster(address)
         s.slave = Axi4Lite(shape, mk_accelerator, traits)
         s.istream //= s.master.istream

@@ -6,12 +6,11 @@ Ports: istream {the fields of the shape} -> ostream {status, result}. Cycles: th
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.accelerator import STATUS
 from ...fl.mod_exp import is_exponentiation
 from ...fl.status import STATUS_NBITS
-from ..messages import mk_modexp_resp, mk_request
+from ..messages import declare_streams, mk_modexp_resp, mk_request
 
 
 def one_result(shape, mk_accelerator):
@@ -21,8 +20,7 @@ def one_result(shape, mk_accelerator):
 
 class OneResult(Component):
     def construct(s, shape, mk_accelerator):
-        s.istream = RecvIfcRTL(mk_request(shape))
-        s.ostream = SendIfcRTL(mk_modexp_resp(shape.result_nbits))
+        declare_streams(s, mk_request(shape), mk_modexp_resp(shape.result_nbits))
         s.accelerator = mk_accelerator()
 
         s.accelerator.istream.val //= s.istream.val

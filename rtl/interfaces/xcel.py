@@ -6,17 +6,15 @@ Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_xcel_req, mk_xcel_resp
+from ..messages import declare_streams, mk_xcel_req, mk_xcel_resp
 from .one_result import one_result
 from .xcel_adapter import XcelAdapter
 
 
 class Xcel(Component):
     def construct(s, shape, mk_accelerator):
-        s.istream = RecvIfcRTL(mk_xcel_req())
-        s.ostream = SendIfcRTL(mk_xcel_resp())
+        declare_streams(s, mk_xcel_req(), mk_xcel_resp())
 
         s.adapter = XcelAdapter(shape)
         s.machine = one_result(shape, mk_accelerator)

@@ -13,14 +13,13 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GO, STATUS, WORD_NBITS, WORDS, words_of
-from ..messages import mk_modexp_resp, mk_request, mk_xcel_req, mk_xcel_resp
+from ..messages import declare_streams, mk_modexp_resp, mk_request, mk_xcel_req, mk_xcel_resp
 from ..wires import connect_low
 
 
 class XcelAdapter(Component):
     def construct(s, shape):
-        s.istream = RecvIfcRTL(mk_xcel_req())
-        s.ostream = SendIfcRTL(mk_xcel_resp())
+        declare_streams(s, mk_xcel_req(), mk_xcel_resp())
         nbits = shape.widest
         s.req = SendIfcRTL(mk_request(shape))
         s.resp = RecvIfcRTL(mk_modexp_resp(shape.result_nbits))

@@ -16,11 +16,10 @@ with a status, and so is a base not below it. Cycles: those of the ProgramExp, 1
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.compression.compression import BEST
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import mk_modexp_req, mk_modexp_resp
+from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub
 from ..units.pseudo_mul import PseudoReduce, Registered, modulus_of
 from ..wires import connect_low
@@ -52,8 +51,7 @@ class Remainder(Component):
     """x mod m by `%`, registered; ports as PseudoReduce."""
 
     def construct(s, nbits, modulus):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         MODULUS = mk_bits(nbits)(modulus)
         s.residue = Wire(nbits)
 
@@ -80,8 +78,7 @@ class FixedModExp(Component):
         strategy=BEST,
         adder="brent-kung",
     ):
-        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         wide = plan.nbits
         word = mk_bits(wide)
 

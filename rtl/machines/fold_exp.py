@@ -21,10 +21,9 @@ place of 32), n registers of n bits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import Status
-from ..messages import mk_modexp_req, mk_modexp_resp
+from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.fold.aligner import Aligner
 from ..units.fold.mod_quadruple import ModQuadruple
 from ..units.fold.product_pair import ProductPair
@@ -41,8 +40,7 @@ class FoldExp(Component):
     def construct(s, shape, full_scan=False):
         nbits, wide, steps, tail = shape.nbits, shape.operand_nbits, shape.steps, shape.tail_nbits
         OK = int(Status.OK)
-        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = FoldExpCtrl(shape)
         check_operands(s, nbits, odd_only=False, reduced_only=False)
         connect_checked(s)

@@ -15,10 +15,9 @@ divider of 2n + 1 bits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS
-from ..messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..messages import declare_streams, mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
 from ..states import states
 from ..units.div_rem import AlignedDivRem
 from .operand_check import check_operands
@@ -26,8 +25,7 @@ from .operand_check import check_operands
 
 class MontConvertIn(Component):
     def construct(s, nbits, mk_unit, gated=True):
-        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_entered_req(nbits))
+        declare_streams(s, mk_modexp_req(nbits), mk_entered_req(nbits))
 
         s.st = Wire(2)
         IDLE, DIVIDE, MULTIPLY, BAD = states(s, "st", IDLE=0, DIVIDE=1, MULTIPLY=2, BAD=3)
@@ -151,8 +149,7 @@ class ConvertOut(Component):
 
 class MontConvertOut(ConvertOut):
     def construct(s, nbits, mk_unit):
-        s.istream = RecvIfcRTL(mk_entered_resp(nbits))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(s, mk_entered_resp(nbits), mk_modexp_resp(nbits))
 
         s.hold()
         s.mod = Wire(nbits)

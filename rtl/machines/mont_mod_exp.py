@@ -9,9 +9,8 @@ Cycles: the sum of the three; modexlab.cl.timing has the closed formula.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_modexp_req, mk_modexp_resp
+from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from .mont_convert import MontConvertIn, MontConvertOut
 from .program_exp import planned_exp
 
@@ -19,8 +18,7 @@ from .program_exp import planned_exp
 class MontModExp(Component):
     def construct(s, plan, mk_unit, gated=True):
         nbits = plan.nbits
-        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
 
         s.convert_in = MontConvertIn(nbits, mk_unit, gated)
         s.mod_exp = planned_exp(plan, mk_unit)

@@ -13,12 +13,18 @@ units, registers of n bits for r, b (and s), exponent and modulus, the memory.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.program.builder import program_of
 from ...fl.program.ir import Setup
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
+from ..messages import (
+    declare_streams,
+    mk_entered_req,
+    mk_entered_resp,
+    mk_keyed_req,
+    mk_modexp_req,
+    mk_modexp_resp,
+)
 from ..units.mod_double import ModDouble
 from ..units.scaled.scaled_setup import ScaledSetup
 from ..units.square_of_r import SquareOfR
@@ -77,12 +83,12 @@ class ProgramExp(Component):
         code = Microcode(program, nunits, per_cycle, forward)
         fields = program.fields
         if screened:
-            s.istream = RecvIfcRTL(mk_entered_req(nbits))
-            s.ostream = SendIfcRTL(mk_entered_resp(nbits))
+            declare_streams(s, mk_entered_req(nbits), mk_entered_resp(nbits))
             fields = (("one", nbits),) if program.given else ()
         else:
-            s.istream = RecvIfcRTL(mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits))
-            s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+            declare_streams(
+                s, mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits), mk_modexp_resp(nbits)
+            )
 
         s.ctrl = Sequencer(code)
         s.dpath = ResidueDpath(code, nbits, fields, block_nbits, form)

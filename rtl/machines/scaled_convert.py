@@ -25,7 +25,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS
-from ..messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..messages import declare_streams, mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
 from ..states import states
 from ..units.cond_sub import CondSub
 from ..units.mod_double import ModDouble
@@ -37,8 +37,7 @@ from .operand_check import check_operands
 class ScaledConvertIn(Component):
     def construct(s, shape, doublings_per_cycle, halvings_per_cycle):
         nbits, wide = shape.nbits, shape.wide
-        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_entered_req(wide))
+        declare_streams(s, mk_modexp_req(nbits), mk_entered_req(wide))
         s.modulus = OutPort(nbits)
 
         s.st = Wire(2)

@@ -9,9 +9,8 @@ base below it. Cycles: the sum of the three; modexlab.cl.scaled_mod_exp has the 
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_modexp_req, mk_modexp_resp
+from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from .scaled_convert import ScaledConvertIn, ScaledConvertOut
 from .systolic_exp import SystolicExp
 
@@ -19,8 +18,7 @@ from .systolic_exp import SystolicExp
 class ScaledModExp(Component):
     def construct(s, shape, doublings_per_cycle, halvings_per_cycle):
         nbits = shape.nbits
-        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
 
         s.convert_in = ScaledConvertIn(shape, doublings_per_cycle, halvings_per_cycle)
         s.mod_exp = SystolicExp(shape)

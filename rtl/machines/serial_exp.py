@@ -14,10 +14,9 @@ k x S multipliers, 5 M words of memory, the exponent.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import Status
-from ..messages import mk_modexp_req, mk_modexp_resp
+from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.serial.digit_inverse import DigitInverse
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
@@ -52,8 +51,7 @@ class SerialExp(Component):
         LAST = M - 1
         OK = int(Status.OK)
         SECOND_DIGIT = mk_bits(S)(1 << k)  # 2^k
-        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
 
         s.ctrl = SerialExpCtrl(shape)
         check_operands(s, nbits)

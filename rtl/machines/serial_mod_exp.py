@@ -15,10 +15,9 @@ Area order: per processor an adder of S bits and 2K of U and A; 5K of memory, th
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import Status
-from ..messages import mk_keyed_req, mk_modexp_resp
+from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.digit_processor import DigitProcessor
 from ..units.serial_ctrl import connect_checked
@@ -31,8 +30,7 @@ class SerialModExp(Component):
     def construct(s, shape, processors=2):
         nbits, S, M, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
         OK = int(Status.OK)
-        s.istream = RecvIfcRTL(mk_keyed_req(nbits, (("square", nbits),)))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(s, mk_keyed_req(nbits, (("square", nbits),)), mk_modexp_resp(nbits))
 
         s.ctrl = SerialModExpCtrl(shape, processors)
         check_operands(s, nbits)

@@ -13,9 +13,8 @@ array, 4 n register bits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_entered_req, mk_entered_resp
+from ..messages import declare_streams, mk_entered_req, mk_entered_resp
 from ..units.serial_ctrl import connect_serial
 from ..units.systolic.scaled_array import ScaledArray
 from .operand_words import operand_words
@@ -25,8 +24,7 @@ from .systolic_mod_exp_ctrl import POWER, SOURCE_NBITS, SystolicModExpCtrl
 class SystolicExp(Component):
     def construct(s, shape):
         nbits, k, nwords, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
-        s.istream = RecvIfcRTL(mk_entered_req(wide))
-        s.ostream = SendIfcRTL(mk_entered_resp(wide))
+        declare_streams(s, mk_entered_req(wide), mk_entered_resp(wide))
         s.accept = Wire()
 
         # ---- the array and the words that it works on

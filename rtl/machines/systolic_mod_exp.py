@@ -19,10 +19,9 @@ array, and 5 n register bits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import mk_keyed_req, mk_modexp_resp
+from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.serial_ctrl import connect_serial
 from ..units.systolic.systolic_array import SystolicArray
 from .operand_check import check_operands
@@ -33,8 +32,9 @@ from .systolic_mod_exp_ctrl import BASE, POWER, SOURCE_NBITS, SystolicModExpCtrl
 class SystolicModExp(Component):
     def construct(s, shape):
         nbits, k, nwords, wide = shape.nbits, shape.digit_nbits, shape.nwords, shape.wide
-        s.istream = RecvIfcRTL(mk_keyed_req(nbits, (("one", nbits), ("square", nbits), ("n_prime", k))))
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        declare_streams(
+            s, mk_keyed_req(nbits, (("one", nbits), ("square", nbits), ("n_prime", k))), mk_modexp_resp(nbits)
+        )
         s.accept = Wire()
 
         # ---- what arrives, in words, and whether it can be computed

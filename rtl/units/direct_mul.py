@@ -9,9 +9,8 @@ its result is taken. Area order: n^2 full adders for the product and about as ma
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_product_ports
 from .pseudo_mul import Registered
 
 # Verilator divides words of up to 4096 bits (its VL_MULS_MAX_WORDS), and a product has twice as many
@@ -22,9 +21,7 @@ class DirectMul(Component):
     UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
 
     def construct(s, nbits, modulus):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
 
         double = 2 * nbits
         MODULUS = mk_bits(double)(modulus)

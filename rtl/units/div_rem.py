@@ -29,9 +29,8 @@ ones and the dividend, as RISC-V has it (for the remainder: its low dbits).
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_div_req, mk_div_resp
+from ..messages import declare_streams, mk_div_req, mk_div_resp
 from ..states import states
 from .block_count import block_nbits_of
 from .serial_ctrl import SerialCtrl, connect_serial
@@ -73,8 +72,7 @@ class DivRem(Component):
     UNREAD = (("nblocks", "there is one block, which every division takes"),)
 
     def construct(s, nbits, dbits, bits_per_cycle=1, fits=None):
-        s.istream = RecvIfcRTL(mk_div_req(nbits, dbits))
-        s.ostream = SendIfcRTL(mk_div_resp(nbits, dbits))
+        declare_streams(s, mk_div_req(nbits, dbits), mk_div_resp(nbits, dbits))
 
         assert nbits % bits_per_cycle == 0
         LAST_STEP = bits_per_cycle - 1
@@ -174,8 +172,7 @@ class DivRem(Component):
 
 class AlignedDivRem(Component):
     def construct(s, nbits, dbits, gated=True):
-        s.istream = RecvIfcRTL(mk_div_req(nbits, dbits))
-        s.ostream = SendIfcRTL(mk_div_resp(nbits, dbits))
+        declare_streams(s, mk_div_req(nbits, dbits), mk_div_resp(nbits, dbits))
 
         wide = nbits + 1  # the divisor passes the dividend by one place
         wider = nbits + 2

@@ -12,9 +12,8 @@ modulus, b any word. Cycles: nbits / bits_per_cycle + 2, whatever the operands; 
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_product_ports
 from .add_red import AddRedTextbook
 from .cond_sub import CondSub
 from .serial_ctrl import SerialCtrl, connect_serial
@@ -22,9 +21,7 @@ from .serial_ctrl import SerialCtrl, connect_serial
 
 class MMMul(Component):
     def construct(s, nbits, bits_per_cycle=1, subtracts=True):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
 
         s.a = Wire(nbits)
         s.b = Wire(nbits)

@@ -9,9 +9,8 @@ modulus * 2^nbits. Cycles: nbits / bits_per_cycle + 2, whatever the operands. Ar
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_product_ports
 from .cond_sub import CondSub
 from .serial_ctrl import SerialCtrl, connect_serial
 
@@ -38,9 +37,7 @@ class Halve(Component):
 
 class MMRed(Component):
     def construct(s, nbits, bits_per_cycle=1):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
 
         double = 2 * nbits
         s.value = Wire(double)  # the product, halved again and again; below 2n in the end

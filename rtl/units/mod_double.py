@@ -12,16 +12,15 @@ of n bits. Takes the next operand in the cycle in which its result is taken.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ..messages import declare_streams
 from .cond_sub import CondSub
 from .serial_ctrl import connect_pass
 
 
 class ModDouble(Component):
     def construct(s, nbits, doublings, per_cycle, counted=0):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.modulus = InPort(nbits)
 
         assert counted or doublings % per_cycle == 0

@@ -13,16 +13,15 @@ the next operand in the cycle in which its result is taken.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ..messages import declare_streams
 from .add_red import AddRedTextbook
 from .serial_ctrl import connect_pass
 
 
 class ModHalve(Component):
     def construct(s, value_nbits, nbits, halvings, per_cycle, counted=None):
-        s.istream = RecvIfcRTL(mk_bits(value_nbits))
-        s.ostream = SendIfcRTL(mk_bits(value_nbits))
+        declare_streams(s, mk_bits(value_nbits), mk_bits(value_nbits))
         s.modulus = InPort(nbits)
 
         assert counted or halvings % per_cycle == 0

@@ -20,9 +20,8 @@ way, as there.) Area order: nstages * steps_per_stage AddReds, and 3n register b
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_product_ports
 from .add_red import ADD_REDS, Resolve
 from .cond_sub import CondSub
 
@@ -34,9 +33,7 @@ class MontMulRem(Component):
     def construct(
         s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, gated=True, fits=None
     ):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
 
         AddRed = ADD_REDS[add_red]
         state_nbits = AddRed.state_nbits(nbits)

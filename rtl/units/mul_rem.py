@@ -13,9 +13,8 @@ full adders for a combinational product, 7n register bits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_product_ports
 from .div_rem import AlignedDivRem, DivRem, div_rem_block_nbits
 from .multiplier import Multiplier
 
@@ -30,9 +29,7 @@ class MulRem(Component):
         gated=True,
         fits=None,
     ):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
 
         s.multiplier = Multiplier(nbits, multiplier_bits_per_cycle)
         if fits:

@@ -10,16 +10,14 @@ n full adders and 4n registers.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_streams, mk_product_req
 from .serial_ctrl import SerialCtrl, connect_serial
 
 
 class Multiplier(Component):
     def construct(s, nbits, bits_per_cycle=0):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(2 * nbits))
+        declare_streams(s, mk_product_req(nbits), mk_bits(2 * nbits))
         double = 2 * nbits
 
         if bits_per_cycle == 0:

@@ -14,12 +14,12 @@ register of nbits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+from pymtl3.stdlib.stream.ifcs import SendIfcRTL
 
 from ...fl.compression.compression import BEST, make_plan
 from ...fl.errors import BadInput
 from ...fl.moduli import classify
-from ..messages import mk_product_req
+from ..messages import declare_streams, mk_product_req
 from .compression_tree import CompressionTree
 from .mod_adder import ModAdder
 
@@ -49,8 +49,7 @@ class PseudoUnit(Component):
         m = modulus_of(modulus, nbits)
         multiplies = s.OPERATION == "multiply"
         out_nbits = m.operand_nbits if s.OPERATION == "reduce" else nbits
-        s.istream = RecvIfcRTL(mk_product_req(nbits) if multiplies else mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(out_nbits))
+        declare_streams(s, mk_product_req(nbits) if multiplies else mk_bits(nbits), mk_bits(out_nbits))
         s.modulus = InPort(nbits)
         s.plan = make_plan(s.OPERATION, m, nbits, strategy, adder)
         s.core = PseudoCore(s.OPERATION, nbits, out_nbits, m.value, strategy, adder)

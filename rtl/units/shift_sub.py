@@ -18,9 +18,8 @@ whatever the operands. Area order: 3 adders of n bits a step, 3n registers.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_product_ports
 from .block_count import block_nbits_of
 from .cond_sub import CondSub
 from .serial_ctrl import SerialCtrl, connect_serial
@@ -64,9 +63,7 @@ class ShiftSubStep(Component):
 
 class ShiftSub(Component):
     def construct(s, nbits, bits_per_cycle=1, until="count", fits=None):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
 
         s.b = Wire(nbits)
         s.c = Wire(nbits)

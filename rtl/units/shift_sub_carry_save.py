@@ -19,9 +19,8 @@ adders a step, one adder, 7n registers.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
+from ..messages import declare_product_ports
 from ..states import states
 
 
@@ -119,9 +118,7 @@ class ShiftSubCarrySaveStep(Component):
 
 class ShiftSubCarrySave(Component):
     def construct(s, nbits, bits_per_cycle=1, until="count"):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
+        declare_product_ports(s, nbits)
 
         wide = nbits + 3
         SIGN = nbits + 2

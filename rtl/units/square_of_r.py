@@ -9,8 +9,8 @@ ShiftSub and n registers.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ..messages import declare_streams
 from ..states import states
 from .shift_sub import ShiftSub
 
@@ -19,8 +19,7 @@ class SquareOfR(Component):
     UNREAD = (("istream__msg", "a request only starts the unit"),)
 
     def construct(s, nbits, until="noticed"):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.modulus = InPort(nbits)
 
         TOP = nbits - 1

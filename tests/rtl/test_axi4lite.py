@@ -28,10 +28,10 @@ from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import Stall
 from pymtl3.dsl import Signal
 
-from tests.harness import regress_if, stepped
+from tests.harness import ran, regress_if, stepped
 from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 
 NBITS = 40  # a word and a quarter
@@ -123,8 +123,9 @@ def test_every_access_as_the_model_has_it(stage, count):
     rng = random.Random(f"{stage} {count}")
     accesses = [row for row, _ in zip(drawn(rng), range(count), strict=False)]
     expected = AXI4LITE.respond(MACHINE.shape, MACHINE.fl, accesses)
-    with simulate(MACHINE.wrapped(AXI4LITE), stage) as sim:
-        found = sim.run(accesses, stall=Stall(seed=3, source=0.3, sink=0.4)).responses
+    found = ran(
+        MACHINE.wrapped(AXI4LITE), accesses, stage, stall=Stall(seed=3, source=0.3, sink=0.4)
+    ).responses
     for access, answer, wanted in zip(accesses, found, expected, strict=True):
         register = MAP["CAPABILITIES"].address
         if access[2] & ~3 == register and not access[0]:
@@ -137,8 +138,10 @@ def test_capabilities_cycles_and_keys():
     first = as_accesses(MACHINE.shape, (3, *KEY))
     second = [access for access in as_accesses(MACHINE.shape, (5, *KEY)) if not 0x400 <= access[2] < 0x800]
     asked = [(0, 0, MAP[name].address, 0, 0) for name in ("ID", "CAPABILITIES", "CYCLES_LOW", "CYCLES_HIGH")]
-    with simulate(MACHINE.wrapped(AXI4LITE), "native") as sim:
-        found = [tuple(map(int, response)) for response in sim.run([*first, *second, *asked]).responses]
+    found = [
+        tuple(map(int, response))
+        for response in ran(MACHINE.wrapped(AXI4LITE), [*first, *second, *asked]).responses
+    ]
     for base, part in ((3, found[: len(first)]), (5, found[len(first) : len(first) + len(second)])):
         assert AXI4LITE.outcome(MACHINE.shape, part) == (Status.OK, pow(base, *KEY))
     identity, able, low, high = (data for _, data, _ in found[-4:])
@@ -406,8 +409,9 @@ def test_a_private_key_is_loaded(name, nbits, settings):
     start = next(row for row in rows[0] if row[2] == registers["CONTROL"].address)
     last = [spilt, start, (0, 0, registers["STATUS"].address, 0, 0)]
     secret = [(0, 0, registers[operand].address, 0, 0) for operand in OPERANDS[3 : 3 + len(given)]]
-    with simulate(machine.wrapped(AXI4LITE), "native") as sim:
-        found = sim.run([*rows[0], *asked, *rows[1], *secret, *last], max_cycles=200_000).responses
+    found = ran(
+        machine.wrapped(AXI4LITE), [*rows[0], *asked, *rows[1], *secret, *last], max_cycles=200_000
+    ).responses
     answers = [tuple(map(int, response)) for response in found]
     count = len(rows[0])
     assert AXI4LITE.outcome(machine.shape, answers[:count]) == (Status.OK, result(machine))

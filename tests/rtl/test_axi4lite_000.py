@@ -28,7 +28,7 @@ from modexlab.fl.status import Status
 from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000
 from modexlab.rtl.sim import Stall, lint, simulate, translate
 
-from tests.harness import one_now, stepped
+from tests.harness import one_now, ran, stepped
 from tests.tables.keyed import EIGHT, FOUR
 
 NBITS, NBYTES = 128, 16
@@ -123,8 +123,10 @@ def test_messages_of_the_rsa_package(nbits):
         *as_accesses(nbits, theirs, nbytes, decrypt=True),
         *as_accesses(nbits, int.from_bytes(b"from", "big"), 4),
     ]
-    with simulate(machine.wrapped(AXI4LITE_000)) as sim:
-        found = [tuple(map(int, response)) for response in sim.run([*key, *accesses]).responses][len(key) :]
+    found = [
+        tuple(map(int, response))
+        for response in ran(machine.wrapped(AXI4LITE_000), [*key, *accesses]).responses
+    ][len(key) :]
     half = len(accesses) // 2
     assert outcome(nbits, found[:half]) == (0, 4, int.from_bytes(b"chip", "big"))
     code, size, ciphertext = outcome(nbits, found[half:])
@@ -287,8 +289,7 @@ def test_what_padding_takes():
         as_accesses(NBITS, 5, 1),
         as_accesses(NBITS, 5, NBYTES, decrypt=True),
     ]
-    with simulate(MACHINE.wrapped(AXI4LITE_000)) as sim:
-        timed = sim.run([*key, *(row for way in ways for row in way)])
+    timed = ran(MACHINE.wrapped(AXI4LITE_000), [*key, *(row for way in ways for row in way)])
     wait = next(place for place, row in enumerate(ways[0]) if row[1])
     raw, padded, unpadded = (timed.latencies[len(key) + number * len(ways[0]) + wait] for number in range(3))
     source, drawn = lfsr_not_random(), 0

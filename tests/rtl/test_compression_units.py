@@ -21,7 +21,7 @@ from modexlab.rtl.units.prefix_adder import PrefixAdder
 from modexlab.rtl.units.pseudo_mul import PseudoCore, PseudoMul, PseudoReduce, PseudoSquare
 
 from tests.fl.compression_oracle import evaluate, final_rows
-from tests.harness import examples, one_now, regress_if, run_products, stamps, stepped
+from tests.harness import examples, one_now, ran, regress_if, run_products, stamps, stepped
 from tests.tables.rows import ProductRow, with_delays
 
 # at 6 bits: a modulus of each shape, the strategy, the adder
@@ -87,8 +87,7 @@ def test_every_product(nbits, spec):
     """All pairs of words of 4 to 6 bits, by the strategy that the shape has above."""
     modulus = parse(spec)
     pairs = [(a, b) for a in range(1 << nbits) for b in range(1 << nbits)]
-    with simulate(PseudoMul(nbits, modulus.value, *KINDS[modulus.shape][1:]), "native") as sim:
-        run = sim.run(pairs, statics={"modulus": 0})
+    run = ran(PseudoMul(nbits, modulus.value, *KINDS[modulus.shape][1:]), pairs, statics={"modulus": 0})
     assert run.responses == [a * b % modulus.value for a, b in pairs]
 
 
@@ -98,8 +97,7 @@ def test_every_square_and_every_residue(kind, operation):
     rtl, _, modulus = makers(kind, operation)
     words = list(range(1 << (2 * NBITS if operation == "reduce" else NBITS)))
     power = 2 if operation == "square" else 1
-    with simulate(rtl(), "native") as sim:
-        run = sim.run(words, statics={"modulus": 0})
+    run = ran(rtl(), words, statics={"modulus": 0})
     assert run.responses == [a**power % modulus.value for a in words]
     assert set(run.latencies) == {PSEUDO_MUL_TIMING.fixed}
     stall = Stall(seed=9, source=0.4, sink=0.3)
@@ -113,8 +111,7 @@ def test_every_square_and_every_residue(kind, operation):
 def test_timing(kind):
     rtl, _, _ = makers(kind)
     timing = PSEUDO_MUL_TIMING
-    with simulate(rtl(), "native") as sim:
-        both = sim.run([(5, 9), (11, 13)], statics={"modulus": 0})
+    both = ran(rtl(), [(5, 9), (11, 13)], statics={"modulus": 0})
     assert both.latencies == [timing.latency(5, 9, 0)] * 2 == [timing.fixed] * 2
     assert both.done[1] - both.accepted[0] == timing.pair((5, 9), (11, 13), 0)
 
@@ -273,6 +270,5 @@ def test_large_units():
             translate(PseudoMul(nbits, modulus.value))
             top = (1 << nbits) - 1
             pairs = [(top, top), (modulus.value - 1, modulus.value - 1), (top // 3, top // 5), (0, top)]
-            with simulate(PseudoMul(nbits, modulus.value), "native") as sim:
-                run = sim.run(pairs, statics={"modulus": 0})
+            run = ran(PseudoMul(nbits, modulus.value), pairs, statics={"modulus": 0})
             assert run.responses == [a * b % modulus.value for a, b in pairs]

@@ -27,7 +27,7 @@ from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import examples, regress_if, stamps
+from tests.harness import examples, ran, regress_if, stamps
 
 # machines with `fit=modulus` in tests/rtl/test_program_exp.py hold the mechanism in `make test`
 pytestmark = pytest.mark.regress
@@ -278,8 +278,7 @@ def test_every_level_and_stage(name):
             (case.rtl, "verilog"),
             (case.rtl, "native"),
         ):
-            with simulate(unit(fits=True), stage) as sim:
-                runs.append(sim.run(requests(rows), statics=statics(case, rows), stall=stall))
+            runs.append(ran(unit(fits=True), requests(rows), stage, statics=statics(case, rows), stall=stall))
         for row, answer in zip(rows, runs[0].responses, strict=True):
             case.check(answer, row)
         for run in runs[1:]:
@@ -348,8 +347,11 @@ def test_divider(nbits, bits, block):
                 (dividend, divisor, nblocks)
                 for divisor in (0, 1, 2, (1 << dbits) - 1, rng.randrange(1, 1 << dbits))
             ]
-    with simulate(DivRem(nbits, dbits, bits, True), "native") as sim:
-        run = sim.run([row[:2] for row in rows], statics=[{"nblocks": row[2]} for row in rows])
+    run = ran(
+        DivRem(nbits, dbits, bits, True),
+        [row[:2] for row in rows],
+        statics=[{"nblocks": row[2]} for row in rows],
+    )
     for (dividend, divisor, nblocks), (quotient, remainder) in zip(rows, run.responses, strict=True):
         ones = (1 << nblocks * block) - 1
         golden = divmod(dividend, divisor) if divisor else (ones, dividend % (1 << dbits))
@@ -405,8 +407,7 @@ def test_block_count(nbits, block):
         values += [top, 2 * top - 1, top | rng.randrange(top)]
     lint(translate(BlockCount(nbits, block)))
     for stage in ("python", "native"):
-        with simulate(Counted(nbits, block), stage) as sim:
-            run = sim.run(values)
+        run = ran(Counted(nbits, block), values, stage)
         assert run.responses == [max(1, ceil_div(value.bit_length(), block)) for value in values]
 
 

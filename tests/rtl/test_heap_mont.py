@@ -15,13 +15,13 @@ from modexlab.eval.lab.comparison import cores
 from modexlab.fl.compression.bit_heap import Line, plan_heap
 from modexlab.fl.rsa_keys import RSAKey, numbers_of
 from modexlab.fl.status import Status
+from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
 from pymtl3 import Component, Wire, mk_bits, update
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import any_stream, regress_if, stamps
+from tests.harness import any_stream, ran, regress_if, stamps
 from tests.tables import scaled
 from tests.tables.scaled import check_product, constants, run_products
 
@@ -210,8 +210,7 @@ def test_a_private_operation_is_that_of_openssl(nbits, options):
     if machine.keyed:
         machine = machine.with_key(key)
     padded = pow(signature, key.e, key.n)
-    with simulate(machine.rtl(), "native") as sim:
-        run = sim.run([machine.carried(padded, key.d, key.n)])
+    run = ran(machine.rtl(), [machine.carried(padded, key.d, key.n)])
     assert run.responses == [(Status.OK, signature)]
     assert run.latencies == [machine.cycles(padded, key.d, key.n)]
 
@@ -236,8 +235,7 @@ class HeapOfWord(Component):
     def construct(s, complements):
         plan = plan_heap(LINES, 12)
         total = sum(line.hi - line.lo for line in plan.lines)
-        s.istream = RecvIfcRTL(mk_bits(total))
-        s.ostream = SendIfcRTL(mk_bits(12))
+        declare_streams(s, mk_bits(total), mk_bits(12))
         s.heap = BitHeap(plan, complements)
         s.word = Wire(total)
         at = 0
@@ -271,7 +269,6 @@ def test_heap(complements):
         [rng.choice([0, (1 << count) - 1, rng.getrandbits(count)]) for count in counts] for _ in range(60)
     ]
     words = [sum(value << sum(counts[:i]) for i, value in enumerate(values)) for values in rows]
-    with simulate(HeapOfWord(complements), "python") as sim:
-        run = sim.run(words)
+    run = ran(HeapOfWord(complements), words, "python")
     for values, answer in zip(rows, run.responses, strict=True):
         assert answer == sum(value << line.lo for value, line in zip(values, LINES, strict=True))

@@ -21,6 +21,7 @@ from tests.harness import (
     examples,
     is_sibling,
     one_now,
+    ran,
     regress_if,
     run_mod_exps,
     run_native,
@@ -184,8 +185,7 @@ def test_exponent_0_of_paper_001(name, base, cycles, schedule):
     machine = design.at(32, schedule=schedule)
     assert machine.cycles(base, 0, mod) == cycles
     for make, stage in ((machine.cl, "python"), (machine.rtl, "python"), (machine.rtl, "native")):
-        with simulate(make(), stage) as simulation:
-            run = simulation.run([(base, 0, mod), (base, 1, mod)])
+        run = ran(make(), [(base, 0, mod), (base, 1, mod)], stage)
         assert run.latencies[0] == cycles
         assert [response[1] for response in run.responses] == [1, base]
 
@@ -250,7 +250,7 @@ def test_odd_widths(name, nbits):
 
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [512, 1024, 2048])
-@pytest.mark.parametrize("name", ["mont", "mont-ct"])
+@pytest.mark.parametrize("name", ["mont", "mont-ct", "systolic"])
 def test_full_length_exponents(name, nbits):
     """Exponents as long as the modulus."""
     design = catalogue.find(name)
@@ -332,8 +332,16 @@ def test_constant_time(design, how):
 
 def test_a_design_that_is_not_constant_time_is_found_out():
     """The check above can fail: the plain machine's cycles tell exponents of a length apart."""
-    with simulate(catalogue.find("naive-001").at(8).rtl(), "native") as simulation:
-        assert len(set(simulation.run([(7, exp, 251) for exp in range(128, 256)]).latencies)) > 1
+    assert (
+        len(
+            set(
+                ran(
+                    catalogue.find("naive-001").at(8).rtl(), [(7, exp, 251) for exp in range(128, 256)]
+                ).latencies
+            )
+        )
+        > 1
+    )
 
 
 OPERANDS = st.tuples(*[st.integers(0, 255)] * 3)

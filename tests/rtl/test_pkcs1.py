@@ -22,16 +22,15 @@ from modexlab.fl.random_bytes import (
     proportion_cutoff,
     repetition_cutoff,
 )
-from modexlab.rtl.messages import mk_pad_req, mk_pad_resp
-from modexlab.rtl.sim import Stall, lint, simulate, translate
+from modexlab.rtl.messages import declare_streams, mk_pad_req, mk_pad_resp
+from modexlab.rtl.sim import Stall, lint, translate
 from modexlab.rtl.units.padding.lfsr_not_random import LfsrNotRandom
 from modexlab.rtl.units.padding.pkcs1_pad import Pkcs1Pad
 from modexlab.rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
 from modexlab.rtl.units.padding.random_health import RandomHealth
 from pymtl3 import Component, Wire, update, update_ff
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import examples, stamps, stepped
+from tests.harness import examples, ran, stamps, stepped
 
 NBITS = 128
 NBYTES = NBITS // 8
@@ -46,8 +45,7 @@ class PadWithLfsr(Component):
     """
 
     def construct(s, nbits, pause=0, dead=-1):
-        s.istream = RecvIfcRTL(mk_pad_req(nbits))
-        s.ostream = SendIfcRTL(mk_pad_resp(nbits))
+        declare_streams(s, mk_pad_req(nbits), mk_pad_resp(nbits))
         s.lfsr = LfsrNotRandom()
         s.unit = Pkcs1Pad(nbits)
         s.istream //= s.unit.istream
@@ -130,8 +128,7 @@ def test_padding_at_every_stage(pause):
     assert pause or sum(cycles) > sum(pad_cycles(row[1]) for row in rows), "no 0 was drawn"
     stamped = []
     for stage in ("python", "native"):
-        with simulate(PadWithLfsr(NBITS, pause), stage) as sim:
-            run = sim.run(rows, stall=STALL if pause else None)
+        run = ran(PadWithLfsr(NBITS, pause), rows, stage, stall=STALL if pause else None)
         assert run.responses == expected, stage
         stamped.append(stamps(run))
         if not pause:
@@ -142,8 +139,7 @@ def test_padding_at_every_stage(pause):
 def test_without_random_bytes_there_is_no_encryption():
     """Signatures want none."""
     rows = [(0, 3, 7), (1, 3, 7), (0, LONGEST, 1)]
-    with simulate(PadWithLfsr(NBITS, 0, 0), "python") as sim:
-        run = sim.run(rows)
+    run = ran(PadWithLfsr(NBITS, 0, 0), rows, "python")
     assert run.responses == [
         (Padded.NO_RANDOM, 0),
         pad(Kind.SIGN, 3, 7, NBYTES),
@@ -157,8 +153,7 @@ def test_without_random_bytes_there_is_no_encryption():
 def test_a_source_that_fails_in_the_middle(dead):
     """With any byte, the last one of the padding among them: from then on there is no encoding."""
     rows = [(0, 2, 0x1234)] * 3
-    with simulate(PadWithLfsr(NBITS, 0, dead), "python") as sim:
-        status = [answer[0] for answer in sim.run(rows).responses]
+    status = [answer[0] for answer in ran(PadWithLfsr(NBITS, 0, dead), rows, "python").responses]
     good = status.count(Padded.OK)
     assert status == [Padded.OK] * good + [Padded.NO_RANDOM] * (3 - good)
     # those are good whose last byte was drawn, and the end of the encoding reached, before byte number `dead`
@@ -222,8 +217,7 @@ def test_unpadding_at_every_level_and_stage(implicit):
         fallback = (request[1], request[2]) if implicit else None
         assert unpad(kind_of(sign), em, NBYTES, fallback) == wanted
     for unit, stage in ((Pkcs1UnpadCL, "python"), (Pkcs1Unpad, "python"), (Pkcs1Unpad, "native")):
-        with simulate(unit(NBITS, implicit), stage) as sim:
-            run = sim.run(requests if stage == "native" else requests[::7])
+        run = ran(unit(NBITS, implicit), requests if stage == "native" else requests[::7], stage)
         assert run.responses == (expected if stage == "native" else expected[::7]), stage
         assert set(run.latencies) == {unpad_cycles(NBYTES)}
 

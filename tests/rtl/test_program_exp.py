@@ -11,9 +11,9 @@ import random
 import pytest
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import Stall
 
-from tests.harness import check_native, regress_if, run_mod_exps, run_native, stamps
+from tests.harness import check_native, ran, regress_if, run_mod_exps, run_native, stamps
 from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, machine_of, operations
 from tests.tables import mod_exp
 from tests.tables.rows import brief
@@ -82,8 +82,7 @@ MORE += [
 
 def run(machine, level, stage, rows, stall):
     """All operations, whose answers are compared."""
-    with simulate(getattr(machine, level)(), stage) as sim:
-        made = sim.run([row.request for row in rows], stall=stall)
+    made = ran(getattr(machine, level)(), [row.request for row in rows], stage, stall=stall)
     for row, answer in zip(rows, made.responses, strict=True):
         words = f"{row.name} at stage {stage} gives {brief(answer)}, expected {brief(row.golden)}"
         assert answer == row.golden, words
@@ -184,8 +183,7 @@ def test_wrong_keys(name, nbits, how):
             wanted.append((status, 0))
         requests.append(row.request)
         wanted.append(row.golden)
-    with simulate(machine.rtl(), "native") as sim:
-        made = sim.run(requests)
+    made = ran(machine.rtl(), requests)
     programmed = machine.programmed
     for request, status, answer, latency in zip(
         requests, wanted, made.responses, made.latencies, strict=True
@@ -320,8 +318,7 @@ def test_constant_time(name, how):
             requests.append(tuple((drawn | random_ones).values()))
     else:
         requests = [tuple(secrets(machine, rng).values()) for _ in range(300)]
-    with simulate(machine.rtl(), "native") as sim:
-        made = sim.run(requests)
+    made = ran(machine.rtl(), requests)
     assert {status for status, _ in made.responses} == {Status.OK}
     assert len(set(made.latencies)) == 1
 

@@ -11,10 +11,9 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 from modexlab.fl.program.schedules import SCHEDULES
-from modexlab.rtl.sim import simulate
 from modexlab.rtl.units.mod_halve import ModHalve
 
-from tests.harness import examples, regress_if, stamps
+from tests.harness import examples, ran, regress_if, stamps
 from tests.tables import scaled
 from tests.tables.scaled import check_product
 
@@ -150,8 +149,12 @@ def test_mod_halve(halvings, per_cycle):
     rows = [(x, n) for n in (1, 3, 7, 97, 127) for x in (0, 1, 2, n - 1, n, 2 * n, 255, 170) if x < 256]
     expected = None
     for stage in ("python", "verilog", "native"):
-        with simulate(ModHalve(8, 7, halvings, per_cycle), stage) as sim:
-            run = sim.run([x for x, _ in rows], statics=[{"modulus": n} for _, n in rows])
+        run = ran(
+            ModHalve(8, 7, halvings, per_cycle),
+            [x for x, _ in rows],
+            stage,
+            statics=[{"modulus": n} for _, n in rows],
+        )
         for (x, n), answer in zip(rows, run.responses, strict=True):
             assert answer <= n
             assert answer * 2**halvings % n == x % n

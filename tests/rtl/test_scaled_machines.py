@@ -11,7 +11,7 @@ from modexlab.fl.status import Status
 from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import check_native, examples, regress_if, run_mod_exps, run_native, stamps
+from tests.harness import examples, ran, regress_if, run_mod_exps, run_native, stamps
 from tests.tables import mod_exp
 from tests.tables.rows import ModExpRow
 
@@ -79,60 +79,14 @@ def test_table_at_every_level(machine):
             assert sim.run([row.request]).latencies == [machine.cycles(*row.request)], row
 
 
-def test_stages_agree():
-    """8 bits: simulated in Python, co-simulated in Verilator, and native, in every stamp."""
-    rows = mod_exp.table(8)
-    machine = Machine(8, 4, 4, 4)
-    runs = [
-        stamps(run_mod_exps(machine.rtl(), rows, machine, machine.nbits, stage))
-        for stage in ("python", "verilog", "native")
-    ]
-    assert runs[0] == runs[1] == runs[2]
-
-
 def test_operations_follow_each_other():
     """Three operations with three moduli are under way at once, and each leaves by its own."""
     machine = Machine(16, 4, 4, 1)
     requests = [(5, 40000 + i, 0xFFF1 - 2 * i) for i in range(8)]
-    with simulate(machine.rtl(), "native") as sim:
-        run = sim.run(requests)
+    run = ran(machine.rtl(), requests)
     assert run.responses == [(Status.OK, pow(*request)) for request in requests]
     assert any(run.accepted[i + 2] < run.done[i] for i in range(6))
     assert run.cycles < sum(machine.cycles(*request) for request in requests)
-
-
-@pytest.mark.parametrize(
-    ("nbits", "w"),
-    [
-        pytest.param(*case, marks=regress_if(case[0] != 63))
-        for case in (
-            # widths just below a power of two: constants of the translation must not wrap around
-            (15, 4),
-            (63, 16),
-            (16, 16),
-            (32, 16),
-            (64, 8),
-            (128, 16),
-            (256, 32),
-            (512, 16),
-            (1024, 32),
-            (2048, 32),
-            (4096, 32),
-        )
-    ],
-)
-def test_wide(nbits, w):
-    """The table natively at larger widths; exponents are short where the machine is wide."""
-    rows = mod_exp.table(nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
-    check_native(Machine(nbits, w, 4, 4), rows, nbits)
-
-
-@pytest.mark.regress
-@pytest.mark.parametrize(("nbits", "w"), [(512, 16), (1024, 16), (1024, 32), (2048, 32)])
-def test_full_length_exponents(nbits, w):
-    """Exponents as long as the modulus."""
-    rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
-    run_native(Machine(nbits, w, 4, 4), rows, nbits)
 
 
 def test_any_exponentiation():
@@ -153,12 +107,3 @@ def test_any_exponentiation():
             assert run.latencies == [machine.cycles(base, exp, mod)]
 
         check()
-
-
-def test_constant_time():
-    """All exponents of a length, bases and moduli take the same cycles."""
-    machine = Machine(8, 4, 4, 4)
-    with simulate(machine.rtl(), "native") as simulation:
-        by_exponent = [simulation.run([(7, exp, 251)]).latencies[0] for exp in range(64, 128)]
-        by_modulus = [simulation.run([(mod // 2, 77, mod)]).latencies[0] for mod in range(1, 256, 2)]
-    assert len({*by_exponent, *by_modulus}) == 1

@@ -14,11 +14,11 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.multipliers.systolic import SystolicShape, product
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.systolic_mod_exp_ctrl import SystolicModExpCtrl
-from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim import Stall
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
 
-from tests.harness import examples, regress_if, stamps
+from tests.harness import examples, ran, regress_if, stamps
 from tests.tables import unsubtracted
 
 DESIGN = catalogue.find("systolic-002")
@@ -37,8 +37,7 @@ def run_products(unit, shape, rows, stage, stall=None):
         {"modulus": row.mod} | ({"n_prime": shape.inverse(row.mod)} if isinstance(unit, SystolicMont) else {})
         for row in rows
     ]
-    with simulate(unit, stage) as sim:
-        run = sim.run([row.request for row in rows], statics=statics, stall=stall)
+    run = ran(unit, [row.request for row in rows], stage, statics=statics, stall=stall)
     for row, answer in zip(rows, run.responses, strict=True):
         assert row.right(answer, 1 << shape.wide), row
     return run
@@ -132,8 +131,7 @@ def test_systolic_product_follows_product(nbits):
     """
     machine = DESIGN.at(nbits)
     mod = (1 << machine.modulus_nbits) - 1
-    with simulate(machine.rtl(), "native") as sim:
-        run = sim.run([machine.carried(3, exp, mod) for exp in (0b1011, 0b11011)])
+    run = ran(machine.rtl(), [machine.carried(3, exp, mod) for exp in (0b1011, 0b11011)])
     short, long = run.latencies
     assert [result for _, result in run.responses] == [pow(3, 0b1011, mod), pow(3, 0b11011, mod)]
     assert long - short == 2 * machine.product_cycles == 2 * (3 * machine.parameters["words"] + 2)

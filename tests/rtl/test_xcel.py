@@ -11,7 +11,7 @@ from modexlab.fl.xcel import GIVEN, GO, MASK, XcelFL
 from modexlab.rtl.interfaces.xcel import Xcel
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import examples, one_now, regress_if, stamps
+from tests.harness import examples, one_now, ran, regress_if, stamps
 from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 from tests.tables.xcel import programs
 
@@ -125,8 +125,7 @@ def test_a_private_key_is_pushed(name, nbits, settings):
     assert rows[0][-1][1] != max(addr for _, addr, _ in rows[0]) == GIVEN + len(machine.given_fields) - 1
     spilt = [(1, GIVEN, MASK)] * (len(rows[0]) and -(-nbits // 32)) + rows[0][-2 - -(-nbits // 32) :]
     flat = [access for row in (*rows, spilt) for access in row]
-    with simulate(machine.wrapped(XCEL), "native") as sim:
-        run = sim.run(flat, max_cycles=200_000)
+    run = ran(machine.wrapped(XCEL), flat, max_cycles=200_000)
     assert run.responses == XCEL.respond(machine.shape, machine.fl, flat)
     first, second, third = (run.responses[i * len(rows[0]) : (i + 1) * len(rows[0])] for i in range(3))
     assert [XCEL.outcome(machine.shape, answers) for answers in (first, second, third)] == expected

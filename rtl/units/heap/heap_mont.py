@@ -22,10 +22,9 @@ Area order: w AOI222 and w full adders for each of the n + w columns (radix-4); 
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ....fl.multipliers.scaled import ScaledShape
-from ...messages import mk_product_req
+from ...messages import declare_product_ports
 from .heap_step import HeapStep
 
 
@@ -35,9 +34,7 @@ class HeapMont(Component):
     ):
         shape = ScaledShape(nbits, digit_nbits, quotient_delay)
         wide, operand = shape.wide, shape.operand_nbits
-        s.istream = RecvIfcRTL(mk_product_req(wide))
-        s.ostream = SendIfcRTL(mk_bits(wide))
-        s.modulus = InPort(wide)
+        declare_product_ports(s, wide)
 
         LAST = shape.nsteps - 1
         count_nbits = clog2(LAST + 1)

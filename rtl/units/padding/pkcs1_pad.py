@@ -10,18 +10,17 @@ Area order: nbits registers.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL
 
 from ....fl.pkcs1 import Kind, Padded, longest, nbytes_of
-from ...messages import mk_pad_req, mk_pad_resp
+from ...messages import declare_streams, mk_pad_req, mk_pad_resp
 from ...states import states
 
 
 class Pkcs1Pad(Component):
     def construct(s, nbits):
         nbytes = nbytes_of(nbits)
-        s.istream = RecvIfcRTL(mk_pad_req(nbits))
-        s.ostream = SendIfcRTL(mk_pad_resp(nbits))
+        declare_streams(s, mk_pad_req(nbits), mk_pad_resp(nbits))
         s.random = RecvIfcRTL(mk_bits(8))
         s.random_failed = InPort()
 

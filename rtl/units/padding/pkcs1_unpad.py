@@ -14,18 +14,16 @@ nbits registers, with implicit twice as many.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ....fl.pkcs1 import FRAME, LEAST_PADDING, Kind, nbytes_of
-from ...messages import mk_unpad_req, mk_unpad_resp
+from ...messages import declare_streams, mk_unpad_req, mk_unpad_resp
 from ...states import states
 
 
 class Pkcs1Unpad(Component):
     def construct(s, nbits, implicit=False):
         nbytes = nbytes_of(nbits)
-        s.istream = RecvIfcRTL(mk_unpad_req(nbits, implicit))
-        s.ostream = SendIfcRTL(mk_unpad_resp(nbits))
+        declare_streams(s, mk_unpad_req(nbits, implicit), mk_unpad_resp(nbits))
 
         PLACE_NBITS = clog2(nbytes)
         TOP, LAST_PLACE = nbits - 8, nbytes - 1

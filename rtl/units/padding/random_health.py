@@ -9,17 +9,16 @@ three counters.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ....fl.random_bytes import WINDOW, proportion_cutoff, repetition_cutoff
+from ...messages import declare_streams
 
 STARTUP = 1024  # SP 800-90B, 4.3
 
 
 class RandomHealth(Component):
     def construct(s, entropy=8, startup=STARTUP):
-        s.istream = RecvIfcRTL(mk_bits(8))
-        s.ostream = SendIfcRTL(mk_bits(8))
+        declare_streams(s, mk_bits(8), mk_bits(8))
         s.failed = OutPort()
 
         REPETITIONS, PROPORTION = repetition_cutoff(entropy), proportion_cutoff(entropy)

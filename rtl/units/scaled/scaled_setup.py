@@ -20,6 +20,7 @@ four.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ...messages import declare_streams
 from ..cond_sub import CondSub
 from ..fold.mod_quadruple import ModQuadruple
 from ..mod_double import ModDouble
@@ -35,8 +36,7 @@ class ModDoubleTwice(Component):
     """
 
     def construct(s, nbits, counted):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.modulus = InPort(nbits)
 
         wide = nbits + 2

@@ -11,9 +11,8 @@ bits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...messages import mk_product_req
+from ...messages import declare_product_ports
 from ...states import states
 from .systolic_array import SystolicArray
 
@@ -22,9 +21,7 @@ class SystolicMont(Component):
     def construct(s, shape):
         k, nwords, wide = shape.digit_nbits, shape.nwords, shape.wide
         LAST_WORD = nwords - 1
-        s.istream = RecvIfcRTL(mk_product_req(wide))
-        s.ostream = SendIfcRTL(mk_bits(wide))
-        s.modulus = InPort(wide)
+        declare_product_ports(s, wide)
         s.n_prime = InPort(k)
 
         s.array = SystolicArray(k, nwords)

@@ -1,16 +1,21 @@
 """Small components for the tests of rtl/sim: one for each thing that can be different at a stage."""
 
-from modexlab.rtl.messages import mk_product_req
+from modexlab.rtl.messages import declare_streams, mk_product_req
 from pymtl3 import Bits8, Component, InPort, OutPort, Wire, mk_bits, trunc, update, update_ff, zext
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+
+def through(s, Request, Response):
+    """The streams of a component that answers in the cycle of the request."""
+    declare_streams(s, Request, Response)
+    s.istream.val //= s.ostream.val
+    s.istream.rdy //= s.ostream.rdy
 
 
 class Pass(Component):
     """Combinational: the response in the cycle of the request."""
 
     def construct(s, nbits):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.istream //= s.ostream
 
 
@@ -31,8 +36,7 @@ class AddMod(Component):
     """{a, b} -> a + b, minus the static port `modulus` if it fits; one register."""
 
     def construct(s, nbits):
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_product_req(nbits), mk_bits(nbits))
         s.modulus = InPort(nbits)
         wide = nbits + 1
 
@@ -74,8 +78,7 @@ class Chain(Component):
 
     def construct(s, nbits, length):
         Req = mk_product_req(nbits)
-        s.istream = RecvIfcRTL(Req)
-        s.ostream = SendIfcRTL(Req)
+        declare_streams(s, Req, Req)
         LAST = length - 1
 
         s.full = [Wire(1) for _ in range(length)]
@@ -114,8 +117,7 @@ class CountOnes(Component):
     """The number of ones, one cycle for each: the cycles depend on the operand. Hangs on 0."""
 
     def construct(s, nbits):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.left = Wire(nbits)
         s.count = Wire(nbits)
         s.busy = Wire(1)
@@ -145,8 +147,7 @@ class Chatter(Component):
     """Answers without having been asked."""
 
     def construct(s, nbits):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.istream.rdy //= 0
         s.ostream.val //= 1
         s.ostream.msg //= 0
@@ -158,8 +159,7 @@ class Fickle(Component):
     """
 
     def construct(s, nbits, drops):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.full = Wire(1)
         s.kept = Wire(nbits)
         s.drops = Wire(1)
@@ -187,8 +187,7 @@ class Stutter(Component):
     """Gives each answer twice, `gap` idle cycles between."""
 
     def construct(s, nbits, gap):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        declare_streams(s, mk_bits(nbits), mk_bits(nbits))
         s.count = Wire(8)
         s.kept = Wire(nbits)
         s.ostream.msg //= s.kept
@@ -217,10 +216,7 @@ class Positions(Component):
 
     def construct(s, nbits):
         wide = nbits + 2
-        s.istream = RecvIfcRTL(mk_bits(wide))
-        s.ostream = SendIfcRTL(mk_bits(wide))
-        s.istream.val //= s.ostream.val
-        s.istream.rdy //= s.ostream.rdy
+        through(s, mk_bits(wide), mk_bits(wide))
         s.x = Wire(wide)
         s.x //= s.istream.msg
         SHIFT = 1
@@ -237,10 +233,7 @@ class Distance(Component):
     """The same as operands: x -> nbits for x = nbits - 1, else (x >> (nbits - 1)) + nbits + 1."""
 
     def construct(s, nbits):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.istream.val //= s.ostream.val
-        s.istream.rdy //= s.ostream.rdy
+        through(s, mk_bits(nbits), mk_bits(nbits))
         LAST = nbits - 1
 
         @update
@@ -257,10 +250,7 @@ class Loops(Component):
     """
 
     def construct(s, count):
-        s.istream = RecvIfcRTL(Bits8)
-        s.ostream = SendIfcRTL(Bits8)
-        s.istream.val //= s.ostream.val
-        s.istream.rdy //= s.ostream.rdy
+        through(s, Bits8, Bits8)
         s.parts = [Wire(4) for _ in range(count)]
         s.flags = [Wire(1) for _ in range(count)]
         s.idle = Wire(8)
@@ -311,11 +301,8 @@ class NoReset(Component):
     """Answers with a register that is never written."""
 
     def construct(s, nbits):
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        through(s, mk_bits(nbits), mk_bits(nbits))
         s.kept = Wire(nbits)
-        s.istream.val //= s.ostream.val
-        s.istream.rdy //= s.ostream.rdy
         s.ostream.msg //= s.kept
 
         @update_ff
@@ -337,8 +324,7 @@ class Wasteful(Component):
 
     def construct(s, dead):
         Req = mk_product_req(8)
-        s.istream = RecvIfcRTL(Req)
-        s.ostream = SendIfcRTL(Bits8)
+        declare_streams(s, Req, Bits8)
         s.mode = InPort(2)
         s.sum = Wire(9)
         s.high = Wire(8)
@@ -373,30 +359,12 @@ class NoStreams(Component):
 def mk_twin(k):
     """Classes of one name that do different things."""
 
-    if k == 1:
+    class Twin(Component):
+        def construct(s):
+            through(s, Bits8, Bits8)
 
-        class Twin(Component):
-            def construct(s):
-                s.istream = RecvIfcRTL(Bits8)
-                s.ostream = SendIfcRTL(Bits8)
-                s.istream.val //= s.ostream.val
-                s.istream.rdy //= s.ostream.rdy
-
-                @update
-                def add_one():
-                    s.ostream.msg @= s.istream.msg + 1
-
-    else:
-
-        class Twin(Component):
-            def construct(s):
-                s.istream = RecvIfcRTL(Bits8)
-                s.ostream = SendIfcRTL(Bits8)
-                s.istream.val //= s.ostream.val
-                s.istream.rdy //= s.ostream.rdy
-
-                @update
-                def add_two():
-                    s.ostream.msg @= s.istream.msg + 2
+            @update
+            def add():
+                s.ostream.msg @= s.istream.msg + k
 
     return Twin()

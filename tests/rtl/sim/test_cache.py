@@ -13,7 +13,7 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import ToolError, build, cache, simulate, toolchain
 
-from tests.harness import one_now
+from tests.harness import one_now, ran
 from tests.paths import ROOT
 from tests.rtl.sim.examples import AddMod
 
@@ -43,8 +43,7 @@ def entries(directory):
 
 
 def run(stage="native"):
-    with simulate(AddMod(8), stage) as sim:
-        return sim.run(REQUESTS, statics=STATICS).responses
+    return ran(AddMod(8), REQUESTS, stage, statics=STATICS).responses
 
 
 @pytest.mark.parametrize("stage", one_now(["verilog", "native"], "native"))

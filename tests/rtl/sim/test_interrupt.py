@@ -4,9 +4,9 @@ import signal
 import threading
 
 import pytest
+from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import interrupt, simulate
 from pymtl3 import Bits8, Component, update, update_ff
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 CYCLE = 5
 
@@ -23,8 +23,7 @@ class Pressed(Component):
     """Answers nothing; Ctrl-C is pressed in one of its cycles, within a value of PyMTL3."""
 
     def construct(s):
-        s.istream = RecvIfcRTL(Bits8)
-        s.ostream = SendIfcRTL(Bits8)
+        declare_streams(s, Bits8, Bits8)
         s.cycles = 0
 
         @update_ff

@@ -15,7 +15,7 @@ from modexlab.rtl.sim import (
     translate,
 )
 
-from tests.harness import RTL_STAGES, one_now
+from tests.harness import RTL_STAGES, one_now, ran
 from tests.rtl.sim.examples import (
     AddMod,
     Chain,
@@ -59,8 +59,7 @@ def test_stages_agree(nbits):
     ):
         runs = {}
         for stage in RTL_STAGES:
-            with simulate(AddMod(nbits), stage) as sim:
-                runs[stage] = sim.run(requests, statics=statics, **options)
+            runs[stage] = ran(AddMod(nbits), requests, stage, statics=statics, **options)
         assert runs["python"].responses == expected
         assert runs["verilog"] == runs["python"]
         assert runs["native"] == runs["python"]

@@ -8,10 +8,10 @@ import sys
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
+from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import ToolError, lint, simulate, translate
 from modexlab.rtl.sim.translation.unused_bits import silence
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from tests.harness import RTL_STAGES, one_now
 from tests.paths import ROOT
@@ -65,8 +65,7 @@ class Mixed(Component):
     """
 
     def construct(s):
-        s.istream = RecvIfcRTL(Bits8)
-        s.ostream = SendIfcRTL(Bits16)
+        declare_streams(s, Bits8, Bits16)
         s.istream.val //= s.ostream.val
         s.istream.rdy //= s.ostream.rdy
         s.a = Wire(8)

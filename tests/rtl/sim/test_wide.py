@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from modexlab.rtl import wide
-from modexlab.rtl.sim import lint, simulate, translate
+from modexlab.rtl.sim import lint, translate
 from pymtl3 import Bits, concat, mk_bits, mk_bitstruct, sext, trunc, zext
 from pymtl3.datatypes import PythonBits
 from pymtl3.version import __version__
 
-from tests.harness import RTL_STAGES, one_now
+from tests.harness import RTL_STAGES, one_now, ran
 from tests.rtl.sim.examples import AddMod
 
 SOURCE = Path(PythonBits.__file__).read_bytes()
@@ -73,8 +73,10 @@ def test_simulation_and_translation(nbits):
     requests = [(modulus - 1, modulus - 2), (5, 6)]
     lint(translate(AddMod(nbits)))
     for stage in RTL_STAGES:
-        with simulate(AddMod(nbits), stage) as sim:
-            assert sim.run(requests, statics={"modulus": modulus}).responses == [modulus - 3, 11]
+        assert ran(AddMod(nbits), requests, stage, statics={"modulus": modulus}).responses == [
+            modulus - 3,
+            11,
+        ]
 
 
 def test_another_pymtl3_is_refused():
