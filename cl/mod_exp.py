@@ -8,7 +8,7 @@ from pymtl3 import *
 
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.status import Status
-from ..rtl.messages import declare_streams, mk_entered_req, mk_modexp_req, mk_modexp_resp
+from ..rtl.messages import connect_in_series, declare_streams, mk_entered_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL, exponentiation_cl
 from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp_cycles
 
@@ -48,10 +48,7 @@ class ConvertedModExpCL(Component):
         s.convert_in = OneAtATimeCL(Request, Entered, convert_in, False)
         s.mod_exp = OneAtATimeCL(Entered, Response, exponentiate, False)
         s.convert_out = OneAtATimeCL(Response, Response, lambda msg, _: (msg.clone(), cycles_out), False)
-        s.istream //= s.convert_in.istream
-        s.convert_in.ostream //= s.mod_exp.istream
-        s.mod_exp.ostream //= s.convert_out.istream
-        s.ostream //= s.convert_out.ostream
+        connect_in_series(s, s.convert_in, s.mod_exp, s.convert_out)
 
     def line_trace(s):
         return "  ".join(part.line_trace() for part in (s.convert_in, s.mod_exp, s.convert_out))

@@ -5,6 +5,7 @@ significant one in the packed port.
 """
 
 from functools import cache
+from itertools import pairwise
 
 from pymtl3 import InPort, clog2, mk_bits, mk_bitstruct
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -18,6 +19,14 @@ def declare_streams(s, Request, Response):
     """The two streams of a unit: istream takes requests, ostream sends responses."""
     s.istream = RecvIfcRTL(Request)
     s.ostream = SendIfcRTL(Response)
+
+
+def connect_in_series(s, *units):
+    """The streams of a machine whose units hand operations on, and their answers out."""
+    s.istream //= units[0].istream
+    for unit, following in pairwise(units):
+        unit.ostream //= following.istream
+    s.ostream //= units[-1].ostream
 
 
 @cache

@@ -42,6 +42,12 @@ def states(component: Component, *signals: str, **codes: int) -> tuple[Bits, ...
     return tuple(word(code) for code in codes.values())
 
 
+def state_name(component: Component) -> str | None:
+    """The name of the state that a component is in."""
+    found = states_of(component)
+    return found.name(int(getattr(component, found.signals[0])))
+
+
 def states_of(component: object) -> States:
     """Return the declared states of a component."""
     if isinstance(component, Component) and component.has_metadata(STATES):

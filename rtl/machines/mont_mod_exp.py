@@ -10,7 +10,7 @@ Cycles: the sum of the three; modexlab.cl.timing has the closed formula.
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import connect_in_series, declare_streams, mk_modexp_req, mk_modexp_resp
 from .mont_convert import MontConvertIn, MontConvertOut
 from .program_exp import planned_exp
 
@@ -24,10 +24,7 @@ class MontModExp(Component):
         s.mod_exp = planned_exp(plan, mk_unit)
         s.convert_out = MontConvertOut(nbits, mk_unit)
 
-        s.istream //= s.convert_in.istream
-        s.convert_in.ostream //= s.mod_exp.istream
-        s.mod_exp.ostream //= s.convert_out.istream
-        s.ostream //= s.convert_out.ostream
+        connect_in_series(s, s.convert_in, s.mod_exp, s.convert_out)
 
     def line_trace(s):
         parts = (s.convert_in, s.mod_exp, s.convert_out)

@@ -10,7 +10,7 @@ base below it. Cycles: the sum of the three; modexlab.cl.scaled_mod_exp has the 
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import connect_in_series, declare_streams, mk_modexp_req, mk_modexp_resp
 from .scaled_convert import ScaledConvertIn, ScaledConvertOut
 from .systolic_exp import SystolicExp
 
@@ -24,10 +24,7 @@ class ScaledModExp(Component):
         s.mod_exp = SystolicExp(shape)
         s.convert_out = ScaledConvertOut(shape, halvings_per_cycle)
 
-        s.istream //= s.convert_in.istream
-        s.convert_in.ostream //= s.mod_exp.istream
-        s.mod_exp.ostream //= s.convert_out.istream
-        s.ostream //= s.convert_out.ostream
+        connect_in_series(s, s.convert_in, s.mod_exp, s.convert_out)
 
         s.modulus = Wire(nbits)  # of the operation in the SystolicExp
         s.convert_out.modulus //= s.modulus

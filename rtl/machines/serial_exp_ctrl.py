@@ -12,12 +12,26 @@ FIXQ     the quotient digit modulo n;  FIX  (v + q n) / 2^k, M + 2 cycles;  REDU
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
-from ..states import states
+from ..states import state_name, states
 from ..units.serial_ctrl import declare_handshakes
 
 OP_NBITS = 4
-(FREE, LOAD, INVERT, SCALE, DOUBLE, DIGIT, STEP, FIXQ, FIX, REDUCE, READ, DONE) = (
-    mk_bits(OP_NBITS)(i) for i in range(12)
+OPERATIONS = (
+    "FREE",
+    "LOAD",
+    "INVERT",
+    "SCALE",
+    "DOUBLE",
+    "DIGIT",
+    "STEP",
+    "FIXQ",
+    "FIX",
+    "REDUCE",
+    "READ",
+    "DONE",
+)
+FREE, LOAD, INVERT, SCALE, DOUBLE, DIGIT, STEP, FIXQ, FIX, REDUCE, READ, DONE = (
+    mk_bits(OP_NBITS)(i) for i in range(len(OPERATIONS))
 )
 TURN_NBITS = 3
 SQUARES, ENTER, ENTER_ONE, SQUARE, MULTIPLY, LEAVE = (mk_bits(TURN_NBITS)(i) for i in range(6))
@@ -49,11 +63,7 @@ class SerialExpCtrl(Component):
         s.first_step = OutPort()
         s.last_step = OutPort()
 
-        codes = {
-            **{"FREE": 0, "LOAD": 1, "INVERT": 2, "SCALE": 3, "DOUBLE": 4, "DIGIT": 5, "STEP": 6},
-            **{"FIXQ": 7, "FIX": 8, "REDUCE": 9, "READ": 10, "DONE": 11},
-        }
-        states(s, "st", "next_st", **codes)
+        states(s, "st", "next_st", **{name: code for code, name in enumerate(OPERATIONS)})
         s.next_st = Wire(OP_NBITS)
         s.next_turn = Wire(TURN_NBITS)
 
@@ -221,18 +231,4 @@ class SerialExpCtrl(Component):
                 s.nleft <<= s.nleft - 1
 
     def line_trace(s):
-        names = [
-            "free",
-            "load",
-            "invert",
-            "scale",
-            "double",
-            "digit",
-            "step",
-            "fixq",
-            "fix",
-            "reduce",
-            "read",
-            "done",
-        ]
-        return f"{names[int(s.st)]} {int(s.turn)} {int(s.step)}.{int(s.count)}"
+        return f"{state_name(s)} {int(s.turn)} {int(s.step)}.{int(s.count)}"

@@ -15,7 +15,7 @@ One processor makes the two products of a turn one after the other (`squares`: t
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
-from ..states import states
+from ..states import state_name, states
 
 TURN_NBITS = 2
 FIRST, LOOP, FINAL = (mk_bits(TURN_NBITS)(i) for i in range(3))
@@ -197,5 +197,4 @@ class SerialModExpCtrl(Component):
                             s.squares <<= 0
 
     def line_trace(s):
-        names = ("free", "load", "fill", "double", "pause", "add", "reduce", "read", "done")
-        return f"{names[int(s.st)]} {int(s.step)}.{int(s.index)}"
+        return f"{state_name(s)} {int(s.step)}.{int(s.index)}"

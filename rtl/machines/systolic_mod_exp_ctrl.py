@@ -13,7 +13,7 @@ first: k bits a cycle where all k are 0.
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
-from ..states import states
+from ..states import state_name, states
 
 # where the words of x come from; UNITY is the number 1
 SOURCE_NBITS = 2
@@ -45,17 +45,8 @@ class SystolicModExpCtrl(Component):
 
         s.st = Wire(3)
         s.next_st = Wire(3)
-        codes = {
-            "IDLE": 0,
-            "CONVERT": 1,
-            "ALIGN": 2,
-            "SQUARE": 3,
-            "MULTIPLY": 4,
-            "LEAVE": 5,
-            "DRAIN": 6,
-            "DONE": 7,
-        }
-        IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in codes.values())
+        names = ("IDLE", "CONVERT", "ALIGN", "SQUARE", "MULTIPLY", "LEAVE", "DRAIN", "DONE")
+        IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in range(len(names)))
         # leading zeros are mostly gone before the first product is; of two words none is left to drain
         most_shifts = max(zeros // k + zeros % k for zeros in range(nbits + 1)) if nbits > k else nbits
         reached = {
@@ -64,7 +55,9 @@ class SystolicModExpCtrl(Component):
             "ALIGN": not converts or most_shifts > 3 * nwords + 1,
             "DRAIN": not converts or nwords > 2,
         }
-        states(s, "st", "next_st", **{name: code for name, code in codes.items() if reached.get(name, True)})
+        states(
+            s, "st", "next_st", **{name: code for code, name in enumerate(names) if reached.get(name, True)}
+        )
         FIRST = CONVERT if converts else ALIGN
         AFTER_LOOP = LEAVE if converts else DRAIN
         WITHOUT_LOOP = LEAVE if converts else DONE
@@ -204,4 +197,4 @@ class SystolicModExpCtrl(Component):
                     s.to_other <<= s.st == MULTIPLY
 
     def line_trace(s):
-        return ("idle", "convert", "align", "square", "multiply", "leave", "drain", "done")[int(s.st)]
+        return str(state_name(s))

@@ -3,7 +3,7 @@
 import ctypes
 import re
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,17 @@ from pymtl3 import Component
 from .base import Options, Simulation
 from .build import WAVES
 from .harness import harness
-from .nativemodel import CHANGED, FINISHED, UNEXPECTED, WITHDRAWN, NativeModel, fields
+from .nativemodel import (
+    CHANGED,
+    FINISHED,
+    UNEXPECTED,
+    WITHDRAWN,
+    NativeModel,
+    buffer_of,
+    fields,
+    from_words,
+    to_words,
+)
 from .ports import Ports
 from .protocol import (
     DRAIN_CYCLES,
@@ -137,7 +147,7 @@ class NativeSimulation(Simulation):
     ) -> tuple[bytes, "array[int]", "array[int]"]:
         """The responses, and the cycles of both handshakes."""
         total = plan.total
-        responses = ctypes.create_string_buffer(4 * _words(self.ports.response.nbits) * total)
+        responses = buffer_of(total, self.ports.response.nbits)
         accepted = array("q", bytes(8 * total))
         done = array("q", bytes(8 * total))
         plan.reset_cycles, plan.drain_cycles = RESET_CYCLES, DRAIN_CYCLES
@@ -163,19 +173,3 @@ class NativeSimulation(Simulation):
 
     def close(self) -> None:
         self._model.close()
-
-
-def _words(nbits: int) -> int:
-    return (nbits + 31) // 32
-
-
-def to_words(values: Iterable[int], nbits: int) -> bytes:
-    """Messages as rows of 32-bit words, the least significant first."""
-    size = 4 * _words(nbits)
-    return b"".join([value.to_bytes(size, "little") for value in values])
-
-
-def from_words(data: bytes, nbits: int) -> list[int]:
-    """The inverse of `to_words`."""
-    size = 4 * _words(nbits)
-    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]

@@ -6,11 +6,12 @@ progress work. A design is compiled once: the cache finds it again by the text o
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
+from ...fl.xcel import words_of
 from .base import Options, check_written
 from .build import library
 from .harness import HARNESS
@@ -68,6 +69,30 @@ class NativeModel:
 def fields(kind: type[Any], *names: str) -> list[tuple[str, type[Any]]]:
     """Consecutive fields of one type, for a ctypes.Structure."""
     return [(name, kind) for name in names]
+
+
+def to_words(values: Iterable[int], nbits: int) -> bytes:
+    """Messages as rows of 32-bit words, the least significant first."""
+    size = 4 * words_of(nbits)
+    return b"".join([value.to_bytes(size, "little") for value in values])
+
+
+def from_words(data: bytes, nbits: int) -> list[int]:
+    """The inverse of `to_words`."""
+    size = 4 * words_of(nbits)
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
+
+
+def buffer_of(count: int, nbits: int) -> ctypes.Array[ctypes.c_char]:
+    """Room for so many messages in words."""
+    return ctypes.create_string_buffer(4 * words_of(nbits) * count)
+
+
+def declare_functions(lib: ctypes.CDLL, **signatures: tuple[Any, ...]) -> None:
+    """The types of a library's functions: of the result, and of the arguments behind the model."""
+    for name, (result, *arguments) in signatures.items():
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, [ctypes.c_void_p, *arguments]
 
 
 def load(path: Path) -> ctypes.CDLL:

@@ -16,6 +16,15 @@ Area order: n full adders for each of the two additions; Koc's form adds a multi
 from pymtl3 import *
 
 
+def declare_step(s, nbits, state_nbits):
+    """The ports of a step."""
+    s.state = InPort(state_nbits)
+    s.x_i = InPort(1)
+    s.y = InPort(nbits)
+    s.n = InPort(nbits)
+    s.out = OutPort(state_nbits)
+
+
 class AddRedTextbook(Component):
     """Figure 8a: two carry-propagate additions in a row."""
 
@@ -24,11 +33,7 @@ class AddRedTextbook(Component):
         return nbits + 1
 
     def construct(s, nbits):
-        s.state = InPort(nbits + 1)
-        s.x_i = InPort(1)
-        s.y = InPort(nbits)
-        s.n = InPort(nbits)
-        s.out = OutPort(nbits + 1)
+        declare_step(s, nbits, nbits + 1)
 
         wide = nbits + 2
         s.sum_y = Wire(wide)
@@ -57,11 +62,7 @@ class AddRedKoc(Component):
         return nbits + 1
 
     def construct(s, nbits):
-        s.state = InPort(nbits + 1)
-        s.x_i = InPort(1)
-        s.y = InPort(nbits)
-        s.n = InPort(nbits)
-        s.out = OutPort(nbits + 1)
+        declare_step(s, nbits, nbits + 1)
 
         wide = nbits + 2
         s.addend_even = Wire(wide)  # x_i * Y
@@ -95,11 +96,7 @@ class AddRedCarrySave(Component):
     def construct(s, nbits):
         half = nbits + 1
         wide = nbits + 2
-        s.state = InPort(2 * half)
-        s.x_i = InPort(1)
-        s.y = InPort(nbits)
-        s.n = InPort(nbits)
-        s.out = OutPort(2 * half)
+        declare_step(s, nbits, 2 * half)
 
         s.sum_in = Wire(wide)
         s.carry_in = Wire(wide)

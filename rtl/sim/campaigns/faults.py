@@ -30,10 +30,10 @@ from typing import NamedTuple
 
 from pymtl3 import Component
 
-from ..nativemodel import FINISHED, RUNNING
+from ..nativemodel import FINISHED, RUNNING, buffer_of, declare_functions, from_words, to_words
 from ..ports import Value
 from ..protocol import SimulationTimeout
-from .sites import Kind, Site, SiteModel, words_of
+from .sites import POINTER, TEXT, Kind, Site, SiteModel
 
 DRIVER = Path(__file__).with_name("faults.cpp")
 SLICE = 1 << 20  # cycles between two looks at Ctrl-C
@@ -98,7 +98,19 @@ class Faulted(SiteModel):
 
     def __init__(self, component: Component, opt: str = "-O1") -> None:
         super().__init__(component, DRIVER, opt, flips=True)
-        _typed(self._lib)
+        number, cycles = ctypes.c_int32, ctypes.c_uint64
+        declare_functions(
+            self._lib,
+            sim_clear=(None, TEXT, TEXT),
+            sim_flip=(None, TEXT, TEXT, number, number, number, cycles),
+            sim_start=(None, TEXT, cycles, cycles),
+            sim_answer=(cycles, POINTER),
+            sim_keep=(None, TEXT, TEXT),
+            sim_record=(number, TEXT, cycles),
+            sim_element=(ctypes.c_uint64, TEXT, TEXT, number),
+            sim_campaign=(None, ctypes.c_int64, POINTER, TEXT, POINTER, cycles, *[POINTER] * 3),
+            sim_read=(None, TEXT, TEXT, number, POINTER),
+        )
 
     def _operation(
         self, request: Value, fault: Fault | None, max_cycles: int, rest: int = 0
@@ -114,8 +126,7 @@ class Faulted(SiteModel):
         return sim
 
     def _packed(self, request: Value) -> bytes:
-        packed = self.ports.request.pack(request, "the request")
-        return packed.to_bytes(4 * words_of(self.ports.request.nbits), "little")
+        return to_words([self.ports.request.pack(request, "the request")], self.ports.request.nbits)
 
     def _finish(self, sim: ctypes.c_void_p) -> tuple[Value | None, int]:
         while (outcome := self._lib.sim_advance(sim, SLICE)) == RUNNING:
@@ -123,11 +134,12 @@ class Faulted(SiteModel):
         return self._answered(sim, outcome)
 
     def _answered(self, sim: ctypes.c_void_p, outcome: int) -> tuple[Value | None, int]:
-        words = ctypes.create_string_buffer(4 * words_of(self.ports.response.nbits))
+        words = buffer_of(1, self.ports.response.nbits)
         cycles = self._lib.sim_answer(sim, words)
-        if outcome != FINISHED:
-            return None, 0
-        return self.ports.response.unpack(int.from_bytes(words.raw, "little")), cycles
+        return (self._unpacked(words)[0], cycles) if outcome == FINISHED else (None, 0)
+
+    def _unpacked(self, words: ctypes.Array[ctypes.c_char]) -> Sequence[Value]:
+        return self.ports.response.unpack_all(from_words(words.raw, self.ports.response.nbits))
 
     def run(self, request: Value, max_cycles: int, fault: Fault | None = None) -> tuple[Value | None, int]:
         """The answer to one request, and its cycle; None if there is none in so many cycles."""
@@ -182,7 +194,6 @@ class Faulted(SiteModel):
         if not faults:
             return []
         lib, sim = self._lib, self._new()
-        step = 4 * words_of(self.ports.response.nbits)
         try:
             for scope, name, _ in (self._places[answer.path] for answer in self.answers):
                 lib.sim_clear(sim, scope, name)
@@ -198,7 +209,7 @@ class Faulted(SiteModel):
             while len(found) < len(faults):
                 begun = time.monotonic()
                 part = faults[len(found) : len(found) + size]
-                responses = ctypes.create_string_buffer(step * len(part))
+                responses = buffer_of(len(part), self.ports.response.nbits)
                 outcomes, cycles = array("i", bytes(4 * len(part))), array("Q", bytes(8 * len(part)))
                 at = array(
                     "Q",
@@ -218,14 +229,12 @@ class Faulted(SiteModel):
                     responses,
                     cycles.buffer_info()[0],
                 )
-                for place, (fault, outcome, cycle) in enumerate(zip(part, outcomes, cycles, strict=True)):
+                answers = self._unpacked(responses)
+                for fault, outcome, answer, cycle in zip(part, outcomes, answers, cycles, strict=True):
                     if outcome == RUNNING or fault.cycle > without[1]:
                         found.append(without)
-                    elif outcome == FINISHED:
-                        raw = responses.raw[step * place : step * (place + 1)]
-                        found.append((self.ports.response.unpack(int.from_bytes(raw, "little")), cycle))
                     else:
-                        found.append((None, 0))
+                        found.append((answer, cycle) if outcome == FINISHED else (None, 0))
                 elapsed = time.monotonic() - begun
                 size = max(1, int(size * min(4.0, TOGETHER_SECONDS / max(elapsed, 1e-6))))
                 if progress is not None:
@@ -258,28 +267,3 @@ def faults_of(sites: Iterable[Site], cycles: Callable[[Site], Iterable[int]]) ->
         for bit in range(site.nbits)
         for cycle in ((0,) if site.kind is Kind.TABLE else cycles(site))
     ]
-
-
-def _typed(lib: ctypes.CDLL) -> None:
-    text, number, wide, pointer = ctypes.c_char_p, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p
-    lib.sim_clear.argtypes = [pointer, text, text]
-    lib.sim_flip.argtypes = [pointer, text, text, number, number, number, wide]
-    lib.sim_start.argtypes = [pointer, text, wide, wide]
-    lib.sim_answer.argtypes = [pointer, pointer]
-    lib.sim_answer.restype = wide
-    lib.sim_keep.argtypes = [pointer, text, text]
-    lib.sim_record.argtypes = [pointer, text, wide]
-    lib.sim_element.argtypes = [pointer, text, text, number]
-    lib.sim_element.restype = wide
-    lib.sim_campaign.argtypes = [
-        pointer,
-        ctypes.c_int64,
-        pointer,
-        text,
-        pointer,
-        wide,
-        pointer,
-        pointer,
-        pointer,
-    ]
-    lib.sim_read.argtypes = [pointer, text, text, number, pointer]

@@ -26,10 +26,10 @@ from typing import NamedTuple, cast
 
 from pymtl3 import Component
 
-from ..nativemodel import FINISHED, RUNNING
+from ..nativemodel import FINISHED, RUNNING, buffer_of, declare_functions, from_words, to_words
 from ..ports import Value
 from ..protocol import SimulationTimeout
-from .sites import SiteModel, words_of
+from .sites import POINTER, TEXT, SiteModel
 
 DRIVER = Path(__file__).with_name("leak.cpp")
 MEASURES = ("distance", "weight")  # numbered as in leak.cpp
@@ -54,7 +54,17 @@ class Watched(SiteModel):
 
     def __init__(self, component: Component, opt: str = "-O1") -> None:
         super().__init__(component, DRIVER, opt, flips=False)
-        _typed(self._lib)
+        integer, number = ctypes.c_int64, ctypes.c_int32
+        declare_functions(
+            self._lib,
+            sim_watch=(None, TEXT, TEXT, number),
+            sim_power_up=(None, number, number),
+            sim_start=(None, integer, TEXT, POINTER, POINTER, POINTER, ctypes.c_uint64),
+            sim_traces=(None, POINTER, integer),
+            sim_done=(integer,),
+            sim_taken=(integer,),
+            sim_moments=(integer, POINTER),
+        )
 
     @property
     def names(self) -> list[str]:
@@ -108,12 +118,8 @@ class Campaign:
     ) -> tuple[list[Value], list[int]]:
         """Answers and cycles."""
         ports, total = self._model.ports, len(requests)
-        wide = 4 * words_of(ports.request.nbits)
-        packed = b"".join(
-            ports.request.pack(request, "the request").to_bytes(wide, "little") for request in requests
-        )
-        step = 4 * words_of(ports.response.nbits)
-        responses = ctypes.create_string_buffer(step * total)
+        packed = to_words(ports.request.pack_all(requests), ports.request.nbits)
+        responses = buffer_of(total, ports.response.nbits)
         lengths = array("q", bytes(8 * total))
         of_kind = array("b", kinds)
         self._lib.sim_start(
@@ -130,12 +136,8 @@ class Campaign:
                 progress(self._lib.sim_done(self._sim))
         if outcome != FINISHED:
             raise SimulationTimeout(f"no answer to an operation in {max_cycles} cycles at stage native")
-        data = responses.raw
-        answers = [
-            ports.response.unpack(int.from_bytes(data[at : at + step], "little"))
-            for at in range(0, step * total, step)
-        ]
-        return answers, lengths.tolist()
+        answers = ports.response.unpack_all(from_words(responses.raw, ports.response.nbits))
+        return list(answers), lengths.tolist()
 
     def traces(self, requests: Sequence[Value], max_cycles: int) -> list[list[int]]:
         """Return the activity of all registers, cycle by cycle: for each request a list as long as its
@@ -206,17 +208,3 @@ class Campaign:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _typed(lib: ctypes.CDLL) -> None:
-    text, number, wide, pointer = ctypes.c_char_p, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p
-    lib.sim_watch.argtypes = [pointer, text, text, number]
-    lib.sim_power_up.argtypes = [pointer, number, number]
-    lib.sim_start.argtypes = [pointer, ctypes.c_int64, text, pointer, pointer, pointer, wide]
-    lib.sim_traces.argtypes = [pointer, pointer, ctypes.c_int64]
-    lib.sim_done.argtypes = [pointer]
-    lib.sim_done.restype = ctypes.c_int64
-    lib.sim_taken.argtypes = [pointer]
-    lib.sim_taken.restype = ctypes.c_int64
-    lib.sim_moments.argtypes = [pointer, pointer]
-    lib.sim_moments.restype = ctypes.c_int64

@@ -23,7 +23,7 @@ from pymtl3 import Component
 from ....fl.errors import BadInput
 from ..build import library
 from ..harness import HARNESS, harness
-from ..nativemodel import MODEL, WAVE_FILE, load
+from ..nativemodel import MODEL, WAVE_FILE, declare_functions, load
 from ..ports import Ports
 from ..translation.translate import top_name
 from ..translation.translated import translated
@@ -31,6 +31,7 @@ from ..translation.translated import translated
 SITES = Path(__file__).with_name("sites.cpp")
 PUBLIC = "/*verilator public_flat_rw*/"
 POWER_UP_SEED = 1
+TEXT, POINTER = ctypes.c_char_p, ctypes.c_void_p  # types of arguments
 
 
 class Kind(Enum):
@@ -65,7 +66,7 @@ class SiteModel:
         verilog = prepared + harness(self.ports).verilog(top)
         drivers = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
         self._lib = load(library(verilog, HARNESS, drivers, opt))
-        self._lib.sim_site.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p]
+        declare_functions(self._lib, sim_site=(ctypes.c_int32, TEXT, TEXT, POINTER))
         self._scope = f"TOP.{HARNESS}.{top}_under_test"
         self._places: dict[str, tuple[bytes, bytes, int]] = {}  # path -> scope, name, element
         self._found = list(self._sites(modules, top))
@@ -115,11 +116,6 @@ class SiteModel:
 
     def _new(self) -> ctypes.c_void_p:
         return ctypes.c_void_p(self._lib.sim_new(None, POWER_UP_SEED))
-
-
-def words_of(nbits: int) -> int:
-    """Words of 32 bits."""
-    return (nbits + 31) // 32
 
 
 # ---- the text

@@ -25,14 +25,19 @@ class FullAdders(Component):
             s.carry @= (s.v & s.w) | (s.v & s.x) | (s.w & s.x)
 
 
+def declare_half_adders(s, count):
+    """The ports of adders of two bits."""
+    s.v = InPort(count)
+    s.w = InPort(count)
+    s.sum = OutPort(count)
+    s.carry = OutPort(count)
+
+
 class HalfAdders(Component):
     """sum + 2 * carry = v + w in every bit."""
 
     def construct(s, count):
-        s.v = InPort(count)
-        s.w = InPort(count)
-        s.sum = OutPort(count)
-        s.carry = OutPort(count)
+        declare_half_adders(s, count)
 
         @update
         def add():
@@ -44,10 +49,7 @@ class DualHalfAdders(Component):
     """~sum + 2 * ~carry = ~v + ~w in every bit."""
 
     def construct(s, count):
-        s.v = InPort(count)
-        s.w = InPort(count)
-        s.sum = OutPort(count)
-        s.carry = OutPort(count)
+        declare_half_adders(s, count)
 
         @update
         def add():

@@ -116,7 +116,7 @@ def test_what_is_not_of_the_package_has_no_entry(monkeypatch):
     for holder, attribute in (
         (MontMulRem, "construct"),
         (mont_mul_rem.CondSub, "construct"),
-        (mont_mul_rem, "mk_product_req"),
+        (mont_mul_rem, "declare_product_ports"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(holder, attribute, mine)
