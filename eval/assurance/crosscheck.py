@@ -17,8 +17,7 @@ from ...fl.errors import BadInput
 from ...flow.check import check
 from ...flow.check.report import Compared, FiguresReport
 from ...flow.timing import opensta
-from ...rtl.sim import cache
-from ..lab import keys
+from ...rtl.sim import cache, sources
 from ..lab.asic_run import run_asic, targets
 from ..lab.campaign import Campaign, Results, Task
 from ..lab.flow_settings import EQUIVALENCE, check_flow
@@ -70,7 +69,7 @@ class Asking(Task):
 
     @property
     def key(self) -> str:  # type: ignore[override]
-        return cache.key(self.point.version, opensta.version(), keys.sources_of_crosschecks())
+        return cache.key(self.point.version, opensta.version(), sources.digest("flow.check.check"))
 
     def run(self, report: Report) -> Any:
         return msgspec.to_builtins(compared(self.point, self.say))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,12 +66,12 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
     from ...flow.graph import graph
     from ...flow.synth.synthesis import STYLES
 
-    try:
-        known = graph.checked(parameters)
-    except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
-        name = max(parameters, key=lambda parameter: _size(parameters[parameter]))
-        raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
-    values = {name: known[name] for name in parameters}
+    values = {}
+    for name, value in parameters.items():
+        try:
+            values[name] = graph.checked({name: value})[name]
+        except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
+            raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
     if "style" in values and values["style"] not in STYLES:
         raise unknown("style of synthesis", values["style"], STYLES)
     if "clock_period" in values:
@@ -80,15 +79,6 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if "density" in values:
         check_density(values["density"])
     return values
-
-
-def _size(value: Any) -> float:
-    try:
-        return abs(float(value))
-    except (TypeError, ValueError):
-        return 0.0
-    except OverflowError:
-        return math.inf
 
 
 def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:

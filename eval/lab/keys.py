@@ -28,8 +28,6 @@ _SYSTEMS = ("rtl.sim", "eval.designs.system_catalogue")
 _FLOW = ("eval.lab.asic_run", "flow.graph.step")
 _OPERANDS = ("eval.designs.workload_names", "eval.designs.widths")
 _PROOFS = "eval.assurance.proof.registry"
-_PROCESSOR_PROOFS = "eval.assurance.proof.processor.processor_checks"
-_CROSSCHECKS = "flow.check.check"
 # modules that count alone: they import all designs
 _MEASURE = ("eval.lab.measure",)
 _CHIPS = (
@@ -80,16 +78,6 @@ def sources_of_answers() -> str:
 def sources_of_proofs() -> str:
     """Digest of the sources on which a verdict of `modexlab prove` depends."""
     return sources.digest(*_MACHINES, *_CHIPS, *flow_modules(), _PROOFS, without=_NO_FIGURES)
-
-
-def sources_of_processor_proofs() -> str:
-    """The same for `modexlab prove proc`."""
-    return sources.digest(_PROCESSOR_PROOFS)
-
-
-def sources_of_crosschecks() -> str:
-    """The same for `modexlab asic --crosscheck`, besides the key of the point."""
-    return sources.digest(_CROSSCHECKS)
 
 
 def kit_of(stage: str) -> str:

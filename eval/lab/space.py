@@ -487,7 +487,8 @@ def _read_part(part: PartFile) -> Part:
     stages = _checked_names("stage", part.stages, STAGES)
     interfaces = _checked_names("interface", part.interfaces, (*INTERFACES, SYSTEM, UNIT))
     workloads = tuple(dict.fromkeys(_words(part.workloads)))
-    own = {name for subject in subjects for name in _own_workloads(subject)}
+    designs = [design for design in map(_design, subjects) if isinstance(design, OwnDesign)]
+    own = {name for design in designs for name in design.at(design.usual_nbits).workloads()}
     for name in workloads:
         if name not in own:
             check_name(name)
@@ -615,12 +616,6 @@ def _check_flow(stages: Sequence[str], flow: Mapping[str, tuple[Any, ...]]) -> N
     for name in flow:
         if name not in known:
             raise unknown("setting of the flow", name, sorted(known))
-
-
-def _own_workloads(subject: str) -> Collection[str]:
-    """The workloads of an accelerator of another kind than RSA's."""
-    design = _design(subject)
-    return design.at(design.usual_nbits).workloads() if isinstance(design, OwnDesign) else ()
 
 
 def _words(value: Words) -> list[str]:

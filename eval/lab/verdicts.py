@@ -9,7 +9,7 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from ...flow.prove.report import REFUTED
-from ...rtl.sim import cache
+from ...rtl.sim import cache, sources
 from ..designs import catalogue
 from ..designs.control import SCHEDULE
 from ..designs.runnable import Runnable
@@ -19,6 +19,7 @@ TIME = "time"  # the kind of check that holds a machine to its promise about tim
 PROMISED = " of "  # in the name of a check of the time of other promised fields than the secret ones
 OTHER_SCHEDULE = " schedule="  # in the name of a check of the time of another schedule than the machine's
 PROC = "proc"  # the processor, by its name
+_PROCESSOR = "eval.assurance.proof.processor.processor_checks"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Subject:
     @classmethod
     def processor(cls) -> Subject:
         """Return the processor in its default configuration."""
-        return cls(PROC, "processor", 32, {}, _key([PROC], keys.sources_of_processor_proofs()))
+        return cls(PROC, "processor", 32, {}, _key([PROC], sources.digest(_PROCESSOR)))
 
     def __str__(self) -> str:
         return f"{self.name.partition('@')[0]}, {self.nbits} bits"

@@ -209,7 +209,7 @@ def wanted(
         space = replace(_space(), parts=(part,), impossible=[])
         found.points += sorted(space.possible(), key=lambda point: point.nbits)
         found.impossible += space.impossible
-    found.points = [_begun_near(item) for item in dict.fromkeys(found.points)]
+    found.points = [at_known_clock(item, *SEARCHED) or item for item in dict.fromkeys(found.points)]
     found.impossible = list(dict.fromkeys(found.impossible))
     return found
 
@@ -230,20 +230,12 @@ def known_clocks() -> dict[tuple[Any, ...], float]:
     return found
 
 
-def _known_clock(point: Point) -> float | None:
-    return known_clocks().get(machine_of(point.as_json()))
-
-
-def _begun_near(point: Point) -> Point:
-    """The same, whose search begins at a known clock, if there is one."""
-    clock_ns = _known_clock(point)
-    return point if clock_ns is None else point.at(flow=((CLOCK, clock_ns), *SEARCHED))
-
-
-def at_known_clock(point: Point) -> Point | None:
-    """The same with one synthesis in the place of a search; None where no clock is known."""
-    clock_ns = _known_clock(point)
-    return None if clock_ns is None else point.at(flow=((CLOCK, clock_ns),))
+def at_known_clock(point: Point, *more: tuple[str, Any]) -> Point | None:
+    """The same with one synthesis at a known clock, or with a search (SEARCHED) that begins there; None where
+    no clock is known.
+    """
+    clock_ns = known_clocks().get(machine_of(point.as_json()))
+    return None if clock_ns is None else point.at(flow=((CLOCK, clock_ns), *more))
 
 
 def _at(part: Part, nbits: Sequence[int], names: Collection[str]) -> Part | None:
@@ -266,7 +258,8 @@ def _exists(design: ForeignDesign, nbits: int) -> bool:
 
 def long(point: Point) -> bool:
     """It takes more than minutes: several syntheses of a wide one, or one of a whole machine."""
-    once = point.interface == UNIT and _known_clock(point) is not None and not dict(point.flow).get(FMAX)
+    known = at_known_clock(point) is not None
+    once = point.interface == UNIT and known and not dict(point.flow).get(FMAX)
     return point.nbits > LONG_NBITS and not once
 
 
@@ -458,27 +451,17 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         area_um2=row.value,
         energy_nj=value("energy_nj", PRODUCT),
         operation_energy_nj=value("energy_nj", DECRYPT),
-        cell_um2=_cell_um2(),
+        cell_um2=bit_product_um2(kit.find().library),
         tests_passed=sum(test["passed"] for test in tests.values()) if tests else None,
         tests_failed=sum(test["failed"] for test in tests.values()) if tests else None,
         **attributes(row, "stage", "marks", "stale", "measurement"),
-        technology=_technology(),
+        technology=kit.find().data.title,
         source=f"measured here {WHERE[row.stage]}: ledger row {row.id}",
         note="; ".join(filter(None, notes)),
         searched=searched,
         row=row.id,
         command=shlex.join(row.command),
     )
-
-
-@functools.cache
-def _cell_um2() -> float | None:
-    return bit_product_um2(kit.find().library)
-
-
-@functools.cache
-def _technology() -> str:
-    return kit.find().data.title
 
 
 # ---- published

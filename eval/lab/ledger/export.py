@@ -79,15 +79,9 @@ FORMATS: dict[str, Callable[[Sequence[Row], Path], None]] = {
 }
 
 
-def check_format(name: str) -> str:
-    """`name`, if rows can be written so."""
-    if name not in FORMATS:
-        raise unknown("format of an export", name, FORMATS)
-    return name
-
-
 def write(rows: Sequence[Row], format: str, path: Path) -> None:
     """Write rows to a file, whole or not at all."""
-    writer = FORMATS[check_format(format)]
+    if format not in FORMATS:
+        raise unknown("format of an export", format, FORMATS)
     with replacing(path) as part:
-        writer(rows, part)
+        FORMATS[format](rows, part)
