@@ -6,6 +6,7 @@ Figures of ours are made up here, but for those of the long regression: the arit
 
 import json
 import re
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -75,8 +76,9 @@ class Bench:
     def __init__(self, ledger):
         self.ledger = ledger
 
-    def run(self, name, nbits, area, clock, at=UNIT, settings=(), **counted):
-        self.ledger.record(Point(name, nbits, settings, **at), of_flow(area, clock, **counted))
+    def run(self, name, nbits, area, clock, at=UNIT, settings=(), marks=(), **counted):
+        made = replace(of_flow(area, clock, **counted), marks=marks)
+        self.ledger.record(Point(name, nbits, settings, **at), made)
 
     def cores(self, nbits=32, names=(), manifests=()):
         return cores(self.ledger, [nbits], names, manifests)

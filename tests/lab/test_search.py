@@ -44,10 +44,16 @@ def pipelines():
     return Space.parse(PIPELINES.replace(', "flow"', "").replace(', clock_ns = "min"', ""))
 
 
-def with_two_objectives(space):
-    """A second one that only a flow would measure, so that a test can make it up."""
+def for_two_objectives(method, count, seed):
+    """A search; a flow alone would measure the second objective, so it is made up."""
+    space = pipelines()
     space.objectives = {"cycles": "min", "area_um2": "min"}
-    return space
+    return method(space, count, seed)
+
+
+def searched(method, count, seed, judge=None, **order):
+    """Its proposals with their results."""
+    return walk(for_two_objectives(method, count, seed), judge or by_cost, **order)
 
 
 def cost(point):
@@ -73,7 +79,7 @@ def walk(one, judge, backwards=False):
     return found
 
 
-def judge(point):
+def by_cost(point):
     return Judged(cost(point))
 
 
@@ -150,9 +156,9 @@ def test_no_point_to_be_found(method):
 
 def test_a_search_repeats_itself():
     """By seed and results alone: in whichever order the results have come."""
-    first = walk(Nsga2(with_two_objectives(pipelines()), 60, 1), judge)
-    again = walk(Nsga2(with_two_objectives(pipelines()), 60, 1), judge, backwards=True)
-    other = walk(Nsga2(with_two_objectives(pipelines()), 60, 2), judge)
+    first = searched(Nsga2, 60, 1)
+    again = searched(Nsga2, 60, 1, backwards=True)
+    other = searched(Nsga2, 60, 2)
     assert keys(first) == keys(again)
     assert len(set(keys(first))) == 60
     assert keys(first) != keys(other)
@@ -172,9 +178,7 @@ def test_a_search_finds_more_than_chance():
 
     wins = 0
     for seed in range(3):
-        by_search = volume(walk(Nsga2(with_two_objectives(pipelines()), 200, seed), judge))
-        by_chance = volume(walk(Random(with_two_objectives(pipelines()), 200, seed), judge))
-        wins += by_search > by_chance
+        wins += volume(searched(Nsga2, 200, seed)) > volume(searched(Random, 200, seed))
     assert wins == 3
 
 
@@ -190,9 +194,9 @@ def test_failed_points_have_no_children():
     """Ladders fail here: 1 in 5 by chance, and fewer from the second generation on."""
 
     def fail_ladders(point):
-        return Judged(None) if point.resolved["schedule"] == "ladder" else judge(point)
+        return Judged(None) if point.resolved["schedule"] == "ladder" else by_cost(point)
 
-    one = Nsga2(with_two_objectives(pipelines()), 240, 3)
+    one = for_two_objectives(Nsga2, 240, 3)
     found = walk(one, fail_ladders)
     ladders = [point.resolved["schedule"] == "ladder" for point, _ in found]
     half = len(ladders) // 2
@@ -209,12 +213,10 @@ def test_points_that_break_a_constraint_lose():
     """Points of one unit are forbidden, 3 in 5 by chance: the search avoids them."""
 
     def forbid(point):
-        judged = judge(point)
         one_unit = point.resolved["schedule"] in ("right-to-left-1", "left-to-right", "always")
-        return Judged(judged.vector, violations=int(one_unit))
+        return Judged(cost(point), violations=int(one_unit))
 
-    found = walk(Nsga2(with_two_objectives(pipelines()), 240, 1), forbid)
-    broken = [judged.violations for _, judged in found]
+    broken = [judged.violations for _, judged in searched(Nsga2, 240, 1, forbid)]
     assert sum(broken[:24]) > 8
     assert sum(broken[-72:]) < 0.35 * 72
 

@@ -13,7 +13,7 @@ from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import gather
 from modexlab.fl.cost import counting_floor
 
-from ..lab.test_cores import MACHINE, UNIT, of_flow, record
+from ..lab.test_cores import MACHINE, Bench
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
@@ -23,13 +23,14 @@ CELL_UM2 = 3.192  # half an AOI222_X1 and half an FA_X1
 @pytest.fixture(scope="module")
 def content(tmp_path_factory):
     ledger = Ledger(tmp_path_factory.mktemp("cores") / "ledger.sqlite")
-    record(ledger, "mont", 32, of_flow(4_200.0, 2.2, product=(4, 0.02)), **UNIT)
-    record(ledger, "systolic-002", 32, of_flow(9_000.0, 2.0, product=(11, 0.1)), **UNIT)
-    record(ledger, "mont", 128, of_flow(17_000.0, 3.0, product=(16, 0.4)), **UNIT)
-    record(ledger, "ssmm", 32, of_flow(1.0, 0.1, product=(4, 0.02), marks=("0.1 ns is missed",)), **UNIT)
-    for area, clock, flow in ((10_600.0, 2.8, (("fmax", True),)), (9_500.0, 3.0, ())):
+    bench = Bench(ledger)
+    bench.run("mont", 32, 4_200.0, 2.2, product=(4, 0.02))
+    bench.run("systolic-002", 32, 9_000.0, 2.0, product=(11, 0.1))
+    bench.run("mont", 128, 17_000.0, 3.0, product=(16, 0.4))
+    bench.run("ssmm", 32, 1.0, 0.1, marks=("0.1 ns is missed",), product=(4, 0.02))
+    for area, clock, flow in ((10_600.0, 2.8, {"fmax": True}), (9_500.0, 3.0, {})):
         where = {**MACHINE, "flow": flow}
-        record(ledger, "mont", 32, of_flow(area, clock, encrypt=(77, 0.2), decrypt=(129, 0.3)), **where)
+        bench.run("mont", 32, area, clock, where, encrypt=(77, 0.2), decrypt=(129, 0.3))
     return gather(ledger)
 
 
@@ -93,9 +94,8 @@ def test_page_has_the_section(content, tmp_path):
     page = html.page(content)
     assert '<section id="cores"><h2>A product</h2>' in page and "What a product costs" in page
     with Ledger(tmp_path / "empty.sqlite") as nothing:
-        record(
-            nothing, "mont", 32, of_flow(9_500.0, 3.0, encrypt=(77, 0.2), decrypt=(129, 0.3)), stage="flow"
-        )
+        at = {"stage": "flow"}
+        Bench(nothing).run("mont", 32, 9_500.0, 3.0, at, encrypt=(77, 0.2), decrypt=(129, 0.3))
         empty = gather(nothing, pictures=False)
         assert "cores" not in empty.tables and not empty.data["cores"]
         assert '<section id="cores">' not in html.page(empty)
