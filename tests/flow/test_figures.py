@@ -4,27 +4,25 @@ wrong.
 
 import random
 import re
-import statistics
 from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
 import pytest
 from modexlab.flow.check import area, connections, power, shapes, timing
-from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity
+from modexlab.flow.gates.activity_file import Activity
 from modexlab.flow.gates.engine import TICK_NS
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Component, Def, Net, Pin, Wire, write_def
 from modexlab.flow.kit.lef import dbu
 from modexlab.flow.layout import layout as layout_files
 from modexlab.flow.netlist import netlist
-from modexlab.flow.power.power import analyze
 from modexlab.flow.synth.area import Area
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.subject import Subject
 from modexlab.flow.timing.wire_table import NetWire
 
-from tests.flow.circuits import Circuit, adder, gated, longest_delays, movements, tree
+from tests.flow.circuits import Circuit, adder, flop_to_flop, gated, longest_delays, movements, tree
 from tests.harness import one_now
 
 KIT = kit.find()
@@ -151,13 +149,35 @@ def powered(circuit, directory):
     return power.Powered(subject, Activity.of(nets, cycles, CLOCK_NS))
 
 
-@pytest.mark.parametrize("make", [adder, gated])
+def mixed():
+    """Gates of many kinds between registers."""
+    circuit = Circuit("mixed", {"clk": ("input", 1), "d": ("input", 8), "q": ("output", 4)})
+    x = [f"x{bit}" for bit in range(8)]
+    for bit in range(8):
+        circuit.add(f"r{bit}", "DFF_X1", D=f"d[{bit}]", CK="clk", Q=x[bit])
+    circuit.add("g0", "NAND2_X1", A1=x[0], A2=x[1], ZN="n0")
+    circuit.add("g1", "NOR3_X1", A1="n0", A2=x[2], A3=x[3], ZN="n1")
+    circuit.add("g2", "XOR2_X1", A="n1", B=x[4], Z="n2")
+    circuit.add("g3", "AOI21_X1", A="n2", B1="n0", B2=x[5], ZN="n3")
+    circuit.add("g4", "MUX2_X1", A="n2", B="n3", S=x[6], Z="n4")
+    circuit.add("g5", "OAI221_X1", A="n4", B1="n3", B2="n1", C1="n2", C2=x[7], ZN="n5")
+    circuit.add("g6", "BUF_X8", A="n5", Z="n6")
+    for bit in range(4):
+        circuit.add(f"h{bit}", "XNOR2_X1", A="n6", B=x[bit], ZN=f"m{bit}")
+        circuit.add(f"o{bit}", "DFF_X2", D=f"m{bit}", CK="clk", Q=f"q[{bit}]", QN=f"nq{bit}")
+        circuit.add(f"i{bit}", "INV_X2", A=f"nq{bit}", ZN=f"y{bit}")
+    return circuit
+
+
+@pytest.mark.parametrize("make", [adder, gated, mixed, flop_to_flop, lambda: adder(3)])
 def test_power_agrees(make, tmp_path):
     """OpenSTA's power is far off, and every part of the difference is explained."""
     found = powered(make(), tmp_path)
     rows = by_name(power.compare(found, "here"))
     assert not [row for row in rows.values() if row.wrong]
-    assert all(rows[f"{part}, here"].agrees for part in ("switching", "inside gates", "leakage"))
+    for part, most in (("switching", 2e-3), ("leakage", 5e-3), ("inside gates", power.MOST)):
+        row = rows[f"{part}, here"]
+        assert row.agrees and row.ours == pytest.approx(row.theirs, rel=most)
     printed = rows["all of it as printed, here"]
     assert not printed.agrees
     causes = sum(float(value) for value in re.findall(r" ([-+][\d.e-]+) mW", printed.cause))
@@ -319,43 +339,3 @@ def test_swings_by_hand(length, loads, cut, tmp_path):
     near = 2 * cycles * (length + 3) * TICK_NS / up
     assert counts.swings[z] == pytest.approx(cycles * height, abs=near)
     assert (counts.swings <= counts.timed + 1e-9).all() and (counts.swings >= counts.toggles - 1e-9).all()
-
-
-def test_energy_and_its_spread(tmp_path):
-    """By its own activity, beside that without glitches and that with all of them; drawn operations are its
-    spread and no more.
-    """
-    circuit = adder()
-    circuit.write(tmp_path)
-    nets = netlist.read(tmp_path / "netlist.json", LIBRARY).nets
-
-    def recorded(toggles, mode, drawn=0):
-        moved = dict.fromkeys(nets, (toggles, 0.5)) | {"clk": (200, 0.5), "dp.carry[0]": (0, 0.0)}
-        made = Activity.of(moved, 100, CLOCK_NS, "decrypt", mode)
-        made.drawn = drawn
-        made.write(tmp_path / "activity", made.file)
-
-    (tmp_path / "activity").mkdir()
-    recorded(20, ZERO_DELAY)
-    recorded(70, TIMED)
-
-    def analyzed():
-        return analyze(tmp_path / "netlist.json", tmp_path / "activity", tmp_path, clock_ns=CLOCK_NS)
-
-    without = analyzed()
-    assert without.inertial is None
-    recorded(65.5, INERTIAL)
-    toggles = (50, 60, 75)
-    for number, toggle in enumerate(toggles, 1):
-        recorded(toggle, INERTIAL, number)
-    found = analyzed()
-    assert found.inertial is not None and found.with_glitches == without.with_glitches
-    assert (found.energy_nj, found.total_mw) == (without.energy_nj, without.total_mw)
-    energy = found.inertial.energy_nj["decrypt"]
-    assert found.energy_nj["decrypt"] < energy < without.with_glitches.energy_nj["decrypt"]
-    spread = found.inertial.spread_nj["decrypt"]
-    assert spread.operations == len(toggles) and spread.least_nj < energy < spread.most_nj
-    assert spread.least_nj < spread.mean_nj < spread.most_nj
-    # energies go with the toggles on a straight line
-    slope = (spread.most_nj - spread.least_nj) / (max(toggles) - min(toggles))
-    assert spread.std_nj == pytest.approx(slope * statistics.stdev(toggles), rel=0.05)

@@ -61,13 +61,9 @@ def test_a_cell_more_or_less_is_seen(known, name):
     counted = device.count(cells)
     assert counted == {key: known[name].count(key) for key in counted}
     for kind, prices in device.prices.items():
-        if prices:
-            changed = device.count({**cells, kind: cells.get(kind, 0) + 12})
-            for resource, price in prices.items():
-                assert changed[resource] - counted[resource] in (
-                    pytest.approx(12 * price),
-                    pytest.approx(12 * price - 1),
-                )
+        changed = device.count({**cells, kind: cells.get(kind, 0) + 12})
+        for resource, price in prices.items():
+            assert -1 <= changed[resource] - counted[resource] - 12 * price <= 1e-9, (kind, resource)
     with pytest.raises(BadInput, match="2 cells of kind MYSTERY"):
         device.count({**cells, "MYSTERY": 2})
 
@@ -103,16 +99,12 @@ def test_what_makes_no_circuit_is_refused(tmp_path, body, message):
 
 
 def test_frame_registers_every_port():
+    ports = {"clk": ("input", [2]), "d": ("input", [3, 4]), "q": ("output", [5, "0"])}
+    register = {"type": "TRELLIS_FF", "connections": {"CLK": [2], "DI": [3], "CE": [4], "Q": [5]}}
     module = {
-        "ports": {
-            "clk": {"direction": "input", "bits": [2]},
-            "d": {"direction": "input", "bits": [3, 4]},
-            "q": {"direction": "output", "bits": [5, "0"]},
-        },
+        "ports": {name: {"direction": way, "bits": bits} for name, (way, bits) in ports.items()},
         "netnames": {},
-        "cells": {
-            "r": {"type": "TRELLIS_FF", "connections": {"CLK": [2], "DI": [3], "CE": [4], "Q": [5]}},
-        },
+        "cells": {"r": register},
     }
     frame, extra = fpga_route.framed(module, fpga_route.ECP5)
     assert extra == Frame(ports=5, registers=2 + 2 * 2, luts=2)
@@ -124,10 +116,8 @@ def test_frame_registers_every_port():
     driven = [register["Q"][0] for register in registers]
     assert {3, 4} <= set(driven) and len(set(driven)) == len(driven)
     assert {5, "0"} <= {register["DI"][0] for register in registers}
-    artix = {
-        **module,
-        "cells": {"r": {"type": "FDRE", "connections": {"C": [2], "D": [3], "CE": [4], "Q": [5]}}},
-    }
+    register = {"type": "FDRE", "connections": {"C": [2], "D": [3], "CE": [4], "Q": [5]}}
+    artix = {**module, "cells": {"r": register}}
     kinds = [cell["type"] for cell in fpga_route.framed(artix, fpga_route.ARTIX)[0]["cells"].values()]
     assert sorted(kind for kind in kinds if "BUF" in kind) == ["BUFG", "IBUF", "IBUF", "OBUF"]
 
@@ -162,11 +152,10 @@ def test_a_router_that_fails_says_why(tmp_path):
 
 
 def test_frequency_is_of_the_slowest_clock():
+    steps = (("clk-to-q", 0.5, "aa"), ("routing", 1.5, "ab"), ("logic", 0.25, "bb"), ("setup", 0.25, "bc"))
     path = [
-        {"type": "clk-to-q", "delay": 0.5, "from": {"cell": "a"}, "to": {"cell": "a"}},
-        {"type": "routing", "delay": 1.5, "from": {"cell": "a"}, "to": {"cell": "b"}},
-        {"type": "logic", "delay": 0.25, "from": {"cell": "b"}, "to": {"cell": "b"}},
-        {"type": "setup", "delay": 0.25, "from": {"cell": "b"}, "to": {"cell": "c"}},
+        {"type": kind, "delay": delay, "from": {"cell": ends[0]}, "to": {"cell": ends[1]}}
+        for kind, delay, ends in steps
     ]
     clock = "posedge $glbnet$clk$TRELLIS_IO_IN"
     report = {

@@ -19,7 +19,8 @@ from modexlab.flow.description import Description
 from modexlab.flow.gates import activity, activity_file, engine, gates
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.functions import parse
-from modexlab.flow.netlist import netlist, yosys
+from modexlab.flow.layout.place import verilog
+from modexlab.flow.netlist import netlist
 from modexlab.flow.timing import nldm
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
@@ -249,20 +250,20 @@ def test_every_cell_in_the_simulator(built_zoo):
         check_zoo(shown, messages, expected, simulation.run(messages).responses)
 
 
-def as_in_verilator(nets, text, ports, requests, tmp_path, named=None, **statics):
+def as_in_verilator(nets, text, ports, requests, tmp_path, **statics):
     """Run requests in Verilator, with models of the cells, and in the simulator: the same answers and
     toggles. Return the answers, and how many nets moved.
     """
     waves = tmp_path / "waves.vcd"
-    verilog = cell_models.models(LIBRARY, {cell.kind for cell in nets.cells.values()}) + text
-    with workload.TextSimulation(verilog, nets.name, ports, {}, Options(vcd=waves)) as simulation:
+    text = cell_models.models(LIBRARY, {cell.kind for cell in nets.cells.values()}) + text
+    with workload.TextSimulation(text, nets.name, ports, {}, Options(vcd=waves)) as simulation:
         by_verilator = simulation.run(requests, **statics)
     with simulated(nets, ports) as simulation:
         simulation.engine.window()
         by_gates = simulation.run(requests, **statics)
         counts = simulation.engine.counts()
     assert by_verilator == by_gates
-    return by_gates, compare(named or nets, counts, *vcd_toggles(waves, f"{nets.name}_under_test"))
+    return by_gates, compare(nets, counts, *vcd_toggles(waves, f"{nets.name}_under_test"))
 
 
 @pytest.mark.regress
@@ -651,23 +652,14 @@ def test_counts_are_verilators(tmp_path):
     """A multiplier of shift and subtract: Verilator counts the same toggles of every net."""
     unit = next(design for design in DESIGNS if design.name == "ssmm").at(8).multiplier()
     nets, ports = gates.netlist_of(unit)
-    text = translate_netlist(nets, tmp_path)
+    # Verilator does not show names such as _12_
+    names = [nets.nets[net] if net in nets.constants else f"net{net}" for net in range(len(nets.nets))]
+    aliases = nets.aliases | {name: net for net, name in enumerate(names)}
+    named = dataclasses.replace(nets, nets=names, aliases=aliases)
     rng = random.Random(2)
     requests = [(rng.randrange(251), rng.randrange(251)) for _ in range(60)]
-    named = dataclasses.replace(nets, aliases={f"net{index}": index for index in range(len(nets.nets))})
-    _, moved = as_in_verilator(nets, text, ports, requests, tmp_path, named, statics={"modulus": 251})
+    _, moved = as_in_verilator(named, verilog(named), ports, requests, tmp_path, statics={"modulus": 251})
     assert moved > 250
-
-
-def translate_netlist(nets, directory):
-    """The netlist as Verilog, by yosys; nets are named net0, net1 ..., as Verilator does not show names such
-    as _12_.
-    """
-    document = as_json(dataclasses.replace(nets, nets=[f"net{index}" for index in range(len(nets.nets))]))
-    (directory / "n.json").write_text(json.dumps(document))
-    script = f"read_liberty -lib {kit.find().lib}\nread_json n.json\nwrite_verilog -noattr -simple-lhs n.v\n"
-    yosys.run("write", script, directory)
-    return (directory / "n.v").read_text()
 
 
 # every design at 8 bits, the first of a multiplier at others; a divider without registers takes half an hour
