@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 
 from modexlab.eval.cli.main import main
 
-ENCRYPT = ("--base", "1119317562", "--exp", "65537", "--mod", "2603398711")
-DECRYPT = ("--base", "1460365373", "--exp", "977851481", "--mod", "2603398711")
+ENCRYPT = "--base 1119317562 --exp 65537 --mod 2603398711"
+DECRYPT = "--base 1460365373 --exp 977851481 --mod 2603398711"
 
 
 @dataclass(frozen=True)
@@ -24,14 +25,14 @@ class Result:
 
 
 class Cli:
-    """`cli("show designs --json")` -> Result; the first argument is split at its spaces."""
+    """`cli("show designs --json")` -> Result; the first argument is split as by a shell."""
 
     def __init__(self, capsys):
         self._capsys = capsys
 
     def __call__(self, command="", *argv):
         self._capsys.readouterr()
-        code = main([*str(command).split(), *map(str, argv)])
+        code = main([*shlex.split(str(command)), *map(str, argv)])
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 

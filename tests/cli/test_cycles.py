@@ -17,12 +17,12 @@ def test_json(cli):
 
 @pytest.mark.parametrize(("operands", "most"), [(ENCRYPT, 100), (DECRYPT, 140)])
 def test_ours_beats_the_goal(cli, operands, most):
-    assert cli("run --level formula mont", *operands, "--json").json()["cycles"] <= most
+    assert cli(f"run --level formula mont {operands} --json").json()["cycles"] <= most
 
 
 @pytest.mark.parametrize(("operands", "published"), [(ENCRYPT, 162), (DECRYPT, 227)])
 def test_the_twin_is_near_the_published_machine(cli, operands, published):
-    assert cli("run --level formula mont-001", *operands, "--json").json()["cycles"] == pytest.approx(
+    assert cli(f"run --level formula mont-001 {operands} --json").json()["cycles"] == pytest.approx(
         published, rel=0.05
     )
 
@@ -38,13 +38,13 @@ def test_the_default_width_is_that_of_run(cli):
     assert cli("run --level formula mont").out.startswith("mont, 32 bits, ")
     assert cli("run --level formula mont").out == cli("run --level formula mont --nbits 32").out
     for mod in (7, 2**33 + 1):
-        operands = ("--base", 5, "--exp", 3, "--mod", mod)
-        ran = cli("run mont", *operands, "--level", "fl", "--json").json()
-        assert cli("run --level formula mont", *operands, "--json").json()["nbits"] == ran["nbits"]
+        operands = f"--base 5 --exp 3 --mod {mod}"
+        ran = cli(f"run mont {operands} --level fl --json").json()
+        assert cli(f"run --level formula mont {operands} --json").json()["nbits"] == ran["nbits"]
 
 
 def test_text(cli):
-    assert cli("run --level formula mont", *ENCRYPT).out.startswith("mont, 32 bits, exponent of 17 bits: ")
+    assert cli(f"run --level formula mont {ENCRYPT}").out.startswith("mont, 32 bits, exponent of 17 bits: ")
 
 
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
@@ -53,10 +53,10 @@ def test_all_designs_and_widths(cli, design, nbits):
     try:
         catalogue.find(design).at(nbits)
     except BadInput as error:  # a tree has a largest width
-        assert cli.fails("run --level formula", design, "--nbits", nbits) == str(error)
+        assert cli.fails(f"run --level formula {design} --nbits {nbits}") == str(error)
         assert nbits >= 1024
         return
-    report = cli("run --level formula", design, "--nbits", nbits, "--json").json()
+    report = cli(f"run --level formula {design} --nbits {nbits} --json").json()
     assert report["cycles"] > 0
 
 
@@ -67,7 +67,7 @@ def test_a_fixed_modulus_is_the_default(cli):
 
 def test_constant_time_machines_do_not_look_at_the_exponent(cli):
     def cycles(exp):
-        return cli("run --level formula mont-ct --nbits 64 --exp", exp, "--json").json()["cycles"]
+        return cli(f"run --level formula mont-ct --nbits 64 --exp {exp} --json").json()["cycles"]
 
     assert cycles(2**63) == cycles(2**64 - 1) == cycles(2**63 + 12345)
 
@@ -75,16 +75,16 @@ def test_constant_time_machines_do_not_look_at_the_exponent(cli):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["mont", "--nbits", -8], "a width of -8 bits is out of range; give 8 to 4096"),
-        (["mont", "--nbits", 4097], "out of range"),
-        (["mont", "--nbits", 32, "--mod", 8], "even"),
-        (["mont", "--nbits", 32, "--exp", 2**40], "does not fit in 32 bits; give --nbits 64 or more"),
-        (["mont", "--nbits", 64, "--set", "steps_per_stage=5"], "does not divide the width of 64 bits"),
-        (["monty", "--nbits", 32], "did you mean 'mont'?"),
+        (f"mont --nbits {-8}", "a width of -8 bits is out of range; give 8 to 4096"),
+        ("mont --nbits 4097", "out of range"),
+        ("mont --nbits 32 --mod 8", "even"),
+        (f"mont --nbits 32 --exp {2**40}", "does not fit in 32 bits; give --nbits 64 or more"),
+        ("mont --nbits 64 --set steps_per_stage=5", "does not divide the width of 64 bits"),
+        ("monty --nbits 32", "did you mean 'mont'?"),
     ],
 )
 def test_refusals(cli, argv, message):
-    assert message in cli.fails("run --level formula", *argv)
+    assert message in cli.fails(f"run --level formula {argv}")
 
 
 def test_an_exponent_that_is_drawn_is_told(cli):
@@ -111,28 +111,25 @@ def test_products_are_counted(cli):
         ("systolic-002", 65537, 36, 11),
         ("ssmm", 65537, 17, None),
     ):
-        report = cli("run --level formula", design, "--nbits", 32, "--exp", exp, "--json").json()
+        report = cli(f"run --level formula {design} --nbits 32 --exp {exp} --json").json()
         assert report["products"] == products, design
         if cycles or design == "ssmm":
             assert report["product_cycles"] == cycles, design
 
 
-KEYED = ("--set", "schedule=fixed-window", "--set", "crt=true", "--set", "fit=modulus")
+RUN = "run --level formula mont --nbits"
+KEYED = "--set schedule=fixed-window --set crt=true --set fit=modulus"
 
 
 def test_a_machine_with_a_key(cli):
     """CRT on products that follow the modulus takes about half; the private operation is meant wherever
     nothing is said.
     """
-    named = cli("run --level formula mont --nbits 1024", *KEYED, "--workload", "decrypt", "--json").json()
-    whole = cli("run --level formula mont --nbits 1024", *KEYED[:2], "--workload", "decrypt", "--json").json()
+    named = cli(f"{RUN} 1024 {KEYED} --workload decrypt --json").json()
+    whole = cli(f"{RUN} 1024 --set schedule=fixed-window --workload decrypt --json").json()
     assert 0.5 < named["cycles"] / whole["cycles"] < 0.55
     assert named["products"] > whole["products"] and named["product_cycles"] is None
-    unnamed = cli("run --level formula mont --nbits 1024", *KEYED, "--json").json()
+    unnamed = cli(f"{RUN} 1024 {KEYED} --json").json()
     assert (unnamed["cycles"], unnamed["products"]) == (named["cycles"], named["products"])
-    assert "--exp: with crt, blind or verify" in cli.fails(
-        "run --level formula mont --nbits 64", *KEYED, "--exp", 3
-    )
-    assert "give workload decrypt" in cli.fails(
-        "run --level formula mont --nbits 64", *KEYED, "--workload", "encrypt"
-    )
+    assert "--exp: with crt, blind or verify" in cli.fails(f"{RUN} 64 {KEYED} --exp 3")
+    assert "give workload decrypt" in cli.fails(f"{RUN} 64 {KEYED} --workload encrypt")

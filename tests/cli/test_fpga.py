@@ -6,11 +6,11 @@ import pytest
 from modexlab.flow.fpga import fpga_route
 
 ADDER = "module adder(input logic [7:0] a, b, output logic [7:0] s);\n  assign s = a + b;\nendmodule\n"
-SMALL = ("naive", "--nbits", 8, "--device", "ecp5", "--pnr")
+SMALL = "asic --fpga naive --nbits 8 --device ecp5 --pnr"
 
 
 def test_small_machine_is_routed_and_kept(cli, monkeypatch):
-    report = cli(*("asic --fpga", *SMALL), "--json").json()
+    report = cli(f"{SMALL} --json").json()
     assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")
     (found,) = report["devices"].values()
     assert found["family"] == "ECP5" and found["fits"]
@@ -26,7 +26,7 @@ def test_small_machine_is_routed_and_kept(cli, monkeypatch):
     assert found["luts"] + pnr["frame"]["luts"] <= used["TRELLIS_COMB"]["used"]
 
     monkeypatch.delattr(fpga_route, "_run")  # the figures of the first time are shown
-    again = cli("asic --fpga", *SMALL)
+    again = cli(SMALL)
     assert again.code == 0
     for text in (
         "naive, 8 bits, stream (module naive_8)",
@@ -39,8 +39,8 @@ def test_small_machine_is_routed_and_kept(cli, monkeypatch):
 
 def test_verilog_from_elsewhere(cli, tmp_path):
     (tmp_path / "adder.sv").write_text(ADDER)
-    files = ("--verilog", tmp_path / "adder.sv", "--top", "adder")
-    report = cli("asic --fpga", *files, "--device", "ecp5", "cyclone-v", "--json").json()
+    files = f"--verilog {tmp_path}/adder.sv --top adder"
+    report = cli(f"asic --fpga {files} --device ecp5 cyclone-v --json").json()
     assert list(report["devices"]) == ["ecp5", "cyclone-v"]
     assert report["devices"]["ecp5"]["luts"] == 8 and report["devices"]["cyclone-v"]["alms"] == 4
     assert report["nbits"] is None
@@ -51,16 +51,16 @@ def test_mistakes_are_one_line(cli, tmp_path):
     there = tmp_path / "adder.sv"
     assert "neither a design nor Verilog" in cli.fails("asic --fpga")
     assert "--top is for Verilog from elsewhere" in cli.fails("asic --fpga mont --top x")
-    assert "--verilog without --top" in cli.fails("asic --fpga --verilog", there)
-    assert "DESIGN with --verilog" in cli.fails("asic --fpga mont --verilog", there, "--top", "adder")
-    assert "there is no file" in cli.fails("asic --fpga --verilog", tmp_path / "no.sv", "--top", "adder")
+    assert "--verilog without --top" in cli.fails(f"asic --fpga --verilog {there}")
+    assert "DESIGN with --verilog" in cli.fails(f"asic --fpga mont --verilog {there} --top adder")
+    assert "there is no file" in cli.fails(f"asic --fpga --verilog {tmp_path}/no.sv --top adder")
     assert "unknown device 'virtex-9': " in cli.fails("asic --fpga mont --device virtex-9")
     assert "out of range" in cli.fails("asic --fpga mont --nbits 5")
     # what a tool says may come after lines of progress
     for arguments, message in (
-        (("--verilog", there, "--top", "other"), "'other' is not a valid top-level module"),
-        (("mont", "--nbits", "8", "--device", "cyclone-v", "--pnr"), "there is no open tool for it"),
+        (f"--verilog {there} --top other", "'other' is not a valid top-level module"),
+        ("mont --nbits 8 --device cyclone-v --pnr", "there is no open tool for it"),
     ):
-        result = cli("asic --fpga", *arguments)
+        result = cli(f"asic --fpga {arguments}")
         assert result.code == 2 and result.out == ""
         assert message in result.err.splitlines()[-1]

@@ -26,31 +26,32 @@ from ..command_line import ENCRYPT
 FOREIGN = ROOT / "tests" / "foreign"
 # A command of each name before 1.0, with its arguments as they were; what goes before them today is in OLD.
 NAMES = {
-    "designs": ("mont", "--json"),
-    "design new": (),
-    "design wrapper": (FOREIGN / "start_done.toml", "--nbits", 16),
-    "design keys": (),
-    "design check": (FOREIGN / "start_done.toml", "--nbits", 16, "--json"),
-    "design": ("--help",),
-    "new": ("gcd", "--field", "a:16", "--result", "g:16", "-o", FOREIGN),
-    "cycles": ("mont", "--nbits", 64, "--exp", 5, "--json"),
-    "program": ("mont", "--json"),
-    "programs": ("--nbits", 32, "--json"),
-    "systems": ("--system", "proc-naive", "--set", "nstages=2"),
-    "soc": ("mont", "--nbits", 5),
-    "package": ("naive", "-o", ""),
-    "figures": ("mont", "--space", "course"),
-    "fpga": ("mont", "--nbits", 5),
-    "leak": ("mont", "--nbits", 5),
-    "faults": ("mont", "--nbits", 5),
-    "explore": ("--list",),
-    "reproduce": ("none",),
-    "papers": ("003", "--errata"),
-    "pseudo": ("0xb5c3", "--w", 4, "--json"),
-    "draw": ("--modulus", "2^8+85", "--follow", 7, 3),
-    "completion": ("bash",),
+    "designs": "mont --json",
+    "design new": "",
+    "design wrapper": f"{FOREIGN}/start_done.toml --nbits 16",
+    "design keys": "",
+    "design check": f"{FOREIGN}/start_done.toml --nbits 16 --json",
+    "design": "--help",
+    "new": f"gcd --field a:16 --result g:16 -o {FOREIGN}",
+    "cycles": "mont --nbits 64 --exp 5 --json",
+    "program": "mont --json",
+    "programs": "--nbits 32 --json",
+    "systems": "--system proc-naive --set nstages=2",
+    "soc": "mont --nbits 5",
+    "package": "naive -o ''",
+    "figures": "mont --space course",
+    "fpga": "mont --nbits 5",
+    "leak": "mont --nbits 5",
+    "faults": "mont --nbits 5",
+    "explore": "--list",
+    "reproduce": "none",
+    "papers": "003 --errata",
+    "pseudo": "0xb5c3 --w 4 --json",
+    "draw": "--modulus 2^8+85 --follow 7 3",
+    "completion": "bash",
 }
 SAME = ("run", "verilog", "check", "proc", "asic", "prove", "compare", "report", "ledger")
+LONG = "x" * 5000
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli.main"]
 
 
@@ -67,7 +68,7 @@ def test_help(cli):
 
 @pytest.mark.parametrize("form", ROUTES)
 def test_help_of_commands_has_examples(cli, form):
-    result = cli(*form.split(), "--help")
+    result = cli(f"{form} --help")
     assert (result.code, result.err) == (0, "")
     assert f"usage: modexlab {form} " in " ".join(result.out.split())
     name, *selector = form.split()
@@ -80,7 +81,7 @@ def test_help_of_commands_has_examples(cli, form):
 @pytest.mark.parametrize("command", ["new", "attack"])
 def test_command_with_forms_alone(cli, command):
     """Its help lists the forms, and it asks for one of them."""
-    result = cli(command, "--help")
+    result = cli(f"{command} --help")
     assert result.code == 0
     assert all(f"\n  {form} " in result.out for form in forms(command))
     assert f"give one of {', '.join(words(command))}" in cli.fails(command).lower()
@@ -101,7 +102,7 @@ def test_all_names_before_fourteen_commands_have_a_row():
 @pytest.mark.parametrize("old", NAMES)
 def test_old_names_do_the_same(cli, old):
     """With a note on stderr."""
-    before, now = cli(*old.split(), *NAMES[old]), cli(*OLD[old].split(), *NAMES[old])
+    before, now = (cli(f"{name} {NAMES[old]}") for name in (old, OLD[old]))
     note, _, rest = before.err.partition("\n")
     assert note == f"modexlab: note: `{old}` is now `{OLD[old]}`; the old name works until 1.0"
     assert (before.code, before.out, rest) == (now.code, now.out, now.err)
@@ -110,12 +111,12 @@ def test_old_names_do_the_same(cli, old):
 @pytest.mark.parametrize(
     "argv",
     [
-        ["run", "mont", "--nbits", "64", "--level", "formula", "--exp", "5"],
-        ["run", "--level=formula", "mont", "--nbits", "64", "--exp", "5"],
+        "run mont --nbits 64 --level formula --exp 5",
+        "run --level=formula mont --nbits 64 --exp 5",
     ],
 )
 def test_place_of_an_option_that_names_a_form(cli, argv):
-    assert cli(*argv) == cli("run --level formula mont --nbits 64 --exp 5")
+    assert cli(f"{argv}") == cli("run --level formula mont --nbits 64 --exp 5")
 
 
 def test_form_is_an_operand_behind_two_hyphens(cli):
@@ -164,14 +165,14 @@ def test_unknown_command(cli):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--colour", "run"], "unrecognized arguments: --colour; see `modexlab --help`"),
-        (["run", "mont", "--colour"], "unrecognized arguments: --colour; see `modexlab run --help`"),
+        ("--colour run", "unrecognized arguments: --colour; see `modexlab --help`"),
+        ("run mont --colour", "unrecognized arguments: --colour; see `modexlab run --help`"),
         (
-            ["run", "mont", "--bits=32"],
+            "run mont --bits=32",
             "unrecognized arguments: --bits=32 (did you mean --nbits?); see `modexlab run --help`",
         ),
         (
-            ["compare", "cores", "--nbits", "32", "64"],
+            "compare cores --nbits 32 64",
             "unrecognized arguments: 64 (repeat the option: --nbits 32 --nbits 64); "
             "see `modexlab compare --help`",
         ),
@@ -179,7 +180,7 @@ def test_unknown_command(cli):
 )
 def test_unknown_option(cli, argv, message):
     """The help that is named is that of the command."""
-    assert cli.fails(*argv) == message
+    assert cli.fails(argv) == message
 
 
 def test_exit_codes_of_the_program():
@@ -234,7 +235,7 @@ def test_a_system_that_refuses_is_one_line(cli, monkeypatch):
         raise PermissionError(13, "Permission denied", "/cache/of/others")
 
     monkeypatch.setattr(Session, "operate", refused)
-    message = cli.fails("run mont", *ENCRYPT, "--level", "fl")
+    message = cli.fails(f"run mont {ENCRYPT} --level fl")
     assert message.startswith("/cache/of/others: Permission denied; ")
 
 
@@ -244,7 +245,7 @@ def test_a_system_that_refuses_is_one_line(cli, monkeypatch):
 @pytest.mark.parametrize("text", ["1_0", "+5", "\u0663", "0x", "0x1_0", "0b11", "1e3", "", "seven"])
 def test_what_is_no_number(cli, text):
     assert "is not a number; write it in decimal, or as 0x..." in cli.fails(
-        "run mont --base", text, "--exp", 3, "--mod", 7
+        f"run mont --base '{text}' --exp 3 --mod 7"
     )
 
 
@@ -261,7 +262,7 @@ def test_what_is_no_number(cli, text):
     ],
 )
 def test_long_numbers_are_not_echoed(cli, text, message):
-    said = cli.fails("run mont", f"--base={text}", "--exp", 3, "--mod", 7)
+    said = cli.fails(f"run mont --base={text} --exp 3 --mod 7")
     assert message in said
     assert len(said) < 250
 
@@ -269,23 +270,22 @@ def test_long_numbers_are_not_echoed(cli, text, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (["nstages=1", "nstages=1"], "--set nstages is given twice; give it once"),
-        (["nstages=1_0"], "nstages = 1_0 is not possible: '1_0' is not a number"),
-        (["nstages=0"], "nstages = 0 is not possible; give 1 or more"),
-        (["nstages"], "--set nstages: write PARAM=VALUE"),
-        (["forward=" + "x" * 5000], "give one of false, true"),
-        (["x" * 5000 + "=1"], "unknown parameter of mont"),
+        ("--set nstages=1 --set nstages=1", "--set nstages is given twice; give it once"),
+        ("--set nstages=1_0", "nstages = 1_0 is not possible: '1_0' is not a number"),
+        ("--set nstages=0", "nstages = 0 is not possible; give 1 or more"),
+        ("--set nstages", "--set nstages: write PARAM=VALUE"),
+        (f"--set forward={LONG}", "give one of false, true"),
+        (f"--set {LONG}=1", "unknown parameter of mont"),
     ],
 )
 def test_bad_settings(cli, settings, message):
-    given = [part for setting in settings for part in ("--set", setting)]
-    said = cli.fails("run --level formula mont --nbits 32", *given)
+    said = cli.fails(f"run --level formula mont --nbits 32 {settings}")
     assert message in said
     assert len(said) < 300
 
 
 def test_a_width_of_many_digits_is_shortened(cli):
-    said = cli.fails("run --level formula mont --exp 3 --nbits", 10**23)
+    said = cli.fails(f"run --level formula mont --exp 3 --nbits {10**23}")
     assert said == "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096"
 
 
@@ -293,33 +293,32 @@ def test_a_width_of_many_digits_is_shortened(cli):
 @pytest.mark.parametrize(
     "command",
     [
-        ["run", "--level", "formula"],
-        ["verilog"],
-        ["run", *ENCRYPT],
-        ["asic", "--crosscheck"],
-        ["show", "--costs"],
+        "run mont --level formula",
+        "verilog mont",
+        f"run mont {ENCRYPT}",
+        "asic mont --crosscheck",
+        "show mont --costs",
     ],
 )
 def test_one_range_of_widths(cli, command, nbits):
-    name, *rest = command
-    said = cli.fails(name, "mont", *rest, "--nbits", nbits)
+    said = cli.fails(f"{command} --nbits {nbits}")
     assert said == f"a width of {nbits} bits is out of range; give 8 to 4096"
 
 
 @pytest.mark.parametrize(
     "argv",
     [
-        ["run", "mont", "--encrypt", 5, "--key", "/dev/zero"],
-        ["show", "--multiples", "--key", "/dev/zero"],
-        ["check", "/dev/zero"],
-        ["sweep", "/dev/zero"],
-        ["asic", "--crosscheck", "--space", "/dev/zero"],
-        ["check", "--manifest", "/dev/zero"],
-        ["run", "--level", "formula", "--design", "/dev/zero"],
+        "run mont --encrypt 5 --key /dev/zero",
+        "show --multiples --key /dev/zero",
+        "check /dev/zero",
+        "sweep /dev/zero",
+        "asic --crosscheck --space /dev/zero",
+        "check --manifest /dev/zero",
+        "run --level formula --design /dev/zero",
     ],
 )
 def test_input_without_an_end_is_refused(cli, argv):
-    assert "/dev/zero" in cli.fails(*argv)
+    assert "/dev/zero" in cli.fails(argv)
 
 
 def test_interrupt_is_quiet(cli, monkeypatch):
@@ -327,7 +326,7 @@ def test_interrupt_is_quiet(cli, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Session, "operate", interrupted)
-    result = cli("run mont", *ENCRYPT, "--level", "fl")
+    result = cli(f"run mont {ENCRYPT} --level fl")
     assert (result.code, result.out, result.err) == (130, "", "")
 
 
@@ -337,7 +336,8 @@ def test_interrupt_by_signal():
         *MODEXLAB,
         "run",
         "naive-001",
-        *ENCRYPT[:2],
+        "--base",
+        "1119317562",
         "--exp",
         str(2**255 - 1),
         "--mod",
@@ -361,7 +361,7 @@ def test_an_error_of_ours_in_the_middle_is_exit_1(cli, monkeypatch):
         raise SimulationTimeout("transaction 0 of 1 accepted, but not answered")
 
     monkeypatch.setattr(Session, "operate", hangs)
-    result = cli("run mont", *ENCRYPT, "--level", "fl")
+    result = cli(f"run mont {ENCRYPT} --level fl")
     assert result.code == 1
     assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
 
@@ -372,7 +372,7 @@ def test_a_bug_is_not_hidden(monkeypatch):
 
     monkeypatch.setattr(Session, "operate", broken)
     with pytest.raises(RuntimeError, match="a bug"):
-        cli.main(["run", "mont", *ENCRYPT, "--level", "fl"])
+        cli.main(["run", "mont", *ENCRYPT.split(), "--level", "fl"])
 
 
 # ---- completion
@@ -380,7 +380,7 @@ def test_a_bug_is_not_hidden(monkeypatch):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_has_commands_options_and_designs(cli, shell):
-    script = cli("--completion", shell).out
+    script = cli(f"--completion {shell}").out
     for word in (*SUMMARIES, "native", "nbits"):
         assert word in script
     for design in catalogue.designs():
@@ -485,6 +485,6 @@ def test_exceptions_exist():
 def test_old_spellings_work(cli):
     """--design of an accelerator, names by --accelerator, and systems by --system."""
     example = ROOT / "eval" / "examples" / "gcd"
-    command = ("run --field a=12 --field b=18 --level fl --json",)
-    assert cli(*command, "--design", example) == cli(*command, "--accelerator", example)
+    command = "run --field a=12 --field b=18 --level fl --json"
+    assert cli(f"{command} --design {example}") == cli(f"{command} --accelerator {example}")
     assert cli.fails("proc systems --system nix") == cli.fails("proc systems nix")

@@ -15,7 +15,7 @@ def test_list(cli):
 def test_every_table_is_printed(cli, number):
     """All cells of a row, in order; a star at those, and only those, that are wrong."""
     for table in paper(number).tables:
-        out = cli("show papers", number, "--table", table.number).out
+        out = cli(f"show papers {number} --table {table.number}").out
         lines = out.splitlines()
         assert table.caption in lines[0] and table.source in lines[1]
         for name, cells in table.rows.items():
@@ -70,14 +70,14 @@ def test_json(cli):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["005"], "unknown paper '005'"),
-        (["001", "--table", "7"], "unknown table of paper 001 '7'"),
-        (["--table", "1"], "of which paper"),
-        (["001", "--table", "1", "--errata"], "drop one of them"),
+        ("005", "unknown paper '005'"),
+        ("001 --table 7", "unknown table of paper 001 '7'"),
+        ("--table 1", "of which paper"),
+        ("001 --table 1 --errata", "drop one of them"),
     ],
 )
 def test_refused(cli, argv, message):
-    assert message in cli.fails("show papers", *argv)
+    assert message in cli.fails(f"show papers {argv}")
 
 
 def test_bibtex(cli):

@@ -64,16 +64,16 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
         return (registry.Proof(check, Outcome(UNDECIDED, "not found")) for check in found)
 
     monkeypatch.setattr(registry, "prove", undecided)
-    command = ("prove", "proc", "--check", "reg", "ill")
-    told = cli(*command)
+    command = "prove proc --check reg ill"
+    told = cli(command)
     assert told.code == 1
     assert told.err.count("is undecided now") == told.err.count("proc reg: was proved, is undecided now") == 1
-    assert cli(*command, "--record").code == 0
+    assert cli(f"{command} --record").code == 0
     assert reference.recorded() == dict.fromkeys([("proc", 32, "ill"), ("proc", 32, "reg")], UNDECIDED)
-    assert cli(*command).code == 0
+    assert cli(command).code == 0
     line["check"] = "insn of old"
     reference.FILE.write_text(json.dumps(line) + "\n")
-    assert cli(*command).code == 0
+    assert cli(command).code == 0
     told = cli("prove proc")
     assert told.code == 1 and "proc insn of old: is recorded, but no longer exists" in told.err
 
@@ -126,8 +126,8 @@ def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
             yield proof
 
     monkeypatch.setattr("modexlab.eval.assurance.proof.registry.prove", broken_off)
-    command = ("prove", "all", "--check", "CondSub", "DivStep")
-    told = cli(*command)
+    command = "prove all --check CondSub DivStep"
+    told = cli(command)
     assert told.code == 130
     assert "interrupted: 1 of " in told.err and "the same command goes on from there" in told.err
     asked = []
@@ -135,7 +135,7 @@ def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
         "modexlab.eval.assurance.proof.registry.prove",
         lambda found, *more: own(asked.extend(found) or found, *more),
     )
-    total = len(cli(*command, "--json").json())
+    total = len(cli(f"{command} --json").json())
     assert len(asked) == total - 1 > 1
 
 
@@ -143,20 +143,20 @@ def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
     ("arguments", "message"),
     [
         (
-            ("mont", "--check", "Divider"),
+            "mont --check Divider",
             "give one of units, protocol, axi4lite, time, refusal, zeroise, netlist, placed",
         ),
-        (("mont", "--check", "time", "--mutants"), "faults are planted in units alone"),
-        (("mont", "--timeout", 0), "0 is too few"),
-        (("all", "--crt"), "all with settings of one design"),
-        (("mont", "--record"), "give all or proc"),
-        (("all", "--check", "Divider"), "no design has such a check"),
-        (("proc", "--check", "CondSub"), "proc has no such check; give one of insn, ill, pc_fwd"),
-        (("proc", "--crt"), "the processor is proved as it is by default"),
+        ("mont --check time --mutants", "faults are planted in units alone"),
+        ("mont --timeout 0", "0 is too few"),
+        ("all --crt", "all with settings of one design"),
+        ("mont --record", "give all or proc"),
+        ("all --check Divider", "no design has such a check"),
+        ("proc --check CondSub", "proc has no such check; give one of insn, ill, pc_fwd"),
+        ("proc --crt", "the processor is proved as it is by default"),
     ],
 )
 def test_refused(cli, three, arguments, message):
-    told = cli("prove", *arguments)
+    told = cli(f"prove {arguments}")
     assert told.code == 2 and message in told.err
 
 

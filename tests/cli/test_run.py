@@ -17,7 +17,7 @@ from tests.paths import DATA
 
 from ..command_line import ENCRYPT
 
-KEY = DATA / "rsa512.pem"
+KEY, PUBLIC, VECTORS = (DATA / name for name in ("rsa512.pem", "rsa512_public.pem", "bn_small.txt"))
 
 
 # one design of each multiplier, three of them in `make test`; test_machines.py has them all
@@ -39,10 +39,10 @@ KEY = DATA / "rsa512.pem"
 )
 def test_levels_agree(cli, design, workload):
     base, exp, mod = workload.on(catalogue.find(design).at(32).modulus).operands
-    operands = ("--base", base, "--exp", exp, "--mod", mod)
-    fl = cli("run", design, *operands, "--level", "fl", "--json").json()
-    cl = cli("run", design, *operands, "--level", "cl", "--json").json()
-    rtl = cli("run", design, *operands, "--json").json()
+    operands = f"--base {base} --exp {exp} --mod {mod}"
+    fl = cli(f"run {design} {operands} --level fl --json").json()
+    cl = cli(f"run {design} {operands} --level cl --json").json()
+    rtl = cli(f"run {design} {operands} --json").json()
     golden = pow(base, exp, mod)
     for report in (fl, cl, rtl):
         assert report["design"] == design
@@ -52,13 +52,13 @@ def test_levels_agree(cli, design, workload):
     assert (fl["level"], fl["stage"], fl["cycles"]) == ("fl", None, None)
     assert (cl["level"], cl["stage"]) == ("cl", "python")
     assert (rtl["level"], rtl["stage"]) == ("rtl", "native")
-    formula = cli("run --level formula", design, *operands, "--json").json()["cycles"]
+    formula = cli(f"run --level formula {design} {operands} --json").json()["cycles"]
     assert cl["cycles"] == rtl["cycles"] == formula
 
 
 @pytest.mark.parametrize("stage", ["python", "verilog", "native"])
 def test_stages_agree(cli, stage):
-    report = cli("run mont --base 3 --exp 5 --mod 7 --stage", stage, "--json").json()
+    report = cli(f"run mont --base 3 --exp 5 --mod 7 --stage {stage} --json").json()
     formula = cli("run --level formula mont --base 3 --exp 5 --mod 7 --json").json()
     assert (report["stage"], report["result"]) == (stage, 5)
     assert report["cycles"] == formula["cycles"]
@@ -76,23 +76,21 @@ def test_text(cli):
 @pytest.mark.parametrize(("mod", "nbits"), [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
 def test_default_width(cli, mod, nbits):
     assert width_for(mod) == nbits
-    report = cli("run mont --base 2 --exp 3 --mod", mod, "--level", "fl", "--json").json()
+    report = cli(f"run mont --base 2 --exp 3 --mod {mod} --level fl --json").json()
     assert report["nbits"] == nbits
 
 
 def test_large_numbers_are_hexadecimal_text(cli):
     """Readers that hold numbers as doubles are exact up to 2^53 - 1."""
     below, above = 2**53 - 1, 2**53
-    report = cli("run naive --base", below, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json").json()
+    report = cli(f"run naive --base {below} --exp 1 --mod {2**54} --level fl --json").json()
     assert report["result"] == report["golden"] == below
-    report = cli("run naive --base", above, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json").json()
+    report = cli(f"run naive --base {above} --exp 1 --mod {2**54} --level fl --json").json()
     assert report["result"] == report["golden"] == hex(above)
 
 
 def test_settings(cli):
-    report = cli(
-        "run mont-001", *ENCRYPT, "--set", "nstages=2", "--set", "steps_per_stage=16", "--json"
-    ).json()
+    report = cli(f"run mont-001 {ENCRYPT} --set nstages=2 --set steps_per_stage=16 --json").json()
     assert report["ok"]
     assert report["params"]["nstages"] == 2
     assert report["cycles"] < 162
@@ -136,9 +134,9 @@ def test_registers(cli, design, nbits):
     levels.
     """
     words = -(-nbits // 32)
-    run = ("run", design, *ENCRYPT, "--nbits", nbits, "--json")
-    stream = cli(*run, "--level", "cl").json()
-    fl, cl, rtl = (cli(*run, "--interface", "xcel", "--level", level).json() for level in ("fl", "cl", "rtl"))
+    run = f"run {design} {ENCRYPT} --nbits {nbits} --json"
+    stream = cli(f"{run} --level cl").json()
+    fl, cl, rtl = (cli(f"{run} --interface xcel --level {level}").json() for level in ("fl", "cl", "rtl"))
     for report in (fl, cl, rtl):
         assert report["ok"] is True
         assert report["interface"] == "xcel"
@@ -170,13 +168,13 @@ def test_the_sequence_of_accesses():
 
 def test_encrypt_and_decrypt_with_a_key(cli):
     key = RSAKey.load(KEY)
-    report = cli("run mont --key", KEY, "--encrypt", 42, "--level", "fl", "--json").json()
+    report = cli(f"run mont --key {KEY} --encrypt 42 --level fl --json").json()
     cipher = report["result"]
     assert report["ok"]
     assert report["nbits"] == 512
     assert int(cipher, 16) == pow(42, key.e, key.n)
-    for how in ([], ["--crt"]):
-        report = cli("run mont --key", KEY, "--decrypt", cipher, *how, "--level", "fl", "--json").json()
+    for how in ("", "--crt"):
+        report = cli(f"run mont --key {KEY} --decrypt {cipher} {how} --level fl --json").json()
         assert report["result"] == 42
 
 
@@ -187,7 +185,7 @@ def test_key_on_native_rtl(cli):
     """
     key = RSAKey.load(KEY)
     cipher = pow(123456789, key.e, key.n)
-    report = cli("run mont-001 --key", KEY, "--decrypt", cipher, "--crt", "--json").json()
+    report = cli(f"run mont-001 --key {KEY} --decrypt {cipher} --crt --json").json()
     assert report["result"] == 123456789
     assert report["nbits"] == width_for(max(key.p, key.q)) < 512
     assert len(report["cycles_of_parts"]) == 2
@@ -195,8 +193,8 @@ def test_key_on_native_rtl(cli):
 
 
 def test_public_key_does_not_decrypt(cli):
-    assert "is public" in cli.fails("run mont --key", DATA / "rsa512_public.pem", "--decrypt", 5)
-    assert cli("run mont --key", DATA / "rsa512_public.pem", "--encrypt", 5, "--level", "fl").code == 0
+    assert "is public" in cli.fails(f"run mont --key {PUBLIC} --decrypt 5")
+    assert cli(f"run mont --key {PUBLIC} --encrypt 5 --level fl").code == 0
 
 
 # ---- traces and waveforms
@@ -212,10 +210,10 @@ def test_trace(cli):
 
 def test_the_help_explains_the_trace(cli):
     """Its examples are in the traces of the first lesson of README.md."""
-    lesson = ("run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace",)
+    lesson = "run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace"
     told = " ".join(cli("run --help").out.split())
-    assert "such as (5)" in told and "1: .       (5)" in cli(*lesson, "--level", "cl").out
-    assert "such as 2|* *|" in told and "3: .       |  2|* *|" in cli(*lesson).out
+    assert "such as (5)" in told and "1: .       (5)" in cli(f"{lesson} --level cl").out
+    assert "such as 2|* *|" in told and "3: .       |  2|* *|" in cli(f"{lesson}").out
     assert "`gtkwave mont.vcd`" in told
 
 
@@ -228,7 +226,7 @@ def test_trace_goes_to_stderr_beside_json(cli):
 @pytest.mark.parametrize("stage", ["python", "native"])
 def test_vcd(cli, tmp_path, stage):
     path = tmp_path / "waves.vcd"
-    assert cli("run mont --base 3 --exp 5 --mod 7 --stage", stage, "--vcd", path).code == 0
+    assert cli(f"run mont --base 3 --exp 5 --mod 7 --stage {stage} --vcd {path}").code == 0
     assert "$enddefinitions" in path.read_text()
 
 
@@ -238,71 +236,71 @@ def test_vcd(cli, tmp_path, stage):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["mnt", *ENCRYPT], "unknown design 'mnt': did you mean 'mont'?"),
-        (["mont", "--base", 3, "--exp", 5, "--mod", 8], "modulus 8 is even"),
-        (["mont", "--base", 3, "--exp", 5, "--mod", 0], "modulus is 0"),
-        (["mont", "--base", 9, "--exp", 5, "--mod", 7], "base 9 is not below the modulus 7"),
+        (f"mnt {ENCRYPT}", "unknown design 'mnt': did you mean 'mont'?"),
+        ("mont --base 3 --exp 5 --mod 8", "modulus 8 is even"),
+        ("mont --base 3 --exp 5 --mod 0", "modulus is 0"),
+        ("mont --base 9 --exp 5 --mod 7", "base 9 is not below the modulus 7"),
         (
-            ["mont", "--base", 3, "--exp", 2**40, "--mod", 7],
+            f"mont --base 3 --exp {2**40} --mod 7",
             "does not fit in 32 bits; give --nbits 64 or more",
         ),
-        (["mont", "--base", 3, "--exp", 5, "--mod", 2**40 + 1, "--nbits", 32], "does not fit in 32 bits"),
+        (f"mont --base 3 --exp 5 --mod {2**40 + 1} --nbits 32", "does not fit in 32 bits"),
         (
-            ["mont", "--base", 3, "--exp", 2**99, "--mod", 2**40 + 1, "--nbits", 32],
+            f"mont --base 3 --exp {2**99} --mod {2**40 + 1} --nbits 32",
             "does not fit in 32 bits; give --nbits 128 or more",
         ),
         (
-            ["mont-001", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 64],
+            f"mont-001 --key {KEY} --decrypt 5 --crt --nbits 64",
             "does not fit in 64 bits; give --nbits 288 or more",
         ),
         (
-            ["mont", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 64],
+            f"mont --key {KEY} --decrypt 5 --crt --nbits 64",
             "does not fit in 64 bits; give --nbits 512 or more",
         ),
         (
-            ["mont", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 512, "--level", "fl"],
+            f"mont --key {KEY} --decrypt 5 --crt --nbits 512 --level fl",
             "p of the key has 272 bits: this machine of 512 bits takes 256; give --nbits 544 or more",
         ),
-        (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 5000], "5000 bits is out of range"),
-        (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 0], "width of 0 bits is out of range"),
-        (["mont", "--base", 3, "--exp", 5], "no --mod; give --base, --exp and --mod"),
-        (["mont"], "no --base, --exp, --mod; give --base, --exp and --mod, or --key"),
-        (["mont", "--base", "3x", "--exp", 5, "--mod", 7], "'3x' is not a number; write it in decimal"),
-        (["mont", "--base", "-3", "--exp", 5, "--mod", 7], "-3 is negative"),
-        (["mont", *ENCRYPT, "--set", "nstage=4"], "did you mean 'nstages'?"),
-        (["mont", *ENCRYPT, "--set", "nstages"], "--set nstages: write PARAM=VALUE"),
-        (["mont", *ENCRYPT, "--set", "nstages=four"], "nstages = four is not possible"),
-        (["mont-001", *ENCRYPT, "--set", "nstages=3"], "nstages = 3 does not divide the width of 32 bits"),
-        (["mont", *ENCRYPT, "--level", "gates"], "argument --level"),
-        (["mont", *ENCRYPT, "--stage", "spice"], "unknown stage 'spice': there are python"),
-        (["mont", *ENCRYPT, "--level", "cl", "--stage", "native"], "the cycle level runs at stage python"),
-        (["mont", *ENCRYPT, "--level", "fl", "--stage", "native"], "the functional level has no stage"),
-        (["mont", *ENCRYPT, "--level", "fl", "--trace"], "the functional level has no clock to trace"),
-        (["mont", *ENCRYPT, "--vcd", "/nowhere/x.vcd"], "--vcd /nowhere/x.vcd: there is no such directory"),
-        (["mont", *ENCRYPT, "--vcd", ""], "--vcd '': this is not the name of a file"),
-        (["mont", *ENCRYPT, "--encrypt", 5], "--encrypt, --decrypt and --crt need a key"),
-        (["mont", *ENCRYPT, "--key", KEY, "--encrypt", 5], "--base, --exp, --mod beside --key"),
-        (["mont", "--key", KEY], "a key needs one of --encrypt M and --decrypt C"),
-        (["mont", "--key", KEY, "--encrypt", 5, "--decrypt", 5], "a key needs one of"),
+        ("mont --base 3 --exp 5 --mod 7 --nbits 5000", "5000 bits is out of range"),
+        ("mont --base 3 --exp 5 --mod 7 --nbits 0", "width of 0 bits is out of range"),
+        ("mont --base 3 --exp 5", "no --mod; give --base, --exp and --mod"),
+        ("mont", "no --base, --exp, --mod; give --base, --exp and --mod, or --key"),
+        ("mont --base 3x --exp 5 --mod 7", "'3x' is not a number; write it in decimal"),
+        ("mont --base -3 --exp 5 --mod 7", "-3 is negative"),
+        (f"mont {ENCRYPT} --set nstage=4", "did you mean 'nstages'?"),
+        (f"mont {ENCRYPT} --set nstages", "--set nstages: write PARAM=VALUE"),
+        (f"mont {ENCRYPT} --set nstages=four", "nstages = four is not possible"),
+        (f"mont-001 {ENCRYPT} --set nstages=3", "nstages = 3 does not divide the width of 32 bits"),
+        (f"mont {ENCRYPT} --level gates", "argument --level"),
+        (f"mont {ENCRYPT} --stage spice", "unknown stage 'spice': there are python"),
+        (f"mont {ENCRYPT} --level cl --stage native", "the cycle level runs at stage python"),
+        (f"mont {ENCRYPT} --level fl --stage native", "the functional level has no stage"),
+        (f"mont {ENCRYPT} --level fl --trace", "the functional level has no clock to trace"),
+        (f"mont {ENCRYPT} --vcd /nowhere/x.vcd", "--vcd /nowhere/x.vcd: there is no such directory"),
+        (f"mont {ENCRYPT} --vcd ''", "--vcd '': this is not the name of a file"),
+        (f"mont {ENCRYPT} --encrypt 5", "--encrypt, --decrypt and --crt need a key"),
+        (f"mont {ENCRYPT} --key {KEY} --encrypt 5", "--base, --exp, --mod beside --key"),
+        (f"mont --key {KEY}", "a key needs one of --encrypt M and --decrypt C"),
+        (f"mont --key {KEY} --encrypt 5 --decrypt 5", "a key needs one of"),
         (
-            ["mont", "--key", KEY, "--encrypt", 5, "--crt"],
+            f"mont --key {KEY} --encrypt 5 --crt",
             "are for a private key; add --key FILE and --decrypt C",
         ),
-        (["mont-001", "--key", KEY, "--encrypt", 5, "--crt"], "are for a private key; add --key FILE"),
-        (["mont", "--key", KEY, "--encrypt", 2**512], "is not in 0..n-1"),
-        (["mont", "--key", "/nowhere.pem", "--encrypt", 5], "key file /nowhere.pem: No such file"),
-        (["mont", "--key", DATA / "bn_small.txt", "--encrypt", 5], "bn_small.txt"),
-        (["mont", "--key", DATA / "rsa512_public.pem", "--decrypt", 5, "--crt"], "public"),
+        (f"mont-001 --key {KEY} --encrypt 5 --crt", "are for a private key; add --key FILE"),
+        (f"mont --key {KEY} --encrypt {2**512}", "is not in 0..n-1"),
+        ("mont --key /nowhere.pem --encrypt 5", "key file /nowhere.pem: No such file"),
+        (f"mont --key {VECTORS} --encrypt 5", "bn_small.txt"),
+        (f"mont --key {PUBLIC} --decrypt 5 --crt", "public"),
     ],
 )
 def test_refusals(cli, argv, message):
-    assert message in cli.fails("run", *argv)
+    assert message in cli.fails(f"run {argv}")
 
 
 def test_corrupt_key(cli, tmp_path):
     path = tmp_path / "half.pem"
     path.write_bytes(KEY.read_bytes()[:200])
-    assert str(path) in cli.fails("run mont --key", path, "--encrypt", 5)
+    assert str(path) in cli.fails(f"run mont --key {path} --encrypt 5")
 
 
 def test_key_that_is_not_rsa(cli, tmp_path):
@@ -313,4 +311,4 @@ def test_key_that_is_not_rsa(cli, tmp_path):
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
     )
-    assert "give an RSA key" in cli.fails("run mont --key", path, "--encrypt", 5)
+    assert "give an RSA key" in cli.fails(f"run mont --key {path} --encrypt 5")

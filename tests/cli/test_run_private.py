@@ -40,7 +40,7 @@ def written(folder, **changed):
 def test_a_key_of_openssl_natively(cli):
     """512 bits, whose longer prime wants a machine of 544."""
     key = RSAKey.load(PEM)
-    report = cli("run mont --key", PEM, "--decrypt", CIPHER, "--crt", "--blind", "--json").json()
+    report = cli(f"run mont --key {PEM} --decrypt {CIPHER} --crt --blind --json").json()
     assert report["ok"] is True and int(report["result"], 16) == pow(CIPHER, key.d, key.n)
     assert report["nbits"] == 544
     assert (report["stage"], report["status"], report["status_name"]) == ("native", 0, "OK")
@@ -50,7 +50,7 @@ def test_a_key_of_openssl_natively(cli):
     assert any("cmp" in line for line in report["program"])
 
 
-WAYS = (["--verify"], ["--crt"], ["--crt", "--blind"], ["--blind", "exponent"])
+WAYS = ("--verify", "--crt", "--crt --blind", "--blind exponent")
 DESIGNS = ("naive", "ssmm", "mont", "ssmm-ct")
 
 
@@ -64,11 +64,11 @@ DESIGNS = ("naive", "ssmm", "mont", "ssmm-ct")
     ],
 )
 def test_levels_agree(cli, key, design, how):
-    run = ("run", design, "--key", key, "--decrypt", CIPHER, *how, "--seed", 1, "--json")
-    fl, cl = (cli(*run, "--level", level).json() for level in ("fl", "cl"))
+    run = f"run {design} --key {key} --decrypt {CIPHER} {how} --seed 1 --json"
+    fl, cl = (cli(f"{run} --level {level}").json() for level in ("fl", "cl"))
     assert fl["ok"] and cl["ok"] and fl["cycles"] is None
     if design in ("mont", "ssmm"):  # the others' hardware is compared in tests/rtl
-        rtl = cli(*run).json()
+        rtl = cli(run).json()
         assert rtl["ok"] and rtl["cycles"] == cl["cycles"]
     # of a multiplier whose cycles its operands decide there is no formula
     assert cl["formula"] == (None if design == "ssmm" else cl["cycles"])
@@ -76,30 +76,30 @@ def test_levels_agree(cli, key, design, how):
 
 def test_a_seed_repeats_a_run(cli, key):
     """On a multiplier whose cycles follow the numbers, other numbers are seen in other cycles."""
-    run = ("run ssmm --key", key, "--decrypt", CIPHER, "--blind", "--level", "cl", "--json", "--seed")
-    first, again, other = (cli(*run, seed).json() for seed in (1, 1, 2))
+    run = f"run ssmm --key {key} --decrypt {CIPHER} --blind --level cl --json --seed"
+    first, again, other = (cli(f"{run} {seed}").json() for seed in (1, 1, 2))
     assert first == again
     assert first["result"] == other["result"] and first["cycles"] != other["cycles"]
 
 
 def test_cycles_of_a_steady_multiplier_tell_nothing(cli, key):
-    run = ("run mont --key", key, "--crt", "--blind", "--level", "cl", "--json")
+    run = f"run mont --key {key} --crt --blind --level cl --json"
     cycles = {
-        cli(*run, "--decrypt", cipher, "--seed", seed).json()["cycles"]
+        cli(f"{run} --decrypt {cipher} --seed {seed}").json()["cycles"]
         for cipher, seed in ((0, 1), (1, 1), (CIPHER, 2), (KEY.n - 1, 3))
     }
     assert len(cycles) == 1
 
 
 def test_text(cli, key):
-    out = cli("run mont --key", key, "--decrypt", CIPHER, "--crt", "--blind", "--level", "fl").out
+    out = cli(f"run mont --key {key} --decrypt {CIPHER} --crt --blind --level fl").out
     first, result, golden, *_ = out.splitlines()
     assert first == "mont, 64 bits (fl): fixed-window, CRT, message and exponent blinded, result checked"
     value = pow(CIPHER, KEY.d, KEY.n)
     assert result == f"{'result':<16}0x{value:x}" and golden == f"{'golden':<16}0x{value:x}  ok"
     length, command = re.findall(r"program +(\d+) words; `modexlab (.*)` prints them", out)[0]
-    assert f"\n{length} words; " in cli(*command.split()).out
-    out = cli("run mont --key", key, "--decrypt", CIPHER, "--blind", "message", "--level", "fl").out
+    assert f"\n{length} words; " in cli(command).out
+    out = cli(f"run mont --key {key} --decrypt {CIPHER} --blind message --level fl").out
     assert out.startswith("mont, 64 bits (fl): fixed-window, message blinded, result checked\n")
 
 
@@ -120,21 +120,21 @@ WRONG = {
 
 @pytest.mark.parametrize(
     "how",
-    [["--crt"], pytest.param(["--crt", "--blind"], marks=pytest.mark.regress)],
+    ["--crt", pytest.param("--crt --blind", marks=pytest.mark.regress)],
     ids=["crt", "crt and blinding"],
 )
 @pytest.mark.parametrize(("changed", "status"), WRONG.values(), ids=WRONG)
 def test_a_wrong_key_is_found_by_the_machine(cli, tmp_path, changed, status, how):
     path = written(tmp_path, **changed)
-    run = ("run mont --key", path, "--decrypt", CIPHER, *how, "--seed", 1)
-    assert f"key file {path} holds a wrong key" in cli.fails(*run)
+    run = f"run mont --key {path} --decrypt {CIPHER} {how} --seed 1"
+    assert f"key file {path} holds a wrong key" in cli.fails(f"{run}")
     for level in ("fl", "rtl"):
-        result = cli(*run, "--unchecked", "--level", level, "--json")
+        result = cli(f"{run} --unchecked --level {level} --json")
         report = result.json()
         assert (result.code, report["ok"], report["result"]) == (1, False, None)
         assert (report["status"], report["status_name"]) == (int(status), status.name)
         assert report["meaning"] == MEANING[status]
-    result = cli(*run, "--unchecked", "--level", "fl")
+    result = cli(f"{run} --unchecked --level fl")
     assert result.code == 1
     assert f"status          {int(status)} {status.name}: {MEANING[status]}\n" in result.out
     assert "result  " not in result.out
@@ -142,11 +142,11 @@ def test_a_wrong_key_is_found_by_the_machine(cli, tmp_path, changed, status, how
 
 def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
     path = written(tmp_path, d=KEY.d ^ 4)
-    run = ("run mont --key", path, "--decrypt", CIPHER, "--unchecked", "--level", "fl", "--json")
-    result = cli(*run, "--verify")
+    run = f"run mont --key {path} --decrypt {CIPHER} --unchecked --level fl --json"
+    result = cli(f"{run} --verify")
     assert (result.code, result.json()["status_name"], result.json()["result"]) == (1, "FAULT", None)
     # without the check the wrong result leaves: it is a power by that d all the same
-    unseen = cli(*run, "--blind", "message", "--set", "verify=false")
+    unseen = cli(f"{run} --blind message --set verify=false")
     assert unseen.json()["result"] != pow(CIPHER, KEY.d, KEY.n)
 
 
@@ -155,7 +155,7 @@ def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
 
 def test_twins_make_two_runs_of_half_the_width(cli):
     key = RSAKey.load(PEM)
-    report = cli("run mont-001 --key", PEM, "--decrypt", CIPHER, "--crt", "--level", "cl", "--json").json()
+    report = cli(f"run mont-001 --key {PEM} --decrypt {CIPHER} --crt --level cl --json").json()
     assert (report["operation"], report["nbits"]) == ("decrypt by CRT", 288)
     assert len(report["cycles_of_parts"]) == 2 and report["cycles"] == sum(report["cycles_of_parts"])
     assert int(report["result"], 16) == pow(CIPHER, key.d, key.n)
@@ -166,55 +166,33 @@ def test_twins_make_two_runs_of_half_the_width(cli):
     ("argv", "message"),
     [
         (
-            ["mont", "--key", PUBLIC, "--decrypt", 5, "--crt"],
+            f"mont --key {PUBLIC} --decrypt 5 --crt",
             f"the key in {PUBLIC} is public: give the private key",
         ),
-        (["mont", "--key", PEM, "--crt"], "are for a private key; add --key FILE and --decrypt C"),
+        (f"mont --key {PEM} --crt", "are for a private key; add --key FILE and --decrypt C"),
         (
-            ["mont", "--key", PEM, "--encrypt", 5, "--blind"],
+            f"mont --key {PEM} --encrypt 5 --blind",
             "are for a private key; add --key FILE and --decrypt C",
         ),
-        (["mont", "--decrypt", 5, "--verify"], "are for a private key; add --key FILE and --decrypt C"),
-        (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--crt"], "are for a private key"),
+        ("mont --decrypt 5 --verify", "are for a private key; add --key FILE and --decrypt C"),
+        ("mont --base 3 --exp 5 --mod 7 --crt", "are for a private key"),
         (
-            ["mont-001", "--key", PEM, "--decrypt", 5, "--blind"],
+            f"mont-001 --key {PEM} --decrypt 5 --blind",
             "mont-001 has a control of its own and no program",
         ),
-        (["mont-001", "--key", PEM, "--decrypt", 5, "--verify"], "it can neither blind nor check"),
-        (["mont", "--key", PEM, "--decrypt", 5, "--blind", "half"], "argument --blind"),
-        (["mont", "--key", PEM, "--decrypt", 5, "--crt", "--base", 3], "--base beside --key"),
-        (["mont", "--key", PEM, "--decrypt", 2**512, "--crt"], "is not in 0..n-1"),
+        (f"mont-001 --key {PEM} --decrypt 5 --verify", "it can neither blind nor check"),
+        (f"mont --key {PEM} --decrypt 5 --blind half", "argument --blind"),
+        (f"mont --key {PEM} --decrypt 5 --crt --base 3", "--base beside --key"),
+        (f"mont --key {PEM} --decrypt {2**512} --crt", "is not in 0..n-1"),
         (
-            [
-                "mont",
-                "--key",
-                PEM,
-                "--decrypt",
-                5,
-                "--crt",
-                "--nbits",
-                544,
-                "--set",
-                "schedule=left-to-right",
-            ],
+            f"mont --key {PEM} --decrypt 5 --crt --nbits 544 --set schedule=left-to-right",
             "shows the exponent; give fixed-window, always or ladder",
         ),
         (
-            [
-                "mont",
-                "--key",
-                PEM,
-                "--decrypt",
-                5,
-                "--verify",
-                "--set",
-                "schedule=ladder",
-                "--set",
-                "window=2",
-            ],
+            f"mont --key {PEM} --decrypt 5 --verify --set schedule=ladder --set window=2",
             "window = 2 with schedule = ladder, which has none",
         ),
     ],
 )
 def test_refusals(cli, argv, message):
-    assert message in cli.fails("run", *argv)
+    assert message in cli.fails(f"run {argv}")

@@ -42,14 +42,14 @@ def test_products_of_every_unit(name):
 
 @pytest.mark.parametrize("name", sorted(WITHOUT))
 def test_units_within_their_machine_are_refused(cli, name):
-    assert "take the whole machine" in cli.fails("asic --fpga", name, "--nbits", "64", "--interface", "unit")
+    assert "take the whole machine" in cli.fails(f"asic --fpga {name} --nbits 64 --interface unit")
 
 
 @pytest.mark.regress
 def test_on_an_fpga(cli):
     """Paper 002's array has a multiplier an element and two for the quotient."""
-    asked = ("asic --fpga systolic-002 --nbits 32 --device artix-7 --interface unit --json",)
-    report = cli(*asked).json()
+    asked = "asic --fpga systolic-002 --nbits 32 --device artix-7 --interface unit --json"
+    report = cli(f"{asked}").json()
     counts = report["devices"]["artix-7"]
     assert (report["interface"], report["top"]) == ("unit", "systolic_002_32_unit")
     assert counts["dsps"] == report["parameters"]["words"] + 2

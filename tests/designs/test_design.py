@@ -45,8 +45,8 @@ def test_one_object(planned):
 @pytest.mark.parametrize(
     "argv",
     [
-        ["run", "mont", *map(str, ENCRYPT), "--level", "fl"],
-        ["run", "mont", *map(str, ENCRYPT), "--level", "cl"],
+        ["run", "mont", *ENCRYPT.split(), "--level", "fl"],
+        ["run", "mont", *ENCRYPT.split(), "--level", "cl"],
         ["run", "--level", "formula", "mont", "--nbits", "64", "--workload", "decrypt"],
         ["verilog", "mont", "--nbits", "8"],
     ],
