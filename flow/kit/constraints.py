@@ -1,5 +1,4 @@
-"""What is asked of a netlist's timing: the clock and the surroundings, for every engine alike, and as an SDC
-file.
+"""Timing constraints: the clock and the environment of a netlist, for every engine and as an SDC file.
 
 Inputs come from flip-flops of the same clock through a driving cell, outputs go to such flip-flops and drive
 a load: both are the kit's (kit.toml, `Library.constraints`). The delay of those flip-flops is not counted off
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from ...fl.errors import BadInput
 
 SHORTEST_NS = 1e-3
-CLOCK_NS = 3.0  # where none is said
+CLOCK_NS = 3.0  # the default
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,16 @@ class Constraints:
     def clock_sdc(self) -> str:
         """The commands that make the clock; they may be given again with another period."""
         port = f" [get_ports {{{self.clock_port}}}]" if self.clock_port else ""
-        lines = [f"create_clock -name clk -period {self.clock_ns!r}{port}"]
-        if self.uncertainty_ns:
-            lines.append(f"set_clock_uncertainty -setup {self.uncertainty_ns!r} [get_clocks clk]")
-        if self.hold_uncertainty_ns:
-            lines.append(f"set_clock_uncertainty -hold {self.hold_uncertainty_ns!r} [get_clocks clk]")
+        text = f"create_clock -name clk -period {self.clock_ns!r}{port}\n"
+        for check, uncertainty in (("setup", self.uncertainty_ns), ("hold", self.hold_uncertainty_ns)):
+            if uncertainty:
+                text += f"set_clock_uncertainty -{check} {uncertainty!r} [get_clocks clk]\n"
         if not self.clock_port:
-            pass
-        elif self.propagated:
-            lines.append("set_propagated_clock [get_clocks clk]")
-            lines.append(f"set_input_transition {self.clock_slew_ns!r}{port}")
-        else:
-            lines.append(f"set_clock_transition {self.clock_slew_ns!r} [get_clocks clk]")
-        return "\n".join(lines) + "\n"
+            return text
+        if self.propagated:
+            text += "set_propagated_clock [get_clocks clk]\n"
+            return text + f"set_input_transition {self.clock_slew_ns!r}{port}\n"
+        return text + f"set_clock_transition {self.clock_slew_ns!r} [get_clocks clk]\n"
 
     @property
     def sdc(self) -> str:

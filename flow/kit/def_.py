@@ -5,8 +5,6 @@ DEF gives brackets, slashes and backslashes a meaning in names. Ours is written 
 so that the brackets of a netlist's names are plain characters, and what remains is escaped.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -60,7 +58,7 @@ class Wire:
 
 @dataclass
 class Net:
-    """What a net connects: (component, pin), or ("PIN", port); and its wires."""
+    """The terminals of a net, (component, pin) or ("PIN", port), and its wires."""
 
     pins: list[tuple[str, str]]
     wires: list[Wire] = field(default_factory=list)
@@ -114,41 +112,40 @@ def _wiring(net: Net, special: bool) -> str:
 
 def write_def(path: Path, layout: Def) -> None:
     """The layout as DEF 5.6."""
-    lines = [
-        "VERSION 5.6 ;",
-        'DIVIDERCHAR "/" ;',
-        'BUSBITCHARS "<>" ;',
-        f"DESIGN {_escaped(layout.design)} ;",
-        f"UNITS DISTANCE MICRONS {DBU} ;",
-        "DIEAREA ( {} {} ) ( {} {} ) ;".format(*layout.die),
-    ]
-    lines += [
-        f"ROW {row.name} {row.site} {row.x} {row.y} {row.orient} DO {row.sites} BY 1 STEP {row.step} 0 ;"
-        for row in layout.rows
-    ]
-    lines += [
-        f"TRACKS {a} {start} DO {n} STEP {step} LAYER {layer} ;" for a, layer, start, n, step in layout.tracks
-    ]
-    lines.append(f"COMPONENTS {len(layout.components)} ;")
-    lines += [
-        f"- {_escaped(c.name)} {c.macro} + PLACED ( {c.x} {c.y} ) {c.orient} ;" for c in layout.components
-    ]
-    lines += ["END COMPONENTS", f"PINS {len(layout.pins)} ;"]
+    replace_text(path, "\n".join(_lines(layout)) + "\n")
+
+
+def _lines(layout: Def) -> Iterator[str]:
+    yield "VERSION 5.6 ;"
+    yield 'DIVIDERCHAR "/" ;'
+    yield 'BUSBITCHARS "<>" ;'
+    yield f"DESIGN {_escaped(layout.design)} ;"
+    yield f"UNITS DISTANCE MICRONS {DBU} ;"
+    yield "DIEAREA ( {} {} ) ( {} {} ) ;".format(*layout.die)
+    for row in layout.rows:
+        at = f"{row.x} {row.y} {row.orient}"
+        yield f"ROW {row.name} {row.site} {at} DO {row.sites} BY 1 STEP {row.step} 0 ;"
+    for axis, layer, start, number, step in layout.tracks:
+        yield f"TRACKS {axis} {start} DO {number} STEP {step} LAYER {layer} ;"
+    yield f"COMPONENTS {len(layout.components)} ;"
+    for cell in layout.components:
+        yield f"- {_escaped(cell.name)} {cell.macro} + PLACED ( {cell.x} {cell.y} ) {cell.orient} ;"
+    yield "END COMPONENTS"
+    yield f"PINS {len(layout.pins)} ;"
     for pin in layout.pins:
         box = "( {} {} ) ( {} {} )".format(*pin.box)
-        lines.append(
+        yield (
             f"- {_escaped(pin.name)} + NET {_escaped(pin.net)} + DIRECTION {pin.direction} + USE {pin.use}"
             f" + LAYER {pin.layer} {box} + PLACED ( {pin.x} {pin.y} ) N ;"
         )
-    lines.append("END PINS")
-    for head, nets, use in (("SPECIALNETS", layout.special, True), ("NETS", layout.nets, False)):
-        lines.append(f"{head} {len(nets)} ;")
+    yield "END PINS"
+    for head, nets in (("SPECIALNETS", layout.special), ("NETS", layout.nets)):
+        yield f"{head} {len(nets)} ;"
         for name, net in nets.items():
             pins = "".join(f" ( {_escaped(owner)} {_escaped(pin)} )" for owner, pin in net.pins)
-            lines.append(f"- {_escaped(name)}{pins}{_wiring(net, use)} ;")
-        lines.append(f"END {head}")
-    lines.append("END DESIGN")
-    replace_text(path, "\n".join(lines) + "\n")
+            yield f"- {_escaped(name)}{pins}{_wiring(net, nets is layout.special)} ;"
+        yield f"END {head}"
+    yield "END DESIGN"
 
 
 def _groups(text: str) -> list[list[str]]:

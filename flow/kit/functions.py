@@ -4,8 +4,6 @@ Operators by the Liberty user guide, binding tightest first: `!` before or `'` a
 `*` or a blank; `|` or `+`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import itertools

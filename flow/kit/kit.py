@@ -8,8 +8,6 @@ such as the `adk` input of an mflowgen step; of those only the ends can be looke
 damaged, and a role that is given to no cell or layer, is refused here, before a tool stumbles over it.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

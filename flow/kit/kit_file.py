@@ -5,8 +5,6 @@ The only place that knows names is the TOML file; code asks for roles. `read` ch
 names the key of what does not fit); kit.py checks the names against Liberty and LEF.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,7 +78,7 @@ class Cells(_Part, frozen=True):
     selector: str = ""  # a sum of three products, complemented or not: the row selections that a design names
 
     def family(self, kind: str) -> str | None:
-        """What all drive strengths of a cell have in common, or None where it is alone."""
+        """The name that all drive strengths of a cell share, or None for a cell with one strength."""
         for members in self.families:
             if kind in members:
                 return members[0]
@@ -112,7 +110,7 @@ def _names(value: Any) -> Iterator[str]:
 
 
 class Surroundings(_Part, frozen=True):
-    """What stands around a design: the defaults of the timing constraints, and what abc supposes."""
+    """The environment of a design: the defaults of the timing constraints, and those of abc."""
 
     driving_cell: str  # before each input
     output_load_ff: NotNegative

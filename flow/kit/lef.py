@@ -66,7 +66,7 @@ class MacroPin:
 
 @dataclass(frozen=True)
 class Macro:
-    """A cell: outline, pins, and what stands in the way of wires."""
+    """A cell: outline, pins and obstructions."""
 
     name: str
     width: float

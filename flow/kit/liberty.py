@@ -50,7 +50,7 @@ class Table:
     values: tuple[tuple[float, ...], ...]
 
     def at(self, first: float, second: float = 0.0) -> float:
-        """The value at a point: bilinear between the points of the grid and, on the same planes, beyond them."""
+        """The value at a point: bilinear between the points of the grid, beyond them on the same planes."""
         i, x = _interval(self.index_1, first)
         j, y = _interval(self.index_2, second)
         below, above = self.values[i], self.values[min(i + 1, len(self.values) - 1)]
@@ -124,7 +124,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class FlipFlop:
-    """State (`state`, and its complement `inverse`) that takes `next_state` when `clocked_on` becomes true."""
+    """State (`state`, its complement `inverse`) that takes `next_state` when `clocked_on` becomes true."""
 
     state: str
     inverse: str
@@ -238,7 +238,7 @@ class Library:
 
     @property
     def corner(self) -> str:
-        """In words."""
+        """The conditions of the library as text."""
         return f"{self.name}, {self.voltage} V, {self.temperature} C"
 
     @property
@@ -257,7 +257,7 @@ class Library:
         return self.kit.cells
 
     def constraints(self, clock_ns: float, clock_port: str | None = "clk", **others: Any) -> Constraints:
-        """A clock, and around the design what stands around all designs in this kit."""
+        """Constraints of this period, in the environment that the kit gives all designs."""
         outside = msgspec.structs.asdict(self.kit.constraints)
         given = {name: outside[name] for name in OUTSIDE}
         return Constraints(clock_ns, clock_port, **(given | others))
