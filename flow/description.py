@@ -1,7 +1,5 @@
 """Description of a design that goes through the flow: design.json."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ json.py.
 `python -P` needs Python 3.11, and `python -I` also hides packages of `pip install --user`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

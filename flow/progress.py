@@ -4,8 +4,6 @@ A step is a process of its own (graph/step.py); what it says goes to stderr as l
 Where nobody listens (a test, a notebook) nothing is said.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -5,8 +5,6 @@ VerilogFiles is the source for Verilog from elsewhere: its files, preprocessed f
 (`one_text`), with the vectors that the user has.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Figures of a run as summary.json holds them; summary.py gathers them, summary_text.py prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -44,37 +42,43 @@ class Core(msgspec.Struct):
     energy_inertial_nj: dict[str, float] | None = None
 
 
-class Figures(msgspec.Struct, omit_defaults=True):
-    """Figures of one netlist, before or after layout; figures that were not measured are left out."""
+class Headline(msgspec.Struct, kw_only=True):
+    """Figures of a netlist that a run is judged by; None: not measured."""
 
     area_um2: float | None = None
-    wns_ns: float | None = None
-    tns_ns: float | None = None
     met: bool | None = None
     met_ns: float | None = None  # a period that the netlist meets; None: none is known
-    wns_by_model_ns: dict[str, float] | None = (
-        None  # before layout: of "none", without wires, and of the library's model
-    )
-    fmax_mhz: float | None = None
-    wires: Source | None = None
-    verdict: str | None = None
+    wns_ns: float | None = None
     hold_wns_ns: float | None = None
-    # "trials": of synthesis at many clocks (fmax.py); of this netlist "search", or "slack", which goes with
-    # the period
-    fmax_by: str | None = None
-    period_ns: float | None = None  # of the clock that trials found
-    trials: list[Trial] | None = None
-    timing_engine: str | None = None
+    fmax_mhz: float | None = None
     worst_path: WorstPath | None = None
     power_mw: float | None = None
     energy_nj: dict[str, float] | None = None
+    energy_with_glitches_nj: dict[str, float] | None = None
+    # pulses that gates swallow are left out, and those cut short count in part: what "energy" means where
+    # no other attributes
+    energy_inertial_nj: dict[str, float] | None = None
+    energy_spread_nj: dict[str, Spread] | None = None  # over drawn operands
+    period_ns: float | None = None  # of the clock that trials found
+
+
+class Figures(Headline, omit_defaults=True):
+    """Figures of one netlist, before or after layout; figures that were not measured are left out."""
+
+    tns_ns: float | None = None
+    # before layout: of "none", without wires, and of the library's model
+    wns_by_model_ns: dict[str, float] | None = None
+    wires: Source | None = None
+    verdict: str | None = None
+    # "trials": of synthesis at many clocks (fmax.py); of this netlist "search", or "slack", which goes with
+    # the period
+    fmax_by: str | None = None
+    trials: list[Trial] | None = None
+    timing_engine: str | None = None
     power_by_group: dict[str, Parts] | None = None
     power_by_module: list[ModulePower] | None = None
     energy_by_mode_nj: dict[Mode, dict[str, float]] | None = None
     glitch_ratio: dict[str, float] | None = None
-    energy_with_glitches_nj: dict[str, float] | None = None
-    energy_inertial_nj: dict[str, float] | None = None
-    energy_spread_nj: dict[str, Spread] | None = None
     die_um: tuple[float, float] | None = None
     density: float | None = None
     clock_tree: TreeSummary | None = None
@@ -109,7 +113,7 @@ class Verdict(msgspec.Struct):
     summary: str
 
 
-class Summary(Product):
+class Summary(Headline, Product):
     """The whole of summary.json; figures at the top level are those after layout where there is one."""
 
     FILE: ClassVar[str] = "summary.json"
@@ -122,27 +126,17 @@ class Summary(Product):
     place: str
     parameters: Mapping[str, Any]
     clock_ns: float  # asked for; marks begin with the verdict if the netlist of the figures misses it
-    met: bool | None  # by that netlist; None: there is no verdict
-    met_ns: float | None  # a period that it meets: that of time_ns
     style: str | None
-    area_um2: float | None
     area_by_module: list[ModuleArea]
     cells: int | None
     flops: int | None
     clock_gates: int | None
-    wns_ns: float | None
-    hold_wns_ns: float | None
-    fmax_mhz: float | None
-    power_mw: float | None
-    energy_nj: dict[str, float] | None
-    energy_with_glitches_nj: dict[str, float] | None
     cycles: dict[str, int]
     time_ns: dict[str, float]
     tests_passed: int
     tests_failed: int
     tests: dict[str, Ran]
     equivalence: Verdict | None
-    worst_path: WorstPath | None
     before_layout: Figures | None
     after_layout: Figures | None
     steps: list[Step]
@@ -153,12 +147,6 @@ class Summary(Product):
     comparable: bool
     caveats: list[str]
     core: Core | None = None
-    # pulses that gates swallow are left out, and those cut short count in part: what "energy" means where
-    # no other attributes
-    energy_inertial_nj: dict[str, float] | None = None
-    energy_spread_nj: dict[str, Spread] | None = None  # over drawn operands
-    # the clock was searched: the shortest period that is met, after layout where there is one, and what was
-    # tried for it
-    period_ns: float | None = None
+    # the clock was searched: what was tried for it, after layout where there is one
     trials: list[Trial] = msgspec.field(default_factory=list)
     products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are

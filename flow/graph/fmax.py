@@ -8,8 +8,6 @@ than those of the layout. A trial is a run of the graph up to its timing, so tha
 flow at the clock that is found, and the same search again, take them from there.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path

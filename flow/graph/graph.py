@@ -5,8 +5,6 @@ mflowgen builds its graph from the same folders (construct.py); `modexlab asic` 
 to connect.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import shlex

@@ -2,8 +2,6 @@
 graph.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,10 +24,19 @@ class Job:
     parameters: Mapping[str, Any]
     out: Path
 
+    def __getitem__(self, name: str) -> Path:
+        """An input file."""
+        return self.inputs[name]
+
+    @property
+    def clock_ns(self) -> float:
+        """The period that is asked for."""
+        return float(self.parameters["clock_period"])
+
     @functools.cached_property
     def design(self) -> Description:
         """Return the description of the design."""
-        return description.load(self.inputs["design.json"])
+        return description.load(self["design.json"])
 
     @property
     def adk(self) -> Path | None:

@@ -4,8 +4,6 @@ A step that cannot run (its tool is missing, the design is too large for it) or 
 need its files; all others run. What the steps do is in step.py, which mflowgen's make calls as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

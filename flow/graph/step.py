@@ -9,8 +9,6 @@ parameters, the version of the tool and the sources of the step's own adapter, s
 that it imports: what has been made once is not made again, and what is half made is not there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -9,8 +9,6 @@ another netlist.
 `left_out` has the steps that could not be done, with the reasons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,7 +31,7 @@ from ..timing.report import NO_PATHS, TimingReport
 from ..timing.wire_table import Source
 from ..workload import Simulated
 from . import graph
-from .figures import MHZ, Core, Figures, Ran, Step, Summary, Verdict, WorstPath
+from .figures import MHZ, Core, Figures, Headline, Ran, Step, Summary, Verdict, WorstPath
 from .summary_text import text
 
 P = TypeVar("P", bound=Product)
@@ -57,12 +55,8 @@ SUPPOSED = "; before layout a period is met if it is met with the wires that siz
 ENERGIES = ("energy_nj", "energy_with_glitches_nj", "energy_inertial_nj")
 # fields that one struct takes from another of the same name
 OF_DESIGN = ("top", "nbits", "interface", "place", "parameters")
-OF_AREA = ("area_um2", "cells", "flops", "clock_gates")
+OF_AREA = ("cells", "flops", "clock_gates")
 OF_CORE = ("area_um2", "cells", "flops")
-OF_FIGURES = (
-    *("met", "met_ns", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw", "worst_path"),
-    *(*ENERGIES, "energy_spread_nj"),
-)
 OF_TIMING = ("wns_ns", "tns_ns", "met", "met_ns", "wires", "verdict", "fmax_mhz")
 OF_POWER = ("energy_nj", "energy_by_mode_nj", "glitch_ratio")
 
@@ -125,7 +119,9 @@ def summarize(
         style=read.synthesis.style if read.synthesis else None,
         **_picked(area, OF_AREA),
         area_by_module=area.by_module if area else [],
-        **_picked(best, OF_FIGURES),
+        **_picked(best, Headline.__struct_fields__)
+        | _picked(area, ["area_um2"])
+        | _picked(last, ["period_ns"]),
         cycles=cycles,
         time_ns=times,
         tests_passed=sum(test.passed for test in tests.values()),
@@ -141,7 +137,6 @@ def summarize(
         marks=[],
         comparable=False,
         caveats=list(_caveats(read)),
-        period_ns=last.period_ns if last is not None else None,
         trials=last.trials if last is not None else [],
     )
     if searched is not None:

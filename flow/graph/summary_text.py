@@ -1,7 +1,5 @@
 """The summary of a run on one screen."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Every unit of the flow refuses to run without its tool; here it is asked beforeh
 what cannot run and does all the rest. The version is part of what a result is cached under.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 

@@ -3,8 +3,6 @@
 It is Yosys' own format (`write_json`), with more keys than are named here; none is lost on the way.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, count
@@ -77,6 +75,15 @@ class Document(TypedDict, total=False):
 def joined(path: str, name: str) -> str:
     """The path of what has this name inside an instance; the top's path is ""."""
     return f"{path}{SEPARATOR}{name}" if path else name
+
+
+def enclosing(path: str, known: Container[str]) -> Iterator[str]:
+    """The known paths that a path is, or is in, the longest first; the last one is that of the top."""
+    while path:
+        if path in known:
+            yield path
+        path = path.rpartition(SEPARATOR)[0]
+    yield ""
 
 
 def made_cell(

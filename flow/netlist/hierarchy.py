@@ -1,7 +1,5 @@
 """Hierarchy of a flat netlist, by cell: hierarchy.json."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar
 

@@ -6,8 +6,6 @@ means, by which nets of two netlists of the same design are found to be the same
 equivalence.py writes cones of it for a proof.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ value (`constants`), with no driver.
 Whoever reads or drives is a pair (instance, pin); at a port the instance is "" and the pin is the port's bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Topological order."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Mapping
 from typing import TypeVar
 

@@ -10,13 +10,11 @@ Before mapping a net belongs to the deepest module that names it other than as a
 a name again to the module of its readers.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from .document import SEPARATOR as SEPARATOR
-from .document import Bit, Document, Module, instances
+from .document import Bit, Document, Module, enclosing, instances
 from .logic import Logic
 
 
@@ -76,9 +74,7 @@ def _named(module: Module, modules: Mapping[str, str], inputs: set[str]) -> dict
     for name, net in module["netnames"].items():
         if net.get("hide_name") or name in inputs:
             continue
-        path = name
-        while path and path not in modules:  # the name of a net may have the separator in it too
-            path = path.rpartition(SEPARATOR)[0]
+        path = next(enclosing(name, modules))  # the name of a net may have the separator in it too
         for bit in net["bits"]:
             if isinstance(bit, int) and len(path) >= len(found.get(bit, "")):
                 found[bit] = path

@@ -6,8 +6,6 @@ its files. Its output goes to a log next to the script. An error of the design b
 tool's message.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import json

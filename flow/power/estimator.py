@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 from ...fl.errors import BadInput
 from ..gates.activity_file import Activity, Moved
 from ..kit.liberty import Library
+from ..netlist.document import SEPARATOR, enclosing
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import Netlist
 from ..timing import nldm
@@ -25,7 +26,7 @@ from .cell_energy import KindEnergy, Members, Term
 P = TypeVar("P", bound="Parts")
 GROUPS = ("clock", "registers", "combinational")
 CLOCK, REGISTERS, COMBINATIONAL = range(3)
-SEPARATOR = "."
+
 FJ_PER_NS_TO_MW = 1e-3  # 1 fJ/ns = 1 uW
 NW_TO_MW = 1e-6
 
@@ -117,11 +118,11 @@ class Estimate:
         own: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3))
         parts = np.stack([self.internal_mw, self.switching_mw, self.leakage_mw], axis=1)
         for name, row in zip(self.names, parts, strict=True):
-            own[next(_around(cells.get(name, name.rpartition(SEPARATOR)[0]), modules))] += row
+            own[next(enclosing(cells.get(name, name.rpartition(SEPARATOR)[0]), modules))] += row
         own[""][1] += self.clock_port_mw
         sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3))
         for path, row in own.items():
-            for around in _around(path, modules):
+            for around in enclosing(path, modules):
                 sums[around] += row
         found = []
         for path in filter(sums.__contains__, modules):
@@ -136,15 +137,6 @@ class Estimate:
                 )
             )
         return found
-
-
-def _around(path: str, modules: Mapping[str, str]) -> Iterator[str]:
-    """The module of this path if there is one, then those that it is in, up to the top."""
-    while path:
-        if path in modules:
-            yield path
-        path = path.rpartition(SEPARATOR)[0]
-    yield ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Area of a netlist by module: area.json."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import ClassVar
@@ -9,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from ..kit.liberty import Library
-from ..netlist.document import SEPARATOR, Module
+from ..netlist.document import Module, enclosing
 from ..product import Product
 
 PLACED = "area_placed.json"  # with what placement has added
@@ -48,14 +46,10 @@ def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], 
     kinds = Counter(cell["type"] for cell in module["cells"].values())
     for name, cell in module["cells"].items():
         kind = library.cells[cell["type"]]
-        path, inside = owners[name], True
-        while inside:
+        for path in enclosing(owners[name], modules):
             area[path] += kind.area
             count[path] += 1
             flops[path] += bool(kind.ff)
-            inside, path = bool(path), path.rpartition(SEPARATOR)[0]
-            while path and path not in modules:
-                path = path.rpartition(SEPARATOR)[0]
     total = area[""]
     return Area(
         area_um2=round(total, 3),

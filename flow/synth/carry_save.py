@@ -21,9 +21,8 @@ shows step by step that nothing has changed; there the additions at the end are 
 Works on yosys' JSON of a design after sharing.py, in place.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,13 +71,12 @@ class _Chains(Words):
         self.drivers = drivers(self.cells)
         self.readers = _readers(module)
 
-    def rewrite(self) -> list[list[Step]]:
+    def rewrite(self) -> Iterator[list[Step]]:
         self.bounds: dict[str, int] = {}
         every = {name: after for name in self.cells if (after := self._following(name))}
         # halves of two sums may meet; then both stay
         meeting = Counter(after for after, _ in every.values())
         following = {name: found for name, found in every.items() if meeting[found[0]] == 1}
-        done = []
         for start in sorted(following.keys() - {after for after, _ in following.values()}):
             chain, words = [start], []
             while chain[-1] in following:
@@ -87,8 +85,7 @@ class _Chains(Words):
                 words.append(word)
             kept = (self._bound(name) < 1 << self._width(name) for name in chain)
             if len(chain) >= LEAST_STEPS and all(kept):
-                done.append(self._save(chain, words))
-        return done
+                yield self._save(chain, words)
 
     def _width(self, name: str) -> int:
         return len(self.cells[name]["connections"]["Y"])

@@ -5,8 +5,6 @@ catalogue; within a factor of 2 of it (the table is in tests/flow/test_synthesis
 the product of both widths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..netlist.document import Bit, Document, Module, cell_bits

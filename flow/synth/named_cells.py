@@ -13,8 +13,6 @@ The cells have names that mapping keeps (INSTANCE.adder7), by which the proof fi
 (prove/equivalence.py).
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re
@@ -39,7 +37,8 @@ from ..netlist.document import (
 )
 from .tiles import Forms
 
-# how the name of a module begins: what its bits may be, and what these are called
+# A convention for designs from anywhere (flow/README.md). How the name of a module begins: the role that its
+# bits may have in the kit, and the name of such a cell.
 NAMES = {
     "FullAdders": ("full_adder", "adder"),
     "HalfAdders": ("half_adder", "half"),

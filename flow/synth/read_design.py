@@ -6,8 +6,6 @@ each tile, if it has tiles: tiles.py) and kept.json (with its hierarchy). Refuse
 without a driver, and what is too large (estimate.py).
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -21,8 +21,6 @@ Works on yosys' JSON of a design after `proc` and `opt`, in place: nothing but c
 $and is looked at.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

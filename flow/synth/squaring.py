@@ -13,8 +13,6 @@ register.
 Works on yosys' JSON of a design after `proc` and `opt`, in place: $mul with equal, unsigned operands.
 """
 
-from __future__ import annotations
-
 import heapq
 from itertools import combinations
 

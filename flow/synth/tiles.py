@@ -12,8 +12,6 @@ flat netlist in which the cells and nets of a tile have its path before their na
 `differences` take such a netlist apart again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -30,6 +28,7 @@ from ..netlist.document import (
     Document,
     Module,
     cell_bits,
+    enclosing,
     fresh_nets,
     instances,
     port_bits,
@@ -240,8 +239,8 @@ def placed(tile: Tile, owners: Mapping[str, str]) -> dict[str, str]:
 def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
     """Return a joined netlist without its tiles, but with their ports."""
     paths = {path for tile in tiles for path in tile.paths}
-    names = {name: net for name, net in whole["netnames"].items() if _path(name, paths) is None}
-    cells = {name: cell for name, cell in whole["cells"].items() if _path(name, paths) is None}
+    names = {name: net for name, net in whole["netnames"].items() if not next(enclosing(name, paths))}
+    cells = {name: cell for name, cell in whole["cells"].items() if not next(enclosing(name, paths))}
     ports = dict(whole["ports"])
     for full, _, _, direction in _ports(tiles):
         names[full] = whole["netnames"][full]
@@ -249,22 +248,12 @@ def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
     return {**whole, "ports": ports, "netnames": names, "cells": cells}
 
 
-def _path(name: str, paths: set[str]) -> str | None:
-    """The tile that a cell or net of this name is in."""
-    while SEPARATOR in name:
-        name = name.rpartition(SEPARATOR)[0]
-        if name in paths:
-            return name
-    return None
-
-
 def differences(whole: Module, tile: Tile, netlist: Module) -> list[str]:
     """The paths at which a joined netlist has other cells than those of the tile, or others on its nets."""
     cells: dict[str, dict[str, Cell]] = {path: {} for path in tile.paths}
     paths = set(tile.paths)
     for name, cell in whole["cells"].items():
-        path = _path(name, paths)
-        if path is not None:
+        if path := next(enclosing(name, paths)):
             cells[path][name[len(path) + 1 :]] = cell
     return [path for path in tile.paths if not _same(whole, path, cells[path], netlist)]
 

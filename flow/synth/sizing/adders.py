@@ -1,7 +1,5 @@
 """Uses full-adder cells (full_adders.py) wherever no path becomes late."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Mapping

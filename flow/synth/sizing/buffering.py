@@ -1,7 +1,5 @@
 """Buffers for readers of a net that can wait, or for all its readers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Circuit: a netlist and its wires, as the parts of sizing share it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Families of cells that differ only in drive strength, and interchangeable inputs."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -16,8 +16,6 @@ both outputs are; where phases do not agree an inverter comes in, or a reader th
 Measured on 32 bits with 3 ns: a Booth multiplier from 5,447 to 4,982 um^2 by 440 adders, MontMulRem by 560.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Sizes and pins along paths that miss the clock: applies the best independent moves at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .model import Model, Move

@@ -1,7 +1,5 @@
 """Area recovery: smaller sizes where there is slack."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .model import Model

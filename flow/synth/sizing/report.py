@@ -1,7 +1,5 @@
 """Changes that sizing made to a netlist: sizing.json."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import msgspec

@@ -21,8 +21,6 @@ is ideal;
 `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import time
@@ -31,6 +29,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from ... import product
 from ...gc_pause import uncollected
@@ -137,9 +137,7 @@ def size(
     area(module, owners, known.modules, library).write(out)
     report = Sizing(
         sized=True,
-        before=round_.before,
-        after=round_.after,
-        moves=round_.moves,
+        **msgspec.structs.asdict(round_),
         clock_ns=clock_ns,
         wire_ff=WIRE_FF,
         seconds=round(time.perf_counter() - started, 1),

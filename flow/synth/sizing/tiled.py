@@ -6,8 +6,6 @@ inputs come at the latest of all instances, when outputs are wanted at the soone
 nets. That takes as long as the parts do, not as the whole.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections import Counter
@@ -19,7 +17,7 @@ import numpy as np
 
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
-from ...netlist.document import SEPARATOR, Module, joined
+from ...netlist.document import SEPARATOR, Module, enclosing, joined
 from ...netlist.netlist import Netlist, of_module, write_back
 from ...progress import say
 from .. import tiles
@@ -121,10 +119,7 @@ def _owners_of_late(model: Model, parts: list[Part]) -> Iterator[str]:
     """The parts in which a cell is late."""
     of = {path: part.name for part in parts for path in part.paths}
     for place in np.nonzero(model.cell_slacks() < model.target)[0].tolist():
-        path = model.names[place]
-        while path not in of:
-            path = path.rpartition(SEPARATOR)[0]
-        yield of[path]
+        yield of[next(enclosing(model.names[place], of))]
 
 
 def _clock(netlist: Netlist, part: Part, whole: Model) -> str | None:

@@ -1,7 +1,5 @@
 """Equivalence step: proves that the netlist implements the design."""
 
-from __future__ import annotations
-
 from ....netlist import yosys
 from ...job import Job
 
@@ -13,11 +11,11 @@ def run(job: Job) -> None:
     from ....prove.equivalence import check_equivalence
 
     check_equivalence(
-        job.inputs["design.sv"],
-        job.inputs["netlist.json"],
+        job["design.sv"],
+        job["netlist.json"],
         job.design.top,
         job.out,
-        tiles_json=job.inputs["tiles.json"],
+        tiles_json=job["tiles.json"],
         seconds=job.parameters["seconds_a_part"],
         kit_directory=job.adk,
     )

@@ -5,8 +5,6 @@ Parameters are those of the steps rtl and fpga: `--graph-kwargs "{'design': 'mon
 True}"`. mflowgen executes this file by its path, outside of the package: hence the absolute imports.
 """
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gate-simulation step: test rows on a netlist, and its activity, with wires after layout."""
 
-from __future__ import annotations
-
 from ... import tools
 from ...job import Job
 
@@ -13,11 +11,11 @@ def run(job: Job) -> None:
     from ....gates.activity import gate_sim
 
     gate_sim(
-        job.inputs["netlist.json"],
+        job["netlist.json"],
         job.design,
-        job.inputs["workload.json"],
+        job["workload.json"],
         job.out,
-        clock_ns=job.parameters["clock_period"],
+        clock_ns=job.clock_ns,
         timed=job.parameters["glitches"],
         wires=job.inputs.get("wires.json"),
         propagated="wires.json" in job.inputs,

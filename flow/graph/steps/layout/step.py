@@ -1,7 +1,5 @@
 """Layout step: layout files for other tools, and pictures."""
 
-from __future__ import annotations
-
 from .... import product
 from ....kit import kit
 from ... import tools
@@ -25,11 +23,11 @@ def run(job: Job) -> None:
     from ....timing.report import TimingReport
 
     files, out = kit.find(job.adk), job.out
-    netlist = read(job.inputs["netlist_placed.json"], files.library)
-    placed = Placed(netlist, load(job.inputs["placement.json"]), files.library, files.geometry)
-    routing, gds = load_routing(job.inputs["routing.json"]), out / "layout.gds"
-    modules = hierarchy.load(job.inputs["hierarchy_placed.json"])
-    timing = product.read(job.inputs["timing_post.json"], TimingReport)
+    netlist = read(job["netlist_placed.json"], files.library)
+    placed = Placed(netlist, load(job["placement.json"]), files.library, files.geometry)
+    routing, gds = load_routing(job["routing.json"]), out / "layout.gds"
+    modules = hierarchy.load(job["hierarchy_placed.json"])
+    timing = product.read(job["timing_post.json"], TimingReport)
     layout.write_layout(placed, routing, files, out)
     pictures.amoeba(placed, modules, timing, out / "amoeba.png")
     pictures.density(placed, routing, out / "density.png")

@@ -1,7 +1,5 @@
 """Place step: floorplan, placement, clock tree, and the resulting area."""
 
-from __future__ import annotations
-
 from ....kit import kit
 from ... import tools
 from ...job import Job
@@ -16,11 +14,11 @@ def run(job: Job) -> None:
     from ....synth.area import PLACED, area
 
     place(
-        job.inputs["netlist.json"],
-        job.inputs["hierarchy.json"],
+        job["netlist.json"],
+        job["hierarchy.json"],
         job.out,
         density=job.parameters["density"],
-        clock_ns=job.parameters["clock_period"],
+        clock_ns=job.clock_ns,
         clock_port=job.design.clock_port,
         adk=job.adk,
     )

@@ -1,7 +1,5 @@
 """Power step: power and energy of a netlist from its activity, with wires after layout."""
 
-from __future__ import annotations
-
 from ... import tools
 from ...job import Job
 
@@ -13,13 +11,13 @@ def run(job: Job) -> None:
     from ....power.power import analyze
 
     analyze(
-        job.inputs["netlist.json"],
-        job.inputs["activity"],
+        job["netlist.json"],
+        job["activity"],
         job.out,
         top=job.design.top,
-        clock_ns=job.parameters["clock_period"],
+        clock_ns=job.clock_ns,
         clock_port=job.design.clock_port,
-        hierarchy=job.inputs["hierarchy.json"],
+        hierarchy=job["hierarchy.json"],
         wires=job.inputs.get("wires.json"),
         wire_load=job.parameters.get("wire_load") or None,
         propagated="wires.json" in job.inputs,

@@ -1,7 +1,5 @@
 """Route step: routing, and the wires for the analyses."""
 
-from __future__ import annotations
-
 from ....kit import kit
 from ... import tools
 from ...job import Job
@@ -18,8 +16,8 @@ def run(job: Job) -> None:
     from ....netlist.netlist import read
 
     files = kit.find(job.adk)
-    placement = load(job.inputs["placement.json"])
-    netlist = read(job.inputs["netlist_placed.json"], files.library)
+    placement = load(job["placement.json"])
+    netlist = read(job["netlist_placed.json"], files.library)
     placed = Placed(netlist, placement, files.library, files.geometry)
     routing = route(
         placed, job.out, in_detail=job.parameters["detailed"], most_cells=job.parameters["detailed_cells"]

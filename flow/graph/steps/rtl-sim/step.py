@@ -1,7 +1,5 @@
 """RTL simulation step: test rows on the design."""
 
-from __future__ import annotations
-
 from ... import tools
 from ...job import Job
 
@@ -12,4 +10,4 @@ def run(job: Job) -> None:
     """Make the outputs of the step."""
     from ....gates.rtl_sim import simulate_rtl
 
-    simulate_rtl(job.inputs["design.sv"], job.design, job.inputs["workload.json"], job.out)
+    simulate_rtl(job["design.sv"], job.design, job["workload.json"], job.out)

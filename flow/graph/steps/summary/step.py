@@ -1,7 +1,5 @@
 """Summary step: all figures of a run on one screen and as JSON."""
 
-from __future__ import annotations
-
 from ... import tools
 from ...job import Job
 
@@ -13,4 +11,4 @@ def run(job: Job) -> None:
     from ... import graph
     from ...summary import summarize
 
-    summarize(job.inputs, job.out, clock_ns=job.parameters["clock_period"], fresh=graph.ORDER)
+    summarize(job.inputs, job.out, clock_ns=job.clock_ns, fresh=graph.ORDER)

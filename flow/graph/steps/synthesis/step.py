@@ -1,7 +1,5 @@
 """Synthesis step: synthesis and sizing."""
 
-from __future__ import annotations
-
 from ....netlist import yosys
 from ...job import Job
 
@@ -13,9 +11,9 @@ def run(job: Job) -> None:
     from ....synth.sizing import sizing
     from ....synth.synthesis import synthesize
 
-    clock_ns = job.parameters["clock_period"]
+    clock_ns = job.clock_ns
     synthesize(
-        job.inputs["design.sv"],
+        job["design.sv"],
         job.design.top,
         job.out,
         clock_ns=clock_ns,

@@ -1,7 +1,5 @@
 """Timing step: slack, paths and the highest clock of a netlist, with wires after layout."""
 
-from __future__ import annotations
-
 from ...job import Job
 
 
@@ -18,16 +16,16 @@ def run(job: Job) -> None:
     from ....timing.timing import analyze
 
     analyze(
-        job.inputs["netlist.v"],
+        job["netlist.v"],
         job.design.top,
         job.out,
-        clock_ns=job.parameters["clock_period"],
+        clock_ns=job.clock_ns,
         clock_port=job.design.clock_port,
         wire_load=job.parameters.get("wire_load") or None,
         spef=job.inputs.get("wires.spef"),
         wires=job.inputs.get("wires.json"),
-        hierarchy=job.inputs["hierarchy.json"],
-        netlist_json=job.inputs["netlist.json"],
+        hierarchy=job["hierarchy.json"],
+        netlist_json=job["netlist.json"],
         fmax=job.parameters["fmax"],
         adk=job.adk,
         propagated="wires.spef" in job.inputs,
