@@ -13,6 +13,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab import content
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit
 
 from tests.command_line import Cli
 from tests.design_tests import concerns
@@ -107,6 +108,12 @@ def ledger(tmp_path, monkeypatch):
 def cli(capsys):
     """Call the command line in this process."""
     return Cli(capsys)
+
+
+@pytest.fixture(scope="session")
+def library():
+    """The cells of the kit that comes along."""
+    return kit.find().library
 
 
 @pytest.fixture(scope="module")

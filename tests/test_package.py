@@ -28,7 +28,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ROOMS = tuple(BELOW)
 OURS = {"modexlab"}
 DISTRIBUTIONS = command.DISTRIBUTIONS | {"elftools": "pyelftools"}
-NOT_SHIPPED = {"pytest"}
 RSA = ("--nbits", "16", "--base", "5", "--exp", "3", "--mod", "63001")
 
 

@@ -51,11 +51,6 @@ library (small) {
 """
 
 
-@pytest.fixture(scope="module")
-def library():
-    return kit.find().library
-
-
 def test_kit_is_mflowgens():
     files = kit.find()
     assert files.lib.parent == files.gds.parent

@@ -146,9 +146,8 @@ def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path):
     assert list(loaded(tmp_path, "made.json")["modules"]["sum"]["cells"]) != [new]
 
 
-def spread_circuit(readers):
+def spread_circuit(readers, library):
     """A gate with so many readers, before and after."""
-    library = kit.find().library
     cells = {"source": {"type": "INV_X1", "connections": {"A": [2], "ZN": [4]}}}
     cells |= {
         f"r{k}": {"type": "NAND2_X1", "connections": {"A1": [4], "A2": [3], "ZN": [10 + k]}}
@@ -168,9 +167,8 @@ def spread_circuit(readers):
     return before, after.netlist, counts
 
 
-def test_a_net_with_many_readers_gets_a_tree():
-    library = kit.find().library
-    before, after, counts = spread_circuit(1000)
+def test_a_net_with_many_readers_gets_a_tree(library):
+    before, after, counts = spread_circuit(1000, library)
     assert prove_same(before, after, library) == []
     assert max(map(len, after.sinks)) <= fanout.MANY
     # both the gate's net and the port's are spread, in two levels and more
@@ -180,12 +178,11 @@ def test_a_net_with_many_readers_gets_a_tree():
         nldm.analyze(netlist, library, asked, wires=None).setup[0].arrival_ns for netlist in (before, after)
     ]
     assert late[1] < 0.3 < late[0]
-    few = spread_circuit(fanout.MANY)
+    few = spread_circuit(fanout.MANY, library)
     assert few[1] is few[0]
 
 
-def test_worst_of_tables_is_the_greatest_at_each_point():
-    library = kit.find().library
+def test_worst_of_tables_is_the_greatest_at_each_point(library):
     roles = library.roles
     arcs = library.cells[roles.selector].pins[library.cells[roles.selector].outputs[0]].timing
     delays = [arc.cell_fall for arc in arcs if arc.related == arcs[0].related and arc.cell_fall]

@@ -29,11 +29,6 @@ CK_SLEW_NS = 0.03
 EXACT = 1e-6
 
 
-@pytest.fixture(scope="module")
-def library():
-    return kit.find().library
-
-
 def estimator(circuit, directory, **options):
     library = kit.find().library
     circuit.write(directory)

@@ -5,7 +5,6 @@ import shutil
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
-from modexlab.flow.kit import kit
 from modexlab.flow.synth import synthesis
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.sizing.circuit import wired
@@ -19,11 +18,6 @@ from tests.harness import one_now
 TIGHT_NS = 0.95  # what the unit below misses as it comes from abc
 
 EFFORT = sizing.Effort(rounds=1, batches=6, recoveries=3)
-
-
-@pytest.fixture(scope="module")
-def library():
-    return kit.find().library
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
-from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit import liberty
 from modexlab.flow.netlist import yosys
 from modexlab.flow.prove.report import Equivalence
 from modexlab.flow.synth import estimate, synthesis
@@ -46,8 +46,7 @@ def test_registers_have_the_names_of_the_source(unit):
     assert {"valid_reg_0", "valid_reg_3"} <= set(registers)
 
 
-def test_areas_add_up(unit):
-    library = kit.find().library
+def test_areas_add_up(unit, library):
     cells = netlist_of(unit).cells
     report = loaded(unit, "area.json")
     total = sum(library.cells[cell.kind].area for cell in cells.values())
@@ -91,8 +90,7 @@ def test_unit_is_its_design(unit):
         pytest.param(("INV_X1",), "BUF_X1", marks=pytest.mark.regress),
     ],
 )
-def test_one_wrong_cell_is_refuted(unit, tmp_path, kinds, other):
-    library = kit.find().library
+def test_one_wrong_cell_is_refuted(unit, tmp_path, kinds, other, library):
     module = top_of(unit)
     cells = module["cells"]
     name = next(name for name, cell in cells.items() if cell["type"] in kinds)
@@ -156,11 +154,10 @@ endmodule
 """
 
 
-def test_long_carries_are_networks(tmp_path):
+def test_long_carries_are_networks(tmp_path, library):
     """Proved against a ripple; as one it would take some 5 ns."""
     synthesized(tmp_path, WIDE.replace("OPERATOR", ">="))
     assert proof(tmp_path).equivalent
-    library = kit.find().library
     assert nldm.analyze(netlist_of(tmp_path), library, library.constraints(1.5)).wns_ns > 0
     (tmp_path / "design.sv").write_text(WIDE.replace("OPERATOR", ">"))
     assert proof(tmp_path).refuted

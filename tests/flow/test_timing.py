@@ -28,11 +28,6 @@ SAME_NS = 2e-6  # both round to 1e-6
 CLOSE = 0.005  # OpenSTA shapes the waves behind a resistance, the estimate does not
 
 
-@pytest.fixture(scope="module")
-def library():
-    return kit.find().library
-
-
 def wires(circuit, directory, res_ohm, seed=1):
     """Wires of up to 6 fF on every net."""
     pick = random.Random(seed)

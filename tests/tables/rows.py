@@ -88,7 +88,6 @@ class ModExpRow(Row):
 
 
 # (source, sink) delays: what a row table is repeated with
-PATIENT = (0, 0)
 DELAYS = {"slow source": (5, 0), "slow sink": (0, 7), "both slow": (3, 4)}
 
 
