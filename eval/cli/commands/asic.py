@@ -20,7 +20,6 @@ from ....flow.progress import Running
 from ....flow.source import Source
 from ...designs.interfaces import INTERFACES, UNIT
 from ...errors import NoMeasurement
-from ...lab.asic_run import asic_measurement, run_asic, targets, verilog_files
 from ...lab.flow_settings import EQUIVALENCE, FLOW_DEFAULTS, check_density, check_flow, optional_flow
 from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
@@ -129,6 +128,7 @@ def execute(args: Namespace) -> int:
         return 0
     from ....flow.graph import graph, summary, summary_text  # not at the top: they need the extra [flow]
     from ....flow.kit import kit
+    from ...lab.asic_run import targets
 
     if args.to is not None:
         graph.declaration(args.to)  # refuses an unknown one
@@ -181,6 +181,8 @@ def _source(args: Namespace) -> tuple[Source, Point | None]:
 
 def external(args: Namespace) -> Source:
     """Verilog from elsewhere, with the options of `asic` or of `asic --fpga`."""
+    from ...lab.asic_run import verilog_files
+
     why = " with --verilog: this is for designs of the catalogue; drop one of them"
     if args.design is not None:
         raise BadInput(f"DESIGN{why}")
@@ -204,6 +206,8 @@ def _run(
     wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
 ) -> tuple[Outcome, Summary]:
     """The flow and its summary, with a line on stderr for every step that takes its time."""
+    from ...lab.asic_run import run_asic
+
     running = Running()
     with Progress("flow", quiet=quiet) as progress:
 
@@ -221,6 +225,8 @@ def _recorded(
     args: Namespace, point: Point | None, wanted: list[str], parameters: Mapping[str, Any]
 ) -> Point | None:
     """The point that this run measures; None for external Verilog or a partial run."""
+    from ...lab.asic_run import targets
+
     whole = targets(layout=args.layout, skip=() if EQUIVALENCE in wanted else (EQUIVALENCE,))
     if point is None or wanted != whole:
         return None
@@ -246,6 +252,8 @@ def _record(
     ledger: Ledger, point: Point, *, asic_run: tuple[list[str], Outcome, Summary, float], quiet: bool
 ) -> None:
     """Write the figures to the ledger, or say why they are refused."""
+    from ...lab.asic_run import asic_measurement
+
     try:
         with ledger:
             number = ledger.record_first(point, asic_measurement(point, *asic_run))

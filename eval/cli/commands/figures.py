@@ -1,14 +1,16 @@
 """`modexlab asic --crosscheck`: compare area, timing, power and layout with the results of other tools."""
 
+from __future__ import annotations
+
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ....fl.errors import BadInput
 from ....fl.param import PAPER_NBITS
 from ....flow.check.report import Compared
-from ...assurance.crosscheck import Opinion, opinions, points
 from ...designs.interfaces import INTERFACES, UNIT
 from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
@@ -17,6 +19,9 @@ from ...progress import Progress
 from ..arguments import flow_of, flow_point
 from ..options import interfaces, option, shared
 from ..render import Block, Json, Table, answer
+
+if TYPE_CHECKING:
+    from ...assurance.crosscheck import Opinion
 
 CLOCK = "clock_period"
 # columns of a space: head, and the beginning of the figure's name
@@ -58,6 +63,8 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
+    from ...assurance import crosscheck  # not at the top: it needs the extra [flow]
+
     args.manifests = []
     many = args.space is not None
     if (args.design is None) != many:
@@ -65,13 +72,13 @@ def execute(args: Namespace) -> int:
     if many:
         if args.other:
             raise BadInput("--flow with --space: the points of a space have their own; drop one of them")
-        chosen = points(Space.load(args.space))
+        chosen = crosscheck.points(Space.load(args.space))
     else:
         flow = {CLOCK: args.clock, **flow_of(args, (CLOCK,))}
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
-        for opinion in opinions(chosen, progress, Ledger()):
+        for opinion in crosscheck.opinions(chosen, progress, Ledger()):
             found.append(opinion)
             if many:
                 progress.say(f"{opinion.point}: {_verdict(opinion)}")

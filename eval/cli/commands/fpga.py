@@ -9,7 +9,6 @@ from ....flow.fpga.report import FpgaRun, Routed
 from ....flow.progress import Running
 from ....flow.source import Source
 from ...designs.interfaces import INTERFACES, UNIT
-from ...lab.asic_run import run_fpga
 from ...lab.stages import FPGA
 from ...progress import Progress
 from ..arguments import flow_point, given, refuse
@@ -69,6 +68,8 @@ def _source(args: Namespace) -> Source:
 
 def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> FpgaRun:
     """The Verilog and its counts, with a line on stderr for every part that is done now."""
+    from ...lab.asic_run import run_fpga
+
     running = Running()
     with Progress("Verilog", quiet=quiet) as progress:
 

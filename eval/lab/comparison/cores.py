@@ -28,8 +28,6 @@ from typing import TYPE_CHECKING, Any
 from ....fl.cost import counting_floor
 from ....fl.errors import BadInput
 from ....fl.moduli import has_known_factors
-from ....flow.kit import kit
-from ....flow.kit.bit_product import bit_product_um2
 from ....rtl.sim import SimulationTimeout, ToolError
 from ...designs import catalogue
 from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
@@ -434,6 +432,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         found = rows.beside(row, metric, operation)
         return None if found is None else found.value
 
+    from ....flow.kit import bit_product, kit  # the flow needs the extra of its name
+
     tests = ledger.measurement(row.measurement).details.get("tests") or {}
     searched = bool(row.flow.get(FMAX))
     notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
@@ -451,7 +451,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         area_um2=row.value,
         energy_nj=value("energy_nj", PRODUCT),
         operation_energy_nj=value("energy_nj", DECRYPT),
-        cell_um2=bit_product_um2(kit.find().library),
+        cell_um2=bit_product.bit_product_um2(kit.find().library),
         tests_passed=sum(test["passed"] for test in tests.values()) if tests else None,
         tests_failed=sum(test["failed"] for test in tests.values()) if tests else None,
         **attributes(row, "stage", "marks", "stale", "measurement"),
