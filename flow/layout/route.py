@@ -9,10 +9,9 @@ wire, and the lengths are those of its wires.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-
-import numpy as np
 
 from ..kit.lef import DBU, Lef
 from .detailed import MOST_CELLS, not_detailed, route_detailed
@@ -69,24 +68,25 @@ def congestion(table: Mapping[str, RoutedNet], placement: Placement, lef: Lef) -
     These are wider than the router's own, as wires can go around within a few of them.
     """
     side = SQUARE_ROWS * lef.row_height
+    crossed: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())  # by horizontal, vertical wires
+    for net in table.values():
+        for _, *ends in net.segments:
+            x0, y0, x1, y1 = (math.floor(end / side) for end in ends)
+            if ends[1] == ends[3]:
+                crossed[0].update((y0, x) for x in range(min(x0, x1), max(x0, x1)))
+            else:
+                crossed[1].update((x0, y) for y in range(min(y0, y1), max(y0, y1)))
     columns, rows = (math.ceil(length / side) for length in placement.die_um)
-    segments = np.array([ends[1:] for net in table.values() for ends in net.segments]).reshape(-1, 4)
-    uses: dict[str, Use] = {}
-    overflowing = edges = 0
-    for axis, (way, room) in enumerate(zip(("horizontal", "vertical"), tracks(lef, side), strict=True)):
-        along = segments[segments[:, 1 - axis] == segments[:, 3 - axis]]
-        low, high = (
-            np.floor(edge(along[:, axis], along[:, axis + 2]) / side).astype(int)
-            for edge in (np.minimum, np.maximum)
+    borders = (columns - 1) * rows, (rows - 1) * columns
+    across, along = (
+        Use(
+            round(room, 1),
+            round(sum(used.values()) / room / max(count, 1), 4),
+            round(max(used.values(), default=0) / room, 4),
         )
-        line = np.floor(along[:, 1 - axis] / side).astype(int)
-        size = (rows, columns) if axis == 0 else (columns, rows)
-        used = np.zeros((size[0] + 1, size[1] + 2))
-        np.add.at(used, (line, low), 1)
-        np.add.at(used, (line, high), -1)
-        share = np.cumsum(used, axis=1)[: size[0], : size[1] - 1] / room
-        overflowing += int((share > 1).sum())
-        edges += share.size
-        mean, worst = (float(share.mean()), float(share.max())) if share.size else (0.0, 0.0)
-        uses[way] = Use(round(room, 1), round(mean, 4), round(worst, 4))
-    return Congestion(square_um=round(side, 3), **uses, edges=edges, overflowing=overflowing)
+        for used, room, count in zip(crossed, tracks(lef, side), borders, strict=True)
+    )
+    full = sum(
+        wires > room for used, room in zip(crossed, tracks(lef, side), strict=True) for wires in used.values()
+    )
+    return Congestion(round(side, 3), across, along, edges=sum(borders), overflowing=full)

@@ -70,12 +70,9 @@ def analyze(
     library = kit.find(adk).library
     netlist = read(netlist_json, library, top)
     table = wire_table.load(wires) if wires is not None else None
-    source: Source = "model"
-    if table is not None:
-        source = wire_table.source(table)
-    elif wire_load is None:
+    if table is None and wire_load is None:
         wire_load = library.default_wire_load or None
-        source = "model" if wire_load else "none"
+    source: Source = wire_table.source(table) if table is not None else "model" if wire_load else "none"
     places = hierarchy_file.load(hierarchy) if hierarchy is not None else None
     path = Path(activity)
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]

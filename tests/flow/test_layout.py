@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import functools
-import itertools
 import json
 import random
 import struct
@@ -545,14 +544,6 @@ class TestRouted:
         assert any(text.startswith("stage\\[3\\]\\.q[2] ") for text in nets)
 
 
-def drawn(gds, lef):
-    """KLayout, what it reads from a GDS, and its number of the lowest metal."""
-    db = pytest.importorskip("klayout.db")
-    content = db.Layout()
-    content.read(str(gds))
-    return db, content, content.layer(lef.kit.layers.gds["metal1"], 0)
-
-
 class TestLayout:
     def test_def_reads_back(self, placed, whole):
         assert read_def(placed.directory / "layout.def") == whole
@@ -581,57 +572,17 @@ class TestLayout:
         assert any(f"{cut} is in " in fault for fault in wrong), wrong
         assert any(fault.startswith("shorted nets") and other in fault for fault in wrong), wrong
 
-    def test_rows_are_full(self, whole, lef):
-        for row in whole.rows:
-            cells = [item for item in whole.components if item.y == row.y]
-            spans = sorted((item.x, item.x + round(lef.macro(item.macro).width * DBU)) for item in cells)
-            assert spans[0][0] == row.x
-            assert spans[-1][1] == row.x + row.sites * row.step
-            assert all(left[1] == right[0] for left, right in itertools.pairwise(spans))
-
     def test_gds_of_another_layout_is_found(self, whole, lef, gds):
         assert layout.check(gds, whole, lef) == []
         moved = copy.deepcopy(whole)
         moved.components[0].x += 380
         for other, message in (
             (moved, "in one of layout and GDS only"),
+            (dataclasses.replace(whole, design="other"), "the GDS has the top cells pipe"),
             (dataclasses.replace(whole, die=(0, 0, 9, 9)), "outline"),
             (dataclasses.replace(whole, rows=whole.rows[1:]), "are in no row"),
         ):
             assert any(message in wrong for wrong in layout.check(gds, other, lef))
-
-    def test_gds(self, placed, whole, lef, gds):
-        db, content, metal1 = drawn(gds, lef)
-        top = content.top_cell()
-        assert top.name == "pipe"
-        assert sum(1 for _ in top.each_inst()) == len(whole.components)
-        outline = top.dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
-        assert (outline.width(), outline.height()) == pytest.approx(placed.placement.die_um)
-        # the geometry of a cell lies where the placement says, upside down or not: its pins are under their
-        # places
-        for name in list(placed.placement.instances)[:40]:
-            kind = placed.placement.instances[name].kind
-            for pin in lef.macros[kind].pins.values():
-                if pin.use != "signal" or len(pin.shapes[0][1]) != 4:
-                    continue
-                x, y = placed.position((name, pin.name))
-                spot = db.DBox(x - 0.005, y - 0.005, x + 0.005, y + 0.005).to_itype(content.dbu)
-                there = db.Region(top.begin_shapes_rec_touching(metal1, spot))
-                assert (db.Region(spot) - there).is_empty(), (name, pin.name)
-
-    def test_power_rails_are_two_nets(self, whole, lef, gds):
-        db, content, metal1 = drawn(gds, lef)
-        metal = db.Region(content.top_cell().begin_shapes_rec(metal1)).merged()
-
-        def spot(rail, x1):
-            corners = (rail.x0, rail.y0 - 20, x1, rail.y0 + 20)
-            return db.Region(db.DBox(*(value / DBU for value in corners)).to_itype(content.dbu))
-
-        for supply, other in (("VDD", "VSS"), ("VSS", "VDD")):
-            rail = whole.special[supply].wires[0]
-            joined = metal.interacting(spot(rail, rail.x0 + 400))
-            for wrong in whole.special[other].wires:
-                assert joined.interacting(spot(wrong, wrong.x1)).is_empty()
 
     def test_same_layout_same_bytes(self, gds, tmp_path):
         layout.write_gds(gds.with_suffix(".def"), tmp_path / "again.gds", FILES)

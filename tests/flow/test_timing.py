@@ -133,14 +133,19 @@ def test_engines_agree(make, res_ohm, propagated, tmp_path):
     assert own.fmax_mhz == pytest.approx(sta.fmax_mhz, rel=1e-4 if not res_ohm else CLOSE)
 
 
-def test_wire_load_model_and_its_absence(tmp_path, library):
-    """OpenSTA takes the library's default model where none is asked for: ours does not."""
+def test_slack_is_reported_with_both_wire_models(tmp_path, library):
+    """Without wires and with the library's model, which OpenSTA takes where none is asked for and ours does
+    not: each as an analysis with these wires alone finds it.
+    """
     model = library.default_wire_load
-    without = analyze(adder(), tmp_path)
-    sta, own = both(adder(), tmp_path, wire_load=model)
-    assert (without.wires, sta.wires, sta.wire_load) == ("none", "model", model)
-    assert without.wns_ns > sta.wns_ns + 0.005
-    assert 1 - own.wns_ns == pytest.approx(1 - sta.wns_ns, rel=CLOSE)
+    without, loaded = (both(adder(), tmp_path, wire_load=load) for load in (None, model))
+    assert (without[0].wires, loaded[0].wires, loaded[0].wire_load) == ("none", "model", model)
+    assert without[0].wns_ns > loaded[0].wns_ns + 0.005
+    assert 1 - loaded[1].wns_ns == pytest.approx(1 - loaded[0].wns_ns, rel=CLOSE)
+    for bare, wired in zip(without, loaded, strict=True):
+        assert bare.wns_by_model_ns == wired.wns_by_model_ns == {"none": bare.wns_ns, model: wired.wns_ns}
+    routed = analyze(adder(), tmp_path, wires=wires(adder(), tmp_path, 10.0))
+    assert routed.wns_by_model_ns == {}
     with pytest.raises(BadInput, match=r"unknown wire-load model '5K'.*5K_hvratio"):
         analyze(adder(), tmp_path, wire_load="5K")
 
@@ -399,20 +404,6 @@ def test_incomplete_report_ends_the_step(tmp_path, fake_report, monkeypatch, cap
     assert "OpenSTA's report is incomplete: 32 endpoints of setup expected, 31" in error
     assert "met" not in out + error
     assert not (tmp_path / "outputs").exists()
-
-
-def test_slack_is_reported_with_both_wire_models(tmp_path, library):
-    """Without wires and with the library's model, each as an analysis with these wires alone finds it."""
-    model = library.default_wire_load
-    assert model
-    by_model = zip(both(adder(), tmp_path), both(adder(), tmp_path, wire_load=model), strict=True)
-    for without, loaded in by_model:
-        assert without.wns_by_model_ns == {"none": without.wns_ns, model: loaded.wns_ns}
-        assert loaded.wns_by_model_ns == without.wns_by_model_ns
-    circuit = adder()
-    circuit.write(tmp_path)
-    routed = analyze(circuit, tmp_path, wires=wires(circuit, tmp_path, 10.0))
-    assert routed.wns_by_model_ns == {}
 
 
 def test_no_verdict_on_what_is_not_judged(tmp_path):
