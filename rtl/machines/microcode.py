@@ -199,10 +199,23 @@ class Microcode:
     # ---- fields, where they are read
 
     @cached_property
+    def _of_words(self) -> dict[str, list[Field]]:
+        """The fields by the word that they belong to.
+
+        now: the word at hand; entered: the next one, in the cycle in which it is entered; ahead: the word
+        that is entered, or the one at hand if none is; sending: the word whose products are sent.
+        """
+        return {
+            "now": self._now(),
+            "entered": self._entered(),
+            "ahead": self._ahead(),
+            "sending": self._sending(),
+        }
+
+    @cached_property
     def fields(self) -> dict[str, Field]:
         """All, by their names."""
-        every = (*self._now(), *self._entered(), *self._ahead(), *self._sending())
-        return {field.name: field for field in every}
+        return {field.name: field for field in itertools.chain(*self._of_words.values())}
 
     @cached_property
     def _sequenced(self) -> dict[str, bool]:
@@ -239,39 +252,24 @@ class Microcode:
             name for name, field in self.fields.items() if name not in self._sequenced and not field.fixed
         )
 
-    def _wanted(self, fields: list[Field]) -> list[Field]:
-        """Those that the sequencer reads, or the datapath as they are not the same in all words."""
-        return [field for field in fields if self._sequenced.get(field.name, field.name in self.handed)]
-
     @cached_property
-    def now(self) -> list[Field]:
-        """Of the word at hand."""
-        return self._wanted(self._now())
-
-    @cached_property
-    def entered(self) -> list[Field]:
-        """Of the word that is next; they count in the cycle in which it is entered."""
-        return self._wanted(self._entered())
-
-    @cached_property
-    def ahead(self) -> list[Field]:
-        """Of the word that is entered, or of the one at hand if none is."""
-        return self._wanted(self._ahead())
-
-    @cached_property
-    def sending(self) -> list[Field]:
-        """Of the products that are sent."""
-        return self._wanted(self._sending())
+    def read(self) -> dict[str, list[Field]]:
+        """Of these the fields that the sequencer reads, or the datapath, as they differ between words."""
+        return {
+            when: [field for field in fields if self._sequenced.get(field.name, field.name in self.handed)]
+            for when, fields in self._of_words.items()
+        }
 
     @cached_property
     def by_bit(self) -> bool:
         """What a word does hangs on the exponent's bit at hand."""
-        return any(field.by_bit for field in (*self.now, *self.sending))
+        return any(field.by_bit for field in (*self.read["now"], *self.read["sending"]))
 
     @cached_property
     def by_bit_ahead(self) -> bool:
         """... and what a word does when it is entered."""
-        return any(field.by_bit for field in (*self.entered, *(self.sending if self.forward else ())))
+        ahead = self.read["sending"] if self.forward else ()
+        return any(field.by_bit for field in (*self.read["entered"], *ahead))
 
     @cached_property
     def places(self) -> bool:

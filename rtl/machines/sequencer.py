@@ -42,12 +42,16 @@ class Sequencer(Component):
         s.next_pc = Wire(pc)
         s.meant_pc = Wire(pc)  # the next word too, but perhaps for a refusal
         s.advance = Wire()
-        s.now = MicroRom(code.pc_nbits, code.now if forward else [*code.now, *code.sending])
-        s.entered = MicroRom(code.pc_nbits, code.entered)
+        now, entered, looked_ahead, sending = code.read.values()
+        if forward:
+            looked_ahead = [*looked_ahead, *sending]
+        else:
+            now = [*now, *sending]
+        s.now = MicroRom(code.pc_nbits, now)
+        s.entered = MicroRom(code.pc_nbits, entered)
         s.now.pc //= s.pc
         s.entered.pc //= s.next_pc
         roms = [s.now, s.entered]
-        looked_ahead = [*code.ahead, *code.sending] if forward else code.ahead
         if looked_ahead:
             s.ahead_pc = Wire(pc)
             s.ahead = MicroRom(code.pc_nbits, looked_ahead)

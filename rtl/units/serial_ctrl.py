@@ -65,6 +65,17 @@ def connect_pass(s, ncycles, counted):
             s.x <<= s.ostream.msg
 
 
+def count_steps(s):
+    """s.count: the steps since the operands were loaded."""
+
+    @update_ff
+    def counter():
+        if s.load:
+            s.count <<= 0
+        elif s.step:
+            s.count <<= s.count + 1
+
+
 class SerialCtrl(Component):
     UNREAD = (("nblocks", "there is one block, which every operation takes"),)
 
@@ -130,13 +141,6 @@ class SerialCtrl(Component):
                 s.ends @= s.count == s.final_count
                 s.step @= s.st == STEP
 
-            @update_ff
-            def counter_of_blocks():
-                if s.load:
-                    s.count <<= 0
-                elif s.step:
-                    s.count <<= s.count + 1
-
         else:
             FINAL = ncycles - 1
             s.count = Wire(max(1, clog2(ncycles)))
@@ -148,12 +152,8 @@ class SerialCtrl(Component):
                 s.ends @= s.count == FINAL
                 s.step @= s.st == STEP
 
-            @update_ff
-            def counter():
-                if s.load:
-                    s.count <<= 0
-                elif s.step:
-                    s.count <<= s.count + 1
+        if until == "count":
+            count_steps(s)
 
         @update_ff
         def state():
@@ -228,12 +228,7 @@ class PassCtrl(Component):
             elif s.ostream_val & s.ostream_rdy:
                 s.busy <<= 0
 
-        @update_ff
-        def counter():
-            if s.load:
-                s.count <<= 0
-            elif s.step:
-                s.count <<= s.count + 1
+        count_steps(s)
 
     def line_trace(s):
         return f"({s.count})" if s.busy else "( )"

@@ -13,10 +13,9 @@ word an element (m: M'), y_j from cycle j + 1 to 2 L + j. result, done: word j o
 x k.
 """
 
-from itertools import pairwise
-
 from pymtl3 import *
 
+from .element_row import declare_row, row_trace
 from .scaled_pe import ScaledPE
 
 
@@ -29,25 +28,10 @@ class ScaledArray(Component):
         s.ready = Wire()
         s.returns = OutPort()
         s.index = OutPort(index_nbits)
-        s.x = InPort(k)
-        s.y = [InPort(k) for _ in range(nwords)]
-        s.m = [InPort(k) for _ in range(nwords)]
-        s.result = [OutPort(k) for _ in range(nwords)]
-        s.done = [OutPort() for _ in range(nwords)]
-
-        s.first_pe = ScaledPE(k, "first")
-        s.general_pes = [ScaledPE(k, "general") for _ in range(nwords - 2)]
-        s.last_pe = ScaledPE(k, "last")
-        elements = [s.first_pe, *s.general_pes, s.last_pe]
+        elements = declare_row(s, ScaledPE, ("go", "first", "last", "q", "x", "carry"), k, nwords)
         for j, element in enumerate(elements):
-            element.y //= s.y[j]
-            element.m //= s.m[j]
             s.result[j] //= element.low
             s.done[j] //= element.done
-        for element, following in pairwise(elements):
-            for name in ("go", "first", "last", "q", "x", "carry"):
-                connect(getattr(element, f"next_{name}"), getattr(following, name))
-            element.a //= following.low
 
         # ---- steps of two cycles
 
@@ -94,4 +78,4 @@ class ScaledArray(Component):
                     s.x_i <<= 0
 
     def line_trace(s):
-        return "".join(general_pe.line_trace() for general_pe in [s.first_pe, *s.general_pes, s.last_pe])
+        return row_trace(s)

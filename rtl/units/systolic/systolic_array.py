@@ -13,11 +13,10 @@ cycle 3s - 1 + j. result, done: the words of the product, in their cycles. Cycle
 Area order: s + 2 multipliers of k x k.
 """
 
-from itertools import pairwise
-
 from pymtl3 import *
 
 from ...states import states
+from .element_row import declare_row, row_trace
 from .quotient_unit import QuotientUnit
 from .systolic_pe import SystolicPE
 
@@ -29,26 +28,12 @@ class SystolicArray(Component):
         s.closing = OutPort()
         s.returns = OutPort()
         s.index = OutPort(clog2(nwords))
-        s.x = InPort(k)
-        s.y = [InPort(k) for _ in range(nwords)]
-        s.m = [InPort(k) for _ in range(nwords)]
         s.n_prime = InPort(k)
-        s.result = [OutPort(k) for _ in range(nwords)]
-        s.done = [OutPort() for _ in range(nwords)]
 
         # ---- the elements
 
-        s.first_pe = SystolicPE(k, "first")
-        s.general_pes = [SystolicPE(k, "general") for _ in range(nwords - 2)]
-        s.last_pe = SystolicPE(k, "last")
-        elements = [s.first_pe, *s.general_pes, s.last_pe]
-        for j, element in enumerate(elements):
-            element.y //= s.y[j]
-            element.m //= s.m[j]
-        for j, (element, following) in enumerate(pairwise(elements)):
-            for name in ("go", "first", "last", "x", "u", "carry"):
-                connect(getattr(element, f"next_{name}"), getattr(following, name))
-            element.a //= following.low
+        elements = declare_row(s, SystolicPE, ("go", "first", "last", "x", "u", "carry"), k, nwords)
+        for j, following in enumerate(elements[1:]):
             s.done[j] //= following.done
             s.result[j] //= following.sum[0:k]
         s.done[LAST_WORD] //= s.last_pe.done
@@ -133,5 +118,4 @@ class SystolicArray(Component):
         s.first_pe.u //= s.quotient_unit.u
 
     def line_trace(s):
-        elements = [s.first_pe, *s.general_pes, s.last_pe]
-        return "".join(element.line_trace() for element in elements)
+        return row_trace(s)

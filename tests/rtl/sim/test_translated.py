@@ -46,12 +46,12 @@ def text_of(component):
 
 def test_same_text_and_ports_come_back(own_cache, monkeypatch):
     machine = find("mont").at(8)
-    fresh = machine.wrapped(XCEL)
+    fresh = machine.rtl()
     said = translate(fresh), Ports.of(fresh)
-    assert translated.translated(machine.wrapped(XCEL), Ports.of) == said
+    assert translated.translated(machine.rtl(), Ports.of) == said
     monkeypatch.setattr(translated, "translate", None)
-    assert translated.translated(machine.wrapped(XCEL), Ports.of) == said
-    assert [path.name for path in own_cache.glob("verilog-*")] == [name_of(machine.wrapped(XCEL))]
+    assert translated.translated(machine.rtl(), Ports.of) == said
+    assert [path.name for path in own_cache.glob("verilog-*")] == [name_of(machine.rtl())]
 
 
 def test_component_serves_one_simulation():

@@ -1,0 +1,39 @@
+"""A row of processing elements: a first, general ones and a last, each with a word of the operands."""
+
+from itertools import pairwise
+
+from pymtl3 import *
+
+
+def declare_row(s, Element, passed, k, nwords):
+    """The elements of a row and its ports: x, of which one word is wanted at a time, y and m, a word an
+    element, and the words of the result. `passed`: what an element hands on to the next one, which gives its
+    low word back.
+    """
+    s.x = InPort(k)
+    s.y = [InPort(k) for _ in range(nwords)]
+    s.m = [InPort(k) for _ in range(nwords)]
+    s.result = [OutPort(k) for _ in range(nwords)]
+    s.done = [OutPort() for _ in range(nwords)]
+    s.first_pe = Element(k, "first")
+    s.general_pes = [Element(k, "general") for _ in range(nwords - 2)]
+    s.last_pe = Element(k, "last")
+    elements = elements_of(s)
+    for j, element in enumerate(elements):
+        element.y //= s.y[j]
+        element.m //= s.m[j]
+    for element, following in pairwise(elements):
+        for name in passed:
+            connect(getattr(element, f"next_{name}"), getattr(following, name))
+        element.a //= following.low
+    return elements
+
+
+def elements_of(s):
+    """The elements of a row."""
+    return [s.first_pe, *s.general_pes, s.last_pe]
+
+
+def row_trace(s):
+    """The lines of all elements."""
+    return "".join(element.line_trace() for element in elements_of(s))
