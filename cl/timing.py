@@ -312,19 +312,24 @@ def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> 
         if plan.schedule == "right-to-left-1":
             both = unit.pair((0, 0), (0, 0), mod or 1)
             return ones * (ov + both) + (length - ones) * (ov + product)
-        nsteps = {
-            "right-to-left-2": length,
-            "ladder": length,
-            "always": 2 * length,
-            "left-to-right": length + ones - 2,
-        }
-        return top + nsteps[plan.schedule] * (ov + product)
+        return top + _products(plan, length, ones) * (ov + product)
     # the operands decide: one unit that makes both products of a step is given them as a step of two
     name = "right-to-left-2" if plan.right_to_left else plan.schedule
     options = {"nbits": plan.nbits} if plan.full_scan else {}
     steps: list[Step] = []
     SCHEDULES[name](base, exp, lambda x, y: x * y % mod, 1 % mod, trace=steps, **options)
     return top + sum(ov + _step_cycles(plan, unit, step, mod) for step in steps)
+
+
+def _products(plan: Plan, length: int, ones: int) -> int:
+    """Products of the loop that follow one another, but for the one that reduces the top."""
+    return {
+        "right-to-left-2": length,
+        "right-to-left-1": length + ones,
+        "ladder": length,
+        "always": 2 * length,
+        "left-to-right": max(0, length + ones - 2),
+    }[plan.schedule]
 
 
 def _step_cycles(plan: Plan, unit: UnitTiming, step: Step, mod: int) -> int:
@@ -375,13 +380,7 @@ def product_count(plan: Plan, exp: int) -> int:
     """Products of a ProgramExp that follow one another; two side by side count once."""
     length = plan.nbits if plan.full_scan else exp.bit_length()
     ones = exp.bit_count()
-    loop = {
-        "right-to-left-2": length,
-        "right-to-left-1": length + ones,
-        "ladder": length,
-        "always": 2 * length,
-        "left-to-right": max(0, length + ones - 2) + (1 if plan.reduces_top and length else 0),
-    }[plan.schedule]
+    loop = _products(plan, length, ones) + (1 if plan.reduces_top and length else 0)
     if plan.steps_once:
         loop = max(loop, 1)
     enter = 0

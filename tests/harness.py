@@ -40,6 +40,11 @@ def one_now(cases, *now):
     return [pytest.param(case, marks=regress_if(case not in now)) for case in listed]
 
 
+def later(*cases):
+    """Cases of several values that are left to `make regress`."""
+    return [pytest.param(*case, marks=pytest.mark.regress) for case in cases]
+
+
 def examples(count):
     """`count` Hypothesis examples in `make test`, ten times as many in `make regress`."""
     return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))

@@ -21,7 +21,7 @@ from modexlab.rtl.units.prefix_adder import PrefixAdder
 from modexlab.rtl.units.pseudo_mul import PseudoCore, PseudoMul, PseudoReduce, PseudoSquare
 
 from tests.fl.compression_oracle import evaluate, final_rows
-from tests.harness import examples, one_now, ran, regress_if, run_products, stamps, stepped
+from tests.harness import examples, later, one_now, ran, regress_if, run_products, stamps, stepped
 from tests.tables.rows import ProductRow, with_delays
 
 # at 6 bits: a modulus of each shape, the strategy, the adder
@@ -75,7 +75,7 @@ NARROW = [
 @pytest.mark.parametrize(
     ("nbits", "spec"),
     [
-        *[pytest.param(*case, marks=pytest.mark.regress) for case in NARROW],
+        *later(*NARROW),
         *[
             pytest.param(NBITS, spec, marks=regress_if(kind not in ("2^n-1", "2^n+1")))
             for kind, (spec, _, _) in KINDS.items()

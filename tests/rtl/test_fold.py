@@ -18,7 +18,7 @@ from modexlab.rtl.units.fold.product_pair import ProductPair
 from modexlab.rtl.units.fold.row_fold import RowFold
 from modexlab.rtl.units.fold.split_adder import AdderBack, AdderFront
 
-from tests.harness import check_powers, examples, regress_if, stepped
+from tests.harness import check_powers, examples, one_now, stepped
 
 DESIGN, CONSTANT_TIME = catalogue.find("fold"), catalogue.find("fold-ct")
 
@@ -139,13 +139,8 @@ def test_units():
 
 # ---- the machine
 
-WIDTHS = [
-    pytest.param(16),
-    *(pytest.param(nbits, marks=pytest.mark.regress) for nbits in (9, 31, 32, 33, 47, 64)),
-]
 
-
-@pytest.mark.parametrize("nbits", WIDTHS)
+@pytest.mark.parametrize("nbits", one_now((16, 9, 31, 32, 33, 47, 64), 16))
 def test_drawn_operands(nbits):
     """Any modulus, even ones too, any base and exponent: the power, in the cycles of the formula."""
     rng = random.Random(nbits)
@@ -198,9 +193,7 @@ def test_constant_time():
     assert machine.cycles(2, 3, 0) == 1
 
 
-@pytest.mark.parametrize(
-    "residues_per_cycle", [pytest.param(value, marks=regress_if(value != 1)) for value in (1, 3, 4)]
-)
+@pytest.mark.parametrize("residues_per_cycle", one_now((1, 3, 4), 1))
 def test_other_chains(residues_per_cycle):
     """Fewer or more residues a cycle: other cycles, the same results."""
     rng = random.Random(residues_per_cycle)

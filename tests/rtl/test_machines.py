@@ -237,9 +237,7 @@ def test_all_widths(design, nbits):
     assert stamps(twin) == stamps(run_native(design, few, nbits))
 
 
-@pytest.mark.parametrize(
-    "nbits", [pytest.param(nbits, marks=regress_if(nbits != 33)) for nbits in (15, 31, 33, 63, 100)]
-)
+@pytest.mark.parametrize("nbits", one_now((15, 31, 33, 63, 100), 33))
 @pytest.mark.parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "heap"], "mont"))
 def test_odd_widths(name, nbits):
     """Widths that are no power of two, and one below (where widths of indices change)."""

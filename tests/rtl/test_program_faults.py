@@ -24,7 +24,7 @@ from modexlab.rtl.sim.campaigns.faults import (
 )
 from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, prepare
 
-from tests.harness import regress_if
+from tests.harness import one_now
 from tests.programs import EVERYTHING, machine_of
 
 RESIDUES = ("dpath.r.now", "dpath.b.now", "dpath.s.now", "dpath.mod", "dpath.memory.words")
@@ -128,9 +128,7 @@ def test_a_sample():
     target.withstands("answers", faults_of(target.model.answers, target.arrivals)[::9])
 
 
-@pytest.mark.parametrize(
-    "nbits", [pytest.param(nbits, marks=regress_if(later)) for nbits, later in ((16, False), (64, True))]
-)
+@pytest.mark.parametrize("nbits", one_now((16, 64), 16))
 def test_without_the_check_wrong_results_leave(nbits):
     """The same faults are found out: in residues, in what units answer, in the program."""
     target = attacked("mont", nbits, **UNCHECKED)

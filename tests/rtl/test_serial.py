@@ -14,7 +14,7 @@ from modexlab.fl.multipliers.digit_serial import SerialShape, product, widest_di
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 from modexlab.rtl.sim.translation.translate import translate
 
-from tests.harness import check_native, check_powers, examples, one_now, regress_if
+from tests.harness import check_native, check_powers, examples, later, one_now
 from tests.tables import mod_exp, unsubtracted
 
 OURS = catalogue.find("serial")
@@ -56,9 +56,7 @@ def test_serial_counts_of_the_paper(digit):
     assert machine.cycles(2, 65537, 3) == N_CK[digit]
 
 
-@pytest.mark.parametrize(
-    "digit", [pytest.param(digit, marks=() if digit == 256 else pytest.mark.regress) for digit in N_CK]
-)
+@pytest.mark.parametrize("digit", one_now(N_CK, 256))
 def test_serial_counts_in_hardware(digit):
     """Native RTL at 1,024 bits: the result, and N_CK from the handshake of the request to that of the
     answer.
@@ -75,10 +73,7 @@ def test_serial_counts_in_hardware(digit):
     ("nbits", "digit"),
     [
         (14, 8),
-        *(
-            pytest.param(*widths, marks=regress_if(True))
-            for widths in ((13, 5), (14, 4), (13, 4), (16, 6), (16, 9))
-        ),
+        *later((13, 5), (14, 4), (13, 4), (16, 6), (16, 9)),
     ],
 )
 def test_serial_digits_of_all_kinds(design, nbits, digit):
@@ -123,8 +118,7 @@ def test_serial_memories_are_memories():
     ("nbits", "digit", "count"),
     [
         (16, 4, 100),
-        pytest.param(64, 16, 100_000, marks=pytest.mark.regress),
-        pytest.param(1024, 128, 1_000, marks=pytest.mark.regress),
+        *later((64, 16, 100_000), (1024, 128, 1_000)),
     ],
 )
 def test_serial_many_products(design, nbits, digit, count):
@@ -152,10 +146,7 @@ def test_serial_of_ours_takes_fewer_cycles(digit):
     ("nbits", "digit", "step"),
     [
         (13, 10, 5),
-        *(
-            pytest.param(*widths, marks=regress_if(True))
-            for widths in ((14, 8, 4), (8, 8, 4), (30, 16, 8), (33, 32, 16), (33, 18, 6))
-        ),
+        *later((14, 8, 4), (8, 8, 4), (30, 16, 8), (33, 32, 16), (33, 18, 6)),
     ],
 )
 def test_serial_of_ours_with_words_of_all_kinds(nbits, digit, step):

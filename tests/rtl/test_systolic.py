@@ -18,7 +18,7 @@ from modexlab.rtl.sim import Stall
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
 
-from tests.harness import examples, ran, regress_if, stamps
+from tests.harness import examples, one_now, ran, regress_if, stamps
 from tests.tables import unsubtracted
 
 DESIGN = catalogue.find("systolic-002")
@@ -69,7 +69,7 @@ def test_systolic_products_at_every_level(shape):
             assert set(rtl.latencies) == {timing.fixed}
 
 
-@pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=regress_if(True))])
+@pytest.mark.parametrize("stage", one_now(("python", "verilog"), "python"))
 def test_systolic_products_at_other_stages(stage):
     run_products(SystolicMont(SHAPES[1]), SHAPES[1], unsubtracted.corners(SHAPES[1].modulus_nbits), stage)
 
@@ -92,9 +92,7 @@ def test_systolic_product_of_any_shape(data):
 PUBLISHED = {512: (32, 34, 98), 1024: (64, 66, 194), 2048: (128, 130, 386)}
 
 
-@pytest.mark.parametrize(
-    "nbits", [pytest.param(nbits, marks=regress_if(nbits != 1024)) for nbits in PUBLISHED]
-)
+@pytest.mark.parametrize("nbits", one_now(PUBLISHED, 1024))
 def test_systolic_counts_of_the_paper(nbits):
     """Instances in the Verilog, not the shape, and the multiplications in their modules."""
     elements, multipliers, cycles = PUBLISHED[nbits]
@@ -124,7 +122,7 @@ def test_systolic_exponentiation_of_the_paper():
     assert (machine.modulus_nbits, full.modulus_nbits) == (1022, 1024)
 
 
-@pytest.mark.parametrize("nbits", [64, pytest.param(1024, marks=pytest.mark.regress)])
+@pytest.mark.parametrize("nbits", one_now((64, 1024), 64))
 def test_systolic_product_follows_product(nbits):
     """In RTL: a bit more in the exponent is two products, each on the words of the one before: 2 (3s + 2)
     cycles.
