@@ -103,7 +103,7 @@ class FixedModExp(Component):
 
         if finish in ("reduce", "remainder"):
             if finish == "reduce":
-                s.correction = PseudoReduce(wide, modulus, None, strategy, adder)
+                s.correction = PseudoReduce(wide, modulus, strategy, adder)
                 s.correction.modulus //= 0
                 residue_nbits = min(modulus_of(modulus, wide).operand_nbits, nbits)
             else:
