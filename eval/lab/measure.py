@@ -14,13 +14,15 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...fl.accelerator import Message
 from ...fl.status import MEANING, Status
 from ..designs import system_catalogue
-from ..designs.interfaces import SYSTEM
+from ..designs.system_catalogue import SystemKind
 from ..designs.workload_names import CRT, Part, cycles_of
 from ..errors import NoMeasurement
+from ..json_values import attributes
 from .content import verilog_digests
 from .metrics import Measurement, figure
 from .point import Point
@@ -43,24 +45,28 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         from .asic_run import measure_implementation  # the flow needs the extra of its name
 
         return measure_implementation(point, say, jobs)
-    if point.interface == SYSTEM:
-        return _system(point, start)
-    parts = point.parts()
-    for part in parts:
-        for request in part.work.requests:
-            point.machine.require(*request)
-    counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
-    chip = point.chip()
-    failed = chip.failed_rows()
-    marks = (f"the design fails {len(failed)} of its tests: {', '.join(failed)}",) if failed else ()
-    note = chip.note
+    parts, chip = point.parts(), point.chip()
+    caveats = [chip.note] if point.workload != CRT else []
+    marks: tuple[str, ...] = ()
+    more: dict[str, Any] = {}
+    if point.kind is not None:
+        counts, tests, more = _system(point, point.kind)
+        caveats.append(point.kind.caveat)
+    else:
+        for part in parts:
+            for request in part.work.requests:
+                point.machine.require(*request)
+        counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
+        if failed := chip.failed_rows():
+            marks = (f"the design fails {len(failed)} of its tests: {', '.join(failed)}",)
     details = {
         "parameters": point.resolved,
-        "caveats": [note] if note and point.workload != CRT else [],
+        "caveats": [*filter(None, caveats)],
         "exponentiations": [
             {"name": part.work.name, "times": part.times, "cycles": cycles, **part.work.as_json()}
             for part, cycles in zip(parts, counts, strict=True)
         ],
+        **more,
     }
     total = sum(part.times * cycles for part, cycles in zip(parts, counts, strict=True))
     return Measurement(
@@ -127,39 +133,18 @@ def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> No
 # ---- systems
 
 
-def _system(point: Point, start: float) -> Measurement:
-    """One operation on the processor, less what the call takes."""
-    kind = point.kind
-    assert kind is not None
+def _system(point: Point, kind: SystemKind) -> tuple[list[int], str, dict[str, Any]]:
+    """Cycles of one operation on the processor less those of the call, the check, and where they went."""
     dummy = _dummy(point.nbits, point.workload, point.stage)
     row = system_catalogue.Measurement(point.stage).row(kind, point.nbits, point.workload, dummy)
     if not row.ok or row.outcome is None or row.normalised is None:
         raise NoMeasurement(f"{point}: {row.note or 'it was not run'}")
     window = row.outcome.window
-    (part,) = point.parts()
-    details = {
-        "parameters": point.resolved,
-        "caveats": [name for name in (point.chip().note, kind.caveat) if name],
-        "exponentiations": [
-            {"name": part.work.name, "times": 1, "cycles": row.normalised, **part.work.as_json()}
-        ],
-        "window": {
-            "cycles": row.cycles,
-            "dummy": row.dummy,
-            "instructions": window.instructions,
-            "cpi": window.cpi,
-        },
+    more = {
+        "window": {"cycles": row.cycles, "dummy": row.dummy, **attributes(window, "instructions", "cpi")},
         "where": dict(window.where),
     }
-    return Measurement(
-        figures=(figure("cycles", row.normalised, point.workload),),
-        seconds=time.monotonic() - start,
-        tools=point.tools,
-        verilog_hash=verilog_digests(point).text,
-        content=point.content,
-        tests=f"result of the program on the RTL ({point.stage}) checked against pow",
-        details=details,
-    )
+    return [row.normalised], f"result of the program on the RTL ({point.stage}) checked against pow", more
 
 
 @functools.cache

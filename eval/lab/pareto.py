@@ -38,21 +38,25 @@ def goals_of(objectives: Mapping[str, str]) -> tuple[Goal, ...]:
     return tuple(Goal(metric, DIRECTIONS[direction]) for metric, direction in objectives.items())
 
 
+def by_operation(figures: Iterable[Figure | Row]) -> dict[str, dict[str, float | int]]:
+    """The values by metric of each operation, with those that belong to all; without operations, under ""."""
+    figures = sorted(figures, key=lambda figure: figure.operation)
+    operations = dict.fromkeys(figure.operation for figure in figures if figure.operation)
+    return {
+        operation: {item.metric: item.value for item in figures if item.operation in ("", operation)}
+        for operation in operations or [""]
+    }
+
+
 def figures_by_operation(
     figures: Iterable[Figure | Row], metrics: Sequence[str]
 ) -> dict[str, tuple[float | int, ...]]:
     """The values of these metrics for each operation that has them all; without operations, under ""."""
-    found = {
-        (figure.metric, figure.operation): figure.value for figure in figures if figure.metric in metrics
-    }
-    operations = sorted({operation for _, operation in found if operation}) or [""]
-    rows = {
-        operation: [found.get((metric, operation), found.get((metric, ""))) for metric in metrics]
-        for operation in operations
-    }
-    whole = {operation: tuple(value for value in row if value is not None) for operation, row in rows.items()}
+    found = by_operation(figure for figure in figures if figure.metric in metrics)
     return {
-        operation: values for operation, values in whole.items() if values and len(values) == len(metrics)
+        operation: tuple(values[metric] for metric in metrics)
+        for operation, values in found.items()
+        if metrics and values.keys() >= set(metrics)
     }
 
 

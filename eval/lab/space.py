@@ -49,9 +49,9 @@ from ..designs.own import OwnDesign
 from ..designs.system_catalogue import HARDWARE, OPERATIONS, SOFTWARE, find_system
 from ..designs.workload_names import check_name
 from ..papers.expression import Expression
+from . import pareto
 from .flow_settings import FLOW_DEFAULTS, optional_flow
 from .metrics import METRICS, OF_OPERATION, Figure, check_metric
-from .pareto import goals_of
 from .point import Point
 from .stages import DEFAULT as DEFAULT_STAGE
 from .stages import IMPLEMENTED, NETLIST, STAGES
@@ -295,7 +295,7 @@ class Space:
         known = [constraint for constraint in self.constraints if not _on_figures(constraint)]
         return _broken([*more, *known], [about(point)])
 
-    def after(self, point: Point, figures: Iterable[Figure]) -> list[str]:
+    def after(self, point: Point, figures: Sequence[Figure]) -> list[str]:
         """The constraints on figures that this point breaks, in any of its operations."""
         values = about(point)
         found = [{**values, **metrics} for metrics in by_operation(figures)]
@@ -332,18 +332,10 @@ def about(point: Point) -> dict[str, Any]:
     return values | dict(point.flow) | point.resolved
 
 
-def by_operation(figures: Iterable[Figure]) -> list[dict[str, Any]]:
-    """The values by metric for each operation; all of them have those without an operation, and
-    metric.operation.
-    """
-    figures = list(figures)
-    common = {figure.metric: figure.value for figure in figures if not figure.operation}
-    common |= {f"{figure.metric}.{figure.operation}": figure.value for figure in figures if figure.operation}
-    operations = dict.fromkeys(figure.operation for figure in figures if figure.operation)
-    return [
-        {**common, **{figure.metric: figure.value for figure in figures if figure.operation == operation}}
-        for operation in operations or [""]
-    ]
+def by_operation(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+    """The values by metric for each operation; all of them have metric.operation of all."""
+    dotted = {f"{figure.metric}.{figure.operation}": figure.value for figure in figures if figure.operation}
+    return [{**dotted, **values} for values in pareto.by_operation(figures).values()]
 
 
 def _design(subject: str) -> Any:
@@ -460,7 +452,7 @@ def _check_objectives(value: Mapping[str, str], parts: Sequence[Part]) -> None:
                 f"objective {metric}: no stage of this space ({', '.join(sorted(stages))}) measures it; "
                 f"add one of stages {', '.join(stage for stage in STAGES if stage in having)}"
             )
-    goals_of(value)
+    pareto.goals_of(value)
 
 
 def _known_names(parts: Sequence[Part]) -> set[str]:

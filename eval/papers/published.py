@@ -355,11 +355,12 @@ def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[s
         item for item in paper(number).table(table).figures() if item.comparable and item.metric == metric
     ]
     found: dict[str, dict[str, float | int]] = {}
-    for names in ([(item.twin,) for item in compared], [item.ours for item in compared]):
-        for figure, group in zip(compared, names, strict=True):
-            for name in filter(None, group):
-                if figure.amount is not None:
-                    found.setdefault(name, {})[figure.operation] = figure.amount
+    for name, figure in (
+        *((item.twin, item) for item in compared if item.twin),
+        *((name, item) for item in compared for name in item.ours),
+    ):
+        if figure.amount is not None:
+            found.setdefault(name, {})[figure.operation] = figure.amount
     return found
 
 

@@ -254,7 +254,7 @@ def test_constraints_on_figures():
         "energy_nj < 3",
     ]  # a die that it does not have says nothing
     assert some.after(flow, FIGURES[1:2]) == [] == some.before(flow)
-    assert by_operation(FIGURES)[1]["energy_nj"] == 5.0
+    assert by_operation(FIGURES)[0]["energy_nj"] == 5.0
 
 
 def test_contradicting_constraints():
