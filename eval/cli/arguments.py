@@ -12,10 +12,10 @@ from ...fl.errors import BadInput
 from ...fl.param import PAPER_NBITS, Param
 from ...fl.rsa_keys import RSAKey
 from ..designs import catalogue
-from ..designs.interfaces import DEFAULT, SYSTEM
+from ..designs.interfaces import COUPLINGS, DEFAULT, SYSTEM
 from ..designs.machine import Design
 from ..designs.own import OwnDesign
-from ..designs.soc_system import COUPLINGS, Xcel
+from ..designs.soc_system import Xcel
 from ..designs.system_catalogue import HARDWARE, SOFTWARE, find_system
 from ..folders import check_file
 from ..json_values import json_value

@@ -14,8 +14,7 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from ...proc.core.parameters import DIV_BITS
-from ..designs.interfaces import DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
-from ..designs.soc_system import COUPLINGS
+from ..designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
 from ..lab.flow_settings import FLOW_DEFAULTS, check_clock
 from ..lab.stages import FLOW
 

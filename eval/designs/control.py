@@ -257,7 +257,7 @@ def fixed_mod_exp(finish: str, plan_of: PlanOf, spec: Spec) -> Build:
     pseudo = spec.domain == "pseudo"
     kind = DOMAINS[spec.domain]
     if finish == "reduce":
-        one_modulus.check_reduction(modulus, plan.nbits)
+        one_modulus.check_tree("reduce", "the final correction", modulus, plan.nbits)
 
     def inspect(base: int, mod: int) -> Status:
         if modulus and mod != modulus:

@@ -350,6 +350,7 @@ AXI4LITE_000 = _PaperBus(
 INTERFACES: dict[str, Interface] = {stream.name: stream for stream in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
 DEFAULT = STREAM
 PROCESSOR_PORT = XCEL  # what a machine has behind the processor
+COUPLINGS = (PROCESSOR_PORT.name, AXI4LITE.name)  # with the processor: tightly, loosely
 SYSTEM = "system"  # in the place of an interface: the machine with the processor in front
 SYSTEM_TITLE = "with processor"
 UNIT = "unit"  # likewise: a multiplier without its machine, which does products and no exponentiations

@@ -362,20 +362,19 @@ class Chip(AcceleratorChip):
             (Row(name, request, *next(delays)), self._expected(*request)) for name, request in self.requests()
         ]
 
-    def _operations(self, exchange: Exchange) -> dict[str, Any]:
-        def carried(operands: Operands) -> dict[str, Any]:
-            request = self.machine.carried(*operands)
-            return exchange([request], [self._expected(*request)])
+    def _asked(self, exchange: Exchange, operands: Operands) -> dict[str, Any]:
+        """An operation in JSON."""
+        request = self.machine.carried(*operands)
+        return exchange([request], [self._expected(*request)])
 
-        works = self.energy()
-        windows = {work.name: self._window(work) for work in works}
-        drawn = {work.name: [carried(operands) for operands in self._drawn(work)] for work in works}
-        return {
-            "energy": {
-                name: carried(operands) | self._counted(whole) for name, (operands, whole) in windows.items()
-            },
-            "drawn": {name: operations for name, operations in drawn.items() if operations},
-        }
+    def _operations(self, exchange: Exchange) -> dict[str, Any]:
+        energy, drawn = {}, {}
+        for work in self.energy():
+            operands, whole = self._window(work)
+            energy[work.name] = self._asked(exchange, operands) | self._counted(whole)
+            if others := [self._asked(exchange, operands) for operands in self._drawn(work)]:
+                drawn[work.name] = others
+        return {"energy": energy, "drawn": drawn}
 
     def _drawn(self, work: Workload) -> list[Operands]:
         """The same operation on other messages, as many as can be simulated with delays."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from ...fl.errors import BadInput, unknown
+from ...fl.errors import BadInput
 from ...fl.param import Param
 from ...rtl.sim import cache
 from .runnable import Runnable, place_of
@@ -84,7 +84,7 @@ _registered: dict[str, OwnDesign] = {}
 
 def register(kind: type[Runnable]) -> OwnDesign:
     """Add a class of accelerators; other processes import it from its module."""
-    design = _entry(kind, f"{kind.__module__}:{kind.__qualname__}", _digest(sys.modules[kind.__module__]))
+    design = _entry_of(kind, f"{kind.__module__}:{kind.__qualname__}")
     _registered[design.name] = design
     return design
 
@@ -114,7 +114,7 @@ def by_reference(origin: str) -> OwnDesign:
             raise BadInput(
                 f"{origin} cannot be imported: {error}; name a class of an installed package"
             ) from None
-        return _entry(kind, origin, _digest(sys.modules[kind.__module__]))
+        return _entry_of(kind, origin)
     path = Path(origin)
     folder = (path.parent if path.name == FILE else path).absolute()
     if not (folder / FILE).is_file():
@@ -136,9 +136,12 @@ def folder_digest(folder: Path) -> str:
     return cache.key(*(f"{path.name}\n{path.read_text()}" for path in files))
 
 
-def _digest(module: ModuleType) -> str:
+def _entry_of(kind: type[Runnable], origin: str) -> OwnDesign:
+    """The entry of an imported class, whose module stands for its folder."""
+    module = sys.modules[kind.__module__]
     file = module.__file__
-    return cache.key(module.__name__) if file is None else folder_digest(Path(file).parent)
+    digest = cache.key(module.__name__) if file is None else folder_digest(Path(file).parent)
+    return _entry(kind, origin, digest)
 
 
 @functools.lru_cache(MOST_MADE)
@@ -163,17 +166,14 @@ def imported(file: Path, digest: str) -> ModuleType:
 def _loaded(folder: Path, digest: str) -> OwnDesign:
     file = folder / FILE
     module = imported(file, digest)
-    kinds = [kind for kind in vars(module).values() if _is_kind(kind, module)]
+    classes = [kind for kind in vars(module).values() if isinstance(kind, type)]
+    kinds = [kind for kind in classes if issubclass(kind, Runnable) and kind.__module__ == module.__name__]
     if len(kinds) != 1:
         names = ", ".join(kind.__name__ for kind in kinds) or "none"
         raise BadInput(
             f"{file} defines {len(kinds)} subclasses of modexlab.Accelerator ({names}); define one"
         )
     return _entry(kinds[0], str(folder), digest)
-
-
-def _is_kind(value: Any, module: ModuleType) -> bool:
-    return isinstance(value, type) and issubclass(value, Runnable) and value.__module__ == module.__name__
 
 
 def _entry(kind: Any, origin: str, identity: str) -> OwnDesign:
@@ -191,11 +191,3 @@ def _entry(kind: Any, origin: str, identity: str) -> OwnDesign:
     if missing := sorted(kind.__abstractmethods__):
         raise BadInput(f"{origin}: class {kind.__name__} lacks {', '.join(missing)}; define it")
     return OwnDesign(name, kind, origin, identity)
-
-
-def find(name: str) -> OwnDesign:
-    """The registered or installed accelerator of this name."""
-    known = entries()
-    if name not in known:
-        raise unknown("accelerator", name, known)
-    return known[name]

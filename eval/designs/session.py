@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...fl.errors import BadInput
+from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status
+from ...rtl.sim import Simulation
 from .interfaces import DEFAULT, Carried, Message, Operands
-
-if TYPE_CHECKING:
-    from ...fl.rsa_keys import RSAKey
-    from ...rtl.sim import Simulation
 
 LEVELS = ("fl", "cl", "rtl")
 RTL_STAGE = "native"  # of the hardware, where none is asked for
@@ -64,7 +63,7 @@ class Operated:
     accesses: int = 0  # of the processor to registers, each a cycle at least, which are among the cycles
 
 
-class Session:
+class Session(AbstractContextManager["Session"]):
     """A machine that was made at one level and stage."""
 
     def __init__(
@@ -168,9 +167,6 @@ class Session:
         """Free the simulation and finish its waveform file."""
         if self._simulation is not None:
             self._simulation.close()
-
-    def __enter__(self) -> Session:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -9,34 +9,38 @@ its interrupt is the processor's; the accelerator port then has the null acceler
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pymtl3 import Component
+
+from ...fl.axi4lite import Axi4LiteFL
 from ...fl.errors import BadInput
 from ...fl.xcel import XcelFL
+from ...proc.core.bus.axi4lite_slave import Axi4LiteSlave
+from ...proc.core.null_xcel import NullXcel, NullXcelFL
 from ...proc.core.parameters import check_units
-from .interfaces import AXI4LITE, PROCESSOR_PORT
+from ...proc.core.proc import Proc
+from ...proc.core.proc_bus import ProcBus
+from ...proc.core.proc_xcel import ProcXcel
+from ...proc.iss.bus import Axi4LiteBus
+from ...proc.iss.iss import ISS, Accelerator
+from ...proc.iss.outcome import Outcome
+from ...proc.sim import MemoryTiming, simulate_proc
+from ...proc.software.call_header import call_header, identifier
+from ...proc.software.elf import Program
+from .interfaces import AXI4LITE, COUPLINGS, PROCESSOR_PORT
 from .session import stage_at
 
-if TYPE_CHECKING:
-    from pymtl3 import Component
-
-    from ...proc.iss.bus import Axi4LiteBus
-    from ...proc.iss.iss import Accelerator
-    from ...proc.iss.outcome import Outcome
-    from ...proc.sim import MemoryTiming
-    from ...proc.software.elf import Program
+if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of a machine (lab/keys.py)
     from .machine import Design
     from .own import OwnDesign
     from .runnable import Runnable
 
 LEVELS = ("fl", "rtl")
-COUPLINGS = (
-    PROCESSOR_PORT.name,
-    AXI4LITE.name,
-)  # how a machine stands behind the processor: tightly, loosely
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,6 @@ class Xcel:
 
     def header(self) -> dict[str, str]:
         """The C header by which a program calls it, by file name."""
-        from ...proc.software.call_header import call_header, identifier
 
         machine = self.machine
         if machine is None:
@@ -87,7 +90,6 @@ class Xcel:
 
     def fl(self) -> Accelerator:
         """A new one, as the instruction-set simulator takes it."""
-        from ...proc.core.null_xcel import NullXcelFL
 
         machine = self.machine
         if machine is None or self.on_bus:
@@ -99,36 +101,28 @@ class Xcel:
         machine = self.machine
         if machine is None or not self.on_bus:
             return None
-        from ...fl.axi4lite import Axi4LiteFL
-        from ...proc.iss.bus import Axi4LiteBus
 
         return Axi4LiteBus(Axi4LiteFL(machine.shape, machine.computing(), machine.traits))
 
     def rtl(self) -> Component:
         """A new one in hardware, as it is behind the accelerator port."""
-        from ...proc.core.null_xcel import NullXcel
 
         return NullXcel() if self.machine is None or self.on_bus else self.machine.wrapped(PROCESSOR_PORT)
 
     def system(self, mul_latency: int = 1, div_bits: int = 2, observed: bool = True) -> Component:
         """The processor with it in hardware; `observed`: with the commit port."""
-        from ...proc.core.proc import Proc
 
         machine = self.machine
         if machine is not None:
             machine.require_ports()
         if machine is None or not self.on_bus:
-            from ...proc.core.proc_xcel import ProcXcel
-
             return ProcXcel(partial(Proc, mul_latency, div_bits), self.rtl, observed=observed)
-        from ...proc.core.bus.axi4lite_slave import Axi4LiteSlave
-        from ...proc.core.proc_bus import ProcBus
 
         slave = partial(Axi4LiteSlave, partial(machine.exported, AXI4LITE))
         return ProcBus(partial(Proc, mul_latency, div_bits, bus=True), self.rtl, slave, observed=observed)
 
 
-class System:
+class System(AbstractContextManager["System"]):
     """A processor and an accelerator; `run` may be called any number of times, each from reset."""
 
     def __init__(
@@ -154,7 +148,6 @@ class System:
             if vcd is not None or trace is not None:
                 raise BadInput("the functional level has no clock to trace; use --level rtl")
             return
-        from ...proc.sim import simulate_proc
 
         component = self.xcel.system(mul_latency, div_bits)
         self._simulation = simulate_proc(component, self.stage, vcd=vcd, trace=trace)
@@ -181,7 +174,6 @@ class System:
             )
         if timing is not None:
             raise BadInput("the functional level has no memory to wait for; use --level rtl")
-        from ...proc.iss.iss import ISS
 
         return ISS(program, self.xcel.fl(), manager, bus=self.xcel.bus()).run(limit, record, progress)
 
@@ -189,9 +181,6 @@ class System:
         """Free the simulation and finish its waveform file."""
         if self._simulation is not None:
             self._simulation.close()
-
-    def __enter__(self) -> System:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

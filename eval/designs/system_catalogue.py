@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, bits, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
@@ -23,10 +23,12 @@ from ..errors import NoMeasurement
 from ..papers.published import by_name
 from .catalogue import designs, find
 from .interfaces import AXI4LITE, PROCESSOR_PORT
-from .machine import Design
 from .soc_system import System, Xcel
 from .widths import MAX_NBITS
 from .workload_names import NBITS_001, OPERATIONS, Workload, private_operation, workloads
+
+if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of a machine (lab/keys.py)
+    from .machine import Design
 
 # Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
 PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
@@ -145,10 +147,6 @@ def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemK
     if settings:
         raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
     return SystemKind(name, name.removeprefix(SOFTWARE), None)
-
-
-def _workload(nbits: int, operation: str) -> Workload:
-    return next(work for work in workloads(nbits) if work.name == operation)
 
 
 def scanned_nbits(kernel: str, work: Workload) -> int | None:
@@ -302,7 +300,7 @@ class Measurement:
 
     def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
         """One operation on one system, with the overhead of the call as `overhead` has measured it."""
-        work = _workload(nbits, operation)
+        work = workloads(nbits)[OPERATIONS.index(operation)]
         kind.require(nbits, work)
         with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
             return replace(self._row_of(kind, system, nbits, work), dummy=dummy)
@@ -317,7 +315,7 @@ class Measurement:
     def overhead(self, nbits: int, operation: str) -> int:
         """The cycles of the dummy of this width."""
         with System(stage=self.stage) as bare:
-            return self._overhead(bare, nbits, _workload(nbits, operation))
+            return self._overhead(bare, nbits, workloads(nbits)[OPERATIONS.index(operation)])
 
     def _overhead(self, bare: System, nbits: int, work: Workload) -> int:
         """The cycles of the dummy, which are taken off all others."""

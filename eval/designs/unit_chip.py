@@ -136,13 +136,11 @@ class UnitChip(Chip):
             "statics": {name: hex(known[name]) for name, _ in ports.statics},
         }
 
-    def _operations(self, exchange: Exchange) -> dict[str, Any]:
-        works = self.energy()
-        drawn = {work.name: [exchange([factors], ()) for factors in self._drawn(work)] for work in works}
-        return {
-            "energy": {work.name: exchange([work.operands], ()) for work in works},
-            "drawn": {name: operations for name, operations in drawn.items() if operations},
-        }
+    def _asked(self, exchange: Exchange, operands: Operands) -> dict[str, Any]:
+        return exchange([operands], ())
+
+    def _window(self, work: Workload) -> tuple[Operands, int]:
+        return work.operands, 0
 
     def _most_cycles(self) -> int:
         return sum(self.machine.timing.latency(a, b, mod) for _, a, b, mod in self.products())

@@ -173,11 +173,6 @@ def has_key(nbits: int) -> bool:
     return nbits % 2 == 0 and nbits >= SMALLEST_NBITS
 
 
-def takes_keys(machine: Machine) -> bool:
-    """There are RSA keys of its width, and it takes moduli that are as long."""
-    return has_key(machine.nbits) and machine.modulus_nbits == machine.nbits
-
-
 def operations(machine: Machine | None) -> tuple[str, ...]:
     """Return the measured operations that a machine can do; None: software."""
     return (DECRYPT,) if machine is not None and machine.keyed else OPERATIONS
@@ -247,7 +242,7 @@ def cycles_of(name: str, machine: Any, work: Any) -> int:
 
 def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, Workload]:
     """Encryption and decryption."""
-    if machine is None or takes_keys(machine):
+    if machine is None or (has_key(nbits) and machine.modulus_nbits == nbits):
         modulus = machine.modulus if machine is not None else 0
         encrypt, decrypt = WORKLOADS if nbits == NBITS_001 and not system else workloads(nbits)
         return encrypt.on(modulus), decrypt.on(modulus)

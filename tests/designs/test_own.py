@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue, levels, own
+from modexlab.eval.designs.interfaces import COUPLINGS
 from modexlab.eval.designs.own_template import files
-from modexlab.eval.designs.soc_system import COUPLINGS, System, Xcel
+from modexlab.eval.designs.soc_system import System, Xcel
 from modexlab.fl.errors import BadInput
 from modexlab.fl.param import Count
 from modexlab.proc.software.call_header import call_header

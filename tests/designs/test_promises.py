@@ -18,8 +18,6 @@ from modexlab.fl.status import Status
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim import simulate
 
-from ..command_line import Cli
-
 DESIGNS = catalogue.designs()
 NBITS = 8
 KEY_NBITS = 16  # room for primes
@@ -55,19 +53,17 @@ PROGRAMMED = [design for design in DESIGNS if design.programmed]
 
 
 def machines(design, nbits, variants):
-    """The machines of a design with each schedule and each of these settings that it has."""
+    """The machines of a design with each schedule and each of these settings that it has, as they are tried."""
     names = {param.name for param in design.params}
     legal = design.control.schedule.legal
     for schedule, settings in itertools.product(legal, variants):
         if settings.keys() <= names:
             try:
-                yield design.at(nbits, schedule=schedule, **settings)
+                machine = design.at(nbits, schedule=schedule, **settings)
             except BadInput:  # they exclude one another
                 continue
-
-
-def title(machine):
-    return f"{machine.design.name} {machine.parameters}"
+            print(design.name, machine.parameters)  # pytest shows the last one of a test that fails
+            yield machine
 
 
 def dependence(cycles):
@@ -117,13 +113,11 @@ def test_time(design, nbits):
     for machine in machines(design, nbits, SETTINGS):
         promised = machine.promises.time
         exponent, base, modulus = seen(machine, machine.cycles)
-        assert exponent <= promised.exponent and base <= promised.base and modulus <= promised.modulus, title(
-            machine
-        )
+        assert exponent <= promised.exponent and base <= promised.base and modulus <= promised.modulus
         if promised.base is VALUE:
-            assert base and exponent, title(machine)
+            assert base and exponent
         else:
-            assert exponent == promised.exponent, title(machine)
+            assert exponent == promised.exponent
 
 
 @pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
@@ -139,9 +133,9 @@ def test_time_with_a_key(design):
         if made.unit.product_cycles(1) is None:
             continue  # no formula: by words below
         exponents = {d: made.closed.keyed(n, d, e, 0xF1, 0xFB) for d in corners(KEY_NBITS, 1) if d & 1}
-        assert dependence(exponents) <= promised.exponent, title(machine)
+        assert dependence(exponents) <= promised.exponent
         by_prime = {p: made.closed.keyed(n, n - 2, e, p, 0xFB) for p in primes}
-        assert dependence(by_prime) <= promised.modulus, title(machine)
+        assert dependence(by_prime) <= promised.modulus
 
 
 @pytest.mark.regress
@@ -164,7 +158,7 @@ def test_time_by_words(design):
             fields["exp"] = 17 if promises.key == "crt" else rng.choice(corners(KEY_NBITS, 2)) | 1
             length = 0 if promises.every_exponent else fields["exp"].bit_length()
             by_length.setdefault(length, set()).add(made.timing.cycles(fields, None, Status.OK))
-        assert all(len(cycles) == 1 for cycles in by_length.values()), title(machine)
+        assert all(len(cycles) == 1 for cycles in by_length.values())
 
 
 ON_HARDWARE = [
@@ -256,24 +250,15 @@ def test_keys(design):
         )
         assert ("e" in good or promises.key == "crt") >= promises.checked
         large, _ = made.fl(tuple((good | {"base": key.n}).values()))
-        assert large is not Status.OK or not promises.reduced_only, title(machine)
+        assert large is not Status.OK or not promises.reduced_only
         even = good | {"mod": key.n - 1} | ({"p": 2} if "p" in good else {})
-        assert not promises.odd_only or made.fl(tuple(even.values()))[0] is not Status.OK, title(machine)
+        assert not promises.odd_only or made.fl(tuple(even.values()))[0] is not Status.OK
         if promises.key == "d":
             wrong = {name: good[name] ^ 2 for name in ("exp",)}
-            assert (made.fl(tuple((good | wrong).values()))[0] is not Status.OK) == promises.checked, title(
-                machine
-            )
+            assert (made.fl(tuple((good | wrong).values()))[0] is not Status.OK) == promises.checked
 
 
 # ---- everything that states them
-
-
-def bit(machine, name):
-    """A bit of CAPABILITIES, as the bus reads it."""
-    register = register_map(machine.shape)["CAPABILITIES"]
-    value, _ = Axi4LiteFL(machine.shape, machine.fl, machine.traits).read(register.address)
-    return bool(value >> register.field(name).low & 1)
 
 
 def stated(machine):
@@ -285,16 +270,12 @@ def stated(machine):
 
 
 def in_register(machine):
-    names = (
-        "constant_time",
-        "odd_only",
-        "reduced_only",
-        "crt",
-        "message_blinded",
-        "exponent_blinded",
-        "checked",
-    )
-    return tuple(bit(machine, name) for name in names)
+    """Bits of CAPABILITIES, as the bus reads them."""
+    names = ("constant_time", "odd_only", "reduced_only", "crt")
+    names += ("message_blinded", "exponent_blinded", "checked")
+    register = register_map(machine.shape)["CAPABILITIES"]
+    value, _ = Axi4LiteFL(machine.shape, machine.fl, machine.traits).read(register.address)
+    return tuple(bool(value >> register.field(name).low & 1) for name in names)
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
@@ -303,7 +284,7 @@ def test_register(design):
     for machine in machines(
         design, KEY_NBITS if design.programmed else NBITS, ({}, {"crt": True, "verify": True})
     ):
-        assert in_register(machine) == stated(machine), title(machine)
+        assert in_register(machine) == stated(machine)
 
 
 @pytest.mark.parametrize(
@@ -351,9 +332,8 @@ def test_header(name, settings):
     assert constant and int(constant[1] or constant[2], 16 if constant[1] else 10) == slave.capabilities
 
 
-def test_designs(capsys):
+def test_designs(cli):
     """`designs` states the default machine's promises as JSON, as a table and in detail."""
-    cli = Cli(capsys)
     table = {line.split()[0]: line for line in cli("show", "designs").out.splitlines() if line}
     for row in cli("show", "designs", "--json").json():
         design = catalogue.find(row["name"])

@@ -9,13 +9,10 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.exchange.vectors import answers as module
 from modexlab.eval.exchange.vectors.answers import Answers, Chunk
 from modexlab.eval.exchange.vectors.private import Protection
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 
 from tests.paths import DATA
-
-from ..command_line import Cli
 
 MOD = 2**31 - 1
 WANTED = [(nbits, (3 + i, 65537 + i, MOD)) for nbits in (32, 64) for i in range(6)]
@@ -25,11 +22,6 @@ EXPECTED = {(nbits, row): (Status.OK, pow(*row)) for nbits, row in WANTED}
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
     monkeypatch.setattr(module, "STEP", 2 * 32 * 17)  # two exponentiations of 32 bits
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return Ledger(tmp_path / "ledger.sqlite")
 
 
 def answers(**how):
@@ -70,33 +62,28 @@ def test_an_interrupted_run_goes_on(monkeypatch, ledger):
 
 def test_kept_answers_tell_designs_and_programs_apart():
     protections = [None, *(Protection(crt, blind) for crt in (False, True) for blind in ("no", "both"))]
-    made_by = [
-        *(answers(protection=item).made_by for item in protections),
+    mont, naive = catalogue.find("mont"), catalogue.find("naive")
+    found = [
         *(
-            Answers(catalogue.find("mont"), {"window": 2}, "fl", None, protection=x).made_by
-            for x in protections
+            Answers(mont, settings, "fl", None, protection=protection)
+            for settings in ({}, {"window": 2})
+            for protection in protections
         ),
-        Answers(catalogue.find("mont"), {}, "rtl", "native").made_by,
-        Answers(catalogue.find("mont"), {"nstages": 2}, "rtl", "native").made_by,
-        Answers(catalogue.find("naive"), {}, "fl", None).made_by,
+        *(Answers(mont, settings, "rtl", "native") for settings in ({}, {"nstages": 2})),
+        Answers(naive, {}, "fl", None),
     ]
+    made_by = [item.made_by for item in found]
     assert len(set(made_by)) == len(made_by)
 
 
 @pytest.mark.parametrize("level", ["fl", "cl"])
-def test_levels(level, capsys):
-    cli = Cli(capsys)
+def test_levels(level, cli):
     report = cli("check", DATA / "modexp_plain.json", "--design", "naive", "--level", level, "--json").json()
     assert report["level"] == level and report["passed"] and not report["failed"]
 
 
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_command(
-    told,
-    capsys,
-    monkeypatch,
-    request,
-):
+def test_a_signal_ends_the_command(told, cli, monkeypatch, request):
     """SIGTERM acts as Ctrl-C: the verdicts so far are printed, and known results are kept."""
     real = Chunk.run
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}[told]
@@ -109,7 +96,7 @@ def test_a_signal_ends_the_command(
         return real(chunk, report)
 
     monkeypatch.setattr(Chunk, "run", run)
-    done = Cli(capsys)("check", DATA / "bn_small.txt", DATA / "modexp_plain.json", "--level", "fl")
+    done = cli("check", DATA / "bn_small.txt", DATA / "modexp_plain.json", "--level", "fl")
     assert done.code == 130
     assert "results are kept; the same command goes on from there" in done.err
     assert "bn_small.txt: " in done.out and "total" not in done.out

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ....fl.errors import BadInput
+from ....proc.software.seeded_keys import seeded_key
 from ...designs.interfaces import AXI4LITE
 from ...designs.machine import Design
 from ...designs.own import OwnDesign
@@ -21,7 +22,6 @@ from ...exchange.soc.chip import (
     round_trip,
     round_trip_software,
     table_calls,
-    workloads,
     works,
 )
 from ...exchange.soc.cpus import CPUS
@@ -98,7 +98,7 @@ def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
     """A machine of the catalogue: RSA there and back."""
     nbits = check_key_width(DEFAULT_NBITS if args.nbits is None else args.nbits)
     if any(param.name == "modulus" for param in design.params):  # made for one, and so for that of the key
-        settings.setdefault("modulus", workloads(nbits)[0].mod)
+        settings.setdefault("modulus", seeded_key(nbits).n)
     machine = design.at(nbits, **settings)
     for work in works(machine):
         machine.require(*work.operands)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ....fl.errors import BadInput
-from ...designs.soc_system import COUPLINGS
+from ...designs.interfaces import COUPLINGS
 from ...designs.system_catalogue import (
     DEFAULT_ON_BUS,
     DEFAULT_SYSTEMS,

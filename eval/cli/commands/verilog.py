@@ -4,8 +4,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from ....fl.errors import BadInput
-from ...designs.interfaces import DEFAULT, INTERFACES, UNIT
-from ...designs.soc_system import COUPLINGS
+from ...designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT
 from ...designs.verilog.machine import verilog
 from ...designs.verilog.padding import PADDING, padding_verilog
 from ...designs.verilog.processor import PROCESSOR, processor_verilog

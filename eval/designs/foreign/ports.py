@@ -56,7 +56,10 @@ def modules(
     verilog: str, top: str, parameters: Mapping[str, int | str], instance: str
 ) -> tuple[Module, Module | None]:
     """The top module, and that of an instance in it or None; BadInput if Verilator refuses the text."""
-    given = [f"-G{name}={_literal(value)}" for name, value in parameters.items()]
+    given = [
+        f"-G{name}={value}" if isinstance(value, int) else f'-G{name}="{value}"'
+        for name, value in parameters.items()
+    ]
     key = cache.key(verilog, top, instance, *given, toolchain.fingerprint())
 
     def find(directory: Path) -> None:
@@ -94,10 +97,6 @@ def refusal(message: str, top: str, verilog: str) -> str:
     else:
         remedy = "correct the Verilog, or `files`, `include` and `define`"
     return f"Verilator refuses the Verilog: {'; '.join(first) or message}; {remedy}"
-
-
-def _literal(value: int | str) -> str:
-    return str(value) if isinstance(value, int) else f'"{value}"'
 
 
 def _modules(

@@ -62,27 +62,22 @@ def tree(values: Values) -> dict[str, str]:
     return {param.name: values[param.name] for param in TREE_PARAMS if param.name in values}
 
 
-def check_tree(what: str, nbits: int, most: int) -> None:
-    """BadInput for a compression tree that is too large to make."""
+def check_tree(kind: str, what: str, number: int, nbits: int) -> None:
+    """BadInput for a compression tree that is too large to make, or whose modulus is out of range."""
+    most = MAX_OPERAND_NBITS[kind]
     if nbits > most:
         raise BadInput(
             f"a compression tree of {nbits} bits ({what}) is too large to translate; give at most {most} "
             "bits "
             "(`modexlab show --tree` plans larger ones)"
         )
-
-
-def check_reduction(number: int, nbits: int) -> None:
-    """BadInput for a final correction by a compression tree that cannot be made."""
-    check_tree("the final correction", nbits, MAX_OPERAND_NBITS["reduce"])
     modulus_of(number, nbits)
 
 
 def compressed(domain: str, nbits: int, values: Values) -> Unit:
     """A unit of CM."""
     number = working(nbits, domain, values)
-    check_tree("cm", nbits, MAX_OPERAND_NBITS["multiply"])
-    modulus_of(number, nbits)
+    check_tree("multiply", "cm", number, nbits)
     shape = {"modulus": number, **tree(values)}
     return Unit(partial(PseudoMul, **shape), partial(PseudoMulCL, **shape), PSEUDO_MUL_TIMING)
 

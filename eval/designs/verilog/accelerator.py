@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 from ....fl.status import Status
 from ..interfaces import DEFAULT, Interface
+from ..runnable import Runnable
 from ..verilog_header import verilog_file, without_paths, wrapped
-
-if TYPE_CHECKING:
-    from ..runnable import Runnable
 
 FURTHER = {  # statuses of interfaces
     Status.WORD_COUNT: "a field was pushed with the wrong number of words",

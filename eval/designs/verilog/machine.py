@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ....fl.errors import BadInput
 from ....fl.program.ir import Check
+from ....fl.status import MEANING, Status
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..interfaces import find as find_interface
+from ..machine import Machine
+from ..protection import costs
+from ..runnable import Runnable
 from ..verilog_header import PROTOCOL, folded, messages, paragraphs, verilog_file, wrapped
 from . import accelerator
 from .accelerator import parameters
-
-if TYPE_CHECKING:
-    from ....fl.status import Status
-    from ..machine import Machine
-    from ..runnable import Runnable
-
 
 LEGEND = (
     "One microinstruction per line: its products (mul; mulw over the whole width; .if: only for an exponent "
@@ -30,7 +27,6 @@ LEGEND = (
 
 def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
     """The file of any accelerator; interface unit: of the multiplier of a machine alone."""
-    from ..machine import Machine
 
     if not isinstance(machine, Machine):
         return accelerator.verilog(machine, interface)
@@ -147,7 +143,6 @@ def _cycles(machine: Machine, interface: Interface) -> str:
 
 def _private_cycles(machine: Machine, interface: Interface) -> str:
     """Describe the cycles of an operation, and of waiting for its request."""
-    from ..protection import costs
 
     try:
         found = costs(machine)
@@ -219,7 +214,6 @@ def _program(machine: Machine) -> Iterator[str]:
 
 def codes(machine: Machine, interface: Interface) -> dict[int, str]:
     """Everything that the machine behind this interface can answer, in words."""
-    from ....fl.status import MEANING
 
     known = {int(status): MEANING[status] for status in statuses(machine, interface)}
     return {**known, **interface.further_codes(machine.nbits)}

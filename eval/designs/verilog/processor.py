@@ -8,19 +8,20 @@ status registers.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+
+from pymtl3 import Component
 
 from ....fl.axi4lite import address_nbits
 from ....fl.mod_exp import exponentiation
 from ....proc.core.parameters import check_units
+from ....proc.core.proc import Proc
+from ....proc.isa.csrs import CSRS, ON_BUS
 from ....proc.software.memory import BUS_BASE
+from ....rtl.sim.ports import Message
 from ..interfaces import AXI4LITE
 from ..soc_system import Xcel
 from ..verilog_header import bus, fields, registers, verilog_file, wrapped
 from .accelerator import parameters
-
-if TYPE_CHECKING:
-    from pymtl3 import Component
 
 PROCESSOR = "proc"
 
@@ -57,7 +58,6 @@ def processor_verilog(
     """The file. xcel: what is behind the accelerator port, None: it is one of the module, as the commit port
     then is.
     """
-    from ....proc.core.proc import Proc
 
     check_units(mul_latency, div_bits)
     on_bus = xcel is not None and xcel.on_bus
@@ -130,7 +130,6 @@ def _registers(xcel: Xcel) -> list[str]:
 
 def _messages(component: Component) -> list[str]:
     """The types of the streams and of the commit port that have fields."""
-    from ....rtl.sim.ports import Message
 
     names = ("imem_req", "imem_resp", "dmem_req", "dmem_resp", "xcel_req", "xcel_resp")
     types = {
@@ -147,7 +146,6 @@ def _messages(component: Component) -> list[str]:
 
 
 def _csrs(on_bus: bool) -> list[str]:
-    from ....proc.isa.csrs import CSRS, ON_BUS
 
     others = {csr.number: csr for csr in ON_BUS} if on_bus else {}
     lines = []

@@ -199,12 +199,6 @@ class RoundTrip:
         return self.output.code == 0 and all(call.result == call.expected for call in self.calls)
 
 
-@functools.cache
-def workloads(nbits: int) -> tuple[Workload, Workload]:
-    """Encryption and decryption of a message with a key of this width, the same in every call."""
-    return key_operations(nbits, seeded_key(nbits))
-
-
 def works(machine: Machine) -> tuple[Workload, Workload]:
     """With the longest key that the machine takes; BadInput for one that does not encrypt."""
     if machine.keyed:
@@ -214,7 +208,8 @@ def works(machine: Machine) -> tuple[Workload, Workload]:
             "leave out crt, blind and verify, or run `modexlab proc systems`, whose processor drives such a "
             "machine"
         )
-    return workloads(machine.modulus_nbits // 2 * 2)
+    nbits = machine.modulus_nbits // 2 * 2
+    return key_operations(nbits, seeded_key(nbits))
 
 
 def round_trip_software(chip: Chip, interrupt: bool) -> Software:
