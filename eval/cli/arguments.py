@@ -25,7 +25,7 @@ from .options import number, short
 from .render import Json
 
 Settings = dict[str, Any]  # of a design, by name
-SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow"}
+SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow", "fields": "--field"}
 
 
 def given(args: Namespace, name: str) -> bool:

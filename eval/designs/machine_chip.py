@@ -27,7 +27,7 @@ from ...flow.description import Published
 from ...flow.workload import program_json
 from ...proc.core.proc import Proc
 from ...proc.core.proc_xcel import ProcXcel
-from ...proc.software.kernels import kernel_program
+from ...proc.software import kernels
 from ..papers.published import by_name, paper
 from .chip import AcceleratorChip, Exchange
 from .interfaces import SYSTEM, UNIT, Carried, Operands
@@ -409,7 +409,7 @@ class Chip(AcceleratorChip):
         def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
             carried = operands if self.design is None else self.machine.carried(*operands)
             base, exp, mod, *given = carried
-            made = kernel_program(
+            made = kernels.kernel_program(
                 kernel, self.nbits, base, exp, mod, expected=pow(*operands), exp_nbits=scanned, given=given
             )
             return {"program": program_json(made)}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput, bits, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
 from ...proc.iss.outcome import Outcome
-from ...proc.software.kernels import KERNELS, find_kernel, kernel_program
+from ...proc.software import kernels
 from ..errors import NoMeasurement
 from ..papers.published import by_name
 from .catalogue import designs, find
@@ -127,7 +127,7 @@ def check_key_width(nbits: int) -> int:
 def system_names() -> list[str]:
     """Return the names of all systems: software kernels, and the catalogue's accelerators."""
 
-    software = [name for name, kernel in KERNELS.items() if name != DUMMY and not kernel.accelerated]
+    software = [name for name, kernel in kernels.KERNELS.items() if name != DUMMY and not kernel.accelerated]
     hardware = (HARDWARE, *WAYS)
     return [f"{SOFTWARE}{name}" for name in software] + [
         f"{prefix}{design.name}" for prefix in hardware for design in designs()
@@ -155,7 +155,7 @@ def scanned_nbits(kernel: str, work: Workload) -> int | None:
     """
 
     # the length of the public exponent is public: constant time is to hide the private one
-    short = find_kernel(kernel).constant_time and work.name == "encrypt"
+    short = kernels.find_kernel(kernel).constant_time and work.name == "encrypt"
     return work.exp.bit_length() if short else None
 
 
@@ -333,7 +333,7 @@ class Measurement:
         base, exp, mod, *given = carried
         # what is carried with CRT is the public exponent, by which `pow` gives something else
         more: dict[str, Any] = {} if carried[:3] == work.operands else {"expected": work.golden}
-        program = kernel_program(
+        program = kernels.kernel_program(
             kernel,
             nbits,
             base,

@@ -53,7 +53,7 @@ PROGRAMMED = [design for design in DESIGNS if design.programmed]
 
 
 def machines(design, nbits, variants):
-    """The machines of a design with each schedule and each of these settings that it has, as they are tried."""
+    """The machines of a design with each schedule and each of these settings that it has, one by one."""
     names = {param.name for param in design.params}
     legal = design.control.schedule.legal
     for schedule, settings in itertools.product(legal, variants):
