@@ -21,14 +21,14 @@ import functools
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...rtl.sim.toolchain import ToolError
 from ..gates.activity_file import Activity
-from ..power.cell_energy import KindEnergy, Members
+from ..power.cell_energy import Context, KindEnergy, Members
 from ..power.estimator import FJ_PER_NS_TO_MW, NW_TO_MW, Estimator
 from ..timing import opensta
 from ..timing.spef import stars
@@ -98,14 +98,13 @@ class Unaware(KindEnergy):
     clock gate that is shut.
     """
 
-    def _contexts(self, members: Members) -> Callable[[str, int], np.ndarray]:
+    def _contexts(self, members: Members) -> Context:
         if not self.cell.sequential:
             return super()._contexts(members)
         none = np.zeros(members.size)
         data = members.ones.get(self.data, none)
         state = none if self.cell.clock_gate else self._register(members)[0]
-        apart = data * (1 - state) + state * (1 - data)
-        states = self._states(members, {self.clock: 0.5}, (data, state, apart))
+        states = self._states(members, {self.clock: 0.5}, data, state)
         return lambda pin, edge: states
 
 

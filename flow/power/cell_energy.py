@@ -155,12 +155,14 @@ class KindEnergy:
         self,
         members: Members,
         fixed: Mapping[str, np.ndarray | float],
-        pair: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        data: np.ndarray | None = None,
+        state: np.ndarray | None = None,
+        differ: np.ndarray | None = None,
     ) -> np.ndarray:
         """The probability of every point; pins that are not connected are 0.
 
-        Variables are independent except the `pair`: the probabilities that the data is 1, that the state is,
-        and that they differ.
+        Variables are independent except a register's data and state: given are the probabilities that they
+        are 1, and that they differ if they are not independent either.
         """
         found = np.ones((members.size, 1))
         for name in self.variables[:-2] if self._paired else self.variables:
@@ -169,8 +171,9 @@ class KindEnergy:
             found = np.concatenate([found * (1 - one), found * one], axis=1)
         if not self._paired:
             return found
-        assert pair is not None
-        data, state, differ = pair
+        assert data is not None and state is not None
+        if differ is None:
+            differ = _apart(data, state)
         both = np.clip((data + state - differ) / 2, 0, None)
         only_data, only_state = np.clip(data - both, 0, None), np.clip(state - both, 0, None)
         neither = np.clip(1 - both - only_data - only_state, 0, None)
@@ -206,19 +209,17 @@ class KindEnergy:
             def of_gate(pin: str, edge: int) -> np.ndarray:
                 if pin == self.clock and edge == RISE:
                     # the latch has let the enable through
-                    return self._states(members, {self.clock: 0.0}, (enabled, enabled, none))
+                    return self._states(members, {self.clock: 0.0}, enabled, enabled, none)
                 if pin == gate.output and edge == RISE:
-                    return self._states(members, {self.clock: 1.0}, (none + 1, none + 1, none))
+                    return self._states(members, {self.clock: 1.0}, none + 1, none + 1, none)
                 state = none + 1 if pin == gate.output else enabled
                 high = settled if pin == self.data else 1.0 if pin else 0.5
-                apart = data * (1 - state) + state * (1 - data)
-                return self._states(members, {self.clock: high}, (data, state, apart))
+                return self._states(members, {self.clock: high}, data, state)
 
             return of_gate
         state, moves = self._register(members)
-        apart = data * (1 - state) + state * (1 - data)
         if not self.data or cell.latch:
-            states = self._states(members, {STATE: state}, (data, state, apart))
+            states = self._states(members, {STATE: state}, data, state)
             return lambda pin, edge: states
         active = RISE if self._follows(self.clock) else FALL
         after = settled if active == RISE else 1 - settled
@@ -230,12 +231,12 @@ class KindEnergy:
         def of_flip_flop(pin: str, edge: int) -> np.ndarray:
             high = after * running if pin == self.data else 0.5 * running
             if pin != self.clock:
-                differ = running * taken + (1 - running) * apart
+                differ = running * taken + (1 - running) * _apart(data, state)
             elif edge == active:
                 differ = taken
             else:
                 differ = after * (running * taken + (1 - running) * moved)
-            return self._states(members, {self.clock: high}, (data, state, differ))
+            return self._states(members, {self.clock: high}, data, state, differ)
 
         return of_flip_flop
 
@@ -293,6 +294,11 @@ class KindEnergy:
             known += share
             power += share * value
         return power / np.maximum(known, 1.0) + np.clip(1 - known, 0, None) * self.cell.leakage_nw
+
+
+def _apart(data: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """The probability that two independent bits differ."""
+    return data * (1 - state) + state * (1 - data)
 
 
 def _data(cell: Cell) -> str:
