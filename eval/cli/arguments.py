@@ -19,8 +19,12 @@ from ..designs.soc_system import Xcel
 from ..designs.system_catalogue import HARDWARE, SOFTWARE, find_system
 from ..folders import check_file
 from ..json_values import json_value
+from ..lab.explore import Sweep
 from ..lab.ledger.ledger import Ledger
 from ..lab.point import Point
+from ..lab.schedulers import Local
+from ..lab.search import Exhaustive
+from ..lab.space import Space
 from .options import number, short
 from .render import Json
 
@@ -207,6 +211,12 @@ def ledger_of(args: Namespace, *, read_only: bool = False) -> Ledger:
     if read_only and args.ledger is not None and not ledger.exists:
         raise BadInput(f"--ledger {args.ledger}: there is no such file; `modexlab sweep` writes one")
     return ledger
+
+
+def swept(args: Namespace, space: Space, points: list[Point], ledger: Ledger, label: str) -> Sweep:
+    """Measure these points of a space by processes, as --jobs and --retry have it."""
+    jobs = min(jobs_of(args), max(1, len(points)))
+    return Sweep(space, ledger, Exhaustive(points), args.retry).run(Local(jobs), label, quiet=args.json)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Operations: the requests that a command sends to an accelerator, and the report of their results."""
 
 import sys
-from abc import ABC, abstractmethod
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from ..progress import Progress
 from .arguments import described
 from .options import short
 from .render import Json, labelled
+
+Labelled = list[tuple[str, str]]  # values with their labels
 
 
 def tracer(args: Namespace) -> Callable[[int, str], None] | None:
@@ -30,25 +31,15 @@ def stage_of(args: Namespace) -> str | None:
 
 
 @dataclass(frozen=True)
-class Operation(ABC):
+class Operation:
     """Requests to an accelerator, in parts that each start from reset."""
 
     accelerator: Any
     name: str
     parts: Sequence[Sequence[Message]]
+    judge: Callable[[Sequence[Operated]], tuple[Json, Labelled]]  # its fields, among them `ok`, and its lines
     times: Sequence[int] = ()  # how often the cycles of each part count, if not once
-
-    @abstractmethod
-    def outcome(self, operated: Sequence[Operated]) -> Json:
-        """The fields of the report that are its own, among them `ok`."""
-
-    @abstractmethod
-    def lines(self, report: Json) -> Iterator[tuple[str, str]]:
-        """The requests and their outcome, with labels."""
-
-    def title(self, report: Json) -> str:
-        """The parameters of the accelerator in words."""
-        return " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
+    title: str = ""  # in place of the parameters
 
     def run(self, args: Namespace) -> tuple[Json, str]:
         """The report of a simulation, as the options of `modexlab run` have it, for scripts and as text."""
@@ -68,6 +59,7 @@ class Operation(ABC):
         times = self.times or [1] * len(self.parts)
         counted = [count * cycles for count, cycles in zip(times, counts, strict=False)]
         interface = session.interface
+        judged, lines = self.judge(operated)
         report: Json = {
             **described(accelerator),
             "level": session.level,
@@ -75,7 +67,7 @@ class Operation(ABC):
             "interface": interface.name,
             "operation": self.name,
             "cycles": sum(counted) if counted else None,
-            **self.outcome(operated),
+            **judged,
         }
         if interface.counts_accesses:
             report["accesses"] = sum(part.accesses for part in operated)
@@ -84,9 +76,10 @@ class Operation(ABC):
             if max(times) > 1:
                 report["times"] = times
         where = ", ".join(filter(None, (session.level, session.stage))) + interface.behind
-        title = self.title(report)
+        params = (f"{name}={short(str(value))}" for name, value in report["params"].items())
+        title = self.title or " ".join(params)
         title = f"{report['design']}, {report['nbits']} bits ({where}){': ' if title else ''}{title}"
-        return report, labelled([*self.lines(report), *_costs(report, counted)], title)
+        return report, labelled([*lines, *_costs(report, counted)], title)
 
 
 def _costs(report: Json, counted: Sequence[int]) -> Iterator[tuple[str, str]]:

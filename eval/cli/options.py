@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...fl.errors import BadInput
+from ...fl.param import PAPER_NBITS
 from ...proc.core.parameters import DIV_BITS
 from ..designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
 from ..lab.flow_settings import FLOW_DEFAULTS, check_clock
@@ -265,6 +266,8 @@ PRIVATE = ("--crt", "--blind", "--verify")  # how a private operation is done by
 RSA_OPERANDS = ("--base", "--exp", "--mod")
 UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
+WIDTH = shared("--nbits", f"default: {PAPER_NBITS}")
+HARDWARE = (WIDTH, "--set", interfaces((*INTERFACES, UNIT)))  # a machine, or its multiplier alone
 COUPLING = shared(
     "--interface",
     "xcel: at the accelerator port of the processor; axi4lite: on its bus, with an interrupt; default: xcel",

@@ -1,8 +1,7 @@
 """Commands on accelerators of any kind: requests by named fields, and the table at all levels."""
 
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from ...fl.accelerator import Fields, Message
 from ...fl.errors import BadInput, shown, unknown
@@ -13,7 +12,7 @@ from ..designs.session import Operated
 from ..json_values import json_number
 from ..progress import Progress
 from .arguments import accelerator_of, assignments, refuse
-from .operations import Operation
+from .operations import Labelled, Operation
 from .options import number
 from .render import Json, answer
 
@@ -34,41 +33,38 @@ def refuse_fields(args: Namespace) -> None:
     refuse(args, ["fields"], " is for accelerators of your own; give --base, --exp and --mod")
 
 
-@dataclass(frozen=True)
-class Requests(Operation):
-    """Requests in a row, whose responses are compared with the function."""
-
-    def outcome(self, operated: Sequence[Operated]) -> Json:
-        shape = self.accelerator.shape
-        (requests,), (answered,) = self.parts, operated
-        expected = self.accelerator.answers(requests)
-        return {
-            "requests": [named(shape.request, request) for request in requests],
-            "responses": [named(shape.response, response) for response in answered.responses],
-            "golden": [named(shape.response, response) for response in expected],
-            "ok": answered.responses == expected,
-        }
-
-    def lines(self, report: Json) -> Iterator[tuple[str, str]]:
-        answers = zip(report["requests"], report["responses"], report["golden"], strict=True)
-        for request, response, golden in answers:
-            yield self.name, _text(request)
-            verdict = "ok" if response == golden else f"DIFFERS: {_text(golden)}"
-            yield "response", f"{_text(response)}  {verdict}"
-
-
-def operation(args: Namespace, design: OwnDesign) -> Requests:
+def operation(args: Namespace, design: OwnDesign) -> Operation:
     """The requests of --field or --workload; without either, of the first workload."""
     accelerator = made(args, design)
     workloads = accelerator.workloads()
     if args.fields:
-        if args.workload is not None:
-            raise BadInput("--field beside --workload, which has its own requests; drop one of them")
-        return Requests(accelerator, "request", [[_request(accelerator, args.fields)]])
+        refuse(args, ["workload"], " beside --field, which gives the request; drop one of them")
+        return _requests(accelerator, "request", [_request(accelerator, args.fields)])
     name = args.workload or next(iter(workloads))
     if name not in workloads:
         raise unknown(f"workload of {accelerator.name}", name, workloads)
-    return Requests(accelerator, name, [list(workloads[name])])
+    return _requests(accelerator, name, list(workloads[name]))
+
+
+def _requests(accelerator: Runnable, name: str, requests: list[Message]) -> Operation:
+    """Requests in series, whose responses are compared with the function."""
+
+    def judge(operated: Sequence[Operated]) -> tuple[Json, Labelled]:
+        shape, (answered,) = accelerator.shape, operated
+        expected = accelerator.answers(requests)
+        asked = [named(shape.request, request) for request in requests]
+        got, golden = (
+            [named(shape.response, response) for response in responses]
+            for responses in (answered.responses, expected)
+        )
+        lines = []
+        for request, response, right in zip(asked, got, golden, strict=True):
+            verdict = "ok" if response == right else f"DIFFERS: {_text(right)}"
+            lines += [(name, _text(request)), ("response", f"{_text(response)}  {verdict}")]
+        ok = answered.responses == expected
+        return {"requests": asked, "responses": got, "golden": golden, "ok": ok}, lines
+
+    return Operation(accelerator, name, [requests], judge)
 
 
 def _request(accelerator: Runnable, given: Sequence[str]) -> Message:

@@ -32,16 +32,12 @@ class Table:
         return bool(self.rows)
 
     @staticmethod
-    def of(records: Iterable[Any], columns: Mapping[str, str], title: str = "") -> Table:
-        """The items of these records, which are dictionaries or objects, by the heads of columns."""
-        rows = [
-            [
-                record[name] if isinstance(record, Mapping) else getattr(record, name)
-                for name in columns.values()
-            ]
-            for record in records
-        ]
-        return Table([*columns], rows, title)
+    def of(records: Iterable[Any], columns: Mapping[str, str], title: str = "", note: str = "") -> Table:
+        """Records, which are dictionaries or objects: the head of each column, and its item as NAME or
+        NAME:FORMAT.
+        """
+        rows = [[_item(record, *column.split(":")) for column in columns.values()] for record in records]
+        return Table([*columns], rows, title, note)
 
     def text(self) -> str:
         return "\n".join(filter(None, (self.title, table(self.head, self.rows), self.note)))
@@ -50,6 +46,11 @@ class Table:
         title = self.title and f"{'#' * self.level} {self.title}"
         body = "\n".join(markdown_table(self.head, self.rows))
         return "\n\n".join(filter(None, (title, body, self.note)))
+
+
+def _item(record: Any, name: str, form: str = "") -> Any:
+    value = record[name] if isinstance(record, Mapping) else getattr(record, name)
+    return format(value, form) if form and value is not None else value
 
 
 Block = str | Table

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ....fl.errors import BadInput
-from ....fl.param import PAPER_NBITS
 from ....flow.files import replace_text
 from ....flow.progress import Running
 from ....flow.source import Source
-from ...designs.interfaces import INTERFACES, UNIT
 from ...errors import NoMeasurement
 from ...lab.flow_settings import EQUIVALENCE, FLOW_DEFAULTS, check_density, check_flow, optional_flow
 from ...lab.ledger.ledger import Ledger
@@ -26,7 +24,7 @@ from ...lab.point import Point
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..arguments import flow_of, flow_point, given, ledger_of, refuse, sigterm_as_ctrl_c
-from ..options import VERILOG, Group, flag, interfaces, option, real, repeated, shared
+from ..options import HARDWARE, VERILOG, Group, flag, option, real, repeated, shared
 from ..render import answer, warn
 
 if TYPE_CHECKING:
@@ -69,9 +67,7 @@ EXAMPLES = """\
 OPTIONS = (
     shared("design", "or a system, proc-KERNEL or procxcel-DESIGN; see `modexlab proc systems`"),
     "--accelerator",
-    shared("--nbits", f"default: {PAPER_NBITS}"),
-    "--set",
-    interfaces((*INTERFACES, UNIT)),
+    *HARDWARE,
     flag("--system", "with the processor in front, at its accelerator port"),
     Group(
         "Verilog from elsewhere instead of a design",

@@ -10,16 +10,13 @@ from typing import Any, TypeVar
 from ....fl.errors import BadInput, unknown
 from ...json_values import attributes
 from ...lab.comparison.compare import NOTES, Comparison, LeftOut, Side, compare, label, missing
-from ...lab.explore import Sweep
 from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
-from ...lab.schedulers import Local
-from ...lab.search import Exhaustive
 from ...lab.space import Space
 from ...papers.published import NUMBERS, Published, paper
 from ...papers.published import Table as PaperTable
 from ...table import cell, markdown_table, table
-from ..arguments import jobs_of, ledger_of, refuse
+from ..arguments import ledger_of, refuse, swept
 from ..options import Option, flag, shared
 from ..render import Block, Json, interrupted, print_json, rendered, warn
 from . import compare_cores
@@ -182,8 +179,7 @@ def _measure(points: list[Point], ledger: Ledger, args: Namespace) -> int:
     if not points:
         return 0
     space = Space("comparison", "", objectives={}, constraints=(), parts=())  # points that are on no front
-    sweep = Sweep(space, ledger, Exhaustive(points), args.retry)
-    sweep.run(Local(min(jobs_of(args), len(points))), "compare", quiet=args.json)
+    sweep = swept(args, space, points, ledger, "compare")
     if sweep.failed:
         before = any(failed.earlier for failed in sweep.failed.values())
         warn(

@@ -107,12 +107,9 @@ def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:
     yield labelled(lines, title)
     for name in ("kind", "register", "module"):
         wrong = [row for row in report.get(f"{name}s", []) if row["wrong_result"]]
-        rows = [
-            [row[name] or "(top)", f"{row['injected']:,}", f"{row['wrong_result']:,}"]
-            for row in wrong[:SHOWN]
-        ]
         more = f"and {len(wrong) - SHOWN} more; --json has them all" if len(wrong) > SHOWN else ""
-        yield Table([f"wrong results by {name}", "faults", "wrong"], rows, note=more)
+        columns = {f"wrong results by {name}": name, "faults": "injected:,", "wrong": "wrong_result:,"}
+        yield Table.of([{**row, name: row[name] or "(top)"} for row in wrong[:SHOWN]], columns, note=more)
     if report["bellcore"] is not None:
         yield "\n".join(_bellcore(report, campaign))
     kept = f"; {report['reused']:,} of them were kept from before" if report["reused"] else ""

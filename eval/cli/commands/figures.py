@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ....fl.errors import BadInput
-from ....fl.param import PAPER_NBITS
 from ....flow.check.report import Compared
-from ...designs.interfaces import INTERFACES, UNIT
 from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..arguments import flow_of, flow_point
-from ..options import interfaces, option, shared
+from ..options import HARDWARE, option, shared
 from ..render import Block, Json, Table, answer
 
 if TYPE_CHECKING:
@@ -49,9 +47,7 @@ EXAMPLES = """\
 
 OPTIONS = (
     shared("design", "or a system; see `modexlab proc systems`"),
-    shared("--nbits", f"default: {PAPER_NBITS}"),
-    "--set",
-    interfaces((*INTERFACES, UNIT)),
+    *HARDWARE,
     *("--clock", "--flow", "--layout"),
     option(
         "--space",

@@ -3,16 +3,14 @@
 import sys
 from argparse import Namespace
 
-from ....fl.param import PAPER_NBITS
 from ....flow.fpga.parts import Event
 from ....flow.fpga.report import FpgaRun, Routed
 from ....flow.progress import Running
 from ....flow.source import Source
-from ...designs.interfaces import INTERFACES, UNIT
 from ...lab.stages import FPGA
 from ...progress import Progress
 from ..arguments import flow_point, given, refuse
-from ..options import VERILOG, Group, Option, flag, interfaces, shared
+from ..options import HARDWARE, VERILOG, Group, Option, flag
 from ..render import Table, answer
 from .asic import external
 
@@ -32,9 +30,7 @@ EXAMPLES = """\
 
 OPTIONS = (
     *("design", "--accelerator"),
-    shared("--nbits", f"default: {PAPER_NBITS}"),
-    "--set",
-    interfaces((*INTERFACES, UNIT)),
+    *HARDWARE,
     Group("Verilog from elsewhere instead of a design", VERILOG),
     Option("--device", nargs="+", metavar="NAME", help="artix-7, cyclone-v, ecp5 (default: all)"),
     flag("--pnr", "place and route, for the frequency"),

@@ -46,6 +46,13 @@ EXAMPLES = """\
   modexlab attack leakage --accelerator inverse --nbits 8 --traces 400"""
 
 
+PARTS = {  # columns
+    "part": "name",
+    "judged": "judged",
+    "cycles": "cycles:,",
+    "over": "cycles_over:,",
+    "largest t": "worst",
+}
 MACHINE = (  # the options that `machine_of` reads
     *("design", "--accelerator"),
     shared("--nbits", f"default: {PAPER_NBITS}, or the length of the key"),
@@ -123,7 +130,7 @@ def execute(args: Namespace) -> int:
         args,
         report,
         labelled(_lines(report, assessment), title),
-        _parts(report["parts"]),
+        Table.of(map(_part, report["parts"]), PARTS),
         f"{report['traces_per_second']:,} operations per second of CPU time, each answer checked",
     )
     return 1 if assessment.leaks else 0
@@ -183,18 +190,9 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
         yield "each alone", ", ".join(capped([f"{item['name']} ({item['max_t']})" for item in alone], SHOWN))
 
 
-def _parts(parts: list[Json]) -> Table:
-    rows = [
-        [
-            part["name"],
-            "yes" if part["judged"] else "no",
-            f"{part['cycles']:,}",
-            f"{part['cycles_over']:,}",
-            f"{part['max_t']} (cycle {part['worst_cycle']})",
-        ]
-        for part in parts
-    ]
-    return Table(["part", "judged", "cycles", "over", "largest t"], rows)
+def _part(part: Json) -> Json:
+    worst = f"{part['max_t']} (cycle {part['worst_cycle']})"
+    return {**part, "judged": "yes" if part["judged"] else "no", "worst": worst}
 
 
 def _verdict(assessment: Assessment) -> str:

@@ -25,7 +25,7 @@ from ...json_values import attributes, json_value
 from ...progress import Progress
 from ..arguments import refuse, xcel_of
 from ..operations import stage_of, tracer
-from ..options import COUPLING, UNITS, Group, choice, flag, number, option, positive, shared, short
+from ..options import COUPLING, UNITS, WIDTH, Group, choice, flag, number, option, positive, shared, short
 from ..render import Json, Table, answer, labelled, warn
 
 SUMMARY = "run a program on the processor"
@@ -99,7 +99,7 @@ OPTIONS = (
         (
             shared("--xcel", "default: the null accelerator"),
             "--accelerator",
-            shared("--nbits", "default: 32"),
+            WIDTH,
             "--set",
             COUPLING,
         ),

@@ -22,7 +22,7 @@ from ...lab.verdicts import PROC, Subject, Verdict
 from ...progress import Progress
 from ..arguments import given, ledger_of, private
 from ..options import PRIVATE, flag, option, positive, repeated, shared
-from ..render import Block, Json, Table, answer, interrupted, warn
+from ..render import Table, answer, interrupted, warn
 from .leak import machine_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ALL = "all"
 NBITS = 8
 SECONDS = 60
-LONGEST = 64  # letters of a name in the table
+CHECK = {"check": "check:.64", "verdict": "verdict", "s": "seconds:.1f", "how": "how"}  # columns
 SUMMARY = "prove that a design does what its mathematics says"
 TEXT = """\
 Checks of a design:
@@ -129,7 +129,9 @@ def execute(args: Namespace) -> int:
         proofs = [
             done.result for done in _proved([(subject, found)], args.timeout, progress, ledger, anew=True)
         ]
-    answer(args, [proof.as_json() for proof in proofs], *_proofs(str(subject), proofs))
+    reports = [proof.as_json() for proof in proofs]
+    counterexamples = [_counterexample(proof.check.name, proof) for proof in proofs]
+    answer(args, reports, Table.of(reports, CHECK, str(subject)), *counterexamples)
     return 1 if any(proof.refuted for proof in proofs) else 0
 
 
@@ -229,7 +231,12 @@ def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subjec
     verdicts = [known[name] for name in asked]
     counted = Counter(verdict.verdict for verdict in verdicts)
     total = ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
-    answer(args, list(map(_verdict_as_json, verdicts)), _verdicts(verdicts), total, *refuted)
+    reports = [
+        {"design": verdict.subject, "check": verdict.name, **attributes(verdict, "nbits", "verdict", "how")}
+        | {"seconds": round(verdict.seconds, 2)}
+        for verdict in verdicts
+    ]
+    answer(args, reports, Table.of(reports, {"design": "design", **CHECK}), total, *refuted)
     gone = [] if args.check else reference.gone(verdicts, verdicts[0].nbits)
     lost = [] if args.record else reference.lost(verdicts)
     if args.record:
@@ -246,9 +253,7 @@ def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
     """A row for each unit: the mutant that was disproved, how, and the mutants before it."""
     rows = [
         (
-            design,
-            _cut(search.check.name),
-            _cut(search.what) or "none is refuted",
+            *(design, search.check.name[:64], search.what[:64] or "none is refuted"),
             search.outcome and search.outcome.how,
             search.outcome and f"{search.outcome.seconds:.1f}",
             _before(search),
@@ -269,29 +274,6 @@ def _before(search: Search) -> str:
     return ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "-"
 
 
-def _verdict_as_json(verdict: Verdict) -> Json:
-    return {
-        "design": verdict.subject,
-        "check": verdict.name,
-        **attributes(verdict, "nbits", "verdict", "how"),
-        "seconds": round(verdict.seconds, 2),
-    }
-
-
-def _verdicts(found: Sequence[Verdict]) -> Table:
-    rows = [(item.subject, _cut(item.name), item.verdict, f"{item.seconds:.1f}", item.how) for item in found]
-    return Table(("design", "check", "verdict", "s", "how"), rows)
-
-
-def _proofs(name: str, proofs: Sequence[Proof]) -> Iterator[Block]:
-    rows = [
-        (_cut(proof.check.name), proof.outcome.verdict, f"{proof.outcome.seconds:.1f}", proof.outcome.how)
-        for proof in proofs
-    ]
-    yield Table(("check", "verdict", "s", "how"), rows, name)
-    yield from (_counterexample(proof.check.name, proof) for proof in proofs)
-
-
 def _counterexample(name: str, proof: Proof) -> str:
     """The inputs that disprove a check, cycle by cycle."""
     cycles = [
@@ -299,7 +281,3 @@ def _counterexample(name: str, proof: Proof) -> str:
         for cycle in proof.outcome.counterexample or ()
     ]
     return "\n  ".join([f"{name} is refuted by", *cycles]) if cycles else ""
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..."

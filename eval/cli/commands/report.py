@@ -13,8 +13,6 @@ from ...json_values import attributes, json_value
 from ...lab.explore import Sweep
 from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
-from ...lab.schedulers import Local
-from ...lab.search import Exhaustive
 from ...lab.space import Space
 from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE
 from ...progress import Progress, duration
@@ -24,7 +22,7 @@ from ...report.sections import Content, gather
 from ...report.tables import Cell
 from ...report.tables import Table as ReportTable
 from ...report.text import text
-from ..arguments import jobs_of, ledger_of, refuse
+from ..arguments import ledger_of, refuse, swept
 from ..options import Group, Option, flag, option, shared
 from ..render import Json, answer, interrupted
 
@@ -133,8 +131,7 @@ def _measure(args: Namespace, ledger: Ledger) -> Sweep:
     """The points of the report that are not in the ledger."""
     space = Space.load(SPACE)
     points = chosen(space, args.designs, args.manifests, cycles=args.cycles)
-    sweep = Sweep(space, ledger, Exhaustive(points), args.retry)
-    return sweep.run(Local(jobs_of(args)), SPACE, quiet=args.json)
+    return swept(args, space, points, ledger, SPACE)
 
 
 def chosen(

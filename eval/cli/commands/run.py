@@ -4,8 +4,7 @@ import operator
 import random
 import secrets
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....fl.errors import BadInput, shown
@@ -13,7 +12,7 @@ from ....fl.param import PAPER_NBITS
 from ....fl.rsa_keys import RSAKey
 from ....fl.status import MEANING, Status
 from ...designs.interfaces import INTERFACES, Operands
-from ...designs.machine import Design
+from ...designs.machine import Design, Machine
 from ...designs.own import OwnDesign
 from ...designs.protection import private_settings
 from ...designs.session import LEVELS, NoResult, Operated
@@ -23,7 +22,7 @@ from ...folders import check_file
 from ...json_values import json_number
 from .. import own
 from ..arguments import Settings, entries_of, given, private, refuse, settings_of
-from ..operations import Operation
+from ..operations import Labelled, Operation
 from ..options import PRIVATE, RSA_OPERANDS, Group, flag, interfaces, number, option, shared
 from ..render import Json, answer_all
 
@@ -107,31 +106,33 @@ def _operation(args: Namespace, design: Design | OwnDesign) -> Operation:
     return by_options(args, design, settings)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exponentiations(Operation):
-    """Exponentiations on a machine, each from reset, combined into one result."""
+def _exponentiations(
+    machine: Machine,
+    name: str,
+    parts: Sequence[Operands],
+    golden: Result,
+    combine: Callable[[Sequence[int]], Result] = operator.itemgetter(0),
+    times: Sequence[int] = (),
+) -> Operation:
+    """Exponentiations from reset, combined into one result; BadInput if the machine refuses operands."""
+    check_fit(machine.nbits, parts)
+    for operands in parts:
+        machine.require(*operands)
 
-    golden: Result
-    combine: Callable[[Sequence[int]], Result] = operator.itemgetter(0)
-
-    def outcome(self, operated: Sequence[Operated]) -> Json:
-        """NoResult if the machine answered a status."""
-        result = self.combine([_power(*part.responses[0]) for part in operated])
+    def judge(operated: Sequence[Operated]) -> tuple[Json, Labelled]:
+        result = combine([_power(*part.responses[0]) for part in operated])
         report = {
             "result": _numbers(result),
-            "golden": _numbers(self.golden),
-            "ok": result == self.golden,
+            "golden": _numbers(golden),
+            "ok": result == golden,
             "status": 0,
         }
-        if self.accelerator.design.programmed:
-            report["program"] = self.accelerator.programmed.program.listing()
-        return report
+        if machine.design.programmed:
+            report["program"] = machine.programmed.program.listing()
+        lines = [(name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}") for base, exp, mod in parts]
+        return report, [*lines, ("result", _value(report["result"])), _golden(report)]
 
-    def lines(self, report: Json) -> Iterator[tuple[str, str]]:
-        for ((base, exp, mod),) in self.parts:
-            yield self.name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}"
-        yield "result", _value(report["result"])
-        yield "golden", _golden(report)
+    return Operation(machine, name, [[operands] for operands in parts], judge, times)
 
 
 def _power(status: int, result: int) -> int:
@@ -140,64 +141,8 @@ def _power(status: int, result: int) -> int:
     return result
 
 
-def _golden(report: Json) -> str:
-    return f"{_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
-
-
-def _exponentiations(
-    design: Design, settings: Settings, nbits: int, name: str, parts: Sequence[Operands], **more: Any
-) -> Exponentiations:
-    """Exponentiations on the machine of this width; BadInput for operands that it refuses."""
-    machine = design.at(nbits, **settings)
-    check_fit(nbits, parts)
-    for operands in parts:
-        machine.require(*operands)
-    return Exponentiations(accelerator=machine, name=name, parts=[[operands] for operands in parts], **more)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrivateOperation(Operation):
-    """A decryption by a program with CRT, blinding or the check, which may end with a status."""
-
-    golden: int
-
-    def outcome(self, operated: Sequence[Operated]) -> Json:
-        machine, (part,) = self.accelerator, operated
-        code, result = part.responses[0]
-        status = Status(code)
-        by_formula = part.cycles is not None and not part.accesses and machine.timing.product_cycles(1)
-        return {
-            "result": json_number(result) if status is Status.OK else None,
-            "golden": json_number(self.golden),
-            "ok": status is Status.OK and result == self.golden,
-            "status": int(status),
-            "status_name": status.name,
-            "meaning": MEANING[status],
-            "formula": machine.cycles(*self.parts[0][0]) if by_formula else None,
-            "program": machine.programmed.program.listing(),
-        }
-
-    def title(self, report: Json) -> str:
-        params = report["params"]
-        protections = ["CRT"] if params["crt"] else []
-        protections += {"no": [], "both": ["message and exponent blinded"]}.get(
-            params["blind"], [f"{params['blind']} blinded"]
-        )
-        protections += ["result checked"] if params["verify"] else []
-        return f"{params['schedule']}, {', '.join(protections) or 'unprotected'}"
-
-    def lines(self, report: Json) -> Iterator[tuple[str, str]]:
-        if report["status"]:
-            yield "status", f"{report['status']} {report['status_name']}: {report['meaning']}"
-        else:
-            yield "result", _value(report["result"])
-        yield "golden", _golden(report)
-        params = report["params"]
-        words = [f"modexlab show {report['design']} --program --nbits {report['nbits']}"]
-        words += ["--crt"] if params["crt"] else []
-        words += [f"--blind {params['blind']}"] if params["blind"] != "no" else []
-        words += ["--verify"] if params["verify"] else []
-        yield "program", f"{len(report['program'])} words; `{' '.join(words)}` prints them"
+def _golden(report: Json) -> tuple[str, str]:
+    return "golden", f"{_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
 
 
 def _by_program(args: Namespace, design: Design, settings: Settings) -> bool:
@@ -217,7 +162,7 @@ def _by_program(args: Namespace, design: Design, settings: Settings) -> bool:
     return design.programmed
 
 
-def _private_operation(args: Namespace, design: Design, settings: Settings) -> PrivateOperation:
+def _private_operation(args: Namespace, design: Design, settings: Settings) -> Operation:
     """A decryption by a program with CRT, blinding and the check."""
     refuse(args, ("base", "exp", "mod", "workload"), BESIDE_KEY)
     key = RSAKey.load(args.key, unchecked=args.unchecked)
@@ -239,32 +184,59 @@ def _private_operation(args: Namespace, design: Design, settings: Settings) -> P
     chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
     machine = design.at(nbits, **chosen).with_key(key, draw)
-    operands = (cipher, key.d, key.n)
-    return PrivateOperation(accelerator=machine, name="decrypt", parts=[[operands]], golden=pow(*operands))
+    return _decryption(machine, (cipher, key.d, key.n))
 
 
-def _named(args: Namespace, design: Design, settings: Settings) -> Exponentiations:
+def _decryption(machine: Machine, operands: Operands) -> Operation:
+    """A decryption by a program, which may end with a status."""
+    golden, listing = pow(*operands), machine.programmed.program.listing()
+    crt, blind, verify = (machine.parameters[name] for name in ("crt", "blind", "verify"))
+
+    def judge(operated: Sequence[Operated]) -> tuple[Json, Labelled]:
+        (part,) = operated
+        code, result = part.responses[0]
+        status = Status(code)
+        by_formula = part.cycles is not None and not part.accesses and machine.timing.product_cycles(1)
+        report: Json = {
+            "result": json_number(result) if status is Status.OK else None,
+            "golden": json_number(golden),
+            "ok": status is Status.OK and result == golden,
+            "status": int(status),
+            "status_name": status.name,
+            "meaning": MEANING[status],
+            "formula": machine.cycles(*operands) if by_formula else None,
+            "program": listing,
+        }
+        outcome = ("result", _value(report["result"]))
+        if status:
+            outcome = ("status", f"{int(status)} {status.name}: {MEANING[status]}")
+        return report, [outcome, _golden(report), ("program", f"{len(listing)} words; `{show}` prints them")]
+
+    options = [*(["--crt"] if crt else []), *([f"--blind {blind}"] if blind != "no" else [])]
+    options += ["--verify"] if verify else []
+    show = " ".join([f"modexlab show {machine.name} --program --nbits {machine.nbits}", *options])
+    blinded = "message and exponent" if blind == "both" else blind
+    protections = [*(["CRT"] if crt else []), *([f"{blinded} blinded"] if blind != "no" else [])]
+    protections += ["result checked"] if verify else []
+    title = f"{machine.parameters['schedule']}, {', '.join(protections) or 'unprotected'}"
+    return Operation(machine, "decrypt", [[operands]], judge, title=title)
+
+
+def _named(args: Namespace, design: Design, settings: Settings) -> Operation:
     """A workload by its name: all of its parts on the machine, one after the other."""
     refuse(
         args,
         ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"),
         " beside --workload, which has its own operands; drop one of them",
     )
-    nbits = PAPER_NBITS if args.nbits is None else args.nbits
-    parts = parts_of(args.workload, design.at(nbits, **settings), nbits)
-    return _exponentiations(
-        design,
-        settings,
-        nbits,
-        args.workload,
-        [part.work.operands for part in parts],
-        times=[part.times for part in parts],
-        golden=[part.work.golden for part in parts],
-        combine=list,
-    )
+    machine = design.at(PAPER_NBITS if args.nbits is None else args.nbits, **settings)
+    parts = parts_of(args.workload, machine, machine.nbits)
+    operands, golden = [part.work.operands for part in parts], [part.work.golden for part in parts]
+    times = [part.times for part in parts]
+    return _exponentiations(machine, args.workload, operands, golden, list, times)
 
 
-def _of_operands(args: Namespace, design: Design, settings: Settings) -> Exponentiations:
+def _of_operands(args: Namespace, design: Design, settings: Settings) -> Operation:
     """The power of --base, --exp and --mod."""
     if args.encrypt is not None or args.decrypt is not None or args.crt:
         raise BadInput("--encrypt, --decrypt and --crt need a key; add --key FILE.pem")
@@ -274,11 +246,11 @@ def _of_operands(args: Namespace, design: Design, settings: Settings) -> Exponen
     operands = (args.base, args.exp, args.mod)
     if args.mod == 0:
         raise BadInput("the modulus is 0; give one from 1 up")
-    nbits = args.nbits or design.width_for(args.mod)
-    return _exponentiations(design, settings, nbits, "modexp", [operands], golden=pow(*operands))
+    machine = design.at(args.nbits or design.width_for(args.mod), **settings)
+    return _exponentiations(machine, "modexp", [operands], pow(*operands))
 
 
-def _with_key(args: Namespace, design: Design, settings: Settings) -> Exponentiations:
+def _with_key(args: Namespace, design: Design, settings: Settings) -> Operation:
     """An encryption or a decryption, by the key's own exponents."""
     if names := [f"--{name}" for name in ("base", "exp", "mod") if given(args, name)]:
         raise BadInput(f"{', '.join(names)}{BESIDE_KEY}")
@@ -290,12 +262,11 @@ def _with_key(args: Namespace, design: Design, settings: Settings) -> Exponentia
     encrypts = args.encrypt is not None
     golden = key.encrypt(args.encrypt) if encrypts else key.decrypt(args.decrypt)
     operands = (args.encrypt, key.e, key.n) if encrypts else (args.decrypt, key.d or 0, key.n)
-    nbits = args.nbits or design.width_for(key.n)
-    name = "encrypt" if encrypts else "decrypt"
-    return _exponentiations(design, settings, nbits, name, [operands], golden=golden)
+    machine = design.at(args.nbits or design.width_for(key.n), **settings)
+    return _exponentiations(machine, "encrypt" if encrypts else "decrypt", [operands], golden)
 
 
-def _by_primes(args: Namespace, design: Design, settings: Settings, key: RSAKey) -> Exponentiations:
+def _by_primes(args: Namespace, design: Design, settings: Settings, key: RSAKey) -> Operation:
     """A decryption on a machine of half the key's width; the host combines both powers."""
     golden = key.decrypt_crt(args.decrypt)
     p, q, dp, dq, _ = key.crt()
@@ -309,8 +280,8 @@ def _by_primes(args: Namespace, design: Design, settings: Settings, key: RSAKey)
 
         return key.decrypt_crt(args.decrypt, mod_exp)
 
-    nbits = args.nbits or design.width_for(max(p, q))
-    return _exponentiations(design, settings, nbits, "decrypt by CRT", parts, golden=golden, combine=combine)
+    machine = design.at(args.nbits or design.width_for(max(p, q)), **settings)
+    return _exponentiations(machine, "decrypt by CRT", parts, golden, combine)
 
 
 def _numbers(result: Result) -> Any:

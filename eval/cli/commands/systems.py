@@ -4,9 +4,8 @@ import sys
 import textwrap
 import time
 from argparse import SUPPRESS, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import COUPLINGS
@@ -28,8 +27,6 @@ from ...progress import Progress
 from ..arguments import settings_of
 from ..options import COUPLING, Option, choice, number, shared
 from ..render import Block, Json, Table, answer, rendered
-
-Column = tuple[str, str, Callable[[Row, list[Row]], Any]]
 
 SUMMARY = "measure processors with accelerators and print the table"
 TEXT = """\
@@ -154,12 +151,14 @@ def execute(args: Namespace) -> int:
             print(f"[{len(rows)}/{total}] {what}: {how} ({seconds:.1f} s)", file=sys.stderr, flush=True)
     if loosely:
         rows = with_work(rows)
-        blocks: list[Block] = [_table(rows, COUPLINGS_TABLE), _notes(rows, COUPLED)]
-    else:
-        blocks = [_table(rows, TABLE_1), _notes(rows, _note(rows))]
+    reports = [_as_json(row, rows, loosely) for row in rows]
+    blocks: list[Block] = [
+        Table.of(map(_for_table, reports), COUPLINGS_TABLE if loosely else TABLE_1),
+        _notes(rows, COUPLED if loosely else _note(rows)),
+    ]
     if args.output is not None:
         write_file(args.output, rendered(blocks) + "\n")
-    answer(args, [_as_json(row, rows, loosely) for row in rows], *blocks)
+    answer(args, reports, *blocks)
     return 0 if all(row.ok for row in rows) else 1
 
 
@@ -204,29 +203,28 @@ def _rounded(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else round(value, digits)
 
 
-# a column: head, format, and value
-TABLE_1: Sequence[Column] = (
-    ("cycles", "d", lambda row, _: row.cycles),
-    ("normalised", "d", lambda row, _: row.normalised),
-    ("published", "d", lambda row, _: row.published),
-    ("ratio", ".2f", lambda row, _: row.ratio),
-    ("speedup", ".2f", _speedup),
-    ("CPI", ".2f", lambda row, _: row.outcome and row.outcome.window.cpi),
-    ("stage", "", lambda row, _: (row.outcome and row.outcome.stage) or None),
-)
+SUBJECT = {"system": "system", "operation": "operation", "bits": "nbits", "result": "result"}
+TABLE_1 = SUBJECT | {
+    **{name: name for name in ("cycles", "normalised", "published")},
+    "ratio": "ratio:.2f",
+    "speedup": "speedup:.2f",
+    "CPI": "cpi:.2f",
+    "stage": "stage",
+}
+COUPLINGS_TABLE = SUBJECT | {
+    **{name: name for name in ("cycles", "call", "transfer", "work")},
+    "transfer (%)": "share:.1f",
+    "slower by (%)": "slower_percent:.1f",
+    "instructions": "instructions",
+}
 
 
-def _table(rows: list[Row], columns: Sequence[Column]) -> Table:
-    """The rows with these columns behind system, operation, width and result."""
-    lines = [
-        [
-            *(row.system, row.operation, row.nbits),
-            None if row.outcome is None else "ok" if row.ok else "WRONG",
-            *(None if (value := get(row, rows)) is None else format(value, form) for _, form, get in columns),
-        ]
-        for row in rows
-    ]
-    return Table(["system", "operation", "bits", "result", *(head for head, *_ in columns)], lines)
+def _for_table(report: Json) -> Json:
+    """A row of the table: its report, the verdict, and the transfer in percent of the cycles."""
+    verdicts = {None: None, True: "ok", False: "WRONG"}
+    transfer, cycles = report.get("transfer"), report["cycles"]
+    share = None if transfer is None or not cycles else 100 * transfer / cycles
+    return {**report, "result": verdicts[report["ok"]], "share": share}
 
 
 def _notes(rows: list[Row], notes: Sequence[str]) -> str:
@@ -262,19 +260,3 @@ def _slower(row: Row, rows: list[Row]) -> float | None:
     if tight is None or not tight.normalised or row.normalised is None:
         return None
     return 100 * (row.normalised / tight.normalised - 1)
-
-
-def _share(row: Row, _: list[Row]) -> float | None:
-    """The transfer in percent of the cycles."""
-    return None if row.transfer is None or not row.cycles else 100 * row.transfer / row.cycles
-
-
-COUPLINGS_TABLE: Sequence[Column] = (
-    ("cycles", "d", lambda row, _: row.cycles),
-    ("call", "d", lambda row, _: row.dummy),
-    ("transfer", "d", lambda row, _: row.transfer),
-    ("work", "d", lambda row, _: row.work),
-    ("transfer (%)", ".1f", _share),
-    ("slower by (%)", ".1f", _slower),
-    ("instructions", "d", lambda row, _: row.outcome and row.outcome.window.instructions),
-)

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from ....fl.errors import BadInput
-from ...designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT
+from ...designs.interfaces import COUPLINGS, DEFAULT
 from ...designs.verilog.machine import verilog
 from ...designs.verilog.padding import PADDING, padding_verilog
 from ...designs.verilog.processor import PROCESSOR, processor_verilog
@@ -12,7 +12,7 @@ from ...designs.widths import check_width
 from ...folders import check_file, write_file
 from ...progress import Progress
 from ..arguments import accelerator_of, refuse, xcel_of
-from ..options import UNITS, Group, flag, interfaces, shared
+from ..options import HARDWARE, UNITS, Group, flag, shared
 
 SUMMARY = "write a design as SystemVerilog"
 TEXT = """\
@@ -31,7 +31,7 @@ EXAMPLES = """\
   modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
   modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv"""
 
-DEFAULT_NBITS, PADDING_NBITS = 32, 1024
+PADDING_NBITS = 1024
 OPEN = "none"  # for --xcel: nothing behind the port
 
 
@@ -40,9 +40,7 @@ OPTIONS = (
     shared("design", "or proc, or a unit of padding"),
     "--accelerator",
     shared("--output", "a file; default: stdout"),
-    shared("--nbits", f"default: {DEFAULT_NBITS}"),
-    "--set",
-    interfaces((*INTERFACES, UNIT)),
+    *HARDWARE,
     Group(
         "the processor (DESIGN proc)",
         (

@@ -7,7 +7,7 @@ from ....designs.machine import Design
 from ....designs.protection import costs, private_settings
 from ....designs.widths import check_width
 from ...arguments import described, designs_of, private, settings_of
-from ...options import PRIVATE, shared
+from ...options import PRIVATE, WIDTH
 from ...render import Json, answer_all
 
 SUMMARY = "print the program that a machine executes"
@@ -25,8 +25,7 @@ EXAMPLES = """\
 
 OPTIONS = (
     *("design", "--accelerator", *PRIVATE),
-    shared("--nbits", f"default: {PAPER_NBITS}"),
-    *("--set", "--json"),
+    *(WIDTH, "--set", "--json"),
 )
 
 
