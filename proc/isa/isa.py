@@ -86,21 +86,11 @@ INSTRUCTIONS = (
 
 BY_NAME = {instruction.name: instruction for instruction in INSTRUCTIONS}
 
-# by opcode and funct3, which leaves three at most
-_CANDIDATES: dict[int, list[Instruction]] = {}
-for _each in INSTRUCTIONS:
-    for _funct3 in range(8):
-        if not (_funct3 << 12 ^ _each.match) & _each.mask & 0x7000:
-            _CANDIDATES.setdefault(_each.match & 0x7F | _funct3 << 12, []).append(_each)
-
 
 @lru_cache(maxsize=1 << 16)
 def decode(word: int) -> Instruction | None:
     """The instruction in this word, or None if it is illegal (an unknown CSR is the business of `csrs`)."""
-    for candidate in _CANDIDATES.get(word & 0x707F, ()):
-        if word & candidate.mask == candidate.match:
-            return candidate
-    return None
+    return next((found for found in INSTRUCTIONS if word & found.mask == found.match), None)
 
 
 def rd(word: int) -> int:
@@ -118,26 +108,23 @@ def rs2(word: int) -> int:
     return word >> 20 & 31
 
 
-def _signed(value: int, nbits: int) -> int:
-    return value - (value >> nbits - 1 << nbits)
-
-
 def imm(word: int, fmt: str) -> int:
     """The immediate of a word of this format; 0 if the format has none."""
+    signed = word - (word >> 31 << 32)  # whose shifts to the right repeat the sign
     if fmt == "I":
-        return _signed(word >> 20, 12)
+        return signed >> 20
     if fmt == "H":
         return word >> 20 & 31
     if fmt == "S":
-        return _signed(word >> 25 << 5 | word >> 7 & 31, 12)
+        return signed >> 25 << 5 | word >> 7 & 31
     if fmt == "B":
-        high = word >> 31 << 12 | (word >> 7 & 1) << 11
-        return _signed(high | (word >> 25 & 0x3F) << 5 | (word >> 8 & 0xF) << 1, 13)
+        high = signed >> 31 << 12 | (word >> 7 & 1) << 11
+        return high | (word >> 25 & 0x3F) << 5 | (word >> 8 & 0xF) << 1
     if fmt == "U":
         return word >> 12
     if fmt == "J":
-        high = word >> 31 << 20 | (word >> 12 & 0xFF) << 12
-        return _signed(high | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1, 21)
+        high = signed >> 31 << 20 | (word >> 12 & 0xFF) << 12
+        return high | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1
     return word >> 20 if fmt in ("C", "Z", "F") else 0
 
 
