@@ -2,12 +2,11 @@
 2.2.1).
 
 A modulus is known when hardware is generated, and its shape says what the weights beyond the word become:
-nothing, the low weights again, the low weights negative, or k of each. `family` gives paper 000's own pairs
-(equations 22 and 23).
+nothing, the low weights again, the low weights negative, or k of each.
 
-That family's moduli m2 = (2^(n+2) - 1) / 3 are arithmetic and a benchmark of multipliers, not keys: n is
-even, so that with t = n/2 + 1 they are the products (2^t - 1)(2^t + 1) / 3 of known factors. No RSA modulus
-is one of them.
+The moduli of paper 000's own family (equations 22 and 23), m2 = (2^(n+2) - 1) / 3, are arithmetic and a
+benchmark of multipliers, not keys: n is even, so that with t = n/2 + 1 they are the products
+(2^t - 1)(2^t + 1) / 3 of known factors. No RSA modulus is one of them.
 """
 
 import re
@@ -138,23 +137,6 @@ def parse(text: str) -> Modulus:
         raise BadInput(
             f"modulus {text!r}: write it as 2^8, 2^8-1, 2^8+85 or as a number, decimal or 0x..."
         ) from None
-
-
-def family(n: int) -> tuple[Modulus, Modulus]:
-    """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2, and its pseudo-modulus m1 = 2^(n+2) - 1 = 3 *
-    m2.
-
-    Equation 22 runs the sum to i = n/2, which would make m2 = 2^(n+1) + ... and 3 * m2 no 2^(n+2) - 1; its
-    Table 4 (21 = 2^4 + 5, 85 = 2^6 + 21) has the sum that is meant. See the module's header: no key is such a
-    modulus.
-    """
-    if n % 2 or not 2 <= n <= MAX_PLANNED_NBITS - 2:
-        raise BadInput(
-            f"n = {n}: the family of paper 000 has even n, from 2 to {MAX_PLANNED_NBITS - 2}; "
-            f"the nearest is {min(max(n + n % 2, 2), MAX_PLANNED_NBITS - 2)}"
-        )
-    value = ((1 << (n + 2)) - 1) // 3
-    return classify(value) if n == 2 else Modulus("2^n+k", n, value - (1 << n)), Modulus("2^n-1", n + 2, 1)
 
 
 def has_known_factors(modulus: int, nbits: int) -> bool:

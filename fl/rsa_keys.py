@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import NamedTuple
 
-import rsa
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import (
@@ -33,7 +32,7 @@ from .input_file import read_bytes
 ModExp = Callable[[int, int, int], int]
 
 ROUNDS = 4  # of a test whether the two factors are primes: n of three primes would have to be made for it
-SMALLEST_NBITS = 16  # rsa.newkeys finds no two different primes for less
+SMALLEST_NBITS = 16  # shorter keys have too few primes to choose from
 
 
 class FaultDetected(ArithmeticError):
@@ -115,14 +114,6 @@ class RSAKey:
     def public(self) -> "RSAKey":
         """The public half."""
         return RSAKey(self.n, self.e)
-
-    @classmethod
-    def generate(cls, nbits: int) -> "RSAKey":
-        """A new private key whose modulus has exactly nbits bits, from the `rsa` package."""
-        if nbits < SMALLEST_NBITS or nbits % 2:
-            raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
-        key = rsa.newkeys(nbits)[1]
-        return cls(key.n, key.e, key.d, key.p, key.q)
 
     @classmethod
     def _of(cls, numbers: Mapping[str, int], name: str, unchecked: bool) -> "RSAKey":

@@ -87,14 +87,10 @@ class Arithmetic:
 
 
 class Made(NamedTuple):
-    """A product that was made."""
+    """A product that was made: its factors, and whether it took all blocks."""
 
-    x: str
-    y: str
-    dst: str
     a: Value
     b: Value
-    p: Value
     wide: bool
 
 
@@ -103,11 +99,8 @@ class Executed(NamedTuple):
 
     pc: int
     word: Word
-    bit: int
     made: tuple[Made, ...]
     modulus: int
-    repetition: int
-    entry: int  # of the table, that the exponent's digit or window means
 
 
 class Outcome(NamedTuple):
@@ -328,7 +321,7 @@ def run(
             bit = state.bit(right)
         if word.flow.kind == "answer":
             if trace is not None:
-                trace.append(Executed(pc, word, bit, (), state.modulus, index, 0))
+                trace.append(Executed(pc, word, (), state.modulus))
             return state.answer()
         made: list[Made] = []
         after: list[tuple[str, Value]] = []
@@ -338,7 +331,7 @@ def run(
             if arithmetic is not None:
                 assert a is not None and b is not None
                 p = arithmetic.product(a, b, state.modulus, product.wide, product.lifted, state.m_prime)
-            made.append(Made(x, y, dst, a, b, p, product.wide))
+            made.append(Made(a, b, product.wide))
             after += [(name, p) for name in (dst, product.also) if name]
         # the modulus first: a 1 that comes with it is 1 modulo it
         for change in word.find(SetModulus):
@@ -348,7 +341,7 @@ def run(
         for name, value in after:
             state.registers[name] = value
         if trace is not None:
-            trace.append(Executed(pc, word, bit, tuple(made), state.modulus, index, state.entry()))
+            trace.append(Executed(pc, word, tuple(made), state.modulus))
         flow = word.flow_at(bit)
         if word.accepts and status is not Status.OK:
             state.status = status

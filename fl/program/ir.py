@@ -445,7 +445,6 @@ class Program:
     slots: tuple[str, ...] = ()  # the memory's words behind them
     failure: int = 0  # the word at which it goes on without a result
     fields: tuple[tuple[str, int], ...] = ()  # of the request behind base, exp, mod, with their bits
-    secrets: frozenset[str] = frozenset()
     random_nbits: int = 0  # of the factor that stretches an exponent
     verified: bool = False  # a result leaves only behind a final Check, from two registers that agree
     joins: bool = False  # the result is two words, and when it is verified the modulus is the second's twin

@@ -7,7 +7,7 @@ Page zero is not mapped, so that a null pointer shows. Words that nobody has wri
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 # (first address, address after the last); the second is where the community's test programs are linked
 REGIONS = ((0x0000_0200, 0x0040_0000), (0x8000_0000, 0x8100_0000))
@@ -47,23 +47,12 @@ class Memory:
         self.pages: dict[int, list[int]] = {}
 
     def load(self, segments: Iterable[tuple[int, bytes]]) -> None:
-        """Write the segments of a program: addresses, and what is there."""
+        """Write the segments of a program, addresses and what is there, into an empty memory."""
         for addr, content in segments:
-            # what is before the first boundary of words, and after the last, shares its word with something
-            # else
-            first = min(-addr % 4, len(content))
-            last = first + (len(content) - first) // 4 * 4
-            self._write_words(addr + first, struct.unpack(f"<{(last - first) // 4}I", content[first:last]))
-            for i in (*range(first), *range(last, len(content))):
-                self.write(addr + i, 1, content[i])
-
-    def _write_words(self, addr: int, words: Sequence[int]) -> None:
-        done = 0
-        while done < len(words):
-            page, index = self.page(addr + 4 * done), (addr >> 2) + done & PAGE_WORDS - 1
-            count = min(PAGE_WORDS - index, len(words) - done)
-            page[index : index + count] = words[done : done + count]
-            done += count
+            start = addr & ~3  # the first and the last word may have bytes of another segment
+            whole = bytes(addr - start) + content + bytes(-(addr + len(content)) % 4)
+            for i, (word,) in enumerate(struct.iter_unpack("<I", whole)):
+                self.page(start + 4 * i)[(start >> 2) + i & PAGE_WORDS - 1] |= word
 
     def page(self, addr: int) -> list[int]:
         """The words of the page with this address."""

@@ -12,6 +12,7 @@ from modexlab.fl.compression.compression_plan import (
     product_range,
     product_weights,
 )
+from modexlab.fl.moduli import Modulus, classify
 
 
 def _product_bits(operation, nbits, weight, a, b, b_reversed):
@@ -149,3 +150,13 @@ def _made(plan, level):
             for column, count in enumerate(below.cells[kind]):
                 made.update({(kind, output, column): count for output in range(OUTPUTS[kind])})
     return {key: count for key, count in made.items() if count}
+
+
+def family(n):
+    """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2, and its pseudo-modulus m1 = 2^(n+2) - 1 = 3 * m2,
+    for an even n.
+
+    Equation 22 runs the sum to i = n/2, which would make m2 = 2^(n+1) + ... and 3 * m2 no 2^(n+2) - 1; its
+    Table 4 (21 = 2^4 + 5, 85 = 2^6 + 21) has the sum that is meant.
+    """
+    return classify(((1 << (n + 2)) - 1) // 3), Modulus("2^n-1", n + 2, 1)

@@ -11,10 +11,10 @@ from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_pla
 from modexlab.fl.compression.compression_follow import follow
 from modexlab.fl.compression.compression_plan import CELLS, OPERATIONS
 from modexlab.fl.compression.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
-from modexlab.fl.moduli import SHAPES, Modulus, classify, family, parse
+from modexlab.fl.moduli import SHAPES, Modulus, classify, parse
 from modexlab.fl.multipliers.folding import fold
 
-from tests.fl.compression_oracle import evaluate, faults, final_rows
+from tests.fl.compression_oracle import evaluate, family, faults, final_rows
 from tests.harness import examples, one_now, refused
 
 ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
@@ -77,7 +77,6 @@ def test_every_odd_modulus_and_power_of_two_has_a_shape(value):
         (lambda: classify(0), "the smallest .* is 3"),
         (lambda: classify(250), "is even: give an odd one, such as 249 or 251, or a power of two"),
         (lambda: classify((1 << 2000) + 1), "has 2001 bits: trees are planned up to"),
-        (lambda: family(7), "even n, .* the nearest is 8"),
     ],
 )
 def test_bad_moduli(make, message):

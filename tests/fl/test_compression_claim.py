@@ -13,9 +13,9 @@ from modexlab.eval.papers.published import paper
 from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
 from modexlab.fl.compression.compression_plan import CELLS
 from modexlab.fl.cost import GATES, Cost
-from modexlab.fl.moduli import family, parse
+from modexlab.fl.moduli import parse
 
-from tests.fl.compression_oracle import evaluate, faults
+from tests.fl.compression_oracle import evaluate, family, faults
 from tests.harness import one_now
 
 TABLE_5 = (4, 6, 8, 10)

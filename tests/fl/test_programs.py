@@ -200,7 +200,7 @@ def test_products_are_those_of_the_plan(name, exp):
         if recipe.entries:
             assert (made[-1].a, made.pop().b) == (0, 0), "the unit is wiped"
         if not recipe.shape.plain_result:
-            assert made.pop().y == "1", "out of the domain"
+            assert made.pop().b == 1, "out of the domain"
         options = {"k": window} if schedule.windows else {}
         if "nbits" in schedule.options and (full_scan or schedule.windows):
             options["nbits"] = recipe.ndigits * recipe.digit_nbits
@@ -208,10 +208,10 @@ def test_products_are_those_of_the_plan(name, exp):
         one = 1 if recipe.shape.plain_result else (1 << 16) % mod
         steps = []
         schedule(entered, exp, lambda a, b: arithmetic.product(a, b, mod, False), one, trace=steps, **options)
-        planned = [item for step in steps for item in step]
+        planned = [(item.a, item.b) for step in steps for item in step]
         if exp == 0 and name == "sliding-window":
-            planned = made  # a plan for exponent 0 has no table
-        assert [sorted(item[3:5]) for item in made] == [sorted(item[3:5]) for item in planned]
+            planned = [item[:2] for item in made]  # a plan for exponent 0 has no table
+        assert [sorted(item[:2]) for item in made] == list(map(sorted, planned))
 
 
 # ---- text and checks of programs

@@ -93,13 +93,6 @@ def test_keys_of_the_rsa_package(nbits, encoding):
         assert RSAKey.from_bytes(public.save_pkcs1(encoding)) == key.public
 
 
-@pytest.mark.parametrize("nbits", [16, 18, 32, 48, 256, 512])
-def test_generated_keys_have_the_length_asked_for(nbits):
-    key = RSAKey.generate(nbits)
-    assert key.nbits == key.n.bit_length() == nbits
-    assert key.decrypt(pow(5, key.e, key.n)) == 5
-
-
 def test_numbers_without_primes_make_a_key():
     key = RSAKey(N, E, 254738681)
     assert key.decrypt(1460365373) == 5745
@@ -338,12 +331,6 @@ WRONG_NUMBERS = {
 def test_numbers_that_make_no_key_are_refused(numbers, words):
     with refused(words):
         RSAKey(*numbers)
-
-
-@pytest.mark.parametrize("nbits", [0, 8, 15, 17, 511])
-def test_a_key_length_out_of_range_is_refused(nbits):
-    with refused(f"RSA key of {nbits} bits: ask for an even number of 16 or more"):
-        RSAKey.generate(nbits)
 
 
 def broken_files():

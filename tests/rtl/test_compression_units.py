@@ -12,7 +12,7 @@ from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_pla
 from modexlab.fl.compression.prefix import ADDERS
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_sum import ModSum
-from modexlab.fl.moduli import family, parse
+from modexlab.fl.moduli import parse
 from modexlab.rtl.sim import Stall, simulate, translate
 from modexlab.rtl.sim.translation.translate import lint
 from modexlab.rtl.units.compression_tree import CompressionTree
@@ -20,7 +20,7 @@ from modexlab.rtl.units.mod_adder import ModAdder
 from modexlab.rtl.units.prefix_adder import PrefixAdder
 from modexlab.rtl.units.pseudo_mul import PseudoCore, PseudoMul, PseudoReduce, PseudoSquare
 
-from tests.fl.compression_oracle import evaluate, final_rows
+from tests.fl.compression_oracle import evaluate, family, final_rows
 from tests.harness import examples, later, one_now, ran, regress_if, run_products, stamps, stepped
 from tests.tables.rows import ProductRow, with_delays
 

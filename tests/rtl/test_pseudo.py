@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
 from modexlab.fl.factors import FERMAT_PRIMES, find_factors, is_prime, order_of_two
 from modexlab.fl.multipliers.pseudo_modulus import PseudoModuli
-from modexlab.fl.rsa_keys import RSAKey
+from modexlab.proc.software.seeded_keys import seeded_key
 
 from tests.harness import examples
 
@@ -93,7 +93,7 @@ def test_order_beyond_the_search_is_found_by_factors():
 
 def test_hopeless_for_a_key():
     """A real key: no t, said as what it is, a bounded search."""
-    moduli = PseudoModuli(RSAKey.generate(256).n)
+    moduli = PseudoModuli(seeded_key(256).n)
     assert (moduli.powers.minus, moduli.powers.plus, moduli.powers.exact) == (None, None, False)
     rows = moduli.table()
     assert [row[0] for row in rows] == ["2^t - 1", "2^t + 1", "low end", "high end", "both ends"]
@@ -181,7 +181,7 @@ def test_repeated_factors(primes):
 
 def test_no_more_is_claimed_than_was_found():
     """A product of two strong primes stays one composite factor, without a claim against it."""
-    key = RSAKey.generate(512)
+    key = seeded_key(512)
     moduli = PseudoModuli(key.n)
     (rest,) = moduli.factors.factors
     assert (rest.value, rest.prime) == (key.n, False)
@@ -193,7 +193,7 @@ def test_no_more_is_claimed_than_was_found():
 
 def test_what_is_left_is_said():
     """Half a factorisation: the small primes are named, the rest is called composite."""
-    key = RSAKey.generate(512)
+    key = seeded_key(512)
     moduli = PseudoModuli(key.n * 641 * 274177)
     assert [factor.value for factor in moduli.factors.factors] == [641, 274177, key.n]
     assert "known factors, 2 of them prime: 641 * 274177 *" in moduli.warning
@@ -202,7 +202,7 @@ def test_what_is_left_is_said():
 
 def test_cofactor_does_not_hide_a_special_form():
     """Primes in which 2 has a small order are found whatever they are multiplied by."""
-    key = RSAKey.generate(384)
+    key = seeded_key(384)
     found = find_factors(key.n * (2**127 - 1) * (2**61 - 1))
     assert [factor.value for factor in found.factors] == [2**61 - 1, 2**127 - 1, key.n]
     assert [factor.by for factor in found.factors] == ["2^61 - 1", "2^127 - 1", "rest"]
