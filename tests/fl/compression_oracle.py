@@ -153,8 +153,8 @@ def _made(plan, level):
 
 
 def family(n):
-    """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2, and its pseudo-modulus m1 = 2^(n+2) - 1 = 3 * m2,
-    for an even n.
+    """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2 with an even n, and its pseudo-modulus m1 =
+    2^(n+2) - 1 = 3 * m2.
 
     Equation 22 runs the sum to i = n/2, which would make m2 = 2^(n+1) + ... and 3 * m2 no 2^(n+2) - 1; its
     Table 4 (21 = 2^4 + 5, 85 = 2^6 + 21) has the sum that is meant.
