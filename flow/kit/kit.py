@@ -14,12 +14,13 @@ import hashlib
 import importlib.metadata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
 from . import kit_file, liberty
-from .kit_file import Files, KitFile
+from .kit_file import Cells, Files, KitFile
 from .lef import Lef, read_lef
 
 ROOM = Path(__file__).parent
@@ -47,6 +48,21 @@ WHOLE: dict[str, Callable[[bytes], bool] | bytes] = {
 }
 
 
+# keys of the description that name cells of the library, or layers
+CELLS = (
+    *(
+        f"cells.{name}"
+        for name in Cells.__struct_fields__
+        if name not in ("delay_ns", "carry_ns", "strength")
+    ),
+    *("constraints.driving_cell", "constraints.mapping_driver"),
+)
+LAYERS = (
+    *("layers.signal", "layers.horizontal", "layers.vertical", "layers.cap_edge", "layers.gds"),
+    *("supply.rail_layer", "routing.pin_layer", "routing.pin_cut", "routing.layers"),
+)
+
+
 @dataclass(frozen=True)
 class Kit:
     """The files of a standard-cell library and its technology, and what its description says of them."""
@@ -65,48 +81,36 @@ class Kit:
     def library(self) -> liberty.Library:
         """The cells: what they compute, time and power, and their roles."""
         library = liberty.load(self.lib)
-        cells, outside = self.data.cells, self.data.constraints
-        for key, names in {
-            **{f"cells.{role}": names for role, names in cells.named().items()},
-            "constraints.driving_cell": [outside.driving_cell],
-            "constraints.mapping_driver": [outside.mapping_driver],
-        }.items():
-            self._refuse_unknown(key, names, library.cells)
-        for key, adder in (("full_adder", cells.full_adder), ("half_adder", cells.half_adder)):
+        self._refuse_unknown(CELLS, library.cells, "cell")
+        for key, adder in (
+            ("full_adder", self.data.cells.full_adder),
+            ("half_adder", self.data.cells.half_adder),
+        ):
             if adder:
                 pins = library.cells[adder.cell].pins
-                self._refuse_unknown(f"cells.{key}", [*adder.inputs, adder.carry, adder.sum], pins, "pin")
+                self._refuse(f"cells.{key}", [*adder.inputs, adder.carry, adder.sum], pins, "pin")
         return replace(library, described=self.data)
 
     @functools.cached_property
     def geometry(self) -> Lef:
         """Layers and outlines, with the rules that the LEF does not have."""
         lef = read_lef(self.tech_lef, self.lef)
-        layers, routing = self.data.layers, self.data.routing
-        for key, names in (
-            ("layers.signal", layers.signal),
-            ("layers.horizontal", (layers.horizontal,)),
-            ("layers.vertical", (layers.vertical,)),
-            ("layers.cap_edge", layers.cap_edge),
-            ("layers.gds", layers.gds),
-            ("supply.rail_layer", (self.data.supply.rail_layer,)),
-            ("routing.pin_layer", (routing.pin_layer,)),
-            ("routing.pin_cut", (routing.pin_cut,)),
-            ("routing.layers", [track.name for track in routing.layers]),
-        ):
-            self._refuse_unknown(key, names, lef.layers, "layer")
+        routing, numbers = self.data.routing, self.data.layers.gds
+        self._refuse_unknown(LAYERS, lef.layers, "layer")
         vias = [*routing.pin_vias, *(track.via for track in routing.layers[:-1])]
-        self._refuse_unknown("routing", vias, lef.vias, "via")
-        missing = [cut.name for cut in (*lef.routing, *lef.cuts) if cut.name not in layers.gds]
+        self._refuse("routing", vias, lef.vias, "via")
+        missing = [layer.name for layer in (*lef.routing, *lef.cuts) if layer.name not in numbers]
         if missing:
             raise BadInput(
                 f"the kit {self.source}: layers.gds has no number for {missing[0]}; give one to every layer"
             )
         return replace(lef, described=self.data)
 
-    def _refuse_unknown(
-        self, key: str, names: Iterable[str], known: Iterable[str], kind: str = "cell"
-    ) -> None:
+    def _refuse_unknown(self, keys: Iterable[str], known: Iterable[str], kind: str) -> None:
+        for key in keys:
+            self._refuse(key, kit_file.names_in(attrgetter(key)(self.data)), known, kind)
+
+    def _refuse(self, key: str, names: Iterable[str], known: Iterable[str], kind: str) -> None:
         for name in names:
             if name not in known:
                 raise BadInput(f"the kit {self.source}, {key}: {unknown(kind, name, known)}")

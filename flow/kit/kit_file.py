@@ -92,21 +92,16 @@ class Cells(_Part, frozen=True):
                 return pair[1 - pair.index(kind)]
         return None
 
-    def named(self) -> dict[str, list[str]]:
-        """The names under each key that have to be cells."""
-        keys = (key for key in self.__struct_fields__ if key not in NO_CELLS)
-        return {key: list(_names(getattr(self, key))) for key in keys}
 
-
-NO_CELLS = ("delay_ns", "carry_ns", "strength")
-
-
-def _names(value: Any) -> Iterator[str]:
-    """The cells in a value of the file."""
-    if isinstance(value, str | Adder):
-        yield from filter(None, [value.cell if isinstance(value, Adder) else value])
-    for item in value if isinstance(value, tuple) else ():
-        yield from _names(item)
+def names_in(value: Any) -> Iterator[str]:
+    """The names of cells or layers in a value of the file."""
+    if isinstance(value, Adder | Track):
+        yield value.cell if isinstance(value, Adder) else value.name
+    elif isinstance(value, str):
+        yield from filter(None, [value])
+    else:
+        for item in value or ():
+            yield from names_in(item)
 
 
 class Surroundings(_Part, frozen=True):
