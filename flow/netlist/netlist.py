@@ -219,33 +219,33 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
     """Bring a module of yosys' JSON, which `before` was read from, to `after`, which has been made of it by
     `connected`.
     """
-    cells = module["cells"]
-    bits: dict[int, Bit] = {}
-    for name, cell in before.cells.items():
-        for pin, net in cell.pins.items():
-            bits[net] = cells[name]["connections"][pin][0]
+    cells, names = module["cells"], module["netnames"]
+    bits: dict[int, Bit] = {
+        net: cells[name]["connections"][pin][0]
+        for name, cell in before.cells.items()
+        for pin, net in cell.pins.items()
+    }
     for port, (_, nets) in before.ports.items():
         bits |= dict(zip(nets, module["ports"][port]["bits"], strict=True))
     fresh = fresh_nets(module)
     for net in range(len(before.nets), len(after.nets)):
         bits[net] = next(fresh)
-        module["netnames"][after.nets[net]] = {"hide_name": 0, "bits": [bits[net]], "attributes": {}}
-    for name in before.cells.keys() - after.cells.keys():
-        del cells[name]
+        names[after.nets[net]] = {"hide_name": 0, "bits": [bits[net]], "attributes": {}}
+    module["cells"] = {}
     for name, cell in after.cells.items():
-        if name not in cells or cell.pins.keys() - cells[name]["connections"].keys():
-            pins = {pin: [bits[net]] for pin, net in cell.pins.items()}
-            cells[name] = made_cell(cell.kind, pins, library.cells[cell.kind].outputs)
-        cells[name]["type"] = cell.kind
-        cells[name]["connections"] |= {pin: [bits[net]] for pin, net in cell.pins.items()}
-    if len(after.cells.keys() & before.cells.keys()) < len(before.cells):
+        pins = {pin: [bits[net]] for pin, net in cell.pins.items()}
+        old = cells.get(name)
+        if old is None or pins.keys() - old["connections"].keys():
+            old = made_cell(cell.kind, pins, library.cells[cell.kind].outputs)
+        module["cells"][name] = {**old, "type": cell.kind, "connections": old["connections"] | pins}
+    if before.cells.keys() - after.cells.keys():
         # names of nets that went with their cells; of a bus, such as a memory of which some words are never
         # read, only with the last
         there = {bits[net] for cell in after.cells.values() for net in cell.pins.values()}
         there |= {bits[net] for _, nets in after.ports.values() for net in nets}
         module["netnames"] = {
             name: net
-            for name, net in module["netnames"].items()
+            for name, net in names.items()
             if any(bit in there or isinstance(bit, str) for bit in net["bits"])
         }
 

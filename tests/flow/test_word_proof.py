@@ -3,25 +3,21 @@ one is not shown.
 """
 
 import copy
-import json
 
 import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.flow.netlist.document import cell_bits
 from modexlab.flow.prove import equivalence, word_proof
-from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.prove.word_proof import NotShownError, show
 from modexlab.flow.synth import carry_save
 from modexlab.flow.synth.carry_save import narrow, save_carries
 from modexlab.flow.synth.read_design import read_design
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.squaring import make_squarers
-from modexlab.flow.synth.synthesis import synthesize
 from modexlab.rtl.sim.translation.translate import translate
 
+from tests.flow.designs import TOP, loaded, proof, synthesized
 from tests.harness import one_now
-
-TOP = "dut"
 
 
 def source(bits):
@@ -75,7 +71,7 @@ class Stages:
 def coarse(out, text):
     (out / "design.sv").write_text(text)
     read_design(out / "design.sv", TOP, out)
-    return json.loads((out / "coarse.json").read_text())
+    return loaded(out, "coarse.json")
 
 
 @pytest.fixture(scope="module")
@@ -173,16 +169,14 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
     """From the source to the cells; a rewriting that is wrong, in synthesis and in the proof alike, is
     found.
     """
-    (tmp_path / "design.sv").write_text(unit())
-    synthesize(tmp_path / "design.sv", TOP, tmp_path)
-    arguments = (tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    report = check_equivalence(*arguments, seconds=20)
+    synthesized(tmp_path, unit())
+    report = proof(tmp_path, seconds=20)
     assert report.equivalent and "1 chain of sums step by step" in report.summary, report.summary
 
     # random words show no place to be 0: that has to be proved, and then nothing is known of the chains
     with monkeypatch.context() as patch:
         patch.setattr(equivalence, "_asked", lambda *_: "undecided")
-        report = check_equivalence(*arguments, seconds=1)
+        report = proof(tmp_path, seconds=1)
         assert not report.equivalent and "chain" not in report.summary
 
     def without_a_carry(self, *operands):
@@ -192,17 +186,16 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):
 
     row = carry_save._Chains._row
     monkeypatch.setattr(carry_save._Chains, "_row", without_a_carry)
-    synthesize(tmp_path / "design.sv", TOP, tmp_path)
-    report = check_equivalence(*arguments, seconds=1)
+    synthesized(tmp_path, unit())
+    report = proof(tmp_path, seconds=1)
     assert report.refuted and not report.equivalent and "chain" not in report.summary
 
 
 @pytest.mark.regress
 def test_netlist_that_was_made_without_the_rewriting(tmp_path):
     """Its sums are those of the design, not those of the chain."""
-    (tmp_path / "design.sv").write_text(unit())
-    synthesize(tmp_path / "design.sv", TOP, tmp_path, hold_form=True)
-    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=10)
+    synthesized(tmp_path, unit(), hold_form=True)
+    report = proof(tmp_path, seconds=10)
     assert report.equivalent, report.summary
 
 
