@@ -33,10 +33,8 @@ class NetlistCampaign:
         self.taken = taken
         self.groups = [name or "(top)" for name in self._model.modules]
         self.lengths: list[list[int]] = [[] for _ in range(NKINDS)]
-        wide = len(self.groups) + 1  # the last is all of it
-        self._counts = np.zeros((0, NKINDS), np.int64)
-        self._sums = np.zeros((0, NKINDS, wide), np.int64)
-        self._squares = np.zeros((0, NKINDS, wide), np.int64)
+        # by cycle, kind and module, of which the last is all of them: how many, their sum, and that of squares
+        self._moments = np.zeros((0, NKINDS, len(self.groups) + 1, 3), np.int64)
 
     def run(
         self,
@@ -62,37 +60,22 @@ class NetlistCampaign:
 
     def _count(self, kind: int, rows: np.ndarray) -> None:
         cycles = len(rows)
-        if cycles > len(self._counts):
-            more = cycles - len(self._counts)
-            self._counts, self._sums, self._squares = (
-                np.concatenate([array, np.zeros((more, *array.shape[1:]), np.int64)])
-                for array in (self._counts, self._sums, self._squares)
-            )
+        if (more := cycles - self.cycles) > 0:
+            longer = np.zeros((more, *self._moments.shape[1:]), np.int64)
+            self._moments = np.concatenate([self._moments, longer])
         whole = np.concatenate([rows, rows.sum(axis=1, keepdims=True)], axis=1)
-        self._counts[:cycles, kind] += 1
-        self._sums[:cycles, kind] += whole
-        self._squares[:cycles, kind] += whole * whole
+        self._moments[:cycles, kind] += np.stack([np.ones_like(whole), whole, whole * whole], axis=-1)
         self.lengths[kind].append(cycles)
 
     @property
     def cycles(self) -> int:
         """Return the cycles of the longest operation."""
-        return len(self._counts)
+        return len(self._moments)
 
     def curve(self, group: str | None = None) -> list[list[Moments]]:
         """By cycle and kind: of one module, or of all."""
-        place = len(self.groups) if group is None else self.groups.index(group)
-        return [
-            [
-                Moments(
-                    int(self._counts[at, kind]),
-                    int(self._sums[at, kind, place]),
-                    int(self._squares[at, kind, place]),
-                )
-                for kind in range(NKINDS)
-            ]
-            for at in range(self.cycles)
-        ]
+        place = -1 if group is None else self.groups.index(group)
+        return [[Moments(*kind) for kind in cycle] for cycle in self._moments[:, :, place].tolist()]
 
     def close(self) -> None:
         """Free the model."""

@@ -28,7 +28,7 @@ from ...designs.interfaces import AXI4LITE
 from ...designs.machine import Machine
 from . import benches
 from .check import REFUSAL, WIPE, ZEROISE, Check
-from .machine_checks import measured, stream
+from .machine_checks import measured, named, stream
 from .ports import inside, ports
 from .stream_checks import OF_SUCH_AS_STAY
 
@@ -99,25 +99,24 @@ def wrong_corner(machine: Machine) -> dict[str, int] | None:
     n = machine.modulus or (1 << machine.modulus_nbits) - 1
     exp = machine.key.d if machine.keyed else 1
     assert exp is not None  # the key is private
-    good = machine.carried(1, exp, n)
-    names = ("base", "exp", "mod", *(name for name, _ in machine.given_fields))
+    good = named(machine, machine.carried(1, exp, n))
     top = (1 << machine.nbits) - 1
     asked = [
         {"base": base, "mod": mod}
         for mod in dict.fromkeys((n, 0, 2, n - 1, n - 2, top))
         for base in dict.fromkeys((mod, min(mod + 1, top), max(mod - 1, 0), top))
     ]
-    asked += [{name: value & ~1} for name, value in zip(names, good, strict=True) if name in ("p", "q")]
+    asked += [{name: good[name] & ~1} for name in ("p", "q") if name in good]
     refused = conditions(machine)
     with simulate(machine.rtl(), "native") as simulation:
         for changes in asked:
-            fields = dict(zip(names, good, strict=True)) | changes
+            fields = good | changes
             base, mod = fields["base"], fields["mod"]
             status = next((status for status, holds in refused if eval(holds, dict(fields))), Status.OK)
             if status == Status.OK:
                 if machine.keyed and mod != n:
                     continue
-                fields = dict(zip(names, machine.carried(base, exp, mod), strict=True))
+                fields = named(machine, machine.carried(base, exp, mod))
             answer = simulation.run([tuple(fields.values())]).responses[0]
             assert isinstance(answer, tuple)
             expected = (status or answer[0] or Status.FAULT, 0)
@@ -148,8 +147,7 @@ def wipe(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
                 held, _ = words.setdefault(site.path, (state[site.path], site.nbits))
                 if held != state[site.path]:
                     how = f"{site.path} holds {held:#x} or {state[site.path]:#x} after an answer"
-                    names = ("base", "exp", "mod", *(name for name, _ in machine.given_fields))
-                    pair = [dict(zip(names, fields, strict=True)) for fields in (before or request, request)]
+                    pair = [named(machine, fields) for fields in (before or request, request)]
                     return Outcome(REFUTED, how, pair)
         before = before or request
     if not words:

@@ -69,7 +69,6 @@ class Claim:
     tried: Callable[[], Sequence[Message]]
     held: Callable[[Message], object]
     lengths: bool = False
-    shown: tuple[str, ...] = ()  # fields of a counterexample, the first of a request
 
     @property
     def secret(self) -> benches.Secret:
@@ -124,20 +123,18 @@ def _claim_of_machine(machine: Machine) -> Claim:
         lambda: _tried(machine),
         held,
         lengths,
-        ("base", "exp", "mod"),
     )
 
 
 def _claim(accelerator: Runnable, fields: Sequence[str]) -> Claim:
     """All values of these fields, those of refused requests too."""
-    names = tuple(dict(accelerator.shape.request))
+    names = dict(accelerator.shape.request)
     places = [place for place, name in enumerate(names) if name not in fields]
     return Claim(
         f"as many cycles for all {', '.join(fields)}",
         dict.fromkeys(fields, "1"),
         lambda: _tried(accelerator, fields),
         lambda request: [request[place] for place in places],
-        shown=names,
     )
 
 
@@ -151,6 +148,11 @@ def _of_other_schedules(machine: Machine) -> Iterator[tuple[str, Machine]]:
             sibling = machine.design.at(machine.nbits, **{**machine.parameters, param.name: schedule})
             if schedule != param.default and sibling.promises.constant_time:
                 yield schedule, sibling
+
+
+def named(accelerator: Runnable, request: Message) -> dict[str, int]:
+    """The fields of a request by their names."""
+    return dict(zip(dict(accelerator.shape.request), request, strict=True))
 
 
 def stream(accelerator: Runnable) -> benches.Stream:
@@ -350,7 +352,7 @@ def _told_apart(accelerator: Runnable, claim: Claim) -> list[dict[str, int]] | N
             alone = [simulation.run([request], statics=statics).latencies[0] for request in pair]
             if alone[0] != alone[1]:
                 return [
-                    {**dict(zip(claim.shown, fields, strict=False)), "cycles": took}
+                    {**named(accelerator, fields), "cycles": took}
                     for fields, took in zip(pair, alone, strict=True)
                 ]
     return None

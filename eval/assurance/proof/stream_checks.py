@@ -98,12 +98,6 @@ class StreamUnit:
             self.ports, statics=tuple(static for static in self.ports.statics if static[0] in counts)
         )
 
-    def changed(self, verilog: str) -> StreamUnit:
-        """With a fault in its text: it is asked what the whole one is."""
-        made = replace(self, verilog=verilog)
-        vars(made).update(asked=self.asked, count=self.count)
-        return made
-
     @property
     def too_many(self) -> str:
         """Why it is not asked, if it is not."""
@@ -192,7 +186,7 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
         return _handshakes(own(), changed or own().verilog, seconds)
 
     def answers(seconds: float, report: Report, changed: str = "") -> Outcome:
-        return _answers(own().changed(changed) if changed else own(), seconds, report)
+        return _answers(own(), changed or own().verilog, seconds, report)
 
     if not said.inner:  # those of a wrapper are its own
         yield Check(f"{name} handshakes", UNITS, PROMISED, handshakes, source)
@@ -392,26 +386,27 @@ def _one_by_one(
     return None
 
 
-def _answers(own: StreamUnit, seconds: float, report: Report) -> Outcome:
+def _answers(own: StreamUnit, verilog: str, seconds: float, report: Report) -> Outcome:
     if own.too_many or not own.count:
         return Outcome(UNDECIDED, own.too_many or "no operands meet what is assumed")
-    wrong, latest = _asked(own, report)
+    wrong, latest = _asked(own, verilog, report)
     if wrong is not None:
         return Outcome(REFUTED, "asked natively", [wrong])
     bound = "in each" if own.said.constant else "at most"
     how = f"all {own.count:,} operands asked natively, {latest} cycles {bound}; nothing else counts"
-    nothing_else = _alone(own, latest, seconds)
+    nothing_else = _alone(own, verilog, latest, seconds)
     if nothing_else.verdict != PROVED:
         return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})")
     return Outcome(PROVED, f"{how} ({nothing_else.how})")
 
 
-def _alone(own: StreamUnit, cycles: int, seconds: float) -> Outcome:
+def _alone(own: StreamUnit, verilog: str, cycles: int, seconds: float) -> Outcome:
     """That an answer comes of its request and the static ports alone."""
-    parts = parts_of(own.unit, own.verilog, own.said.parts)
+    design = replace(own.design, verilog=verilog)
+    parts = parts_of(own.unit, verilog, own.said.parts)
     if not parts:
-        return alone(own.design, own.said.conditions, cycles, seconds)
-    found = decide(benches.row(own.design, parts), seconds, 1, how=f"{len(parts)} units in a row")
+        return alone(design, own.said.conditions, cycles, seconds)
+    found = decide(benches.row(design, parts), seconds, 1, how=f"{len(parts)} units in a row")
     for name, part in parts:
         if found.verdict == PROVED:
             outcome = alone(part, (), cycles, seconds)
@@ -520,10 +515,10 @@ def answered_at_once(design: benches.Stream) -> tuple[dict[str, int], str]:
     return sources, named
 
 
-def _asked(own: StreamUnit, report: Report) -> tuple[dict[str, int] | None, int]:
+def _asked(own: StreamUnit, verilog: str, report: Report) -> tuple[dict[str, int] | None, int]:
     """The first operands with a wrong answer or latency, and the cycles that an answer took at most."""
     done, latest, promised = 0, 0, own.said.cycles
-    with Rewritten(own.unit, own.verilog) as simulation:
+    with Rewritten(own.unit, verilog) as simulation:
         for sweep in own.said.sweeps(own.asked):
             try:
                 answers, latencies = simulation.answers(sweep, promised)
