@@ -51,27 +51,28 @@ class Program:
         return Cell(f"{more:+.1f}", more)
 
 
-@functools.lru_cache(maxsize=8)
-def _counted(design: str, widths: tuple[int, ...]) -> dict[str, tuple[dict[int, int], bool]]:
+@functools.cache
+def _counted() -> dict[str, tuple[dict[int, int], bool]]:
     """The cycles of all programs with the schedule, and whether they are the same for all secrets."""
-    made = catalogue.find(design)
+    design = catalogue.find(DESIGN)
     found: dict[str, tuple[dict[int, int], bool]] = {}
     for name, settings in PROGRAMS.items():
         if settings["schedule"] == SCHEDULE:
-            priced = {
-                nbits: costs(made.at(nbits, **fitted(made, nbits, settings, bool(settings.get("crt")))))
-                for nbits in widths
-            }
+            priced = {nbits: costs(design.at(nbits, **_settings(name, nbits))) for nbits in WIDTHS}
             cycles = {nbits: cost.cycles for nbits, cost in priced.items()}
             found[name] = cycles, all(cost.promises.every_exponent for cost in priced.values())
     return found
 
 
+def _settings(name: str, nbits: int) -> dict[str, Any]:
+    """The settings of a program at a width."""
+    chosen = PROGRAMS[name]
+    return fitted(catalogue.find(DESIGN), nbits, chosen, bool(chosen.get("crt")))
+
+
 def programs(entries: Iterable[Entry]) -> list[Program]:
     """All of the design, each with the silicon of the least area that is up to date."""
-    counted = _counted(DESIGN, WIDTHS)
-    design = catalogue.find(DESIGN)
-    chips: dict[str, Entry] = {}
+    counted = _counted()
     made = [
         entry
         for entry in entries
@@ -81,16 +82,17 @@ def programs(entries: Iterable[Entry]) -> list[Program]:
         and not entry.marks
         and entry.value(AREA) is not None
     ]
-    for name in counted:
-        settings = fitted(design, SILICON_NBITS, PROGRAMS[name], bool(PROGRAMS[name].get("crt")))
-        wanted = dict(Point(DESIGN, SILICON_NBITS, tuple(settings.items())).settings)
-        alike = [item for item in made if item.settings == wanted]
-        if alike:
-            chips[name] = min(
-                alike, key=lambda item: (item.stale, SILICON.index(item.stage), item.value(AREA))
-            )
+
+    def silicon(name: str) -> Entry | None:
+        wanted = dict(Point(DESIGN, SILICON_NBITS, tuple(_settings(name, SILICON_NBITS).items())).settings)
+        return min(
+            (item for item in made if item.settings == wanted),
+            key=lambda item: (item.stale, SILICON.index(item.stage), item.value(AREA)),
+            default=None,
+        )
+
     return [
-        Program(name, cycles, counted[_without(name)][0], constant_time, chips.get(name))
+        Program(name, cycles, counted[_without(name)][0], constant_time, silicon(name))
         for name, (cycles, constant_time) in counted.items()
     ]
 

@@ -209,7 +209,7 @@ class _Proofs:
         """A module of the design as it was read, and its netlist; `prefix`: of the names of its parts."""
         self.name = name.partition("$")[0]
         gate = read(netlist, self.library)
-        design, steps = _rewritten(self.work, name, self.library, self)
+        design, steps = self.designs(name)
         proof = self.induction(design[-1], gate)
         results = proof.results
         undecided = {result.part for result in results if result.result == UNDECIDED}
@@ -222,6 +222,61 @@ class _Proofs:
         for result in results:
             result.part = prefix + result.part
         return _Proved(results, steps, len(proof.free))
+
+    def designs(self, top: str) -> tuple[list[Logic], list[str]]:
+        """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same;
+        what has been shown.
+        """
+        was = json.loads((self.work / f"{DESIGN}.json").read_text())
+        if len(was["modules"]) > 1:  # one part after the other, each as if it were the whole
+            was["modules"] = {top: was["modules"][top]}
+        stages = [DESIGN]
+        steps: list[str] = []
+
+        def show(now: Document, chains: list[list[Step]], zeros: set[Bit]) -> bool:
+            try:
+                word_proof.show(was["modules"][top], now["modules"][top], chains, zeros)
+            except word_proof.NotShownError:
+                return False
+            return True
+
+        for name, what, rewrite in REWRITINGS:
+            now = _copied(was)
+            count = rewrite(now)
+            if not show(now, [], set()):
+                return self._gates(top, *stages), steps  # what comes after starts from this
+            was = now
+            if count:
+                (self.work / f"{name}.json").write_text(json.dumps(was))
+                stages.append(name)
+                steps.append(_plural(count, what))
+        now = _copied(was)
+        chains = save_carries(now, prefix=False)
+        module = was["modules"][top]
+        try:
+            words = word_proof.words(module, chains)
+        except word_proof.NotShownError:
+            chains = []
+        if not chains:
+            return self._gates(top, *stages), steps
+        ports = module["ports"] | {ZEROS: {"direction": "output", "bits": words}}
+        with_zeros = {"modules": {top: module | {"ports": ports}}}
+        for name, made in ((WORDS, with_zeros), (SAVED, now)):
+            (self.work / f"{name}.json").write_text(json.dumps(made))
+        *logics, with_words, saved = self._gates(top, *stages, WORDS, SAVED)
+        nets = dict(zip(words, with_words.module["ports"][ZEROS]["bits"], strict=True))
+        if show(now, chains, self.zeros(with_words, nets)):
+            logics.append(saved)
+            steps.append(f"{_plural(len(chains), 'chain')} of sums step by step")
+        return logics, steps
+
+    def _gates(self, top: str, *names: str) -> list[Logic]:
+        """Designs as gates, without anything optimised away."""
+        shutil.copy(CARRY, self.work)  # a path with a blank is none for a script
+        scripts = (GATES.format(cells=self.cells, name=name, top=top, of_gates=OF_GATES) for name in names)
+        yosys.run("gates", "".join(scripts), self.work)
+        made = (document.module(self.work / f"{name}{OF_GATES}.json", top) for name in names)
+        return [read(module, self.library) for module in made]
 
     def prove(self, proof: _Proof, parts: Parts) -> list[Part]:
         """The reports of parts."""
@@ -274,69 +329,6 @@ class _Proofs:
             for pair in parts[part]
         }
         return {key for key, bit in maybe.items() if bit in proved}
-
-
-def _rewritten(
-    work: Path, top: str, library: liberty.Library, proofs: _Proofs
-) -> tuple[list[Logic], list[str]]:
-    """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same; what
-    has been shown.
-    """
-    was = json.loads((work / f"{DESIGN}.json").read_text())
-    if len(was["modules"]) > 1:  # one part after the other, each as if it were the whole
-        was["modules"] = {top: was["modules"][top]}
-    stages = [DESIGN]
-    steps: list[str] = []
-
-    def show(now: Document, chains: list[list[Step]], zeros: set[Bit]) -> bool:
-        try:
-            word_proof.show(was["modules"][top], now["modules"][top], chains, zeros)
-        except word_proof.NotShownError:
-            return False
-        return True
-
-    def gates(*names: str) -> list[Logic]:
-        shutil.copy(CARRY, work)  # a path with a blank is none for a script
-        yosys.run(
-            "gates",
-            "".join(
-                GATES.format(cells=proofs.cells, name=name, top=top, of_gates=OF_GATES) for name in names
-            ),
-            work,
-        )
-        made = (json.loads((work / f"{name}{OF_GATES}.json").read_text()) for name in names)
-        return [read(tile["modules"][top], library) for tile in made]
-
-    for name, what, rewrite in REWRITINGS:
-        now = _copied(was)
-        count = rewrite(now)
-        if not show(now, [], set()):
-            return gates(*stages), steps  # what comes after starts from this
-        was = now
-        if count:
-            (work / f"{name}.json").write_text(json.dumps(was))
-            stages.append(name)
-            steps.append(_plural(count, what))
-    now = _copied(was)
-    chains = save_carries(now, prefix=False)
-    if chains:
-        module = was["modules"][top]
-        try:
-            words = word_proof.words(module, chains)
-        except word_proof.NotShownError:
-            return gates(*stages), steps
-        port = {"direction": "output", "bits": words}
-        (work / f"{WORDS}.json").write_text(
-            json.dumps({"modules": {top: module | {"ports": module["ports"] | {ZEROS: port}}}})
-        )
-        (work / f"{SAVED}.json").write_text(json.dumps(now))
-        *logics, with_words, saved = gates(*stages, WORDS, SAVED)
-        nets = dict(zip(words, with_words.module["ports"][ZEROS]["bits"], strict=True))
-        if show(now, chains, proofs.zeros(with_words, nets)):
-            logics.append(saved)
-            steps.append(f"{_plural(len(chains), 'chain')} of sums step by step")
-        return logics, steps
-    return gates(*stages), steps
 
 
 def _copied(design: Document) -> Document:

@@ -122,7 +122,6 @@ class _Proof:
                 raise NotShownError(f"{name}, a new {cell['type']}")
         self.of_before, self.of_after = _drivers(before), _drivers(after)
         self.order = self._order()
-        self.place = {name: place for place, name in enumerate(self.order)}
         self.shown: set[Bit] = set()
         self.halves: dict[tuple[Bit, ...], Polynomial] = {}  # sums of chains, without the last bit
 
@@ -269,7 +268,7 @@ class _Proof:
                 ):
                     found.add(below)
                     todo.append(below)
-        known = (self.new[item] for item in sorted(found, key=self.place.__getitem__))
+        known = (self.new[item] for item in self.order if item in found)
         return [cell for cell in known if cell["type"] in (*BITWISE, "$add")]
 
     def _behind(self, name: str) -> list[Cell]:

@@ -10,18 +10,18 @@ out is tried with random rows; those that the heap adds up wrongly refute it.
 from __future__ import annotations
 
 import functools
-import json
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pymtl3 import Component
 
-from ....flow.netlist import yosys
+from ....flow.netlist import document, yosys
+from ....flow.netlist.document import Bit, Module
 from ....flow.netlist.order import in_order
 from ....flow.prove.assertions import Outcome
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
@@ -29,6 +29,9 @@ from ....rtl.sim.translation.translate import top_name, translate
 from ....rtl.units.heap.bit_heap import BitHeap
 from .check import UNITS, Check, Report
 from .ports import arguments
+
+if TYPE_CHECKING:
+    from ....fl.compression.bit_heap import HeapPlan
 
 READ = """\
 read_slang --ignore-timing --keep-hierarchy --top {top} heap.sv
@@ -42,7 +45,7 @@ ADDERS = ("FullAdders", "HalfAdders"), ("FullAdders", "DualHalfAdders")
 INPUTS = ("v", "w", "x")
 TRIES = 200
 
-Bit = int | str
+Words = tuple[tuple[int, tuple[Bit, ...]], ...]  # each with its lowest column and its bits
 
 
 @dataclass(frozen=True)
@@ -59,16 +62,12 @@ class Heap:
     """The connections of a heap."""
 
     adders: tuple[Adder, ...]  # readers first
-    rows: tuple[tuple[int, tuple[Bit, ...]], ...]  # the lowest column, and the bits
-    pair: tuple[tuple[Bit, ...], tuple[Bit, ...]]
+    rows: Words
+    pair: Words
     columns: int
     complements: bool
 
-    def value(self, bit: Bit) -> int | None:
-        """Return the value of a constant bit."""
-        return int(bit) ^ self.complements if bit in ("0", "1") else None
-
-    def weighted(self, words: Iterator[tuple[int, tuple[Bit, ...]]]) -> Counter[Bit]:
+    def weighted(self, words: Words) -> Counter[Bit]:
         """Words as a sum of bits with weights."""
         total: Counter[Bit] = Counter()
         for low, bits in words:
@@ -77,36 +76,35 @@ class Heap:
         return total
 
     def add(self, total: Counter[Bit], bit: Bit, weight: int) -> None:
-        value = self.value(bit)
-        key, factor = (bit, 1) if value is None else ("1", value)
-        total[key] = (total[key] + factor * weight) % (1 << self.columns)
+        if bit in ("0", "1"):
+            bit, weight = "1", weight * (int(bit) ^ self.complements)
+        total[bit] = (total[bit] + weight) % (1 << self.columns)
 
     def rest(self) -> Counter[Bit]:
         """Return the difference between the sums of the output pair and of the rows."""
-        total = self.weighted((0, word) for word in self.pair)
+        total = self.weighted(self.pair)
         for adder in self.adders:
             weight = total.pop(adder.sum, 0)
             for bit in adder.inputs:
                 self.add(total, bit, weight)
             self.add(total, adder.carry, -2 * weight)
-        total.subtract(self.weighted(iter(self.rows)))
+        total.subtract(self.weighted(self.rows))
         return Counter({bit: weight for bit, weight in total.items() if weight % (1 << self.columns)})
 
     def adds_up(self, rows: list[int]) -> bool:
         """Whether it does, for these rows; what nothing drives is 0."""
-        ones = 1 if self.complements else 0
+        ones = int(self.complements)
         nets: dict[Bit, int] = {"0": 0, "1": 1}
         for (_, bits), value in zip(self.rows, rows, strict=True):
             nets |= {bit: value >> place & 1 for place, bit in enumerate(bits)}
         for adder in reversed(self.adders):
             count = sum(nets.get(bit, 0) ^ ones for bit in adder.inputs)
             nets[adder.sum], nets[adder.carry] = count % 2 ^ ones, count // 2 ^ ones
-        words = [(0, word) for word in self.pair]
         made, wanted = (
             sum(
                 (nets.get(bit, 0) ^ ones) << place for low, bits in row for place, bit in enumerate(bits, low)
             )
-            for row in (words, self.rows)
+            for row in (self.pair, self.rows)
         )
         return (made - wanted) % (1 << self.columns) == 0
 
@@ -126,10 +124,7 @@ def heap_check(name: str, unit: Component) -> Check | None:
 
     def run(seconds: float, _: Report, changed: str = "") -> Outcome:
         own, top = source()
-        lows = [(line.lo, line.hi) for line in plan.lines]
-        with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-            module = _module(changed or own, top, Path(directory), seconds)
-        return _outcome(_heap(module, lows, plan.columns, complements))
+        return _outcome(_heap(_module(changed or own, top, seconds), plan, complements))
 
     rows, columns = len(plan.lines), plan.columns
     return Check(
@@ -141,21 +136,22 @@ def heap_check(name: str, unit: Component) -> Check | None:
     )
 
 
-def _module(verilog: str, top: str, work: Path, seconds: float) -> dict[str, Any]:
-    (work / "heap.sv").write_text(verilog)
-    yosys.run("heap", READ.format(top=top), work, limit=max(1.0, seconds))
-    modules: dict[str, dict[str, Any]] = json.loads((work / "heap.json").read_text())["modules"]
-    return modules[top]
+def _module(verilog: str, top: str, seconds: float) -> Module:
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        (Path(directory) / "heap.sv").write_text(verilog)
+        yosys.run("heap", READ.format(top=top), Path(directory), limit=max(1.0, seconds))
+        return document.module(Path(directory) / "heap.json", top)
 
 
-def _heap(module: dict[str, Any], lines: list[tuple[int, int]], columns: int, complements: bool) -> Heap:
+def _heap(module: Module, plan: HeapPlan, complements: bool) -> Heap:
     ports = {name: tuple(port["bits"]) for name, port in module["ports"].items()}
-    rows = tuple((low, ports[f"row_{i}"]) for i, (low, _) in enumerate(lines))
+    rows = tuple((line.lo, ports[f"row_{i}"]) for i, line in enumerate(plan.lines))
+    pair = ((0, ports["sum"]), (0, ports["carry"]))
     adders = list(_adders(module, ADDERS[complements]))
-    return Heap(_sorted(adders), rows, (ports["sum"], ports["carry"]), columns, complements)
+    return Heap(_sorted(adders), rows, pair, plan.columns, complements)
 
 
-def _adders(module: dict[str, Any], kinds: tuple[str, ...]) -> Iterator[Adder]:
+def _adders(module: Module, kinds: tuple[str, ...]) -> Iterator[Adder]:
     for cell in module["cells"].values():
         if not cell["type"].startswith(kinds):
             continue

@@ -41,8 +41,7 @@ def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int =
     promised, why = ({}, "") if multiplier is None else _promised(multiplier, nbits)
     told: set[int] = set()  # units, and all that is inside them is theirs
     for unit in _different(machine):
-        name = _name(unit)
-        identity = _identity(unit)
+        name, identity = _name(unit), _identity(unit)
         cycles = promised.get(identity)
         found = [
             replace(check, identity=f"{identity} {cycles} {check.name}")
@@ -51,10 +50,10 @@ def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int =
         yield from found
         if cycles is not None and found and type(unit) not in CONTRACTS and type(unit) in ANSWERS:
             why = ""
-        inner = any(id(component) in told for component in _around(unit))
-        if not found and not inner and type(unit).__module__.startswith(PLACE):
+        ours = type(unit).__module__.startswith(PLACE)
+        if ours and not found and not any(id(component) in told for component in _around(unit)):
             yield Check(name, UNITS, "", lambda *_: NO_CONTRACT)
-        if found or type(unit).__module__.startswith(PLACE):
+        if found or ours:
             told.add(id(unit))
     if why:
         yield Check(LATENCY, UNITS, "", lambda *_: Outcome(UNDECIDED, why))
