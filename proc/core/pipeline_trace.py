@@ -9,22 +9,15 @@ F            the address that is being fetched; D X M W: the instruction in that
 !            in W: the instruction traps
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pymtl3 import Bits, Component
 
 from ..isa.isa import disassemble
 from ..iss.outcome import BUBBLES
 
-if TYPE_CHECKING:
-    from pymtl3 import Bits
-
-    from .proc import Proc
-
 WIDTH = 26  # of a column: enough for a branch to 0x80000000 with registers of two letters
 
 
-def line(proc: Proc) -> str:
+def line(proc: Component) -> str:
     """What is in the five stages, after the combinational logic of a cycle has settled."""
     ctrl, dpath = proc.ctrl, proc.dpath
     squashed = bool(ctrl.squash_D)
@@ -54,7 +47,7 @@ def header() -> str:
     return " ".join(f"{name:{WIDTH}}" for name in "FDXMW").rstrip()
 
 
-def _fetch(proc: Proc) -> str:
+def _fetch(proc: Component) -> str:
     fetch = proc.fetch
     if not fetch.busy:
         return ""
