@@ -14,27 +14,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from ..designs.interfaces import DEFAULT
 from ..designs.system_catalogue import HARDWARE, SOFTWARE
 from ..designs.workload_names import EXPONENTS
 from ..progress import Progress
-from . import pareto
+from . import measure, pareto
 from .campaign import Campaign
-from .metrics import METRICS, Figure
-from .point import key_in
-from .search import Judged
+from .ledger.ledger import Ledger
+from .metrics import METRICS, Figure, Measurement
+from .point import Point, key_in
+from .schedulers import Scheduler
+from .search import Judged, Search
+from .space import Space
 from .stages import IMPLEMENTED, STAGES
 from .task import Cost, Outcome, Report, Task
-
-if TYPE_CHECKING:
-    from .ledger.ledger import Ledger
-    from .metrics import Measurement
-    from .point import Point
-    from .schedulers import Scheduler
-    from .search import Search
-    from .space import Space
 
 LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
 SYSTEM_FACTOR = 4.0  # of stages of the flow: with a processor
@@ -128,8 +122,6 @@ class Measuring(Task):
         return cost_of(point.stage, point.subject, point.nbits, bool(dict(point.flow).get("fmax")))
 
     def run(self, report: Report) -> Measurement:
-        from . import measure  # not at the top: it brings PyMTL3
-
         return measure.measure(self.point, jobs=1)  # the cores are taken by points
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ...fl.errors import BadInput
-
-if TYPE_CHECKING:
-    from .ledger_rows import Row
-    from .metrics import Figure
+from .ledger_rows import Row
+from .metrics import Figure
 
 Vector = tuple[float, ...]
 DIRECTIONS = {"min": 1, "max": -1}

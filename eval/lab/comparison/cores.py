@@ -23,13 +23,14 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....fl.cost import counting_floor
 from ....fl.errors import BadInput
 from ....fl.moduli import has_known_factors
 from ....rtl.sim import SimulationTimeout, ToolError
 from ...designs import catalogue
+from ...designs.foreign.foreign import ForeignDesign
 from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ...designs.session import NoResult
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
@@ -45,9 +46,6 @@ from ..space import Part, Space
 from ..stages import CL, FLOW, LAYOUT, NETLIST
 from . import published_data
 from .compare import CLOCK_NS, LedgerRows, impossible, label, machine_of, usual
-
-if TYPE_CHECKING:
-    from ...designs.foreign.foreign import ForeignDesign
 
 SPACE = "cores"
 REFERENCE = Path(__file__).parents[2] / "results" / "baseline.jsonl"
