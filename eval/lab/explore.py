@@ -284,8 +284,22 @@ class Sweep:
         return "; ".join(mark.strip() for mark in (*told, *measured.marks, *measured.broken))
 
     def _words(self) -> str:
-        failed = f"{len(self.failed)} failed" if self.failed else ""
-        return ", ".join(word for word in (front_in_words(self.fronts, self.goals), failed) if word)
+        """The size of the front and the best value of each objective, of several fronts the sizes; and how
+        many points failed.
+        """
+        words = [f"{len(self.failed)} failed"] if self.failed else []
+        if len(self.fronts) > 1:
+            words.insert(0, f"{sum(map(len, self.fronts.values()))} on {len(self.fronts)} fronts")
+        elif self.fronts:
+            ((work, front),) = self.fronts.items()
+            best = [
+                f"{goal.metric} {goal.sign * min(column):,.6g}"
+                for goal, column in zip(
+                    self.goals_at(work.stage), zip(*front.vectors, strict=True), strict=True
+                )
+            ]
+            words.insert(0, f"{len(front)} on the front, best {' and '.join(best)}")
+        return ", ".join(words)
 
 
 # ---- what is in the ledger
@@ -310,21 +324,3 @@ def _present(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, Point]:
     """The points that the ledger may know, by the names that they have now: only those are translated."""
     known = set(map(key_in, ledger.names()))
     return {point.version: point for key, point in points.items() if key in known}
-
-
-# ---- words
-
-
-def front_in_words(fronts: Mapping[Work, pareto.Front[Member]], goals: Sequence[pareto.Goal]) -> str:
-    """The best so far: the size of the front and the best value of each objective; of several fronts the
-    sizes.
-    """
-    if not fronts:
-        return ""
-    if len(fronts) > 1:
-        return f"{sum(map(len, fronts.values()))} on {len(fronts)} fronts"
-    ((work, front),) = fronts.items()
-    goals = goals_at(goals, work.stage)
-    best = [min(column) for column in zip(*front.vectors, strict=True)]
-    told = [f"{goal.metric} {goal.sign * value:,.6g}" for goal, value in zip(goals, best, strict=True)]
-    return f"{len(front)} on the front, best {' and '.join(told)}"
