@@ -1,9 +1,11 @@
 """HeapMont: the Montgomery product a * b / R on a scaled modulus, a digit of w bits a cycle through one bit
 heap.
 
-As ScaledMont in carry-save form (fl/multipliers/scaled.py, units/scaled), but with half the rows and all of
-them in one heap, so that digits can be wide: the delay of a step grows with log w, and not with the width.
-heap_step.py has the step and its kinds of `rows`; two multiples of b and M' are kept in registers for them.
+The quotient digit of a step is the low word of the state, which is a pair of words in carry-save form: there
+is no product with m' in the loop (mathematics, bounds and widths: fl/multipliers/scaled.py, after paper 000,
+section 4.1). All rows of a step are in one heap, so that digits can be wide: the delay of a step grows with
+log w, and not with the width. heap_step.py has the step and its kinds of `rows`; two multiples of b and M'
+are kept in registers for them.
 
 Ports: istream {a, b} -> ostream, words of `wide` bits with a, b and the product below 2M, R = 2^wide;
 `modulus` is
@@ -16,7 +18,9 @@ Cycles: loads + adds + L + quotient_delay, whatever the operands, with L = quoti
 - `streams` = 1: one product at a time; the next one is taken in the cycle in which a result leaves. 2: it is
   taken in the last step of the product before, whose pair is added up beside its first cycles: one product in
   max(loads, adds) + L + quotient_delay cycles.
-`fits`: L is the static port `nblocks`, as in ScaledMont, less the digit of the delay.
+`fits`: L is the static port `nblocks`, 1 to the digits of the width, and R = 2^(w * nblocks). A modulus N of
+len bits needs L >= quotient_delay + 1 + ceil((len + 2) / w): that is as many more than the blocks of w bits
+that 4N fills (BlockCount of {N, 00}).
 Area order: w AOI222 and w full adders for each of the n + w columns (radix-4); registers of n bits for a, b,
 3b, 3M' and the pair.
 """

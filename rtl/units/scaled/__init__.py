@@ -1,1 +1,1 @@
-"""Montgomery products by a scaled modulus."""
+"""Conversions to a scaled modulus and back, for machines that multiply on one."""
