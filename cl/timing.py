@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
 
 from ..fl.mod_exp import operand_status
 from ..fl.program.plan import Plan
@@ -65,39 +64,20 @@ class Dependence(IntEnum):
     VALUE = 2
 
 
-class UnitTiming(Protocol):
-    """The cycles of a product unit; `OneBlock` has what is not `fixed`, `latency` or `pair` for units that do
-    not fit the modulus.
+class UnitTiming:
+    """The cycles of a product unit of one width: one block, and `fixed` cycles. Units that fit the modulus, or
+    whose operands decide, override what is different.
     """
-
-    @property
-    def fits(self) -> bool: ...
-
-    @property
-    def fixed(self) -> int | None: ...
-
-    @property
-    def depends(self) -> Dependence: ...
-
-    @property
-    def block_nbits(self) -> int: ...
-
-    def blocks_of(self, mod: int) -> int: ...
-
-    def product_cycles(self, nblocks: int) -> int | None: ...
-
-    def latency(self, a: int, b: int, mod: int) -> int: ...
-
-    def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int: ...
-
-
-class OneBlock:
-    """Part of the timing of a unit of one width: one block, and `fixed` cycles."""
 
     fits: bool = False
 
     @property
-    def depends(self: UnitTiming) -> Dependence:
+    def fixed(self) -> int | None:
+        """The cycles of every product; None if they are not the same for all."""
+        raise NotImplementedError
+
+    @property
+    def depends(self) -> Dependence:
         """How the cycles of a product depend on its operands: LENGTH is that of the modulus."""
         if self.fixed is not None:
             return Dependence.NONE
@@ -112,23 +92,21 @@ class OneBlock:
         """The blocks that the modulus needs; all there are, if the unit does not fit."""
         return 1
 
-    def product_cycles(self: UnitTiming, nblocks: int) -> int | None:
+    def product_cycles(self, nblocks: int) -> int | None:
         """Cycles of a product with so many blocks, whatever the operands; None if they decide."""
         return self.fixed
 
-    def latency(self: UnitTiming, a: int = 0, b: int = 0, mod: int = 0) -> int:
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
         cycles = self.product_cycles(self.blocks_of(mod))
         assert cycles is not None, "whose operands decide says how"
         return cycles
 
-    def pair(
-        self: UnitTiming, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0
-    ) -> int:
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """The second product starts as the first one leaves."""
         return self.latency(*first, mod) + self.latency(*second, mod)
 
 
-class Blocks(OneBlock):
+class Blocks(UnitTiming):
     """Part of the timing of a unit that can be made to fit; the class says what `_block` and `product_cycles`
     are.
     """
@@ -160,10 +138,14 @@ class Blocks(OneBlock):
 
 
 @dataclass(frozen=True)
-class FixedTiming(OneBlock):
+class FixedTiming(UnitTiming):
     """A unit that makes one product at a time, in the same cycles whatever the operands."""
 
-    fixed: int
+    cycles: int
+
+    @property
+    def fixed(self) -> int:
+        return self.cycles
 
 
 @dataclass(frozen=True)
@@ -236,7 +218,7 @@ class MulRemTiming(Blocks):
 
 
 @dataclass(frozen=True)
-class SerialMontTiming(OneBlock):
+class SerialMontTiming(UnitTiming):
     """MMMul and MMRed: a step a bit, and a cycle for the last subtraction or for the step that stands in for
     it.
     """

@@ -69,7 +69,9 @@ def edit(monkeypatch, *paths):
 
 
 def test_new_designs_and_comments_leave_all_rows_valid(stale, monkeypatch):
-    monkeypatch.setattr(timing, "AnotherTiming", type("AnotherTiming", (timing.OneBlock,), {}), raising=False)
+    monkeypatch.setattr(
+        timing, "AnotherTiming", type("AnotherTiming", (timing.UnitTiming,), {}), raising=False
+    )
     another = replace(catalogue.find("mont"), name="another")
     monkeypatch.setattr(catalogue, "DESIGNS", (*catalogue.DESIGNS, another))
     edit(
@@ -204,7 +206,7 @@ def test_edits_of_a_copy(tmp_path):
         return {name for name in before if after[name] != before[name]}
 
     before = versions()
-    assert changed("cl/timing.py", lambda text: f"{text}\n\nclass Another(OneBlock):\n    pass\n") == set()
+    assert changed("cl/timing.py", lambda text: f"{text}\n\nclass Another(UnitTiming):\n    pass\n") == set()
     assert changed("rtl/units/add_red.py", lambda text: f"# another comment\n{text}") == set()
     assert changed("eval/designs/catalogue.py", lambda text: text.replace('"fold",', '"folded",')) == set()
     assert (
