@@ -65,8 +65,9 @@ class Dependence(IntEnum):
 
 
 class UnitTiming:
-    """The cycles of a product unit of one width: one block, and `fixed` cycles. Units that fit the modulus, or
-    whose operands decide, override what is different.
+    """The cycles of a product unit of one width: one block, and `fixed` cycles.
+
+    Units that fit the modulus, or whose operands decide, override what is different.
     """
 
     fits: bool = False
