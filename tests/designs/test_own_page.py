@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import Cli
+from tests.harness import regress_if
 from tests.paths import ROOT
 
 TEXT = (ROOT / "docs" / "accelerator.md").read_text()
@@ -17,20 +18,18 @@ NEW, *COMMANDS = re.findall(r"^\$ modexlab (.+)$", TEXT, re.MULTILINE)
 SLOW = re.compile(r"asic|fpga|explore|leak|faults|prove|package|soc|--trace|digits=4$|--stats")
 
 EXAMPLES = sorted((ROOT / "eval" / "examples").glob("*/README.md"))
-EXAMPLE_COMMANDS = [
-    command
-    for page in EXAMPLES
-    for command in re.findall(r"^\$ modexlab (.+)$", page.read_text(), re.MULTILINE)
-]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(text, marks=[pytest.mark.regress] if SLOW.search(text) else [])
-        for text in EXAMPLE_COMMANDS
-    ],
+EXAMPLE_COMMANDS = re.findall(
+    r"^\$ modexlab (.+)$", "\n".join(page.read_text() for page in EXAMPLES), re.MULTILINE
 )
+
+
+def each_of(commands):
+    """A test of each command, the slow ones in the long regression."""
+    marked = [pytest.param(text, marks=regress_if(SLOW.search(text))) for text in commands]
+    return pytest.mark.parametrize("command", marked)
+
+
+@each_of(EXAMPLE_COMMANDS)
 def test_command_of_an_example(capsys, tmp_path, monkeypatch, command):
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     monkeypatch.chdir(ROOT)
@@ -55,10 +54,7 @@ def make_cli(capsys, tmp_path, monkeypatch):
     return cli
 
 
-@pytest.mark.parametrize(
-    "command",
-    [pytest.param(text, marks=[pytest.mark.regress] if SLOW.search(text) else []) for text in COMMANDS],
-)
+@each_of(COMMANDS)
 def test_command(cli, command):
     told = cli(*shlex.split(command, comments=True))
     assert told.code == code_of(command), told.err

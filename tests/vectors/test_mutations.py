@@ -2,7 +2,9 @@
 else.
 """
 
+import functools
 import json
+import operator
 import random
 
 import pytest
@@ -48,23 +50,19 @@ def corrupted(tmp_path, name, change):
     return path
 
 
-def signatures(change):
-    """A change to the document of the signatures."""
+def updated(*path, **fields):
+    """A change to the object at this path of a document."""
 
     def changed(text):
         document = json.loads(text)
-        change(document)
+        functools.reduce(operator.getitem, path, document).update(fields)
         return json.dumps(document)
 
     return changed
 
 
-def set_test(**fields):
-    return lambda document: document["testGroups"][0]["tests"][0].update(fields)
-
-
-def set_group(**fields):
-    return lambda document: document["testGroups"][0].update(fields)
+GROUP = ("testGroups", 0)
+SIGNATURES = "wycheproof_signature_512.json"
 
 
 def with_modulus(value):
@@ -82,17 +80,9 @@ def with_modulus(value):
     [
         ("sigver_512.rsp", with_modulus("0"), r"n in the test at line \d+ is 0, which is in no key"),
         ("rsadp_512.rsp", with_modulus("-5"), r"n in the test at line \d+ is -5, which is in no key"),
-        (
-            "wycheproof_signature_512.json",
-            signatures(set_test(result=["valid"])),
-            r"result is \['valid'\]; it must be",
-        ),
-        (
-            "wycheproof_signature_512.json",
-            signatures(set_group(n=True)),
-            "n is not a hexadecimal number: True",
-        ),
-        ("wycheproof_signature_512.json", signatures(set_group(sLen="all")), ""),
+        (SIGNATURES, updated(*GROUP, "tests", 0, result=["valid"]), r"result is \['valid'\]; it must be"),
+        (SIGNATURES, updated(*GROUP, n=True), "n is not a hexadecimal number: True"),
+        (SIGNATURES, updated(*GROUP, sLen="all"), ""),
         ("modexp_plain.json", lambda _: "[" * 100_000, "nested too deeply"),
         (
             "modexp_plain.json",
@@ -121,13 +111,9 @@ def test_a_hash_without_identifier_is_not_applicable(tmp_path):
 
 
 def test_a_salt_length_that_is_no_number(tmp_path):
-    def pss(document):
-        document["algorithm"] = "RSASSA-PSS"
-        document["testGroups"][0].update(type="RsassaPssVerify", sLen=["20"])
-
-    assert "sLen is ['20']; it must be a number" in read(
-        corrupted(tmp_path, "wycheproof_signature_512.json", signatures(pss))
-    )
+    pss, salted = updated(algorithm="RSASSA-PSS"), updated(*GROUP, type="RsassaPssVerify", sLen=["20"])
+    path = corrupted(tmp_path, SIGNATURES, lambda text: salted(pss(text)))
+    assert "sLen is ['20']; it must be a number" in read(path)
 
 
 # ---- by chance
