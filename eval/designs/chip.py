@@ -163,12 +163,10 @@ class AcceleratorChip(Source):
 
     def digests(self) -> Digests:
         """The digests of that text."""
-
         component = self._component()
         return translated.digests(component, self.top, lambda: self._verilog_of(component))
 
     def _verilog_of(self, component: Any) -> str:
-
         return translate(component, self.top, unique=True)
 
     def _component(self) -> Any:
@@ -182,7 +180,6 @@ class AcceleratorChip(Source):
         return [own_part(self.machine, name).work for name in self.machine.workloads()]
 
     def _workload(self, component: Any) -> dict[str, Any]:
-
         ports = Ports.of(component)
         exchange = functools.partial(self._exchange, ports)
         rows = [

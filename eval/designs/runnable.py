@@ -50,7 +50,6 @@ class Runnable(Accelerator):
 
     def cl(self) -> Component:
         """The cycle-level model: by default of `fl` and the formula, one request at a time."""
-
         shape = self.shape
         label = re.sub(r"\W", "", f"{self.name}{self.nbits}")
         request_type = mk_message(f"{label}Request", shape.request)
@@ -108,7 +107,6 @@ class Runnable(Accelerator):
         trace: Trace | None = None,
     ) -> Simulation:
         """This accelerator behind an interface, in simulation."""
-
         make = self.cl if level == "cl" else self.rtl
         self.require_ports(level)
         with self._errors_of(level):
@@ -126,7 +124,6 @@ class Runnable(Accelerator):
     @contextlib.contextmanager
     def _errors_of(self, level: str) -> Iterator[None]:
         """Report errors in a user's component in one sentence with file and line."""
-
         try:
             yield
         except (BadInput, ToolError):
@@ -148,7 +145,6 @@ class Runnable(Accelerator):
         trace: Trace | None = None,
     ) -> Session:
         """This accelerator at a level and stage, ready to compute."""
-
         return Session(self, level=level, stage=stage, interface=interface, vcd=vcd, trace=trace)
 
     def counted(self, *request: Any) -> int:
@@ -159,7 +155,6 @@ class Runnable(Accelerator):
 
 @functools.lru_cache(KEPT_CYCLES)
 def _check_ports(accelerator: Runnable, level: str) -> None:
-
     with accelerator._errors_of(level):
         component = accelerator.cl() if level == "cl" else accelerator.rtl()
         component.elaborate()

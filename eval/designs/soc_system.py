@@ -81,7 +81,6 @@ class Xcel:
 
     def header(self) -> dict[str, str]:
         """The C header by which a program calls it, by file name."""
-
         machine = self.machine
         if machine is None:
             return {}
@@ -90,7 +89,6 @@ class Xcel:
 
     def fl(self) -> Accelerator:
         """A new one, as the instruction-set simulator takes it."""
-
         machine = self.machine
         if machine is None or self.on_bus:
             return NullXcelFL()
@@ -106,12 +104,10 @@ class Xcel:
 
     def rtl(self) -> Component:
         """A new one in hardware, as it is behind the accelerator port."""
-
         return NullXcel() if self.machine is None or self.on_bus else self.machine.wrapped(PROCESSOR_PORT)
 
     def system(self, mul_latency: int = 1, div_bits: int = 2, observed: bool = True) -> Component:
         """The processor with it in hardware; `observed`: with the commit port."""
-
         machine = self.machine
         if machine is not None:
             machine.require_ports()

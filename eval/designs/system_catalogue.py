@@ -126,7 +126,6 @@ def check_key_width(nbits: int) -> int:
 
 def system_names() -> list[str]:
     """Return the names of all systems: software kernels, and the catalogue's accelerators."""
-
     software = [name for name, kernel in kernels.KERNELS.items() if name != DUMMY and not kernel.accelerated]
     hardware = (HARDWARE, *WAYS)
     return [f"{SOFTWARE}{name}" for name in software] + [
@@ -136,7 +135,6 @@ def system_names() -> list[str]:
 
 def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
     """The system with this name, its accelerator with these parameters."""
-
     if name not in system_names():
         raise unknown("system", name, system_names())
     if name.startswith(HARDWARE):
@@ -153,7 +151,6 @@ def scanned_nbits(kernel: str, work: Workload) -> int | None:
     """The bits of the exponent that software in constant time scans; None: all, or none but those that it
     has.
     """
-
     # the length of the public exponent is public: constant time is to hide the private one
     short = kernels.find_kernel(kernel).constant_time and work.name == "encrypt"
     return work.exp.bit_length() if short else None
@@ -326,7 +323,6 @@ class Measurement:
         return row.cycles
 
     def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
-
         self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
         machine = system.xcel.machine
         carried = work.operands if machine is None else machine.carried(*work.operands)

@@ -27,7 +27,6 @@ LEGEND = (
 
 def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
     """The file of any accelerator; interface unit: of the multiplier of a machine alone."""
-
     if not isinstance(machine, Machine):
         return accelerator.verilog(machine, interface)
     return _unit(machine) if interface == UNIT else _machine(machine, find_interface(interface))
@@ -143,7 +142,6 @@ def _cycles(machine: Machine, interface: Interface) -> str:
 
 def _private_cycles(machine: Machine, interface: Interface) -> str:
     """Describe the cycles of an operation, and of waiting for its request."""
-
     try:
         found = costs(machine)
     except BadInput:  # products whose numbers decide on their cycles, and a width of which there is no key
@@ -214,6 +212,5 @@ def _program(machine: Machine) -> Iterator[str]:
 
 def codes(machine: Machine, interface: Interface) -> dict[int, str]:
     """Everything that the machine behind this interface can answer, in words."""
-
     known = {int(status): MEANING[status] for status in statuses(machine, interface)}
     return {**known, **interface.further_codes(machine.nbits)}

@@ -58,7 +58,6 @@ def processor_verilog(
     """The file. xcel: what is behind the accelerator port, None: it is one of the module, as the commit port
     then is.
     """
-
     check_units(mul_latency, div_bits)
     on_bus = xcel is not None and xcel.on_bus
     interrupts = "the external interrupt" if on_bus else "no interrupts"
@@ -130,7 +129,6 @@ def _registers(xcel: Xcel) -> list[str]:
 
 def _messages(component: Component) -> list[str]:
     """The types of the streams and of the commit port that have fields."""
-
     names = ("imem_req", "imem_resp", "dmem_req", "dmem_resp", "xcel_req", "xcel_resp")
     types = {
         f"{name}__msg": Message.of(getattr(component, name).msg._dsl.Type)
@@ -146,7 +144,6 @@ def _messages(component: Component) -> list[str]:
 
 
 def _csrs(on_bus: bool) -> list[str]:
-
     others = {csr.number: csr for csr in ON_BUS} if on_bus else {}
     lines = []
     for csr in (others.get(item.number, item) for item in CSRS):

@@ -74,7 +74,6 @@ class Package:
 
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""
-
         name, subject = self.name, self.subject
         version, licence = origin()
         progress("Verilog")

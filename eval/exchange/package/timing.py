@@ -53,7 +53,6 @@ class Recorder:
     """A component, clocked by hand; a row of values for each cycle."""
 
     def __init__(self, component: Any, signals: Sequence[str]) -> None:
-
         component.elaborate()
         component.apply(DefaultPassGroup(linetrace=False))
         component.sim_reset()

@@ -50,7 +50,6 @@ class Chunk(Task):
 
     def run(self, report: Report) -> list[tuple[int, str]]:
         """Status and result of each."""
-
         machine = find(self.design).at(self.nbits, **dict(self.settings))
         with machine.session(level=self.level, stage=self.stage) as session:
             if machine.keyed:

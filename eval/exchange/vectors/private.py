@@ -33,7 +33,6 @@ class Protection:
 
     def settings(self, design: Design, nbits: int, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of the machine of this width."""
-
         return private_settings(design, nbits, settings, crt=self.crt, blind=self.blind)
 
     @classmethod
@@ -69,7 +68,6 @@ def private_key(item: ModExp | ModMul, *, primes: bool) -> RSAKey:
 @functools.lru_cache(MOST_KEYS)
 def _made(key: Key, primes: bool) -> RSAKey | str:
     """The key, or why there is none."""
-
     if key.d is None:
         return "no private key: the vector has no private exponent"
     if key.e is None:
