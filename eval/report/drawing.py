@@ -146,19 +146,13 @@ def _paint(origin: str) -> str:
 
 
 def _titles(picture: _Picture, plan: Plan) -> None:
-    n = plan.operand_nbits
-    modulus = _power(plan)
     what = {"multiply": "a × b", "square": "a²", "reduce": "x"}
-    picture.text(24, 32, f"{what[plan.operation]} mod {modulus}", "title")
-    words = f"{n}-bit operand{'s' if plan.operation == 'multiply' else ''}, strategy {plan.strategy}"
+    picture.text(24, 32, f"{what[plan.operation]} mod {_power(plan)}", "title")
+    operands = f"{plan.operand_nbits}-bit operand{'s' if plan.operation == 'multiply' else ''}"
     area, delay = plan.cost
-    depth = len(plan.levels)
-    picture.text(
-        24,
-        52,
-        f"{words}: {depth} level{'s' if depth != 1 else ''}, about {area:,} gates, {delay} gates deep",
-        "sub",
-    )
+    depth = f"{len(plan.levels)} {_plural('level', len(plan.levels))}"
+    words = f"{operands}, strategy {plan.strategy}: {depth}, about {area:,} gates, {delay} gates deep"
+    picture.text(24, 52, words, "sub")
 
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -174,35 +168,30 @@ def _power(plan: Plan) -> str:
 
 def _products(picture: _Picture, plan: Plan, y: float, right: float) -> float:
     """The products by weight, before anything is folded; returns where the next panel begins."""
-    highest = 0
-    runs = {
-        run.column: run for column in plan.all_runs[0] for run in column if run.kind == "product"
-    }  # how a weight enters the matrix
     weights = product_weights(plan.operation, plan.operand_nbits)
+    counts = {weight: product_count(plan.operation, plan.operand_nbits, weight) for weight in weights}
+    inverted = {  # how a weight enters the matrix
+        run.column: run.inverted for column in plan.all_runs[0] for run in column if run.kind == "product"
+    }
     _scale(picture, len(weights), y, right)
-    for weight in weights:
-        x = right - weight * PITCH_X
-        count = product_count(plan.operation, plan.operand_nbits, weight)
-        highest = max(highest, count)
+    for weight, count in counts.items():
+        origin = "product"
+        if weight >= plan.columns:
+            folded = "folded-inverted" if inverted.get(weight) else "folded"
+            origin = folded if weight in inverted else "dropped"
         for i in range(count):
-            beyond = weight >= plan.columns
-            inverted = beyond and weight in runs and runs[weight].inverted
-            origin = ("folded-inverted" if inverted else "folded") if beyond else "product"
-            if beyond and weight not in runs:
-                origin = "dropped"
-            picture.dot(x, y + i * PITCH_Y, origin, f"weight 2^{weight}: {_product_name(plan, weight, i)}")
+            title = f"weight 2^{weight}: {_product_name(plan, weight, i)}"
+            picture.dot(right - weight * PITCH_X, y + i * PITCH_Y, origin, title)
     for origin in ("product", "folded", "folded-inverted"):
         del picture.origins[origin]  # the legend counts them in the matrix
-    bottom = y + (highest - 1) * PITCH_Y
+    bottom = y + (max(counts.values()) - 1) * PITCH_Y
     if len(weights) > plan.columns:
         x = right - (plan.columns - 0.5) * PITCH_X
         picture.lines.append(
             f'<line class="rule" x1="{x:g}" y1="{y - 24:g}" x2="{x:g}" y2="{bottom + 12:g}"/>'
         )
-    bits = sum(product_count(plan.operation, plan.operand_nbits, weight) for weight in weights)
-    noun = "bits of x" if plan.operation == "reduce" else "products"
-    picture.text(24, y + 5, noun, "name")
-    picture.text(24, y + 21, f"{bits:,} bits", "note")
+    picture.text(24, y + 5, "bits of x" if plan.operation == "reduce" else "products", "name")
+    picture.text(24, y + 21, f"{sum(counts.values()):,} bits", "note")
     return max(bottom, y + 21) + GAP
 
 

@@ -134,10 +134,10 @@ def _instruction(name: str) -> Bench:
         f"  wire judged = {CAME} & named & ({is_a(name)});",
         f"  wire [31:0] next_pc = {effect.next_pc};",
         f"  wire misaligned = {effect.traps};",
-        *(_access(effect) if effect.nbytes else []),
+        _access(effect) if effect.nbytes else "",
         f"  wire traps = {traps};",
         f"  wire away = {TAKEN.get(name, int(name in JUMPS))}, goes_on = judged & !trap;",
-        *([f"  wire [31:0] result = {effect.result};"] if effect.result else []),
+        f"  wire [31:0] result = {effect.result};" if effect.result else "",
         FOLLOWED,
     ]
     written = "insn[11:7] != 0" if effect.result else "0"
@@ -169,17 +169,16 @@ def _instruction(name: str) -> Bench:
     return Bench(_said(name, effect), holds, module, lines, cycles=REDIRECTED if leads_away else CYCLES)
 
 
-def _access(effect: Effect) -> list[str]:
+def _access(effect: Effect) -> str:
     """Describe the access to an aligned word, whose bytes are at their places."""
     ones = (1 << effect.nbytes) - 1
-    return [
-        f"  wire [31:0] at = {effect.address};",
-        "  wire [4:0] place = {at[1:0], 3'b000};",
-        "  wire [31:0] word = answer_data >> place, placed = rs2 << place;",
-        f"  wire stores = {int(effect.stores)}, fault = answered & answer_error;",
-        f"  wire [3:0] strobe = {ones} << at[1:0];",
-        "  wire [31:0] mask = {{8{strobe[3]}}, {8{strobe[2]}}, {8{strobe[1]}}, {8{strobe[0]}}};",
-    ]
+    return f"""\
+  wire [31:0] at = {effect.address};
+  wire [4:0] place = {{at[1:0], 3'b000}};
+  wire [31:0] word = answer_data >> place, placed = rs2 << place;
+  wire stores = {int(effect.stores)}, fault = answered & answer_error;
+  wire [3:0] strobe = {ones} << at[1:0];
+  wire [31:0] mask = {{{{8{{strobe[3]}}}}, {{8{{strobe[2]}}}}, {{8{{strobe[1]}}}}, {{8{{strobe[0]}}}}}};"""
 
 
 def _said(name: str, effect: Effect) -> str:
@@ -216,13 +215,14 @@ def _causal() -> Bench:
     lines, holds = [STOPPED], []
     for port, is_one in (("dmem", _MEMORY), ("xcel", _CSR)):
         asks, answers = (f"{port}_{way}__val & {port}_{way}__rdy" for way in ("req", "resp"))
-        lines += [
-            f"  reg {port}_waits = 0, {port}_ends = 0;",
-            "  always @(posedge clk) begin",
-            f"    {port}_waits <= ({asks}) | ({port}_waits & !({answers}));",
-            f"    {port}_ends <= {answers};",
-            "  end",
-        ]
+        lines.append(
+            f"""\
+  reg {port}_waits = 0, {port}_ends = 0;
+  always @(posedge clk) begin
+    {port}_waits <= ({asks}) | ({port}_waits & !({answers}));
+    {port}_ends <= {answers};
+  end"""
+        )
         holds += [
             f"slots < {rvfi.JUDGED} || !{port}_ends || slot & ({is_one})",
             f"slots < {rvfi.JUDGED} || !({asks}) || !{port}_waits || {answers}",
@@ -288,13 +288,15 @@ BENCHES: dict[str, Bench] = {
         ],
         "FetchUnit",
         [
-            "  reg [31:0] place, fetched;\n  reg [32:0] held;",
-            "  always @(posedge clk) begin",
-            "    place <= place;",
-            "    held <= held;",
-            "    if (imem_req__val & imem_req__rdy) fetched <= imem_req__msg.addr;",
-            "  end",
-            f"  wire judged = slot & slots >= {rvfi.FOLLOWED};",
+            f"""\
+  reg [31:0] place, fetched;
+  reg [32:0] held;
+  always @(posedge clk) begin
+    place <= place;
+    held <= held;
+    if (imem_req__val & imem_req__rdy) fetched <= imem_req__msg.addr;
+  end
+  wire judged = slot & slots >= {rvfi.FOLLOWED};"""
         ],
         ["!imem_resp__val || fetched != place || imem_resp__msg == held"],
     ),
@@ -304,11 +306,12 @@ BENCHES: dict[str, Bench] = {
         ["ended <= words"],
         "FetchUnit",
         [
-            "  reg [5:0] words = 0, ended = 0;",
-            "  always @(posedge clk) begin",
-            "    words <= words + (imem_resp__val & imem_resp__rdy);",
-            "    ended <= ended + slot;",
-            "  end",
+            """\
+  reg [5:0] words = 0, ended = 0;
+  always @(posedge clk) begin
+    words <= words + (imem_resp__val & imem_resp__rdy);
+    ended <= ended + slot;
+  end"""
         ],
         from_reset=True,
     ),
