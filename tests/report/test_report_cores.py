@@ -8,12 +8,12 @@ import pytest
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.report import html, text
 from modexlab.eval.report.charts import filled
-from modexlab.eval.report.palette import light
 from modexlab.eval.report.render_png import drawn, specification
 from modexlab.eval.report.sections import gather
 from modexlab.fl.cost import counting_floor
 
 from ..lab.test_cores import MACHINE, Bench
+from .test_report import named
 
 pytestmark = pytest.mark.usefixtures("untranslated")
 
@@ -50,7 +50,7 @@ def test_table_has_a_line_for_each_core(content):
 
 def test_chart_has_a_floor_for_each_width(content):
     """Along its line area x time is that of the shortest clock of the points of its width."""
-    (chart,) = [item for item in content.charts(light) if item.name == "cores"]
+    chart = named(content.charts(), "cores")
     records = content.data["cores"]
     for nbits, clock in ((32, 2.0), (128, 3.0)):
         ends = [record for record in records if record["kind"] == "floor" and record["nbits"] == nbits]
@@ -84,7 +84,7 @@ def test_a_clock_that_was_searched_is_named(content):
 
 
 def test_fronts_of_cycles_leave_out_what_has_a_clock(content):
-    (chart,) = [item for item in content.charts(light) if item.name == "area-time"]
+    chart = named(content.charts(), "area-time")
     front = chart.spec["layer"][0]["transform"][0]["filter"]
     assert chart.axes == ("time_ns", "area_um2")
     assert "'@x' !== 'cycles'" in front and "!isValid(datum.clock_ns)" in front
