@@ -36,6 +36,10 @@ class Cli:
         out, err = self._capsys.readouterr()
         return Result(code, out, err)
 
+    def json(self, command):
+        """The report of a command that succeeds or finds something, with --json."""
+        return self(f"{command} --json").json()
+
     def fails(self, *argv):
         """The one line of a user's mistake: exit code 2, nothing on stdout, no traceback."""
         result = self(*argv)

@@ -1,30 +1,18 @@
 """Objects behind the options that commands share: designs and their settings, accelerators, the ledger."""
 
-import os
-import signal
-import threading
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...fl.errors import BadInput
-from ...fl.param import PAPER_NBITS, Param
+from ...fl.param import Param
 from ...fl.rsa_keys import RSAKey
 from ..designs import catalogue
-from ..designs.interfaces import COUPLINGS, DEFAULT, SYSTEM
+from ..designs.interfaces import COUPLINGS
 from ..designs.machine import Design
 from ..designs.own import OwnDesign
 from ..designs.soc_system import Xcel
-from ..designs.system_catalogue import HARDWARE, SOFTWARE, find_system
-from ..folders import check_file
 from ..json_values import json_value
-from ..lab.explore import Sweep
-from ..lab.ledger.ledger import Ledger
-from ..lab.point import Point
-from ..lab.schedulers import Local
-from ..lab.search import Exhaustive
-from ..lab.space import Space
 from .options import number, short
 from .render import Json
 
@@ -97,33 +85,6 @@ def described(accelerator: Any) -> Json:
     return {"design": accelerator.design.name, "nbits": accelerator.nbits, "params": params}
 
 
-def flow_point(
-    args: Namespace, stage: str, flow: Mapping[str, Any] | None = None, system: bool = False
-) -> Point:
-    """The point of a command for the flow: a design of any kind, or a system by its name, or by `system`."""
-    if args.design is None and not args.manifests:
-        raise BadInput(
-            "neither a design nor Verilog; give a DESIGN, --accelerator PATH, or --verilog FILE --top NAME"
-        )
-    design: Design | OwnDesign | None
-    if args.design is not None and args.design.startswith((SOFTWARE, HARDWARE)):
-        subject, design, behind = args.design, find_system(args.design).design, True
-    else:
-        entered = one_entry(args)
-        if system and "@" in entered.reference:
-            raise BadInput(f"{entered.name} is no machine of the catalogue: drop --system")
-        subject, design, behind = entered.reference, entered, system
-    if behind and args.interface != DEFAULT.name:
-        raise BadInput("--interface with --system: a processor always has registers in front; drop it")
-    if design is None:
-        refuse(args, ["settings"], f" {args.settings}: software on the processor has no parameters; drop it")
-    settings = () if design is None else tuple(settings_of(design, args.settings).items())
-    usual = PAPER_NBITS if design is None else design.usual_nbits
-    nbits = usual if args.nbits is None else args.nbits
-    interface = SYSTEM if behind else args.interface
-    return Point(subject, nbits, settings, interface, stage=stage, flow=tuple((flow or {}).items()))
-
-
 def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface: str = COUPLINGS[0]) -> Xcel:
     """Return the accelerator behind a processor: a design with its `--nbits` and `--set`, or the null
     accelerator.
@@ -184,49 +145,3 @@ def _setting(param: Param, text: str) -> Any:
     except ArgumentTypeError as error:
         raise BadInput(f"{param.name} = {short(text)} is not possible: {error}") from None
     return param.checked(value)
-
-
-def flow_of(args: Namespace, options: Collection[str]) -> dict[str, str]:
-    """The values of `--flow`; those of `options` have an option of their own in this command."""
-    from ...flow.graph import graph  # not at the top: it needs the extra [flow]
-
-    values = dict(assignments("--flow", args.other, "PARAM=VALUE, as in --flow glitches=False"))
-    for name in {*options, *graph.declaration("rtl").parameters} & values.keys():
-        raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab asic --help`")
-    return values
-
-
-# ---- where and how
-
-
-def jobs_of(args: Namespace) -> int:
-    return args.jobs or len(os.sched_getaffinity(0))
-
-
-def ledger_of(args: Namespace, *, read_only: bool = False) -> Ledger:
-    """The ledger of `--ledger`; a named one that is only read must be there."""
-    if args.ledger is not None:
-        check_file("--ledger", args.ledger)
-    ledger = Ledger(args.ledger)
-    if read_only and args.ledger is not None and not ledger.exists:
-        raise BadInput(f"--ledger {args.ledger}: there is no such file; `modexlab sweep` writes one")
-    return ledger
-
-
-def swept(args: Namespace, space: Space, points: list[Point], ledger: Ledger, label: str) -> Sweep:
-    """Measure these points of a space by processes, as --jobs and --retry have it."""
-    jobs = min(jobs_of(args), max(1, len(points)))
-    return Sweep(space, ledger, Exhaustive(points), args.retry).run(Local(jobs), label, quiet=args.json)
-
-
-@contextmanager
-def sigterm_as_ctrl_c() -> Iterator[None]:
-    """End the block and its processes on SIGTERM, which `timeout` sends, as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():  # elsewhere there are no signals
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -235,7 +235,7 @@ def test_verilog_with_vectors(cli, accumulator):
 def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
     """RTL has no clock, and that of a netlist without timing is not known to be met: cycles, and no time."""
     for arguments in ("--to rtl-sim", "--skip timing --skip equivalence --skip power"):
-        report = cli(f"{accumulator} {arguments} --json").json()
+        report = cli.json(f"{accumulator} {arguments}")
         assert (report["cycles"], report["time_ns"], report["met"]) == ({"add": 1}, {}, None)
     assert "add             1 cycles\n" in cli(f"{accumulator} {arguments}").out
 
@@ -244,7 +244,7 @@ def test_no_time_without_a_verdict_on_the_clock(cli, accumulator):
 def test_no_time_for_a_layout_that_is_not_timed(clock_ns, cli, accumulator):
     """The verdict before layout says nothing about the netlist whose area is reported."""
     skipped = f"--skip timing-post --skip equivalence --clock {clock_ns}"
-    report = cli(f"{accumulator} --layout {skipped} --json").json()
+    report = cli.json(f"{accumulator} --layout {skipped}")
     assert report["area_um2"] == report["after_layout"]["area_um2"]
     assert report["before_layout"]["met"] is (clock_ns == "4")
     assert (report["met"], report["met_ns"], report["time_ns"]) == (None, None, {})
@@ -531,7 +531,7 @@ def test_machines_with_a_memory_as_gates(name, settings, cli):
     """Whatever is in the memory at power-up; and the netlist is the design, which words of it are read or
     not.
     """
-    report = cli(f"asic {name} --nbits 16 {told(settings)} --json").json()
+    report = cli.json(f"asic {name} --nbits 16 {told(settings)}")
     assert report["tests"]["gates"]["failed"] == 0 and report["comparable"], report["marks"]
     assert not report["equivalence"]["refuted"]
     assert 0 < report["energy_nj"]["decrypt"] < report["energy_with_glitches_nj"]["decrypt"]

@@ -54,7 +54,7 @@ def test_text(cli):
 
 @pytest.mark.parametrize("stage", ["python", "verilog"])
 def test_stages(cli, stage):
-    report = cli(f"check {DATA}/modexp_plain.json --stage {stage} --json").json()
+    report = cli.json(f"check {DATA}/modexp_plain.json --stage {stage}")
     assert (report["passed"], report["stage"]) == (2, stage)
 
 
@@ -68,12 +68,12 @@ def test_other_design_and_reduction(cli):
 
 def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli):
     """The naive machine takes it; RFC 8017 has the verifier refuse it."""
-    report = cli(f"check {DATA}/wycheproof_signature_512.json --design naive --json").json()
+    report = cli.json(f"check {DATA}/wycheproof_signature_512.json --design naive")
     assert (report["passed"], report["failed"], report["skipped"]) == (6, 0, 0)
 
 
 def test_counts_by_file(cli):
-    report = cli(f"check {DATA}/modexp_plain.json {DATA}/rsadp_512.rsp --json").json()
+    report = cli.json(f"check {DATA}/modexp_plain.json {DATA}/rsadp_512.rsp")
     assert [part["passed"] for part in report["files"]] == [2, 2]
     assert report["passed"] == 4
 
@@ -104,7 +104,7 @@ def test_failures_are_shown_and_exit_1(cli, tmp_path):
 def test_many_failures_are_cut_short_in_text_only(cli, tmp_path):
     path = tmp_path / "wrong.txt"
     path.write_text("\n".join(f"ModExp = 6\nA = 3\nE = {exp}\nM = 65521\n" for exp in range(23)))
-    assert len(cli(f"check {path} --json").json()["failures"]) == 23
+    assert len(cli.json(f"check {path}")["failures"]) == 23
     out = cli(f"check {path}").out
     assert out.count("FAILED") == 20
     assert "... and 3 more failures; --json has them all\n" in out
@@ -159,7 +159,7 @@ def test_reading_shows_progress(cli, monkeypatch):
 
 
 def test_limit(cli):
-    report = cli(f"check {DATA}/sigver_512.rsp --limit 1 --json").json()
+    report = cli.json(f"check {DATA}/sigver_512.rsp --limit 1")
     assert (report["passed"], report["skipped"], report["beyond_limit"]) == (1, 0, 2)
 
 
@@ -200,7 +200,7 @@ def test_refusals(cli, argv, message):
 
 @pytest.mark.regress
 def test_a_signature_file_of_nist_at_1024_bits(cli):
-    report = cli(f"check {RSA}/FIPS_186-2/SigVer15_186-3.rsp --limit 60 --json").json()
+    report = cli.json(f"check {RSA}/FIPS_186-2/SigVer15_186-3.rsp --limit 60")
     assert (report["passed"], report["failed"]) == (60, 0)
 
 
@@ -220,7 +220,7 @@ def test_a_signature_file_of_nist_at_1024_bits(cli):
     ],
 )
 def test_public_exponents_of_nist(cli, name, passed):
-    report = cli(f"check {RSA / name} --json").json()
+    report = cli.json(f"check {RSA / name}")
     assert (report["passed"], report["failed"]) == (passed, 0)
 
 
@@ -240,7 +240,7 @@ def test_private_exponents_of_nist(cli, tmp_path, name, design):
             kept.append(marker.join(section.split(marker)[:4]))
     path = tmp_path / "private.rsp"
     path.write_text(head + "".join(f"[mod = {section}\n\n" for section in kept))
-    report = cli(f"check {path} --design {design} --json").json()
+    report = cli.json(f"check {path} --design {design}")
     assert (report["passed"], report["failed"], report["skipped"]) == (6, 0, 0)
 
 
@@ -255,7 +255,7 @@ def test_private_exponents_of_nist(cli, tmp_path, name, design):
 )
 def test_private_exponents_of_rsa_laboratories(cli, name):
     """1024-bit keys at the head of the files; the rest is at odd widths."""
-    report = cli(f"check {RSA / name} --limit 24 --json").json()
+    report = cli.json(f"check {RSA / name} --limit 24")
     assert (report["passed"], report["failed"]) == (24, 0)
 
 
@@ -278,7 +278,7 @@ def test_an_unreadable_file_does_not_stop_the_others(cli, tmp_path):
 
 
 def test_what_is_beyond_the_limit_is_not_called_inapplicable(cli):
-    report = cli(f"check {DATA}/bn_small.txt --limit 5 --json").json()
+    report = cli.json(f"check {DATA}/bn_small.txt --limit 5")
     assert (report["passed"], report["skipped"], report["beyond_limit"]) == (5, 8, 11)
     assert (
         "  passed 5, failed 0, not applicable 8, beyond --limit 11\n"
@@ -289,5 +289,5 @@ def test_what_is_beyond_the_limit_is_not_called_inapplicable(cli):
 def test_a_negative_modulus_after_reduction(cli, tmp_path):
     path = tmp_path / "negative.txt"
     path.write_text("ModExp = 5\nA = -4\nE = 5\nM = -7\n")
-    assert cli(f"check {path} --allow-empty --json").json()["skipped"] == 1
-    assert cli(f"check {path} --reduce --json").json()["passed"] == 1
+    assert cli.json(f"check {path} --allow-empty")["skipped"] == 1
+    assert cli.json(f"check {path} --reduce")["passed"] == 1

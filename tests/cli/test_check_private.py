@@ -65,7 +65,7 @@ def make_two_keys(tmp_path):
     ],
 )
 def test_on_native_rtl(cli, two_keys, how, words):
-    report = cli(f"check {two_keys} {how} --json").json()
+    report = cli.json(f"check {two_keys} {how}")
     assert (report["passed"], report["failed"], report["skipped"], report["stage"]) == (5, 0, 2, "native")
     assert report["protected_by"] == words.split(", ")
     assert report["reasons"] == {"no private key: the vector has none, or asks for the public exponent": 2}
@@ -80,7 +80,7 @@ def test_on_native_rtl(cli, two_keys, how, words):
 )
 @pytest.mark.parametrize("how", ["--crt --blind", "--blind", "--crt --set schedule=ladder"])
 def test_other_designs_at_the_cycle_level(cli, two_keys, design, how):
-    report = cli(f"check {two_keys} --design {design} {how} --level cl --json").json()
+    report = cli.json(f"check {two_keys} --design {design} {how} --level cl")
     assert (report["passed"], report["failed"], report["skipped"]) == (5, 0, 2)
 
 
@@ -97,7 +97,7 @@ def test_one_simulation_for_all_keys_of_a_width(cli, two_keys, monkeypatch):
 
 
 def test_without_options_all_powers_are_run(cli, two_keys):
-    report = cli(f"check {two_keys} --level fl --json").json()
+    report = cli.json(f"check {two_keys} --level fl")
     assert (report["passed"], report["skipped"], report["protected_by"]) == (7, 0, [])
 
 
@@ -145,7 +145,7 @@ def wycheproof(path, names, change):
 )
 def test_wycheproof(cli, tmp_path, names, level):
     path = wycheproof(tmp_path / "decrypt.json", names, lambda _: None)
-    report = cli(f"check {path} --crt --blind --level {level} --json").json()
+    report = cli.json(f"check {path} --crt --blind --level {level}")
     assert (report["passed"], report["failed"], report["unpadded"]) == (3, 0, 3)
     assert report["reasons"] == {"the base is not below the modulus": 1}
 
@@ -153,7 +153,7 @@ def test_wycheproof(cli, tmp_path, names, level):
 def test_a_ciphertext_above_the_modulus_is_refused_on_all_designs(cli, tmp_path):
     """The naive machine takes such a base, but the check of its result would not."""
     path = wycheproof(tmp_path / "decrypt.json", ALL, lambda _: None)
-    report = cli(f"check {path} --verify --design naive --level fl --json").json()
+    report = cli.json(f"check {path} --verify --design naive --level fl")
     assert (report["passed"], report["reasons"]) == (3, {"the base is not below the modulus": 1})
 
 
@@ -178,7 +178,7 @@ def test_a_wrong_verdict_fails(cli, tmp_path):
     ids=lambda name: name.name if isinstance(name, Path) else "",
 )
 def test_files_with_private_keys(cli, path, passed):
-    report = cli(f"check {path} --crt --blind --level fl --limit 3 --json").json()
+    report = cli.json(f"check {path} --crt --blind --level fl --limit 3")
     assert (report["passed"], report["failed"]) == (passed, 0)
 
 
@@ -248,7 +248,7 @@ def test_keys(cli, tmp_path, key, how, reason):
     path = tmp_path / "key.json"
     entry = {"base": 2, "expected": pow(2, key["d"], key["n"]), "key": key}
     path.write_text(json.dumps([entry]))
-    report = cli(f"check {path} {how} --level fl --allow-empty --json").json()
+    report = cli.json(f"check {path} {how} --level fl --allow-empty")
     assert (report["passed"], report["failed"]) == (0 if reason else 1, 0)
     assert report["reasons"] == ({reason: 1} if reason else {})
 
@@ -258,30 +258,30 @@ def test_three_primes_do_for_a_check(cli, tmp_path):
     key = {"n": 3 * 11 * 17, "e": 3, "d": 27}
     path = tmp_path / "key.json"
     path.write_text(json.dumps([{"base": 2, "expected": pow(2, 27, 561), "key": key}]))
-    assert cli(f"check {path} --blind message --level fl --json").json()["passed"] == 1
+    assert cli.json(f"check {path} --blind message --level fl")["passed"] == 1
 
 
 def test_a_machine_is_as_wide_as_primes_ask_for(cli):
     """A key of 512 bits with a prime of 272 bits."""
     path = DATA / "rsadp_512.rsp"
-    report = cli(f"check {path} --crt --nbits 512 --level fl --allow-empty --json").json()
+    report = cli.json(f"check {path} --crt --nbits 512 --level fl --allow-empty")
     assert report["passed"] == 0
     assert report["reasons"]["a number of the key is too long for 512 bits, or a prime for half of them"] == 2
-    assert cli(f"check {path} --crt --nbits 544 --level fl --json").json()["passed"] == 2
+    assert cli.json(f"check {path} --crt --nbits 544 --level fl")["passed"] == 2
 
 
 # ---- limit, jobs, interrupts
 
 
 def test_limit(cli, two_keys):
-    report = cli(f"check {two_keys} --crt --limit 2 --level fl --json").json()
+    report = cli.json(f"check {two_keys} --crt --limit 2 --level fl")
     assert (report["passed"], report["skipped"], report["beyond_limit"]) == (2, 2, 3)
 
 
 def test_jobs(cli, two_keys, monkeypatch):
     monkeypatch.setattr(answers, "LONG", 0)
     monkeypatch.setattr(answers, "STEP", 2 * NBITS * NBITS)
-    report = cli(f"check {two_keys} --crt --blind --jobs 2 --level fl --json").json()
+    report = cli.json(f"check {two_keys} --crt --blind --jobs 2 --level fl")
     assert (report["passed"], report["failed"]) == (5, 0)
 
 

@@ -8,7 +8,7 @@ from ..command_line import DECRYPT, ENCRYPT
 
 
 def test_json(cli):
-    report = cli("run --level formula mont --nbits 1024 --exp 65537 --json").json()
+    report = cli.json("run --level formula mont --nbits 1024 --exp 65537")
     assert report.keys() >= {"design", "nbits", "cycles"}
     assert (report["design"], report["nbits"], report["exp"]) == ("mont", 1024, 65537)
     assert isinstance(report["cycles"], int)
@@ -17,12 +17,12 @@ def test_json(cli):
 
 @pytest.mark.parametrize(("operands", "most"), [(ENCRYPT, 100), (DECRYPT, 140)])
 def test_ours_beats_the_goal(cli, operands, most):
-    assert cli(f"run --level formula mont {operands} --json").json()["cycles"] <= most
+    assert cli.json(f"run --level formula mont {operands}")["cycles"] <= most
 
 
 @pytest.mark.parametrize(("operands", "published"), [(ENCRYPT, 162), (DECRYPT, 227)])
 def test_the_twin_is_near_the_published_machine(cli, operands, published):
-    assert cli(f"run --level formula mont-001 {operands} --json").json()["cycles"] == pytest.approx(
+    assert cli.json(f"run --level formula mont-001 {operands}")["cycles"] == pytest.approx(
         published, rel=0.05
     )
 
@@ -39,8 +39,8 @@ def test_the_default_width_is_that_of_run(cli):
     assert cli("run --level formula mont").out == cli("run --level formula mont --nbits 32").out
     for mod in (7, 2**33 + 1):
         operands = f"--base 5 --exp 3 --mod {mod}"
-        ran = cli(f"run mont {operands} --level fl --json").json()
-        assert cli(f"run --level formula mont {operands} --json").json()["nbits"] == ran["nbits"]
+        ran = cli.json(f"run mont {operands} --level fl")
+        assert cli.json(f"run --level formula mont {operands}")["nbits"] == ran["nbits"]
 
 
 def test_text(cli):
@@ -56,18 +56,18 @@ def test_all_designs_and_widths(cli, design, nbits):
         assert cli.fails(f"run --level formula {design} --nbits {nbits}") == str(error)
         assert nbits >= 1024
         return
-    report = cli(f"run --level formula {design} --nbits {nbits} --json").json()
+    report = cli.json(f"run --level formula {design} --nbits {nbits}")
     assert report["cycles"] > 0
 
 
 def test_a_fixed_modulus_is_the_default(cli):
-    report = cli("run --level formula dm-m-000 --nbits 64 --json").json()
+    report = cli.json("run --level formula dm-m-000 --nbits 64")
     assert report["mod"] == report["params"]["modulus"] == hex((2**64 - 1) // 3), "too large for a double"
 
 
 def test_constant_time_machines_do_not_look_at_the_exponent(cli):
     def cycles(exp):
-        return cli(f"run --level formula mont-ct --nbits 64 --exp {exp} --json").json()["cycles"]
+        return cli.json(f"run --level formula mont-ct --nbits 64 --exp {exp}")["cycles"]
 
     assert cycles(2**63) == cycles(2**64 - 1) == cycles(2**63 + 12345)
 
@@ -95,7 +95,7 @@ def test_an_exponent_that_is_drawn_is_told(cli):
 
 def test_a_product(cli):
     """From product to product, where that is the same for all."""
-    report = cli("run --level formula systolic-002 --nbits 512 --workload product --json").json()
+    report = cli.json("run --level formula systolic-002 --nbits 512 --workload product")
     assert (report["cycles"], report["products"], report["product_cycles"]) == (98, 1, 98)
     assert "take as long as their operands make them" in cli.fails(
         "run --level formula ssmm --nbits 32 --workload product"
@@ -111,7 +111,7 @@ def test_products_are_counted(cli):
         ("systolic-002", 65537, 36, 11),
         ("ssmm", 65537, 17, None),
     ):
-        report = cli(f"run --level formula {design} --nbits 32 --exp {exp} --json").json()
+        report = cli.json(f"run --level formula {design} --nbits 32 --exp {exp}")
         assert report["products"] == products, design
         if cycles or design == "ssmm":
             assert report["product_cycles"] == cycles, design
@@ -125,11 +125,11 @@ def test_a_machine_with_a_key(cli):
     """CRT on products that follow the modulus takes about half; the private operation is meant wherever
     nothing is said.
     """
-    named = cli(f"{RUN} 1024 {KEYED} --workload decrypt --json").json()
-    whole = cli(f"{RUN} 1024 --set schedule=fixed-window --workload decrypt --json").json()
+    named = cli.json(f"{RUN} 1024 {KEYED} --workload decrypt")
+    whole = cli.json(f"{RUN} 1024 --set schedule=fixed-window --workload decrypt")
     assert 0.5 < named["cycles"] / whole["cycles"] < 0.55
     assert named["products"] > whole["products"] and named["product_cycles"] is None
-    unnamed = cli(f"{RUN} 1024 {KEYED} --json").json()
+    unnamed = cli.json(f"{RUN} 1024 {KEYED}")
     assert (unnamed["cycles"], unnamed["products"]) == (named["cycles"], named["products"])
     assert "--exp: with crt, blind or verify" in cli.fails(f"{RUN} 64 {KEYED} --exp 3")
     assert "give workload decrypt" in cli.fails(f"{RUN} 64 {KEYED} --workload encrypt")

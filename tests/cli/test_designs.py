@@ -6,7 +6,7 @@ KEYS = {"name", "family", "paper", "domain", "schedule", "constant_time", "param
 
 
 def test_json(cli):
-    designs = cli("show designs --json").json()
+    designs = cli.json("show designs")
     by_name = {design["name"]: design for design in designs}
     assert {"naive-001", "mont-001", "mont", "mont-ct"} <= by_name.keys()
     for design in designs:
@@ -45,7 +45,7 @@ def number(value):
 
 
 def test_json_of_parameters(cli):
-    (mont,) = cli("show designs mont --json").json()
+    (mont,) = cli.json("show designs mont")
     params = {param["name"]: param for param in mont["params"]}
     assert params["nstages"]["legal"] == {"least": 1}
     assert params["nstages"]["legal_text"] == "1 or more"
@@ -70,15 +70,15 @@ def test_detail(cli):
 def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli):
     out = cli("show designs mont").out
     assert "paper          ours" in out and "published" not in out
-    assert cli("show designs mont --json").json()[0]["published"] == {}
-    assert cli("show designs mont-001 --json").json()[0]["published"] == {
+    assert cli.json("show designs mont")[0]["published"] == {}
+    assert cli.json("show designs mont-001")[0]["published"] == {
         "encrypt": 162,
         "decrypt": 227,
     }
 
 
 def test_one_as_json(cli):
-    assert [design["name"] for design in cli("show designs mont --json").json()] == ["mont"]
+    assert [design["name"] for design in cli.json("show designs mont")] == ["mont"]
 
 
 def test_unknown(cli):

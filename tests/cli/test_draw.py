@@ -149,7 +149,7 @@ def test_multiples_family(cli):
 
 def test_multiples_json(cli):
     n = (2**128 - 1) // 3
-    report = cli(f"show --multiples {hex(n)} --w 8 --json").json()
+    report = cli.json(f"show --multiples {hex(n)} --w 8")
     assert (value(report["n"]), report["nbits"], report["w"]) == (n, 127, 8)
     shapes = {row["shape"]: row for row in report["shapes"]}
     assert list(shapes) == ["2^t - 1", "2^t + 1", "low end", "high end", "both ends"]
@@ -184,7 +184,7 @@ def test_multiples_key(cli, tmp_path):
     assert "Warning" not in result.out
     assert "does not prove" in result.out
     assert "hopeless" in result.out
-    report = cli(f"show --multiples --key {file} --json").json()
+    report = cli.json(f"show --multiples --key {file}")
     assert value(report["n"]) == key.public_key().public_numbers().n
     assert report["warning"] == ""
 

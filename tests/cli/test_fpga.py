@@ -10,7 +10,7 @@ SMALL = "asic --fpga naive --nbits 8 --device ecp5 --pnr"
 
 
 def test_small_machine_is_routed_and_kept(cli, monkeypatch):
-    report = cli(f"{SMALL} --json").json()
+    report = cli.json(SMALL)
     assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")
     (found,) = report["devices"].values()
     assert found["family"] == "ECP5" and found["fits"]
@@ -40,7 +40,7 @@ def test_small_machine_is_routed_and_kept(cli, monkeypatch):
 def test_verilog_from_elsewhere(cli, tmp_path):
     (tmp_path / "adder.sv").write_text(ADDER)
     files = f"--verilog {tmp_path}/adder.sv --top adder"
-    report = cli(f"asic --fpga {files} --device ecp5 cyclone-v --json").json()
+    report = cli.json(f"asic --fpga {files} --device ecp5 cyclone-v")
     assert list(report["devices"]) == ["ecp5", "cyclone-v"]
     assert report["devices"]["ecp5"]["luts"] == 8 and report["devices"]["cyclone-v"]["alms"] == 4
     assert report["nbits"] is None

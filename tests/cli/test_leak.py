@@ -24,7 +24,7 @@ def test_leak(cli, tmp_path):
     assert any(item["name"] == "dpath.exponent.now" for item in found["registers_alone"])
     picture = (tmp_path / "curve.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
-    again = cli("attack leakage mont --nbits 8 --traces 2000 --json").json()
+    again = cli.json("attack leakage mont --nbits 8 --traces 2000")
     kept = [key for key in found if key not in ("seconds", "traces_per_second", "picture")]
     assert [again[key] for key in kept] == [found[key] for key in kept]
     other = cli(

@@ -75,7 +75,7 @@ def test_list(cli, ledger):
 
 def test_filters(cli):
     def designs(filters):
-        return {(row["subject"], row["metric"]) for row in cli(f"ledger list {filters} --json").json()}
+        return {(row["subject"], row["metric"]) for row in cli.json(f"ledger list {filters}")}
 
     both = {("naive", "area_um2"), ("naive", "energy_nj")}
     assert designs("--design naive") == designs("--stage flow") == both
@@ -86,14 +86,14 @@ def test_filters(cli):
 
 
 def test_history(cli, ledger, measured):
-    before = cli("ledger --json").json()
+    before = cli.json("ledger")
     ledger.record(SMALL, measured)
-    after, whole = cli("ledger --json").json(), cli("ledger --history --json").json()
+    after, whole = cli.json("ledger"), cli.json("ledger --history")
     assert len(after) == len(before) < len(whole) == len(before) + len(measured.figures)
 
 
 def test_json_says_all(cli, ledger, measured):
-    row = cli("ledger --design mont --metric cycles --json").json()[0]
+    row = cli.json("ledger --design mont --metric cycles")[0]
     assert shlex.split(row["command"]) == SMALL.command
     assert (
         row["stale"] is False and row["key"] == SMALL.version and row["verilog_hash"] == measured.verilog_hash
@@ -104,7 +104,7 @@ def test_json_says_all(cli, ledger, measured):
 
 def test_stale_rows_say_so(cli, monkeypatch):
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    assert all(row["stale"] for row in cli("ledger --json").json())
+    assert all(row["stale"] for row in cli.json("ledger"))
     (line,) = (line for line in cli("ledger").out.splitlines() if " area_um2 " in line)
     assert line.endswith("  stale, marked")
 
@@ -112,7 +112,7 @@ def test_stale_rows_say_so(cli, monkeypatch):
 def test_failures(cli):
     out = cli("ledger list --failures").out
     assert "--nbits 16" in out and "  the machine is on fire (after 3.2 s)" in out
-    (failure,) = cli("ledger --failures --json").json()
+    (failure,) = cli.json("ledger --failures")
     assert failure["message"] == "the machine is on fire"
     assert failure["command"] == shlex.join(SMALL.at(nbits=16).command)
 
@@ -121,7 +121,7 @@ def test_failures_of_some_points(cli, ledger):
     ledger.fail(FLOW, "no clock", 1.0)
 
     def messages(filters):
-        return [item["message"] for item in cli(f"ledger --failures {filters} --json").json()]
+        return [item["message"] for item in cli.json(f"ledger --failures {filters}")]
 
     assert messages("") == ["the machine is on fire", "no clock"]
     assert messages("--design mont") == messages("--nbits 16") == ["the machine is on fire"]
@@ -131,7 +131,7 @@ def test_failures_of_some_points(cli, ledger):
 
 def test_names_of_yesterday_can_be_asked_for(cli, ledger, monkeypatch):
     monkeypatch.setattr("modexlab.eval.cli.commands.ledger.designs", list)
-    assert {row["subject"] for row in cli("ledger --design naive --json").json()} == {"naive"}
+    assert {row["subject"] for row in cli.json("ledger --design naive")} == {"naive"}
     assert "unknown design or system 'ssmm'" in cli.fails("ledger --design ssmm")
 
 
@@ -151,7 +151,7 @@ def test_show(cli, ledger):
         "pictures      amoeba.png",
     ):
         assert text in out, text
-    shown = cli(f"ledger show {area} --json").json()
+    shown = cli.json(f"ledger show {area}")
     assert shown["details"] == MADE_UP.details and shown["artifacts"] == {"amoeba.png": 4}
     assert [figure["metric"] for figure in shown["figures"]] == ["area_um2", "energy_nj"]
 
@@ -162,9 +162,9 @@ def test_nothing_yet(cli, tmp_path, monkeypatch):
     out = cli("ledger").out
     assert out == f"nothing has been measured yet ({path}); `modexlab sweep course` measures a first space\n"
     assert cli("ledger --failures").out == "no point has failed\n"
-    assert cli("ledger --json").json() == [] and not path.exists()
+    assert cli.json("ledger") == [] and not path.exists()
     assert cli("ledger path").out == f"{path}\n"
-    assert cli("ledger path --json").json() == {"path": str(path)} and not path.exists()
+    assert cli.json("ledger path") == {"path": str(path)} and not path.exists()
 
 
 # ---- files
@@ -190,7 +190,7 @@ def test_reproduce_prints_the_command(cli, ledger):
     result = cli(f"ledger reproduce {number}")
     assert (result.code, result.err) == (0, "")
     assert shlex.split(result.out) == SMALL.command
-    assert cli(f"ledger reproduce {number} --json").json() == {
+    assert cli.json(f"ledger reproduce {number}") == {
         "row": number,
         "command": shlex.join(SMALL.command),
         "stale": False,
@@ -256,7 +256,7 @@ def test_reproduce_finds_a_difference(cli, ledger, measured):
     assert line.endswith(f"differs by -{true} (-50.00%)")
     assert "only then" in result.out
     assert f"The Verilog is not that of row {number}: the hardware has changed since." in result.out
-    report = cli(f"ledger reproduce {number} --run --json").json()
+    report = cli.json(f"ledger reproduce {number} --run")
     assert (report["equal"], report["same_hardware"]) == (False, False)
     assert {
         "metric": "dsp",

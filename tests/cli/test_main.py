@@ -125,7 +125,7 @@ def test_form_is_an_operand_behind_two_hyphens(cli):
 
 def test_show(cli):
     """Designs, papers and spaces, or one design."""
-    shown, names = cli("show").out, cli("show --json").json()
+    shown, names = cli("show").out, cli.json("show")
     assert names.keys() == {"designs", "papers", "spaces"}
     for listed in names.values():
         assert all(f"\n{name}  " in shown or f"  {name}  " in shown for name in listed)
@@ -137,8 +137,8 @@ def test_show(cli):
 def test_env(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     (tmp_path / "entry").write_bytes(bytes(5))
-    assert cli("env cache --json").json() == {"cache": [{"cache": str(tmp_path), "files": 1, "bytes": 5}]}
-    found = cli("env --json").json()
+    assert cli.json("env cache") == {"cache": [{"cache": str(tmp_path), "files": 1, "bytes": 5}]}
+    found = cli.json("env")
     assert [row["kit"] for row in found["kits"]] == [*kit.NAMES]
     monkeypatch.setenv("CXX", "no-such-compiler")
     tools = cli("env tools").out

@@ -45,12 +45,12 @@ def test_errata(cli):
     assert all(erratum.reason in out for erratum in errata())
     of_one = cli("show papers 004 --errata").out
     assert all(erratum.reason in of_one for erratum in errata("004")) and "paper 000" not in of_one
-    assert len(cli("show papers --errata --json").json()) == len(errata())
+    assert len(cli.json("show papers --errata")) == len(errata())
 
 
 def test_json(cli):
-    assert len(cli("show papers --json").json()) == sum(1 for _ in figures())
-    rows = cli("show papers 003 --table 17.4 --json").json()
+    assert len(cli.json("show papers")) == sum(1 for _ in figures())
+    rows = cli.json("show papers 003 --table 17.4")
     (row,) = [row for row in rows if (row["row"], row["column"]) == ("64", "N_CK")]
     assert (row["printed"], row["value"], row["corrected"], row["amount"]) == (
         "176016",

@@ -57,7 +57,7 @@ def assembly(directory, body):
 
 def test_levels_and_stages_agree(cli):
     """The same program: equal instructions everywhere, equal cycles wherever there is a clock."""
-    reports = [cli(f"proc {GCD} {how} --json").json() for how in (FL, "", "--stage verilog", RTL)]
+    reports = [cli.json(f"proc {GCD} {how}") for how in (FL, "", "--stage verilog", RTL)]
     fl, native, verilog, python = reports
     for report in reports:
         assert (report["exit_code"], report["reason"], report["output"]) == (0, "exit", [21])
@@ -70,7 +70,7 @@ def test_levels_and_stages_agree(cli):
 
 
 def test_json_of_cycles(cli):
-    report = cli(f"proc {GCD} {RTL} --json").json()
+    report = cli.json(f"proc {GCD} {RTL}")
     assert report["cpi"] == round(report["cycles"] / report["instructions"], 4)
     for counted in (report, report["window"]):
         assert tuple(counted["where"]) == CAUSES_OF_CYCLES
@@ -80,7 +80,7 @@ def test_json_of_cycles(cli):
 
 
 def test_text(cli):
-    report = cli(f"proc {GCD} --json").json()
+    report = cli.json(f"proc {GCD}")
     lines = cli(f"proc {GCD}").out.splitlines()
     assert lines[0] == "gcd.c (rtl, native; accelerator: null)"
     assert "exit code       0" in lines
@@ -98,7 +98,7 @@ def test_text(cli):
 
 def test_stats(cli):
     """The window beside the whole run."""
-    report = cli(f"proc {GCD} {RTL} --json").json()
+    report = cli.json(f"proc {GCD} {RTL}")
     lines = cli(f"proc {GCD} {RTL} --stats").out.splitlines()
     (cycles,) = (line.split()[1:] for line in lines if line.startswith("cycles"))
     assert cycles == [str(report["cycles"]), str(report["window"]["cycles"])]
@@ -117,7 +117,7 @@ def test_text_without_a_clock_and_without_a_window(cli, tmp_path):
 def test_many_words_of_output_are_cut_in_text_only(cli, tmp_path):
     body = "li a0, 0\n" + "csrw 0x7C0, a0\naddi a0, a0, 1\n" * 20 + "li a0, 0\nret"
     path = assembly(tmp_path, body)
-    assert cli(f"proc {path} --level fl --json").json()["output"] == list(range(20))
+    assert cli.json(f"proc {path} --level fl")["output"] == list(range(20))
     assert " 14 15 and 4 more (all with --json)\n" in cli(f"proc {path} --level fl").out
 
 
@@ -125,14 +125,14 @@ def test_an_elf_file(cli, tmp_path):
     """As another toolchain would leave it."""
     path = tmp_path / "gcd.elf"
     path.write_bytes(compile_program([GCD]).read_bytes())
-    report = cli(f"proc {path} --level fl --json").json()
+    report = cli.json(f"proc {path} --level fl")
     assert (report["program"], report["exit_code"], report["output"]) == ("gcd.elf", 0, [21])
 
 
 def test_optimization(cli):
-    plain, best = (cli(f"proc {GCD} -O{opt} --level fl --json").json() for opt in "02")
+    plain, best = (cli.json(f"proc {GCD} -O{opt} --level fl") for opt in "02")
     assert plain["instructions"] > best["instructions"]
-    assert best == cli(f"proc {GCD} --level fl --json").json()
+    assert best == cli.json(f"proc {GCD} --level fl")
 
 
 # ---- exit codes
@@ -226,24 +226,24 @@ def test_there_is_a_limit_without_being_asked(cli, tmp_path, monkeypatch):
 @LEVELS
 def test_words_of_the_manager(cli, tmp_path, level):
     path = assembly(tmp_path, TAKES_TWO)
-    report = cli(f"proc {path} {level} --input 5,0x10 --json").json()
+    report = cli.json(f"proc {path} {level} --input 5,0x10")
     assert report["output"] == [21]
     assert "word 2" in cli.fails(f"proc {path} {level} --input 5 --max-cycles 1500 --json")
 
 
 def test_memory_and_units_cost_cycles(cli):
-    ideal = cli(f"proc {GCD} {RTL} --json").json()
-    slow = cli(f"proc {GCD} {RTL} --latency 4 --extra 2 --stall 0.3 --seed 9 --json").json()
+    ideal = cli.json(f"proc {GCD} {RTL}")
+    slow = cli.json(f"proc {GCD} {RTL} --latency 4 --extra 2 --stall 0.3 --seed 9")
     assert slow["instructions"] == ideal["instructions"]
     assert slow["where"]["fetch"] > 0 == ideal["where"]["fetch"]
-    fast = cli(f"proc {GCD} {RTL} --div-bits 8 --json").json()
+    fast = cli.json(f"proc {GCD} {RTL} --div-bits 8")
     assert fast["where"]["divider"] < ideal["where"]["divider"]
     assert fast["output"] == ideal["output"] == slow["output"]
 
 
 @LEVELS
 def test_an_accelerator(cli, level):
-    report = cli(f"proc {POWER} --xcel mont --set nstages=2 {level} --json").json()
+    report = cli.json(f"proc {POWER} --xcel mont --set nstages=2 {level}")
     assert (report["exit_code"], report["output"]) == (0, [POWER_RESULT])
     assert (report["xcel"], report["nbits"], report["params"]["nstages"]) == ("mont", 32, 2)
     if level is RTL:
@@ -259,7 +259,7 @@ def test_the_null_accelerator_computes_nothing(cli):
 
 
 def test_trace(cli):
-    report = cli(f"proc {GCD} {RTL} --json").json()
+    report = cli.json(f"proc {GCD} {RTL}")
     out = cli(f"proc {GCD} --trace").out
     head, *lines = out.splitlines()
     assert head.split() == ["cycle", "F", "D", "X", "M", "W"]
@@ -281,7 +281,7 @@ def test_commits(cli, tmp_path):
     texts = []
     for name, level in (("fl", FL), ("rtl", RTL)):
         log = tmp_path / f"{name}.log"
-        report = cli(f"proc {assembly(tmp_path, body)} {level} --commits {log} --json").json()
+        report = cli.json(f"proc {assembly(tmp_path, body)} {level} --commits {log}")
         texts.append(log.read_text())
         assert len(texts[-1].splitlines()) == report["instructions"]
     assert texts[0] == texts[1]
@@ -380,7 +380,7 @@ def test_an_exit_code_below_0(cli, tmp_path):
     """As the machine has it, and as the program meant it."""
     path = assembly(tmp_path, "li a0, -1\nret")
     assert "exit code       4294967295 (-1)\n" in cli(f"proc {path} --level fl").out
-    assert cli(f"proc {path} --level fl --json").json()["exit_code"] == 2**32 - 1
+    assert cli.json(f"proc {path} --level fl")["exit_code"] == 2**32 - 1
     assert "exit code       7\n" in cli(f"proc {assembly(tmp_path, RETURN.format(7))} --level fl").out
 
 

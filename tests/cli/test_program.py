@@ -25,7 +25,7 @@ def test_text(cli):
 
 
 def test_json(cli):
-    report = cli("show --program mont --nbits 64 --crt --blind --json").json()
+    report = cli.json("show --program mont --nbits 64 --crt --blind")
     assert (report["design"], report["nbits"], report["constant_time"]) == ("mont", 64, True)
     assert len(report["program"]) == report["words"] and report["registers"] == ["r", "b", "s"]
     fields = {field["name"]: field["nbits"] for field in report["fields"]}
@@ -39,7 +39,7 @@ def test_json(cli):
 @pytest.mark.parametrize("how", ["--crt", "--blind", "--verify", "--crt --blind"])
 @pytest.mark.parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct", "heap"])
 def test_formula_and_words_agree(cli, design, how):
-    report = cli(f"show --program {design} --nbits 128 {how} --json").json()
+    report = cli.json(f"show --program {design} --nbits 128 {how}")
     assert report["cycles"] == report["formula"]
 
 
@@ -48,14 +48,14 @@ def test_a_digit_a_clock_at_rsa_widths(cli):
     most = {(1024, False): 24_000, (2048, False): 87_200, (2048, True): 47_700, (4096, True): 171_600}
     for (nbits, crt), cycles in most.items():
         how = f"--set crt={str(crt).lower()} --set digit_nbits=70"
-        report = cli(f"show --program heap --nbits {nbits} {how} --json").json()
+        report = cli.json(f"show --program heap --nbits {nbits} {how}")
         assert report["cycles"] == report["formula"] <= cycles
         assert report["word_nbits"] == (nbits // 2 if crt else nbits) + 71
 
 
 def test_it_is_what_a_run_executes(cli):
-    run = cli(f"run mont {ENCRYPT} --level fl --json").json()
-    assert run["program"] == cli("show --program mont --json").json()["program"]
+    run = cli.json(f"run mont {ENCRYPT} --level fl")
+    assert run["program"] == cli.json("show --program mont")["program"]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_refusals(cli, argv, message):
 
 
 def test_table_as_json(cli):
-    rows = cli("show --costs --nbits 64 128 --json").json()
-    assert cli("show --costs --nbits 64 --nbits 128 --json").json() == rows
+    rows = cli.json("show --costs --nbits 64 128")
+    assert cli.json("show --costs --nbits 64 --nbits 128") == rows
     assert {row["nbits"] for row in rows} == {64, 128}
     by_name = {row["program"]: row for row in rows if row["nbits"] == 128}
     assert {"ladder", "always", "fixed-window", "crt, check, blinded"} <= by_name.keys()

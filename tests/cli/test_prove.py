@@ -44,10 +44,10 @@ def test_refuted(cli):
 
 def test_all_go_to_the_ledger_once(cli, three, monkeypatch):
     """And to the report's table."""
-    told = cli("prove all --check AddRedKoc Halve --json").json()
+    told = cli.json("prove all --check AddRedKoc Halve")
     assert told and all(item["verdict"] == "proved" for item in told)
     monkeypatch.setattr("modexlab.eval.assurance.proof.registry.prove", lambda found, *_: iter(found))
-    assert cli("prove all --check AddRedKoc Halve --json").json() == told
+    assert cli.json("prove all --check AddRedKoc Halve") == told
     with Ledger() as ledger:
         table = proofs.table(proofs.measured(ledger))
     assert [line.cells[0].text for line in table.lines] == sorted({item["design"] for item in told})
@@ -135,7 +135,7 @@ def test_ctrl_c_keeps_what_is_proved(cli, three, monkeypatch):
         "modexlab.eval.assurance.proof.registry.prove",
         lambda found, *more: own(asked.extend(found) or found, *more),
     )
-    total = len(cli(f"{command} --json").json())
+    total = len(cli.json(command))
     assert len(asked) == total - 1 > 1
 
 

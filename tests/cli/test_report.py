@@ -61,10 +61,10 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli, tmp_path):
 
 @pytest.mark.usefixtures("quick")
 def test_json(cli):
-    report = cli("report mont --json").json()
+    report = cli.json("report mont")
     assert report["points"] == {"measured": 1, "reused": 0, "failed": 0}
     assert report["written"] == {}
-    assert cli("report mont --json").json()["points"] == {"measured": 0, "reused": 1, "failed": 0}
+    assert cli.json("report mont")["points"] == {"measured": 0, "reused": 1, "failed": 0}
 
 
 @pytest.mark.usefixtures("quick")
@@ -120,7 +120,7 @@ def test_outputs(cli, tmp_path):
     ]
     for item in drawn:
         assert ElementTree.parse(item).getroot().tag.endswith("svg")
-    tables = {table["name"]: table for table in cli(f"{report} --json").json()["tables"]}
+    tables = {table["name"]: table for table in cli.json(report)["tables"]}
     (cell,) = [
         line["cells"][3] for line in tables["designs"]["lines"] if line["cells"][0]["text"] == "naive-001"
     ]

@@ -40,9 +40,9 @@ KEY, PUBLIC, VECTORS = (DATA / name for name in ("rsa512.pem", "rsa512_public.pe
 def test_levels_agree(cli, design, workload):
     base, exp, mod = workload.on(catalogue.find(design).at(32).modulus).operands
     operands = f"--base {base} --exp {exp} --mod {mod}"
-    fl = cli(f"run {design} {operands} --level fl --json").json()
-    cl = cli(f"run {design} {operands} --level cl --json").json()
-    rtl = cli(f"run {design} {operands} --json").json()
+    fl = cli.json(f"run {design} {operands} --level fl")
+    cl = cli.json(f"run {design} {operands} --level cl")
+    rtl = cli.json(f"run {design} {operands}")
     golden = pow(base, exp, mod)
     for report in (fl, cl, rtl):
         assert report["design"] == design
@@ -52,14 +52,14 @@ def test_levels_agree(cli, design, workload):
     assert (fl["level"], fl["stage"], fl["cycles"]) == ("fl", None, None)
     assert (cl["level"], cl["stage"]) == ("cl", "python")
     assert (rtl["level"], rtl["stage"]) == ("rtl", "native")
-    formula = cli(f"run --level formula {design} {operands} --json").json()["cycles"]
+    formula = cli.json(f"run --level formula {design} {operands}")["cycles"]
     assert cl["cycles"] == rtl["cycles"] == formula
 
 
 @pytest.mark.parametrize("stage", ["python", "verilog", "native"])
 def test_stages_agree(cli, stage):
-    report = cli(f"run mont --base 3 --exp 5 --mod 7 --stage {stage} --json").json()
-    formula = cli("run --level formula mont --base 3 --exp 5 --mod 7 --json").json()
+    report = cli.json(f"run mont --base 3 --exp 5 --mod 7 --stage {stage}")
+    formula = cli.json("run --level formula mont --base 3 --exp 5 --mod 7")
     assert (report["stage"], report["result"]) == (stage, 5)
     assert report["cycles"] == formula["cycles"]
 
@@ -76,30 +76,30 @@ def test_text(cli):
 @pytest.mark.parametrize(("mod", "nbits"), [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
 def test_default_width(cli, mod, nbits):
     assert width_for(mod) == nbits
-    report = cli(f"run mont --base 2 --exp 3 --mod {mod} --level fl --json").json()
+    report = cli.json(f"run mont --base 2 --exp 3 --mod {mod} --level fl")
     assert report["nbits"] == nbits
 
 
 def test_large_numbers_are_hexadecimal_text(cli):
     """Readers that hold numbers as doubles are exact up to 2^53 - 1."""
     below, above = 2**53 - 1, 2**53
-    report = cli(f"run naive --base {below} --exp 1 --mod {2**54} --level fl --json").json()
+    report = cli.json(f"run naive --base {below} --exp 1 --mod {2**54} --level fl")
     assert report["result"] == report["golden"] == below
-    report = cli(f"run naive --base {above} --exp 1 --mod {2**54} --level fl --json").json()
+    report = cli.json(f"run naive --base {above} --exp 1 --mod {2**54} --level fl")
     assert report["result"] == report["golden"] == hex(above)
 
 
 def test_settings(cli):
-    report = cli(f"run mont-001 {ENCRYPT} --set nstages=2 --set steps_per_stage=16 --json").json()
+    report = cli.json(f"run mont-001 {ENCRYPT} --set nstages=2 --set steps_per_stage=16")
     assert report["ok"]
     assert report["params"]["nstages"] == 2
     assert report["cycles"] < 162
 
 
 def test_exponent_0_and_modulus_1(cli):
-    assert cli("run mont --base 5 --exp 0 --mod 7 --json").json()["result"] == 1
-    assert cli("run mont --base 0 --exp 3 --mod 1 --json").json()["result"] == 0
-    assert cli("run mont --base 0 --exp 0 --mod 1 --json").json()["result"] == 0
+    assert cli.json("run mont --base 5 --exp 0 --mod 7")["result"] == 1
+    assert cli.json("run mont --base 0 --exp 3 --mod 1")["result"] == 0
+    assert cli.json("run mont --base 0 --exp 0 --mod 1")["result"] == 0
 
 
 def test_a_wrong_result_is_exit_1(cli, monkeypatch):
@@ -168,13 +168,13 @@ def test_the_sequence_of_accesses():
 
 def test_encrypt_and_decrypt_with_a_key(cli):
     key = RSAKey.load(KEY)
-    report = cli(f"run mont --key {KEY} --encrypt 42 --level fl --json").json()
+    report = cli.json(f"run mont --key {KEY} --encrypt 42 --level fl")
     cipher = report["result"]
     assert report["ok"]
     assert report["nbits"] == 512
     assert int(cipher, 16) == pow(42, key.e, key.n)
     for how in ("", "--crt"):
-        report = cli(f"run mont --key {KEY} --decrypt {cipher} {how} --level fl --json").json()
+        report = cli.json(f"run mont --key {KEY} --decrypt {cipher} {how} --level fl")
         assert report["result"] == 42
 
 
@@ -185,7 +185,7 @@ def test_key_on_native_rtl(cli):
     """
     key = RSAKey.load(KEY)
     cipher = pow(123456789, key.e, key.n)
-    report = cli(f"run mont-001 --key {KEY} --decrypt {cipher} --crt --json").json()
+    report = cli.json(f"run mont-001 --key {KEY} --decrypt {cipher} --crt")
     assert report["result"] == 123456789
     assert report["nbits"] == width_for(max(key.p, key.q)) < 512
     assert len(report["cycles_of_parts"]) == 2

@@ -40,7 +40,7 @@ def written(folder, **changed):
 def test_a_key_of_openssl_natively(cli):
     """512 bits, whose longer prime wants a machine of 544."""
     key = RSAKey.load(PEM)
-    report = cli(f"run mont --key {PEM} --decrypt {CIPHER} --crt --blind --json").json()
+    report = cli.json(f"run mont --key {PEM} --decrypt {CIPHER} --crt --blind")
     assert report["ok"] is True and int(report["result"], 16) == pow(CIPHER, key.d, key.n)
     assert report["nbits"] == 544
     assert (report["stage"], report["status"], report["status_name"]) == ("native", 0, "OK")
@@ -155,7 +155,7 @@ def test_a_wrong_private_exponent_is_found_without_crt(cli, tmp_path):
 
 def test_twins_make_two_runs_of_half_the_width(cli):
     key = RSAKey.load(PEM)
-    report = cli(f"run mont-001 --key {PEM} --decrypt {CIPHER} --crt --level cl --json").json()
+    report = cli.json(f"run mont-001 --key {PEM} --decrypt {CIPHER} --crt --level cl")
     assert (report["operation"], report["nbits"]) == ("decrypt by CRT", 288)
     assert len(report["cycles_of_parts"]) == 2 and report["cycles"] == sum(report["cycles_of_parts"])
     assert int(report["result"], 16) == pow(CIPHER, key.d, key.n)

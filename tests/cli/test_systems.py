@@ -131,7 +131,7 @@ def test_wider_operands(cli):
 def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
     """Encryption is not run, and the table says why."""
     argv = "proc systems --nbits 16 --system procxcel-mont --set verify=true --set schedule=fixed-window"
-    encrypt, decrypt = cli(f"{argv} --json").json()
+    encrypt, decrypt = cli.json(argv)
     assert encrypt["cycles"] is None and "decrypts with it and does nothing else" in encrypt["note"]
     assert decrypt["ok"] and decrypt["cycles"] > 0
     said = " ".join(cli(argv).out.split())
@@ -149,7 +149,7 @@ def test_constant_time_hides_the_private_exponent(cli, monkeypatch):
     for exp in (3, decrypt.exp):
         works = encrypt, replace(decrypt, exp=exp)
         monkeypatch.setattr(system_catalogue, "workloads", lambda _, works=works: works)
-        (row,) = cli(f"{argv} decrypt --json").json()
+        (row,) = cli.json(f"{argv} decrypt")
         cycles.append(row["normalised"])
     assert cycles[0] == cycles[1]
 
@@ -175,7 +175,7 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
 
 @pytest.mark.regress
 def test_accelerators_of_other_widths(cli):
-    rows = cli("proc systems --nbits 64 --system procxcel-mont --operation enc --json").json()
+    rows = cli.json("proc systems --nbits 64 --system procxcel-mont --operation enc")
     check(rows)
     assert [(row["system"], row["operation"], row["nbits"]) for row in rows] == [
         ("procxcel-mont", "encrypt", 64)
@@ -184,7 +184,7 @@ def test_accelerators_of_other_widths(cli):
 
 def test_stages_agree(cli):
     native, python = (
-        cli(f"proc systems --system proc-montgomery --operation enc {stage} --json").json()
+        cli.json(f"proc systems --system proc-montgomery --operation enc {stage}")
         for stage in ("", "--stage python")
     )
     assert [row | {"stage": "native"} for row in python] == native
@@ -195,18 +195,18 @@ def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
     assert system_catalogue.MOST_SOFTWARE_NBITS == 1024
     monkeypatch.setattr(system_catalogue, "MOST_SOFTWARE_NBITS", 48)
     argv = "proc systems --nbits 64 --system proc-montgomery --operation encryption"
-    (row,) = cli(f"{argv} --json").json()
+    (row,) = cli.json(argv)
     assert row["cycles"] is row["normalised"] is row["stage"] is row["ok"] is None
     assert row["note"] == "not run; --full runs it"
     out = cli(f"{argv}").out
     assert out.splitlines()[2].split() == ["proc-montgomery", "encrypt", "64", *["-"] * 8]
     assert "Not run (-): software at 64 bits; --full runs it." in out
-    check(cli(f"{argv} --full --json").json())
+    check(cli.json(f"{argv} --full"))
 
 
 def test_a_machine_for_one_modulus_is_made_for_it(cli):
     argv = "proc systems --system procxcel-dm-m-000 --operation enc --stage python"
-    rows = cli(f"{argv} --json").json()
+    rows = cli.json(argv)
     check(rows)
     assert "modulus 2603398711 does not divide 2^32 - 1" in cli.fails(
         "proc systems --system procxcel-dm-pm-000 --operation enc --stage python --json",
@@ -217,7 +217,7 @@ def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
     """The output says that this is no RSA."""
     system = "--system procxcel-dm-pm-000 --set modulus=0x55555555"
     argv = f"proc systems {system} --operation enc --stage python"
-    (row,) = cli(f"{argv} --json").json()
+    (row,) = cli.json(argv)
     caveat = "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
     assert row["ok"] and row["normalised"] > 17 and row["note"] == caveat
     assert f"procxcel-dm-pm-000: {caveat}." in " ".join(cli(argv).out.split())
@@ -282,7 +282,7 @@ def test_refusals(cli, argv, message):
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [32, 64, 128, 256])
 def test_all_default_systems(cli, nbits):
-    rows = cli(f"proc systems --nbits {nbits} --json").json()
+    rows = cli.json(f"proc systems --nbits {nbits}")
     assert len(rows) == 2 * len(DEFAULT_SYSTEMS)
     check(rows)
 

@@ -6,8 +6,7 @@ import shutil
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,8 @@ from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
-from ..arguments import flow_of, flow_point, given, ledger_of, refuse, sigterm_as_ctrl_c
+from ..arguments import given, refuse
+from ..laboratory import flow_of, flow_point, ledger_of, sigterm_as_ctrl_c
 from ..options import HARDWARE, VERILOG, Group, flag, option, real, repeated, shared
 from ..render import answer, warn
 
@@ -146,8 +146,12 @@ def execute(args: Namespace) -> int:
     point = None if library else _recorded(args, point, wanted, parameters)
     ledger = _ledger(args, point)
     start = time.monotonic()
-    with _resumable(), sigterm_as_ctrl_c():
-        outcome, report = _run(wanted, source, parameters, library, args.json)
+    try:
+        with sigterm_as_ctrl_c():
+            outcome, report = _run(wanted, source, parameters, library, args.json)
+    except KeyboardInterrupt:
+        print(f"Interrupted: {RESUME}", file=sys.stderr, flush=True)
+        raise
     seconds = time.monotonic() - start
     report.products = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
@@ -187,15 +191,6 @@ def external(args: Namespace) -> Source:
     return verilog_files(
         args.verilog, args.top, clock_port or "clk", vectors, args.include or (), args.define or ()
     )
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(f"Interrupted: {RESUME}", file=sys.stderr, flush=True)
-        raise
 
 
 def _run(

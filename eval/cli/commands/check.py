@@ -15,7 +15,8 @@ from ...exchange.vectors.private import Protection
 from ...json_values import attributes, json_number
 from ...progress import Progress
 from .. import own
-from ..arguments import Settings, jobs_of, ledger_of, one_entry, settings_of, sigterm_as_ctrl_c
+from ..arguments import Settings, one_entry, settings_of
+from ..laboratory import jobs_of, ledger_of, sigterm_as_ctrl_c
 from ..options import PRIVATE, Option, flag, option, positive, shared
 from ..render import Json, interrupted, print_json, warn
 

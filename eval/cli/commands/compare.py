@@ -16,7 +16,8 @@ from ...lab.space import Space
 from ...papers.published import NUMBERS, Published, paper
 from ...papers.published import Table as PaperTable
 from ...table import cell, markdown_table, table
-from ..arguments import ledger_of, refuse, swept
+from ..arguments import refuse
+from ..laboratory import ledger_of, swept
 from ..options import Option, flag, shared
 from ..render import Block, Json, interrupted, print_json, rendered, warn
 from . import compare_cores

@@ -21,8 +21,9 @@ from ...lab.schedulers import scheduler_for
 from ...lab.search import METHODS, Search, make_search
 from ...lab.space import Space
 from ...progress import duration
-from ..arguments import jobs_of, ledger_of, refuse
+from ..arguments import refuse
 from ..exit_codes import INTERRUPTED
+from ..laboratory import jobs_of, ledger_of
 from ..options import Group, Option, choice, flag, option, positive, repeated, shared
 from ..render import Block, Json, Table, answer
 from .show import spaces

@@ -9,7 +9,8 @@ from ...assurance.attacks.fault_campaign import FaultCampaign
 from ...designs.machine import Machine
 from ...json_values import json_number
 from ...progress import Progress
-from ..arguments import described, ledger_of
+from ..arguments import described
+from ..laboratory import ledger_of
 from ..options import OneOf, flag, option, positive, shared
 from ..render import Block, Json, Table, answer, interrupted, labelled
 from .leak import MACHINE, machine_of

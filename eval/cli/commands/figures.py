@@ -14,7 +14,7 @@ from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
-from ..arguments import flow_of, flow_point
+from ..laboratory import flow_of, flow_point
 from ..options import HARDWARE, option, shared
 from ..render import Block, Json, Table, answer
 

@@ -9,7 +9,8 @@ from ....flow.progress import Running
 from ....flow.source import Source
 from ...lab.stages import FPGA
 from ...progress import Progress
-from ..arguments import flow_point, given, refuse
+from ..arguments import given, refuse
+from ..laboratory import flow_point
 from ..options import HARDWARE, VERILOG, Group, Option, flag
 from ..render import Table, answer
 from .asic import external

@@ -27,7 +27,8 @@ from ...lab.metrics import METRICS, Measurement
 from ...lab.stages import STAGES
 from ...progress import Progress
 from ...table import cell
-from ..arguments import ledger_of, refuse
+from ..arguments import refuse
+from ..laboratory import ledger_of
 from ..options import Group, Option, flag, number, option, real, repeated, shared, short
 from ..render import Json, Table, answer, capped, labelled
 

@@ -6,7 +6,8 @@ from ...designs.interfaces import AXI4LITE, INTERFACES
 from ...exchange.package.package import Package
 from ...folders import new_directory, write_folder
 from ...progress import Progress
-from ..arguments import accelerator_of, ledger_of
+from ..arguments import accelerator_of
+from ..laboratory import ledger_of
 from ..options import interfaces, shared
 from ..render import answer, labelled
 

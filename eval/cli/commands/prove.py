@@ -20,7 +20,8 @@ from ...lab.ledger.ledger import Ledger
 from ...lab.schedulers import Here, Outcome
 from ...lab.verdicts import PROC, Subject, Verdict
 from ...progress import Progress
-from ..arguments import given, ledger_of, private
+from ..arguments import given, private
+from ..laboratory import ledger_of
 from ..options import PRIVATE, flag, option, positive, repeated, shared
 from ..render import Table, answer, interrupted, warn
 from .leak import machine_of

@@ -22,7 +22,8 @@ from ...report.sections import Content, gather
 from ...report.tables import Cell
 from ...report.tables import Table as ReportTable
 from ...report.text import text
-from ..arguments import ledger_of, refuse, swept
+from ..arguments import refuse
+from ..laboratory import ledger_of, swept
 from ..options import Group, Option, flag, option, shared
 from ..render import Json, answer, interrupted
 

@@ -16,7 +16,7 @@ from ...lab.measure import measure
 from ...lab.metrics import Measurement
 from ...lab.point import Point
 from ...progress import Progress
-from ..arguments import ledger_of
+from ..laboratory import ledger_of
 from ..options import flag, option
 from ..render import Table, answer, warn
 from .ledger import row_number
