@@ -15,7 +15,7 @@ from ..options import HARDWARE, VERILOG, Group, Option, flag
 from ..render import Table, answer
 from .asic import external
 
-SUMMARY = "count what a design takes of an FPGA"
+SUMMARY = "count the FPGA resources of a design"
 TEXT = """\
 Counts come from the yosys synthesis for each family,
 flattened and before packing. Artix-7 compares with paper 002, Cyclone V (whose ALMs are an estimate) with

@@ -77,7 +77,7 @@ EXAMPLES = """\
 
 
 OPTIONS = (
-    shared("design", f"or {ALL} of them, or {PROC}, the processor"),
+    shared("design", f"or `{ALL}` for all of them, or `{PROC}` for the processor"),
     "--accelerator",
     shared("--nbits", f"default: {NBITS}; steps without registers are proved at 64 as well"),
     *("--set", *PRIVATE),
