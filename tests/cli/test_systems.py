@@ -167,7 +167,7 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
         return of_words(words) if kernel == "dummy" else whole(kernel, *operands, **options)
 
     whole = kernels.kernel_program
-    monkeypatch.setattr(system_catalogue, "kernel_program", program)
+    monkeypatch.setattr(kernels, "kernel_program", program)
     result = cli("proc systems --system proc-naive --operation enc")
     assert (result.code, result.out) == (1, "")
     assert f"error: the dummy of 32 bits, encrypt, by which all is normalised: {why}" in result.err
@@ -224,7 +224,7 @@ def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
 
 
 def test_a_wrong_result_is_exit_1(cli, monkeypatch):
-    monkeypatch.setattr(system_catalogue, "kernel_program", partial(kernels.kernel_program, expected=1))
+    monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
     argv = "proc systems --system proc-naive --operation enc"
     result = cli(f"{argv} --json")
     assert result.code == 1
