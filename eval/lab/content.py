@@ -8,13 +8,11 @@
 With `Point.key` it decides whether a figure is stale. Only points with figures in the ledger need it.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...rtl.sim.translation.component_digest import Recipe, recipe, recipe_of
 from ...rtl.sim.translation.translated import Digests
@@ -23,9 +21,7 @@ from ..designs.workload_names import cycles_of
 from . import keys
 from .stages import CL, FORMULA
 
-if TYPE_CHECKING:
-    from .point import Point
-
+Point = Any  # of point.py, which imports this module
 MOST_REMEMBERED = 1024  # digests that a process keeps
 _KNOWN: dict[Any, Any] = {}
 _FORMULAS: dict[tuple[Any, ...], Recipe] = {}  # the code of formulas, which many machines share

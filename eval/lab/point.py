@@ -44,7 +44,7 @@ from ..designs.workload_names import (
     own_part,
     parts_of,
 )
-from . import keys
+from . import content, keys
 from .flow_settings import FLOW_DEFAULTS, SHOWN, check_point_flow, optional_flow
 from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, STAGES
 
@@ -338,9 +338,7 @@ class Point:
     @functools.cached_property
     def content(self) -> str:
         """Digest of the hardware or the model that it measures."""
-        from .content import content_of  # not at the top: it imports this module
-
-        return content_of(self)
+        return content.content_of(self)
 
     @property
     def version(self) -> str:

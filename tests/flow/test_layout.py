@@ -264,13 +264,17 @@ class TestPlace:
             (put_on_another, "overlap"),
             (lambda subject: subject.placement.instances.popitem()[0], "is not placed"),
             (lose_port, "has no pin"),
-            (take_off_the_clock, "the clock does not reach"),
         ],
     )
     def test_a_placement_that_is_wrong_is_found(self, placed, change, message):
         subject = placed.changed()
         name = change(subject)
         assert any(name in wrong and message in wrong for wrong in place.violations(subject))
+
+    def test_a_register_off_the_clock_is_the_only_fault(self, placed):
+        subject = placed.changed()
+        name = take_off_the_clock(subject)
+        assert place.violations(subject) == [f"the clock does not reach {name}/CK"]
 
     @pytest.mark.parametrize(
         ("change", "message"),

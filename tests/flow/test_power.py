@@ -1,14 +1,19 @@
-"""Power: cells by hand, and cells whose states are walked through cycle by cycle."""
+"""Power: cells by hand, cells whose states are walked through cycle by cycle, and OpenSTA's tables as a
+second engine.
+"""
 
 import json
 import random
+import re
 import statistics
-from collections import Counter
+import subprocess
+from collections import Counter, defaultdict
 
 import msgspec
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
+from modexlab.flow.check import power as check
 from modexlab.flow.description import Published
 from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity
 from modexlab.flow.kit import functions, kit
@@ -17,15 +22,18 @@ from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.power import energy, power
 from modexlab.flow.power.estimator import GROUPS, Estimator, Parts
 from modexlab.flow.power.report import PowerReport
+from modexlab.flow.timing import opensta
 from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.wire_table import NetWire
 
 from tests.flow.circuits import Circuit, adder, flop_to_flop, gated
+from tests.flow.test_figures import mixed
 from tests.flow.test_timing import by_hand
 
 CLOCK_NS = 3.0
 V2 = 1.1**2
 CK_SLEW_NS = 0.03
+MOST_ERROR = 0.05  # what the issue asks for
 EXACT = 1e-6
 
 
@@ -199,6 +207,114 @@ def test_a_full_adder_walked_through(tmp_path, library):
     assert fj(found, row.internal_mw) == pytest.approx(total, rel=0.02)
     # the library states the whole energy at both outputs
     assert 0.3 * row.internal_mw < found.twice_mw < 0.5 * row.internal_mw
+
+
+# -- OpenSTA
+# ------------------------------------------------------------------------------------------------------------
+
+
+SCRIPT = """\
+read_liberty {{{lib}}}
+read_liberty {{no_wires.lib}}
+read_verilog {netlist}
+link_design {top}
+source {{constraints.sdc}}
+set_wire_load_model -name no_wires
+::sta::set_power_global_activity {activity} {duty}
+::sta::set_debug power 3
+report_power -instances [get_cells *] -digits 8
+"""
+TABLE = re.compile(r"power:\s+\w+ -> (\w+)\s.*\s(\S+) no pg_pin")
+
+
+def by_opensta(circuit, directory, activity, duty):
+    """Power in mW of the pins of every instance: internal by pin, "switching" and "leakage", from what
+    OpenSTA traces.
+
+    Debian's version is of November 2019 and charges every toggle with the energies of rise and fall together,
+    and its weights of a pin's tables do not sum up to one. Both are put right here, by the definitions of
+    Liberty; slews, loads, tables, probabilities, activities and all else are its own.
+    """
+    circuit.write(directory)
+    script = SCRIPT.format(
+        lib=kit.find().lib,
+        netlist=directory / "netlist.v",
+        top=circuit.name,
+        activity=activity,
+        duty=duty,
+    )
+    asked = kit.find().library.constraints(CLOCK_NS)
+    with opensta.prepared(script, asked) as (work, command):
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=True)
+    connected = {name: pins for name, _, pins in circuit.cells}
+    tables = defaultdict(list)
+    found = defaultdict(lambda: defaultdict(float))
+    name, switching, weighed = "", 0.0, (0.0, 0.0)
+    for line in done.stderr.splitlines():
+        if match := check.AT_PIN.search(line):
+            name = match[1].replace("\\", "")
+            # of an output it stands before the pin
+            found[name]["switching"] += switching if match[2] in connected[name] else 0.0
+            switching = 0.0
+        elif match := check.SWITCHED.search(line):
+            switching = float(match[2]) * 1e3
+        elif match := check.WEIGHED.search(line):  # the weight itself has two digits only
+            weighed = max(weighed, (float(match[1]), float(match[2])))
+        elif match := TABLE.search(line):
+            if match[1] in connected[name]:
+                tables[name, match[1]].append((weighed[1] / weighed[0], float(match[2])))
+            weighed = (0.0, 0.0)
+        elif match := check.LEAKING.search(line):
+            found[name]["leakage"] = float(match[1]) * 1e3
+    for (name, pin), rows in tables.items():
+        weight = sum(item for item, _ in rows)
+        found[name][pin] = sum(value for _, value in rows) * 1e3 / 2 / weight if weight else 0.0
+    return found
+
+
+def internal_by_pin(made, kind, name, activity):
+    """The internal power of an instance in mW, by the pin whose transitions cost it."""
+    toggles, ones, _ = made.activity(activity)
+    place = made.members[kind].index(name)
+    found = defaultdict(float)
+    for cells in made.paid(toggles, ones, activity.cycles):
+        if cells.kind == kind and place in cells.places:
+            (own,) = (cells.places == place).nonzero()[0]
+            for term, paid_fj in cells.internal:
+                found[term.pin] += paid_fj[own] * 1e-3 / (activity.cycles * made.clock_ns)
+    return found
+
+
+@pytest.mark.parametrize("make", [mixed, adder, flop_to_flop])
+def test_opensta_agrees(make, tmp_path, library):
+    """By group and, for single cells, with the room that its weights need: it leaves the conditions out of
+    them.
+    """
+    circuit = make()
+    theirs = by_opensta(circuit, tmp_path, 0.5, 0.5)
+    made = estimator(circuit, tmp_path)
+    activity = everywhere(circuit, 50, ties=50)  # OpenSTA accepts one activity for all
+    found = made.estimate(activity)
+    sums = defaultdict(lambda: [0.0, 0.0])
+    for name, kind, _ in circuit.cells:
+        own, other = instance(found, name), theirs[name]
+        if kind.startswith("LOGIC"):
+            continue
+        assert own.leakage_mw == pytest.approx(other["leakage"], rel=1e-3)
+        assert own.switching_mw == pytest.approx(other["switching"], rel=1e-3)
+        group = "combinational" if library.cells[kind].ff is None else "registers"
+        by_pin = internal_by_pin(made, kind, name, activity)
+        assert sum(by_pin.values()) == pytest.approx(own.internal_mw, rel=EXACT)
+        # D is charged by OpenSTA as if half of the changes came while the clock is low, and at its falling
+        # edge again
+        by_pin.pop("D", None)
+        assert all(value == pytest.approx(other[pin], rel=0.1) for pin, value in by_pin.items()), name
+        rows = [("clock" if pin == "CK" else group, value, other[pin]) for pin, value in by_pin.items()]
+        for part, mine, reference in [*rows, (group, own.switching_mw, other["switching"])]:
+            sums[part][0] += mine
+            sums[part][1] += reference
+    for group, (ours, other) in sums.items():
+        assert ours == pytest.approx(other, rel=MOST_ERROR), group
 
 
 # -- what must hold
