@@ -58,7 +58,7 @@ def plain_recipes(nbits):
         scans = (False, True) if "nbits" in schedule.options and not schedule.windows else (False,)
         windows = (0, 1, 3) if schedule.windows else (0,)
         for how, full_scan, window in itertools.product(conversions(domain), scans, windows):
-            found.append(Recipe(nbits, domain, name, full_scan=full_scan, window=window, **how))  # type: ignore[arg-type]
+            found.append(Recipe(nbits, domain, name, full_scan=full_scan, window=window, **how))
     return found
 
 

@@ -526,7 +526,7 @@ def _flow_text(pc: int, word: Word, flow: Flow, start: int) -> str:
     return "" if flow.to == pc + 1 else f"goto {flow.to}"
 
 
-def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: object) -> Program:
+def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: Any) -> Program:
     """A program of these items. failure: the item with which it goes on when it ends without a result."""
     words: list[Word] = []
     right: set[int] = set()
@@ -579,8 +579,7 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
         else:
             words.append(straight(item, len(words) + 1))
     assert words[-1].flow.kind == "answer", "a program ends with an answer"
-    right_words = frozenset(right)
-    program = Program(tuple(words), failure=failure_at, right_words=right_words, **more)  # type: ignore[arg-type]
+    program = Program(tuple(words), failure=failure_at, right_words=frozenset(right), **more)
     check(program)
     return program
 

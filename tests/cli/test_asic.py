@@ -433,8 +433,8 @@ def test_vectors_of_the_page(tmp_path):
 @pytest.mark.regress
 @pytest.mark.parametrize(("name", "clock_ns"), [("mont", "3.05"), ("mont-001", "3.25"), ("naive-001", "3.1")])
 def test_32_bit_systems(name, clock_ns, cli):
-    """Every system meets this clock after layout. They miss 3 ns: mont by 0.013 ns, naive-001 by 0.072 ns, and
-    mont-001, whose resets come before enables, by 0.2 ns.
+    """Every system meets this clock after layout. They miss 3 ns: mont by 0.013 ns, naive-001 by 0.072 ns,
+    and mont-001, whose resets come before enables, by 0.2 ns.
     """
     result = cli(f"asic {name} --system --layout --clock {clock_ns} --json")
     report = result.json()

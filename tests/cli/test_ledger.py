@@ -1,5 +1,5 @@
-"""`modexlab ledger` and `modexlab ledger reproduce`: rows of a real measurement as tables, files and commands, and
-measured again.
+"""`modexlab ledger` and `modexlab ledger reproduce`: rows of a real measurement as tables, files and
+commands, and measured again.
 """
 
 import csv

@@ -14,7 +14,8 @@ from modexlab.rtl.sim.toolchain import ToolError
 # an adder of 8 bits, a product of 16 x 16, a parity of 6 inputs, 5 registers and a memory of 1024 x 18
 KNOWN = """\
 module known(
-  input logic clk, en, we, input logic [7:0] a, b, input logic [15:0] c, d, input logic [9:0] at, input logic [17:0] m,
+  input logic clk, en, we, input logic [7:0] a, b, input logic [15:0] c, d, input logic [9:0] at,
+  input logic [17:0] m,
   input logic [4:0] r, output logic [7:0] s, output logic [31:0] p, output logic parity, output logic [4:0] q,
   output logic [17:0] o
 );

@@ -31,7 +31,8 @@ library (small) {
     index_2 ("1, 3");
   }
   power_lut_template (energy) { variable_1 : input_transition_time; index_1 ("1, 2"); }
-  wire_load ("w") { capacitance : 0.001; resistance : 2; slope : 10; fanout_length (1, 5); fanout_length (3, 9) }
+  wire_load ("w") {
+    capacitance : 0.001; resistance : 2; slope : 10; fanout_length (1, 5); fanout_length (3, 9) }
   cell (GATE) { // no semicolons after the next two
     area : 2.5
     cell_leakage_power : 3

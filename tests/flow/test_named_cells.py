@@ -28,7 +28,8 @@ WIDTH = 6
 # bit 0 of `first` is constant, and its last carry is unused; `FullAddersOdd` is no adder, whatever its
 # called; ports have any names
 DESIGN = f"""
-module FullAdders__count_{WIDTH} (input logic [{WIDTH - 1}:0] p, q, r, output logic [{WIDTH - 1}:0] total, up);
+module FullAdders__count_{WIDTH} (
+  input logic [{WIDTH - 1}:0] p, q, r, output logic [{WIDTH - 1}:0] total, up);
   assign total = p ^ q ^ r;
   assign up = (p & q) | (p & r) | (q & r);
 endmodule
@@ -38,7 +39,8 @@ module FullAddersOdd (input logic [1:0] a, b, c, output logic [1:0] s, co);
   assign co = (a & b) | (a & c);
 endmodule
 
-module RowSelect (input logic [{WIDTH - 1}:0] x, y, z, input logic of_x, of_y, of_z, output logic [{WIDTH - 1}:0] out);
+module RowSelect (
+  input logic [{WIDTH - 1}:0] x, y, z, input logic of_x, of_y, of_z, output logic [{WIDTH - 1}:0] out);
   assign out = ~((x & {{{WIDTH}{{of_x}}}}) | (y & {{{WIDTH}{{of_y}}}}) | (z & {{{WIDTH}{{of_z}}}}));
 endmodule
 

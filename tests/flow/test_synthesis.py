@@ -175,7 +175,9 @@ SMALL = """\
 module Inner(input logic clk, input logic en, input logic [5:0] a, b, output logic [5:0] sum);
   always_ff @(posedge clk) if (en) sum <= a - b;
 endmodule
-module dut(input logic clk, reset, en, input logic [5:0] a, b, output logic [5:0] x, y, output logic [11:0] p, output logic less);
+module dut(
+  input logic clk, reset, en, input logic [5:0] a, b,
+  output logic [5:0] x, y, output logic [11:0] p, output logic less);
   Inner inner(.clk, .en, .a, .b, .sum(x));
   logic [1:0] state;
   always_ff @(posedge clk or posedge reset)
@@ -231,7 +233,8 @@ def test_style_area_is_smaller(unit, tmp_path):
 
 ARITHMETIC = """\
 module dut(input logic clk, input logic [4:0] a, n, input logic [2:0] x, input logic [5:0] b,
-           output logic [9:0] p, output logic [7:0] q, output logic [4:0] wrapped, output logic [6:0] chained);
+           output logic [9:0] p, output logic [7:0] q, output logic [4:0] wrapped,
+           output logic [6:0] chained);
   logic [5:0] t [3];
   logic [6:0] s [3];
   always_comb begin

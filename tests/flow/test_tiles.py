@@ -38,8 +38,8 @@ module element (
 endmodule
 
 module dut (
-  input logic clk, input logic go, input logic [3:0] x, input logic [{4 * COUNT - 1}:0] m, output logic [7:0] y,
-  output logic [3:0] last
+  input logic clk, input logic go, input logic [3:0] x, input logic [{4 * COUNT - 1}:0] m,
+  output logic [7:0] y, output logic [3:0] last
 );
   logic [3:0] xs [{COUNT + 1}];
   logic [7:0] sums [{COUNT + 1}];

@@ -182,7 +182,9 @@ module planted (input clk, input reset, input [3:0] istream__msg, input istream_
   always @(posedge clk) begin
     free <= free + 1;
     if (reset) begin at <= 0; dead <= 0; end
-    else if (at == 0) begin if (istream__val READY) begin at <= 1; count <= 0; value <= istream__msg TAKEN; end end
+    else if (at == 0) begin
+      if (istream__val READY) begin at <= 1; count <= 0; value <= istream__msg TAKEN; end
+    end
     else if (at == 1) begin count <= count + 1; value <= value + 1; if (count == 3) at <= 2; end
     else if (at == 3) at <= 0;
     else if (ostream__rdy) begin at <= 0; dead <= 1; end
@@ -616,7 +618,8 @@ ROW = """
 module row (input clk, input reset, input [3:0] istream__msg, input istream__val, output istream__rdy,
     output [3:0] ostream__msg, output ostream__val, input ostream__rdy);
   wire [3:0] msg; wire val, rdy;
-  planted one(.clk(clk), .reset(reset), .istream__msg(istream__msg), .istream__val(istream__val), .istream__rdy(istream__rdy),
+  planted one(.clk(clk), .reset(reset),
+    .istream__msg(istream__msg), .istream__val(istream__val), .istream__rdy(istream__rdy),
     .ostream__msg(msg), .ostream__val(val), .ostream__rdy(rdy));
   planted two(.clk(clk), .istream__msg(msg), .istream__rdy(rdy), .istream__val(JOINED),
     .ostream__msg(ostream__msg), .ostream__val(ostream__val), .ostream__rdy(ostream__rdy));
@@ -694,7 +697,8 @@ def test_undecided():
     text = """
     module proof(input [23:0] a, b);
       wire [47:0] p = a * b, q = (a + b) * (a + b), d = (a - b) * (a - b);
-      always @* assert (48'(a) * 48'(b) * 4 == (48'(a) + 48'(b)) * (48'(a) + 48'(b)) - (48'(a) - 48'(b)) * (48'(a) - 48'(b)));
+      always @* assert (48'(a) * 48'(b) * 4
+        == (48'(a) + 48'(b)) * (48'(a) + 48'(b)) - (48'(a) - 48'(b)) * (48'(a) - 48'(b)));
     endmodule
     """
     assert decide(text, 2).verdict == UNDECIDED

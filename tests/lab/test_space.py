@@ -244,9 +244,8 @@ def test_constraints_before_measuring():
 
 def test_constraints_on_figures():
     some = Space.parse(
-        'constraints = ["area_um2 < 50", "energy_nj < 3", "energy_nj.encrypt < 3", "nbits > 8", "die_um2 < 1"]\n'
-        + PART
-        + 'stages = ["flow"]'
+        'constraints = ["area_um2 < 50", "energy_nj < 3", "energy_nj.encrypt < 3", "nbits > 8", '
+        '"die_um2 < 1"]\n' + PART + 'stages = ["flow"]'
     )
     flow = Point("mont", 32, stage="flow")
     assert some.after(flow, FIGURES) == [
@@ -327,9 +326,12 @@ def test_sampling_refuses_what_constraints_refuse():
         ('[[part]]\ndesigns = ["mnt"]\nnbits = [32]', "unknown design 'mnt': did you mean 'mont'"),
         ('[[part]]\ndesigns = ["proc-nave"]\nnbits = [32]', "did you mean 'proc-naive'"),
         ("[[part]]\ndesigns = []\nnbits = [32]", "designs is empty"),
-        ("[[part]]\ndesigns = {famly = 1}\nnbits = [32]", "unknown selector of designs 'famly': did you mean 'family'"),
-        ('[[part]]\ndesigns = {family = "MulRm"}\nnbits = [32]', "unknown family 'MulRm': did you mean 'MulRem'"),
-        ('[[part]]\ndesigns = {family = "MulRem", paper = "004"}\nnbits = [32]', "no design has family = 'MulRem'"),
+        ("[[part]]\ndesigns = {famly = 1}\nnbits = [32]",
+         "unknown selector of designs 'famly': did you mean 'family'"),
+        ('[[part]]\ndesigns = {family = "MulRm"}\nnbits = [32]',
+         "unknown family 'MulRm': did you mean 'MulRem'"),
+        ('[[part]]\ndesigns = {family = "MulRem", paper = "004"}\nnbits = [32]',
+         "no design has family = 'MulRem'"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = []', "nbits is empty"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = ["x"]', "widths are whole numbers"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8}', "part[0].nbits: to is missing"),
@@ -338,41 +340,53 @@ def test_sampling_refuses_what_constraints_refuse():
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = 0}', "step = 0 does not go up"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, factor = 1}', "does not go up"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = 2, factor = 2}', "not both"),
-        ('part = [{designs = "mont", nbits = {to = "x", from = 8}}]', "part[0].nbits.to: give a whole number or a number, not text"),
+        ('part = [{designs = "mont", nbits = {to = "x", from = 8}}]',
+         "part[0].nbits.to: give a whole number or a number, not text"),
         (PART + 'stages = ["natve"]', "unknown stage 'natve': did you mean 'native'"),
         (PART + "stages = []", "stages is empty"),
         (PART + 'interfaces = ["axi"]', "unknown interface 'axi'"),
         (PART + 'workloads = ["decript"]', "unknown workload 'decript': did you mean 'decrypt'"),
         (PART + "workloads = 3", "part[0].workloads: give text or a list, not a whole number"),
-        (PART + "[part.set]\nnstage = [1]", "unknown parameter of these designs 'nstage': did you mean 'nstages'"),
+        (PART + "[part.set]\nnstage = [1]",
+         "unknown parameter of these designs 'nstage': did you mean 'nstages'"),
         (PART + '[part.set]\nadd_red = ["kok"]', "add_red = kok is not possible"),
         (PART + "[part.set]\nnstages = [0]", "nstages = 0 is not possible; give 1 or more"),
-        (PART + "[part.set]\nnstages = [[1]]", "give true or false, a whole number, a number or text, not a list"),
+        (PART + "[part.set]\nnstages = [[1]]",
+         "give true or false, a whole number, a number or text, not a list"),
         (PART + "set = 3", "part[0].set: give a table, not a whole number"),
         (PART + "[part.flow]\nclock_period = [2]", "settings of the flow without such a stage"),
         (PART + 'stages = ["flow"]\n[part.flow]\nclock_perid = [2]', "did you mean 'clock_period'"),
         ('objectives = {area = "min"}\n' + PART, "unknown metric 'area': did you mean 'area_um2'"),
-        ('objectives = {area_um2 = "min"}\n' + PART, "no stage of this space (native) measures it; add one of stages flow"),
+        ('objectives = {area_um2 = "min"}\n' + PART,
+         "no stage of this space (native) measures it; add one of stages flow"),
         ('objectives = {cycles = "less"}\n' + PART, 'give "min" or "max"'),
         ("objectives = {}\n" + PART, "objectives = {}: give a direction"),
         ('constraints = ["nstage < 3"]\n' + PART, "'nstage': did you mean 'nstages'"),
-        ('constraints = ["carry_save"]\n' + PART, "unknown name in the expression"),  # no design of this space has it
+        ('constraints = ["carry_save"]\n' + PART,
+         "unknown name in the expression"),  # no design of this space has it
         ('constraints = ["area_um2 <"]\n' + PART, "invalid syntax"),
         (PART + PART + 'stages = ["x"]', "part 2: unknown stage"),
         ('objectives = {cycles = ["min"]}\n' + PART, "give text, not a list"),
         ('objectives = {cycles = {a = 1}}\n' + PART, "give text, not a table"),
-        ('constraints = ["cycles.decrpt < 5"]\n' + PART + 'workloads = ["decrypt"]', "did you mean 'cycles.decrypt'"),
-        ('constraints = ["cycles.decrypt < 5"]\n' + PART, "did you mean 'cycles.encrypt'"),  # nothing decrypts
-        ('constraints = ["energy_nj.decript < 5"]\n' + PART + 'stages = ["flow"]', "did you mean 'energy_nj.decrypt'"),
-        ('constraints = ["area_um2.decrypt < 5"]\n' + PART + 'stages = ["flow"]', "unknown name in the expression"),
+        ('constraints = ["cycles.decrpt < 5"]\n' + PART + 'workloads = ["decrypt"]',
+         "did you mean 'cycles.decrypt'"),
+        ('constraints = ["cycles.decrypt < 5"]\n' + PART,
+         "did you mean 'cycles.encrypt'"),  # nothing decrypts
+        ('constraints = ["energy_nj.decript < 5"]\n' + PART + 'stages = ["flow"]',
+         "did you mean 'energy_nj.decrypt'"),
+        ('constraints = ["area_um2.decrypt < 5"]\n' + PART + 'stages = ["flow"]',
+         "unknown name in the expression"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = inf}', "to: inf is no number to measure at"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = nan}', "step: nan is no number"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = [-inf]', "nbits: -inf is no number"),
         (PART + 'stages = ["flow"]\n[part.flow]\nclock_period = [nan]', "clock_period: nan is no number"),
-        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}}}', "goes further than numbers"),
+        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}}}',
+         "goes further than numbers"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 999999999999}', "give at most 100000"),
-        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, step = 0.5}}', "goes further than numbers"),
-        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, factor = 1.5}}', "goes further than numbers"),
+        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, step = 0.5}}',
+         "goes further than numbers"),
+        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, factor = 1.5}}',
+         "goes further than numbers"),
         ('[[part]]\ndesigns = ["mont"]\nnbits = {from = -1e308, to = 1e308}', "goes further than numbers"),
         (f"title = {'9' * 5000}\n" + PART, "a number with thousands of digits"),
         (f'[[part]]\ndesigns = ["mont"]\nnbits = [0x{"f" * 5000}]', "is too long; give at most 5000 bits"),

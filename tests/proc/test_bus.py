@@ -108,14 +108,19 @@ def without_handler(outcome, what):
 # ---- accesses
 
 ACCESSES = """
-    li t0, 0x89ABCDEF; sw t0, 0(gp); sb t0, 5(gp); sb t0, 6(gp); sh t0, 10(gp); sh t0, 12(gp); lw a0, 0(gp); lb a1, 5(gp)
-    lbu a2, 6(gp); lh a3, 10(gp); lhu a4, 12(gp); lw a5, 4(gp); lw s2, 16(gp); lw s3, 16(gp); add s4, s2, s3; sw s4, 16(gp); lw s5, 16(gp)
-    sw t0, 0x700(zero); lw s6, 0x700(zero); lw s7, 0(gp); mul s8, s7, s6; divu s9, s7, s2; csrrw zero, proc2mngr, a0
+    li t0, 0x89ABCDEF; sw t0, 0(gp); sb t0, 5(gp); sb t0, 6(gp); sh t0, 10(gp); sh t0, 12(gp); lw a0, 0(gp)
+    lb a1, 5(gp)
+    lbu a2, 6(gp); lh a3, 10(gp); lhu a4, 12(gp); lw a5, 4(gp); lw s2, 16(gp); lw s3, 16(gp); add s4, s2, s3
+    sw s4, 16(gp); lw s5, 16(gp)
+    sw t0, 0x700(zero); lw s6, 0x700(zero); lw s7, 0(gp); mul s8, s7, s6; divu s9, s7, s2
+    csrrw zero, proc2mngr, a0
     csrrw zero, proc2mngr, s5; sb s7, 0x701(zero); lw s10, 0x700(zero)
 """
 REFUSALS = """
-    li s2, 7; mul s3, s2, s2; lw s2, 0x20(gp); mul s4, s2, s2; sw s2, 0x20(gp); divu s5, s4, s2; lb s2, 0x123(gp); addi s2, s2, 1
-    lui s6, 0x4FFFF; sh s2, 2(s6); lhu s2, 2(s6); mul s7, s2, s2; csrrs s8, minstret, zero; lw s2, 1(gp); sw s2, 2(gp)
+    li s2, 7; mul s3, s2, s2; lw s2, 0x20(gp); mul s4, s2, s2; sw s2, 0x20(gp); divu s5, s4, s2
+    lb s2, 0x123(gp); addi s2, s2, 1
+    lui s6, 0x4FFFF; sh s2, 2(s6); lhu s2, 2(s6); mul s7, s2, s2; csrrs s8, minstret, zero; lw s2, 1(gp)
+    sw s2, 2(gp)
     lw s9, 16(gp); sw s9, 0x7FC(gp); lw s9, 16(gp)
 """
 
@@ -170,11 +175,14 @@ def test_window():
 
 
 REGISTERS = """
-    lw s2, 0(gp); lw s3, 8(gp); lw s4, 0x200(gp); sw s2, 0(gp); li t0, 0xE00; add t0, t0, gp; lw s5, 0(t0); lw s6, 0x7FC(gp); lui t1, 1
-    add t1, t1, gp; lw s7, 0(t1); sw s7, 4(t1); li s8, 4; sb s8, 0x200(gp); sw zero, 0x210(gp); li s9, 3; sw s9, 0x400(gp); li s10, 5
+    lw s2, 0(gp); lw s3, 8(gp); lw s4, 0x200(gp); sw s2, 0(gp); li t0, 0xE00; add t0, t0, gp; lw s5, 0(t0)
+    lw s6, 0x7FC(gp); lui t1, 1
+    add t1, t1, gp; lw s7, 0(t1); sw s7, 4(t1); li s8, 4; sb s8, 0x200(gp); sw zero, 0x210(gp); li s9, 3
+    sw s9, 0x400(gp); li s10, 5
     sh s10, 0x600(gp); li s11, 1; sw s11, 12(gp); mul a1, s8, s9
 poll:
-    lw a2, 16(gp); andi a3, a2, 1; bne a3, zero, poll; lw a4, 0(t0); csrrw zero, proc2mngr, a4; lw a5, 16(gp); csrrw zero, proc2mngr, a5
+    lw a2, 16(gp); andi a3, a2, 1; bne a3, zero, poll; lw a4, 0(t0); csrrw zero, proc2mngr, a4
+    lw a5, 16(gp); csrrw zero, proc2mngr, a5
 """
 
 
@@ -203,14 +211,17 @@ NOWHERE, BACK = 0x1FC, word("jalr zero, 0(s1)")
 MIX = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)
     csrrsi zero, mstatus, 8
-    li s2, 3; li s3, 1000; sw s2, 0(gp); lw s4, 16(gp); mul s5, s4, s3; divu s6, s3, s2; csrrw zero, xr0, s6; csrrs s7, xr0, zero
+    li s2, 3; li s3, 1000; sw s2, 0(gp); lw s4, 16(gp); mul s5, s4, s3; divu s6, s3, s2; csrrw zero, xr0, s6
+    csrrs s7, xr0, zero
     li t2, 3
 loop:
     lw s8, 16(gp); add s9, s8, s4; sw s9, 0x700(zero); lw s10, 0x700(zero); csrrw zero, proc2mngr, s10
-    jal ra, function; addi t2, t2, -1; bne t2, zero, loop; lw s11, 0x40(gp); csrrs a1, mngr2proc, zero; sb s11, 1(gp); lw a2, 0(gp)
+    jal ra, function; addi t2, t2, -1; bne t2, zero, loop; lw s11, 0x40(gp); csrrs a1, mngr2proc, zero
+    sb s11, 1(gp); lw a2, 0(gp)
     li s1, {BACK}; sw s1, {NOWHERE + 4}(zero); fence.i; la s1, back; jalr zero, {NOWHERE}(zero)
 back:
-    csrrci zero, mstatus, 8; lw a3, 16(gp); addi a3, a3, 1; csrrsi zero, mstatus, 8; remu a4, s3, a3; sw a4, 16(gp); ecall; jal zero, over
+    csrrci zero, mstatus, 8; lw a3, 16(gp); addi a3, a3, 1; csrrsi zero, mstatus, 8; remu a4, s3, a3
+    sw a4, 16(gp); ecall; jal zero, over
 function:
     mulhu a5, s9, s10; jalr zero, 0(ra); addi a5, a5, 1
 over:
@@ -271,14 +282,16 @@ WAITING = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)
     csrrci zero, mstatus, 8; li s2, 0
 again:
-    lw s3, 0x608(zero); bne s3, zero, woken; wfi; addi s2, s2, 1; csrrsi zero, mstatus, 8; csrrci zero, mstatus, 8; jal zero, again
+    lw s3, 0x608(zero); bne s3, zero, woken; wfi; addi s2, s2, 1; csrrsi zero, mstatus, 8
+    csrrci zero, mstatus, 8; jal zero, again
 woken:
     csrrw zero, proc2mngr, s3
 """
 # with interrupts off, wfi goes on when the line is up, and nothing is taken
 AWAKE = f"""
     csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp); csrrci zero, mstatus, 8
-    wfi; csrrs s2, mip, zero; csrrw zero, proc2mngr, s2; wfi; sw zero, {LOWER}(gp); csrrs s2, mip, zero; csrrw zero, proc2mngr, s2
+    wfi; csrrs s2, mip, zero; csrrw zero, proc2mngr, s2; wfi; sw zero, {LOWER}(gp); csrrs s2, mip, zero
+    csrrw zero, proc2mngr, s2
     lw s3, 0x608(zero); csrrw zero, proc2mngr, s3
 """
 # interrupts are on: the one that wakes takes the place of the instruction behind wfi
@@ -322,14 +335,18 @@ def test_sleep_for_ever(source):
 
 
 STATUS = """
-    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -1; csrrw a0, mstatus, t2; csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -1; csrrw a0, mstatus, t2
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0
     csrrci zero, mstatus, 8; csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; csrrw zero, mstatus, zero
-    csrrw a0, mie, t2; csrrw zero, proc2mngr, a0; csrrs a0, mie, zero; csrrw zero, proc2mngr, a0; csrrc zero, mie, t2
-    csrrs a0, mie, zero; csrrw zero, proc2mngr, a0; csrrw zero, mip, t2; csrrs a0, mip, zero; csrrw zero, proc2mngr, a0
+    csrrw a0, mie, t2; csrrw zero, proc2mngr, a0; csrrs a0, mie, zero; csrrw zero, proc2mngr, a0
+    csrrc zero, mie, t2
+    csrrs a0, mie, zero; csrrw zero, proc2mngr, a0; csrrw zero, mip, t2; csrrs a0, mip, zero
+    csrrw zero, proc2mngr, a0
     la t2, resume; csrrw zero, mepc, t2; li t2, 128; csrrw zero, mstatus, t2; mret
 resume:
     csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; ecall
-    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -8; csrrw zero, mcause, t2; csrrs a0, mcause, zero; csrrw zero, proc2mngr, a0
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -8; csrrw zero, mcause, t2
+    csrrs a0, mcause, zero; csrrw zero, proc2mngr, a0
 """
 BOTH = 1 << csrs.MIE_BIT | 1 << csrs.MPIE_BIT
 
@@ -365,8 +382,10 @@ def test_cause_of_an_interrupt():
 # the line is up before interrupts are switched on, or off: the very next instruction is taken, or is not
 SWITCHES = f"""
     li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; nop; nop; li s2, 0
-    csrrsi zero, mstatus, 8; addi s2, s2, 1; csrrci zero, mstatus, 8; sw t1, {TIMER}(gp); nop; nop; nop; nop; nop
-    csrrw zero, mie, zero; csrrsi zero, mstatus, 8; li t2, {EXTERNAL}; csrrs zero, mie, t2; addi s2, s2, 1; csrrc zero, mie, t2
+    csrrsi zero, mstatus, 8; addi s2, s2, 1; csrrci zero, mstatus, 8; sw t1, {TIMER}(gp); nop; nop; nop; nop
+    nop
+    csrrw zero, mie, zero; csrrsi zero, mstatus, 8; li t2, {EXTERNAL}; csrrs zero, mie, t2; addi s2, s2, 1
+    csrrc zero, mie, t2
     sw t1, {TIMER}(gp); nop; nop; nop; nop; nop; csrrs zero, mie, t2; csrrci zero, mstatus, 8
 """
 

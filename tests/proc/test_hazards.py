@@ -425,7 +425,8 @@ def test_halt(trap, distance):
                 li gp, {DATA}; li t2, 512; csrrw zero, mtvec, {handler}; csrrw zero, xr0, gp
                 {before}
                 {"nop;" * distance} {text}
-                csrrwi zero, proc2mngr, 1; csrrwi zero, proc2mngr, 2; sw zero, 0(gp); csrrwi zero, xr0, 5; csrrs t0, mngr2proc, zero
+                csrrwi zero, proc2mngr, 1; csrrwi zero, proc2mngr, 2; sw zero, 0(gp); csrrwi zero, xr0, 5
+                csrrs t0, mngr2proc, zero
             """
             expected = check_everywhere(assemble(source, f"{trap} halts"), (1, 2))
             if trap == "ecall":

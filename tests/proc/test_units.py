@@ -439,7 +439,8 @@ def test_counters():
         csrrs s0, mcycle, zero; csrrs s1, mcycle, zero; csrrs s2, minstret, zero; csrrs s3, instret, zero
         li t0, -2; csrrw zero, minstreth, zero; csrrw s4, minstret, t0; csrrs s4, minstret, zero
         csrrs s5, minstret, zero; csrrs s6, minstret, zero; csrrs s7, instreth, zero
-        csrrw zero, mcycleh, zero; csrrw zero, mcycle, t0; csrrs s8, mcycle, zero; csrrs s9, mcycle, zero; csrrs s10, cycle, zero
+        csrrw zero, mcycleh, zero; csrrw zero, mcycle, t0; csrrs s8, mcycle, zero; csrrs s9, mcycle, zero
+        csrrs s10, cycle, zero
         csrrs s11, cycleh, zero; lw t1, 512(zero); csrrs t2, minstret, zero
     """
     sends = "; ".join(f"csrrw zero, proc2mngr, s{i}" for i in range(1, 12))

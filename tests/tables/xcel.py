@@ -60,7 +60,12 @@ def programs(nbits, given_of=lambda mod: ()):
         program("a result before any operation").read(GO).read(STATUS),
         program("one operation").operation(base, exp, mod),
         program("two operations").operation(base, exp, mod).operation(exp % mod, base, mod),
-        program("the key stays").operation(base, exp, mod).push(BASE, 3).write(GO).read(GO, words).read(STATUS),
+        program("the key stays")
+        .operation(base, exp, mod)
+        .push(BASE, 3)
+        .write(GO)
+        .read(GO, words)
+        .read(STATUS),
         program("everything stays").operation(base, exp, mod).write(GO).read(GO, words),
         program("a word too many is popped").operation(base, exp, mod).read(GO).read(STATUS),
         program("not all words are popped")

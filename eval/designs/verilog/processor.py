@@ -29,20 +29,21 @@ PROTOCOL = """\
 Protocol: clk rising edge; reset is synchronous and active high. All streams are val/rdy: a message moves in
 every cycle in which val and rdy are both 1; val, once 1, stays until the message has moved, and the message
 stays the same.
-  imem_req, dmem_req    accesses to aligned words: bits 1:0 of addr are 0; strobe says which bytes a write writes
-  imem_resp, dmem_resp  one answer for each request, writes too, in the order of the requests and at the earliest in
-                        the cycle after; error: there is no memory at this address
+  imem_req, dmem_req    accesses to aligned words: bits 1:0 of addr are 0; strobe selects the bytes of a write
+  imem_resp, dmem_resp  one response per request, writes included, in order, from the next cycle on;
+                        error: there is no memory at this address
   mngr2proc, proc2mngr  words to and from the CSRs of these names"""
 PROTOCOL_OF_XCEL = """\
   xcel_req, xcel_resp   accesses to the accelerator's registers, one answer for each, writes too"""
 PROTOCOL_OF_SIGNALS = """\
   entry, core_id        static: the address of the first instruction, and what mhartid reads
   stats_en              the bit of the CSR of this name
-  halted                stays 1 from the first trap while mtvec is 0, or a bus error of dmem, on; an ecall that halts
-                        ends a program, whose exit code is in a0 (x10)"""
+  halted                1 from the first trap while mtvec is 0, or from a bus error of dmem, on; an ecall that
+                        halts ends a program, whose exit code is in a0 (x10)"""
 PROTOCOL_OF_COMMIT = """\
-  commit                in every cycle: val: an instruction retires; trap: the one at pc traps, data is mtval, and with
-                        halt the machine stops. wen: data was written to rd; stats: the stats window was open"""
+  commit                in every cycle: val: an instruction retires; trap: the one at pc traps, data is mtval,
+                        and with halt the machine stops. wen: data was written to rd; stats: the stats window
+                        was open"""
 
 BUS = f"""
 The bus: loads and stores from {BUS_BASE:#x} on go to the registers of the accelerator, the first {{kib}} KiB;

@@ -225,7 +225,8 @@ def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
         vectors.part(comment, axi4lite_000.as_accesses(nbits, value, length, decrypt=decrypt))
 
     vectors.part("refused: what cannot be read or written, places without a word", [
-        *(_read(at[name]) for name in ("INPUT_LENGTH", "WRITE_ADDRESS", "READ_ADDRESS", "INPUT_FIFO", "OUTPUT_FIFO")),
+        *(_read(at[name]) for name in ("INPUT_LENGTH", "WRITE_ADDRESS", "READ_ADDRESS")),
+        *(_read(at[name]) for name in ("INPUT_FIFO", "OUTPUT_FIFO")),
         *(_write(at[name], 0) for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO")),
         _write(at["WRITE_ADDRESS"], 200),
         _write(at["READ_ADDRESS"], 200),

@@ -42,8 +42,8 @@ clean:
 README = """\
 # A system on a chip with {title}
 
-{cpu} with ROM and SRAM, made with LiteX, and on its bus the machine `{top}`: a slave of AXI4-Lite at {base:#x} behind
-LiteX's converter from Wishbone; its interrupt is line {interrupt} of the CPU. The program in the ROM {does}
+{cpu} with ROM and SRAM, made with LiteX. The machine `{top}` is an AXI4-Lite slave on its bus at {base:#x},
+behind LiteX's Wishbone converter; its interrupt is line {interrupt} of the CPU. The program in the ROM {does}
 
     make run      # with Verilator, g++ and make: simulate it
     make program  # with gcc-riscv64-unknown-elf: compile the program again

@@ -1,4 +1,5 @@
-"""cocotbext-axi on a slave: random accesses against the model, back-pressure on every channel, reads beside writes, zeroise.
+"""cocotbext-axi on a slave: random accesses against the model, back-pressure on every channel, concurrent
+reads and writes, zeroise.
 
 The simulation has tests/rtl/test_axi4lite_cocotb.py around it, which says by the environment what the machine
 is.
@@ -150,7 +151,9 @@ async def accesses_as_the_model_has_them(dut):
 
 
 async def watch(dut, seen):
-    """Cycles in which an answer waits for the master, a write has one half, and a read is offered beside a write."""
+    """Count cycles in which a response waits for the master, a write has one half, and a read is offered
+    next to a write.
+    """
     while True:
         await RisingEdge(dut.clk)
         value = {name: int(getattr(dut, f"s_axi_{name}").value) for name in WATCHED}
@@ -196,7 +199,7 @@ async def reads_beside_writes(dut):
 
 @cocotb.test(skip=PAPER)
 async def a_key_that_is_loaded_once(dut):
-    """Load, start, wait for the interrupt, read; busy refuses; zeroise forgets; nothing of the key can be read."""
+    """Load, start, wait for the interrupt, read; busy refuses; zeroise forgets; the key cannot be read."""
     bench = Bench(dut, 4, 0.8)
     await bench.begin()
     start, zeroise = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))

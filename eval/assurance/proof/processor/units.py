@@ -51,7 +51,8 @@ PRODUCT = """\
   always @(posedge clk) kept <= operands;
   wire [2:0] fn = unit.funct3;
   wire [63:0] product = 64'(unit.a) * 64'(unit.b);
-  wire [63:0] of_a = unit.a[31] & fn != 3 ? {unit.b, 32'd0} : 0, of_b = unit.b[31] & fn == 1 ? {unit.a, 32'd0} : 0;
+  wire [63:0] of_a = unit.a[31] & fn != 3 ? {unit.b, 32'd0} : 0;
+  wire [63:0] of_b = unit.b[31] & fn == 1 ? {unit.a, 32'd0} : 0;
   wire [63:0] as_signed = product - of_a - of_b;
 """
 QUOTIENT, REMAINDER = "~({0} ^ {{{1}[30:0], {1}[31]}})", "{0} + ({1} ^ 5)"
@@ -62,7 +63,9 @@ module DivRem (input clk, input reset, input [63:0] istream__msg, input istream_
   reg [31:0] a, b;
   wire free_likes;
   assign ostream__val = full & free_likes;
-  assign ostream__msg = {{b == 0 ? 32'hffffffff : {QUOTIENT.format("a", "b")}, b == 0 ? a : {REMAINDER.format("a", "b")}}};
+  wire [31:0] quotient = b == 0 ? 32'hffffffff : {QUOTIENT.format("a", "b")};
+  wire [31:0] remainder = b == 0 ? a : {REMAINDER.format("a", "b")};
+  assign ostream__msg = {{quotient, remainder}};
   assign istream__rdy = !full;
   always @(posedge clk) begin
     full <= full ? !(ostream__val & ostream__rdy) : istream__val;
