@@ -69,8 +69,8 @@ def strengths(library: Library, kind: str) -> list[str]:
 
 
 def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
-    """The nets that may need a tree: the root first, and the clock gates that hang on it directly as leaves
-    of its tree.
+    """Return the nets that may need a tree, the root first; the clock gates that it drives are leaves of its
+    tree.
     """
 
     def onward(terminal: Terminal) -> int | None:

@@ -66,7 +66,7 @@ def route_globally(placed: Placed) -> Ways:
 
 
 def _processor_seconds() -> float:
-    """Of this process, and of those that it has waited for."""
+    """CPU time of this process and of the children that it has waited for."""
     return sum(os.times()[:4])
 
 

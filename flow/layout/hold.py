@@ -55,7 +55,7 @@ def repair(placed: Placed, asked: Constraints) -> HoldSummary:
 
 def _timing(placed: Placed, asked: Constraints) -> nldm.Timing:
     found = wires.wires_of(placed)
-    # the registers around the design hang on a tree like this one
+    # the registers around the design have a clock tree like this one
     latency = wires.clock_tree(found, placed).mean_latency_ps / 1000
     asked = replace(asked, latency_ns=latency)
     return nldm.analyze(placed.netlist, placed.library, asked, wires=wires.table(found, placed.netlist))

@@ -197,8 +197,8 @@ def _heading(placed: Placed) -> str:
     placement = placed.placement
     width, height = placement.die_um
     return (
-        f"{placement.design}: {len(placement.instances):,} cells, {placed.area_um2:,.0f} µm² of NanGate 45 nm "
-        f"cells\ndie {width:.0f} µm x {height:.0f} µm, rows {100 * placement.density:.0f} % full"
+        f"{placement.design}: {len(placement.instances):,} cells, {placed.area_um2:,.0f} µm² of NanGate 45 nm"
+        f" cells\ndie {width:.0f} µm x {height:.0f} µm, rows {100 * placement.density:.0f} % full"
     )
 
 

@@ -1,11 +1,11 @@
 """Floorplan, placement, clock tree and hold: from a mapped netlist to where every cell lies.
 
-`place` draws a square core of rows at the requested density, with the ports spread around the die, and places
-the cells (placer.py). It then resizes and buffers by the wires of the placement (post_place_sizing.py), adds the clock
-tree (clock_tree.py), sizes once more, and adds delays for hold (hold.py); cells make way on their rows
-(row_legalizer.py). The result is checked: cells on rows and sites, no overlaps, all in the core, every pin
-connected, the clock at every register, and the netlist proved to compute what it did. A placement that
-fails a check is refused, not written.
+`place` draws a square core of rows at the requested density, with the ports spread around the die, and
+places the cells (placer.py). It then resizes and buffers by the wires of the placement
+(post_place_sizing.py), adds the clock tree (clock_tree.py), sizes once more, and adds delays for hold
+(hold.py); cells make way on their rows (row_legalizer.py). The result is checked: cells on rows and sites,
+no overlaps, all in the core, every pin connected, the clock at every register, and the netlist proved to
+compute what it did. A placement that fails a check is refused, not written.
 
 Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the
 modules "clock_tree" and "hold").
@@ -52,7 +52,7 @@ def place(
     clock_port: str | None = "clk",
     adk: Path | None = None,
 ) -> Placement:
-    """Place the netlist and write the products to `out_dir`; `clock_port` None: a netlist without registers."""
+    """Place the netlist and write the products to `out_dir`; clock_port: None without registers."""
     if not 0.1 <= density <= 0.95:
         raise BadInput(f"cells cannot be placed at the density {density}: give 0.1 to 0.95, usually 0.7")
     files = kit.find(adk)
@@ -237,7 +237,7 @@ def _hierarchy(known: Hierarchy, owners: dict[str, str], placement: Placement) -
 
 
 def violations(placed: Placed, clock_port: str | None = "clk") -> list[str]:
-    """What is wrong with a placement: nothing, if it may be routed."""
+    """Return the faults of a placement; one without faults may be routed."""
     checks = (_misplaced(placed), _overlaps(placed), _unconnected(placed), _unclocked(placed, clock_port))
     return [wrong for found in checks for wrong in found]
 

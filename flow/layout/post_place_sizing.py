@@ -1,12 +1,11 @@
 """Setup after placement: sizes, pins and buffers chosen by the wires that are there, in the rows as they are.
 
-Synthesis and sizing before placement suppose a little wire on every net; a placement has some that are a
-hundred times as long. So nets whose wire alone takes long are cut (repeaters.py), and sizing.py goes over the
-placed netlist with the wires of the placement. What it changes is changed in place: a cell of another size
-stays about where it was, a buffer goes half-way to what it drives, and neighbours make way (row_legalizer.py). Placing
-anew would make other wires. Then the same again with the wires that came of it; and again when the clock tree
-is in, whose copies of clock gates lie far from what enables them: on a system of mont-001 that cost 0.13 ns,
-and 50 other sizes, 30 um^2, brought it back.
+Synthesis and sizing before placement assume a short wire on every net; after placement some wires are a
+hundred times as long. Nets with a slow wire are cut (repeaters.py), and sizing.py goes over the placed
+netlist with the wires of the placement. Changes are made in place, because placing again would change the
+wires: a resized cell stays about where it was, a buffer goes half-way to its readers, and neighbours make
+way (row_legalizer.py). The pass is repeated with the resulting wires, and once more with the clock tree,
+whose copies of clock gates lie far from the logic that enables them.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ STEP_UM = 100.0  # of a wire, between two places where a repeater may stand
 
 @dataclass
 class Piece:
-    """What a repeater drives: readers, and the pieces behind it."""
+    """The load of a repeater: readers, and the pieces behind it."""
 
     at: Point
     readers: list[Terminal] = field(default_factory=list)
@@ -74,7 +74,7 @@ def _repeater(library: Library) -> Cell:
 
 @dataclass
 class _Node(Piece):
-    """A place on a net's tree, the wire from the node before it, and what hangs below."""
+    """A node of a net's tree, with the wire from its parent and the load below it."""
 
     up: int = 0
     wire_ff: float = 0.0
@@ -83,7 +83,7 @@ class _Node(Piece):
 
 
 def _pieces(wire: Wire, buffer: Cell) -> list[Piece]:
-    """What is cut off a net, as trees of pieces; the rest stays with its driver."""
+    """Cut pieces off a net, as trees; the rest stays with its driver."""
     nodes = _from_driver(wire)
     for node in reversed(nodes[1:]):
         up, load = nodes[node.up], node.below_ff + node.wire_ff

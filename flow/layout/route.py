@@ -20,7 +20,7 @@ from .placed import Placed
 from .placement import Placement, refuse_large
 from .routing import Congestion, Overflow, RoutedNet, Routing, Segment, Use
 
-SQUARE_ROWS = 4  # side of the squares of which congestion is told
+SQUARE_ROWS = 4  # side of the squares by which congestion is reported
 
 
 def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: int = MOST_CELLS) -> Routing:

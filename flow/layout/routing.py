@@ -24,7 +24,7 @@ class Congestion(msgspec.Struct):
 
 
 class Use(msgspec.Struct):
-    """Of the tracks in one direction."""
+    """Use of the tracks in one direction."""
 
     tracks: float
     mean_use: float
@@ -32,8 +32,8 @@ class Use(msgspec.Struct):
 
 
 class Overflow(msgspec.Struct):
-    """Of the global router's squares: how many borders are too full, by how many wires in all, after so many
-    rounds.
+    """Overflow of the global router: borders of squares that are too full, the excess wires, and the number
+    of rounds.
     """
 
     borders: int
@@ -67,7 +67,7 @@ class RoutedNet(msgspec.Struct, omit_defaults=True):
 
 
 class Routing(Product):
-    """What routing.json says."""
+    """A routed design: routing.json."""
 
     FILE: ClassVar[str] = "routing.json"
     STEP: ClassVar[str] = "route"
@@ -81,7 +81,7 @@ class Routing(Product):
 
     @property
     def length_um(self) -> float:
-        """Of all wires."""
+        """Length of all wires."""
         return sum(net.length_um for net in self.nets.values())
 
     def wires(self) -> dict[str, list[Wire]]:

@@ -23,7 +23,7 @@ LAST_LINES = 5  # of what a router said, for a message
 
 
 def run(source: Path, what: str, task: Iterable[str]) -> Iterator[int]:
-    """The numbers that a router answers to a task; `what` it does is said with how far it is."""
+    """Yield the numbers that a router returns for a task; `what`: its name in progress reports."""
     program = _program(source)
     with tempfile.TemporaryDirectory(prefix="route-") as name:
         given, answer = Path(name) / "task", Path(name) / "answer"

@@ -186,7 +186,7 @@ class Wire:
         return found[1:]
 
     def at_points(self, loads_ff: Sequence[float] = ()) -> list[float]:
-        """The capacitance at each point of the tree, half of an edge's at each end, and these at terminals."""
+        """Return the capacitance at each point: half of each edge at its ends, and loads at terminals."""
         found = [*loads_ff, *[0.0] * (len(self.tree.points) - len(loads_ff))]
         for (a, b), cap in zip(self.tree.edges, self.capacitances, strict=True):
             found[a] += cap / 2
@@ -227,7 +227,7 @@ def wires_of(
 
 
 class BesideModel(msgspec.Struct):
-    """What the library's wire-load model guesses for the same nets."""
+    """The estimate of the library's wire-load model for the same nets."""
 
     name: str
     cap_ff: float

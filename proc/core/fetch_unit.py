@@ -1,5 +1,4 @@
-"""FetchUnit: stage F, which asks the instruction memory for one instruction after another, and is told where
-to go on.
+"""FetchUnit: stage F, which fetches one instruction after another and accepts redirections.
 
 One request is outstanding at a time; the next one leaves in the cycle in which the answer to the last is
 taken, so that a memory of one cycle delivers an instruction a cycle. A redirection drops what F has, and what

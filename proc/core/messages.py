@@ -67,7 +67,7 @@ def mk_mem_resp():
 
 @cache
 def mk_decoded():
-    """What the decoder says of an instruction."""
+    """The decoder's output for an instruction."""
     return _struct(
         "Decoded",
         legal=1,

@@ -18,7 +18,7 @@ WIDTH = 26  # of a column: enough for a branch to 0x80000000 with registers of t
 
 
 def line(proc: Component) -> str:
-    """What is in the five stages, after the combinational logic of a cycle has settled."""
+    """Show the five stages after the combinational logic of a cycle has settled."""
     ctrl, dpath = proc.ctrl, proc.dpath
     squashed = bool(ctrl.squash_D)
     columns = [
@@ -38,7 +38,7 @@ def line(proc: Component) -> str:
 
 
 def cut(text: str) -> str:
-    """What of a text fits into a column; a mark says that it is not all."""
+    """Cut a text to the width of a column; a mark shows that it was cut."""
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
 
 

@@ -484,7 +484,7 @@ class ProcCtrl(Component):
         @update
         def commit():
             s.val_W @= s.full_W & ~s.trap_W
-            s.is_store_W @= (s.memory_W == MEM_STORE) & ~s.trap_W  # of a fault, the address is told
+            s.is_store_W @= (s.memory_W == MEM_STORE) & ~s.trap_W  # a fault reports its address
 
         @update
         def write_back():
