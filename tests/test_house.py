@@ -74,6 +74,18 @@ OPTIONAL = {
     *("jinja2", "markupsafe", "markdown", "pyarrow", "vl_convert", "wavedrom", "optuna"),
     *("distributed", "dask", "dask_jobqueue", "litex", "migen"),
 }
+# modules that import others of the package inside functions, and why
+LAZY = {
+    "eval.api": "`import modexlab` is quick: its parts are imported when they are asked for",
+    "eval.cli.main": "completion imports all commands",
+    "eval.designs.interfaces": "an interface is known by its name without its hardware",
+    "eval.designs.machine": "digests of formulas follow names, and not to the generator of keys",
+    "eval.designs.verilog_header": "a register map is printed without a translator",
+    "flow.graph.steps.layout.step": "the graph asks each step for its tool",
+    "flow.graph.steps.place.step": "the same",
+    "flow.graph.steps.rtl-sim.step": "the same",
+    "flow.workload": "few workloads have a program, and pyelftools is slow to import",
+}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
@@ -91,13 +103,15 @@ def module_of(file):
     return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def import_nodes(node, running):
-    """Import statements anywhere in a tree; `running`: those that run when the file is imported."""
+def import_nodes(node, where="top"):
+    """Import statements of a tree, each behind its place: at the top, in a function, or for type checkers."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child
-        elif not (running and (isinstance(child, FUNCTIONS) or "TYPE_CHECKING" in names_in(child))):
-            yield from import_nodes(child, running)
+            yield where, child
+        elif isinstance(child, FUNCTIONS):
+            yield from import_nodes(child, "function")
+        else:
+            yield from import_nodes(child, "types" if "TYPE_CHECKING" in names_in(child) else where)
 
 
 def names_in(node):
@@ -110,15 +124,17 @@ def names_in(node):
 
 
 @functools.cache
-def imported(file, running=False):
-    """Dotted names of all that a file imports, anywhere in it and for type checkers too, or while it is
-    imported itself; a name of this package begins with its room.
+def imported(file, place=None):
+    """Dotted names of all that a file imports, anywhere in it or at one place; a name of this package begins
+    with its room.
     """
     package, names = file.parent.relative_to(ROOT).parts, []
-    for node in import_nodes(ast.parse(file.read_text()), running):
+    for where, node in import_nodes(ast.parse(file.read_text())):
+        if place not in (None, where):
+            continue
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = package[: len(package) + 1 - node.level] if node.level else ()
             names += [".".join([*base, *filter(None, [node.module]), alias.name]) for alias in node.names]
     return [name.removeprefix("modexlab.") for name in names]
@@ -134,9 +150,9 @@ def imported_packages(file):
     return set(map(top, imported(file)))
 
 
-def imported_modules(file, running=False):
+def imported_modules(file, place=None):
     """The modules of this package that a file imports; a name in a module stands for the module."""
-    names = {name if name in MODULES else name.rpartition(".")[0] for name in imported(file, running)}
+    names = {name if name in MODULES else name.rpartition(".")[0] for name in imported(file, place)}
     return (names & MODULES) - {module_of(file)}
 
 
@@ -200,8 +216,8 @@ def test_no_circles():
 
 def needing_extras():
     """Modules that cannot be imported without the packages of the extras."""
-    used = {module_of(file): imported_modules(file, True) for file in FILES}
-    needing = {module_of(file) for file in FILES if OPTIONAL & {top(name) for name in imported(file, True)}}
+    used = {module_of(file): imported_modules(file, "top") for file in FILES}
+    needing = {module_of(file) for file in FILES if OPTIONAL & {top(name) for name in imported(file, "top")}}
     while more := {module for module, others in used.items() if others & needing} - needing:
         needing |= more
     return needing
@@ -210,6 +226,13 @@ def needing_extras():
 def test_commands_are_imported_without_the_extras():
     """Help, completion and simulation work where only the package itself is installed."""
     assert {module for module in needing_extras() if module.startswith(("eval.cli", "eval.api"))} == set()
+
+
+def test_imports_inside_functions_are_of_optional_packages():
+    """Or they have their reason; all others stand at the top, where a reader looks for them."""
+    optional = needing_extras()
+    inside = {module_of(file) for file in FILES if imported_modules(file, "function") - optional}
+    assert inside == LAZY.keys()
 
 
 def inner_room(module):

@@ -219,7 +219,7 @@ _DECLARED = (
     option(
         "--clock",
         "NS",
-        f"clock period, with --fmax the first that is tried (default: {DEFAULT_CLOCK_NS} ns)",
+        f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
         type=real(check_clock, "2.5"),
         default=DEFAULT_CLOCK_NS,
     ),

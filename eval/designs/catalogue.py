@@ -310,10 +310,15 @@ def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
 
 
 def by_paths(paths: Sequence[str]) -> list[Design | OwnDesign]:
-    """The designs of manifests, of folders of manifests, and of accelerators; each name once."""
+    """The designs of manifests, of folders of manifests, and of accelerators, and those that are named; each
+    name once.
+    """
     found: dict[str, Design | OwnDesign] = {}
     for name in paths:
         path = Path(name)
+        if name in _BY_NAME and not path.exists():
+            found[name] = _BY_NAME[name]
+            continue
         if own.is_folder(path):
             design = by_path(name)
             if found.setdefault(design.name, design) is not design:

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 
 from ...fl.errors import BadInput
+from ...flow.fpga import fpga_route
 from ...rtl.sim import cache, sources
 from .flow_settings import steps_of
 from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
@@ -106,8 +107,6 @@ def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
     if stage == FPGA:
         versions["Yosys"] = _version("synthesis")[1]
     if device:
-        from ...flow.fpga import fpga_route
-
         try:
             routers, _ = fpga_route.routers([device])
         except BadInput:

@@ -31,15 +31,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ..designs.interfaces import SYSTEM
-
-if TYPE_CHECKING:
-    from .pareto import Vector
-    from .point import Point
-    from .space import Part, Space
+from .pareto import Vector
+from .point import Point
+from .space import Part, Space
 
 METHODS = ("exhaustive", "random", "nsga2")
 ENUMERABLE = 10_000  # combinations that are gone through before a search begins
@@ -306,8 +304,6 @@ def by_work(space: Space) -> list[Space]:
 
 def _kind(subject: str, nbits: int, interface: str, stage: str) -> tuple[str, bool]:
     """The interface of a subject, and whether it is for one modulus that is not the key's."""
-    from .point import Point
-
     point = Point(subject, nbits, interface=interface, stage=stage)
     params = point.design.params if point.design is not None and point.interface != SYSTEM else ()
     return point.interface, any(param.name == "modulus" for param in params)

@@ -44,6 +44,7 @@ from ..files import replace_json
 from ..netlist import yosys
 from ..netlist.document import Document, Module
 from ..synth.read_design import CONFLICT, check_given, check_latches, check_loops, slang_source
+from . import fpga_route
 from .parts import Report, made
 from .report import DeviceReport, FpgaReport, Number
 
@@ -272,8 +273,6 @@ def measure(
     """Count the resources of module `top`, with `pnr` also its routed frequencies; BadInput if a synthesis
     exceeds its CPU time.
     """
-    from . import fpga_route
-
     chosen = [find(name) for name in devices]
     routers, notes = fpga_route.routers(devices) if pnr else ({}, {})
     design = elaborate(design_sv, top, report)

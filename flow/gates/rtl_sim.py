@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from ...proc.sim.native import NativeProcSimulation, VerilogText
 from ...rtl.sim.base import Options
 from .. import workload
 from ..description import Description
@@ -26,8 +27,6 @@ def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_
 def run_text(verilog: str, top: str, work: workload.Workload) -> Simulated:
     """A workload on the module `top` of a Verilog text."""
     if work.protocol == workload.SYSTEM:
-        from ...proc.sim.native import NativeProcSimulation, VerilogText
-
         with NativeProcSimulation(VerilogText(verilog, top), Options()) as system:
             return workload.run_programs(system, work)
     assert work.ports is not None

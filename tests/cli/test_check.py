@@ -61,9 +61,10 @@ def test_stages(cli, stage):
 def test_other_design_and_reduction(cli):
     """The naive machine takes even moduli and large bases; with --reduce, negative ones are positive."""
     run = f"check {DATA}/bn_small.txt --design naive --level fl --json"
-    assert cli(f"{run}").json()["passed"] == 19
+    assert cli(run).json()["passed"] == 19
     report = cli(f"{run} --reduce").json()
     assert (report["passed"], report["skipped"]) == (20, 4)
+    assert cli(run.replace("--design", "--accelerator")).json()["passed"] == 19
 
 
 def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli):

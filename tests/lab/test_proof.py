@@ -704,6 +704,11 @@ def test_undecided():
     assert decide(text, 2).verdict == UNDECIDED
 
 
+def test_nothing_to_prove():
+    with pytest.raises(BadInput, match=r"0 elements.*\$assert"):
+        decide("module proof(input clk, output x); assign x = clk; endmodule", 5)
+
+
 def test_mutants_are_of_the_module_alone():
     text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if ( x == y[3] ) begin // + - \nendmodule\n"
     found = [mutant.what for mutant in mutants.mutants(text, "b")]
