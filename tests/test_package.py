@@ -43,7 +43,7 @@ def test_all_that_is_imported_is_declared():
         for file in (ROOT / room).rglob("*.py"):
             if "examples" in file.parts:  # with tests of their own
                 continue
-            for module in imported_packages(file) - OURS - sys.stdlib_module_names:
+            for module in imported_packages(file) - OURS - BELOW.keys() - sys.stdlib_module_names:
                 name = DISTRIBUTIONS.get(module, module).lower().replace("_", "-")
                 assert name in core | extras, (
                     f"{file} imports {module}, which pyproject.toml does not declare"

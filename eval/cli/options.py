@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,7 +126,7 @@ class OneOf:
         _add(parser.add_mutually_exclusive_group(), self.options)
 
 
-Options = Sequence["str | Option | Group | OneOf"]
+Options = Sequence["str | Option | Interfaces | Group | OneOf"]
 
 
 def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
@@ -147,11 +147,21 @@ def shared(name: str, note: str = "", **settings: Any) -> Option:
     return SHARED[name].noted(note, **settings)
 
 
-def interfaces(names: Collection[str], default: str = DEFAULT.name) -> Option:
-    """`--interface` of a command that offers these ways."""
-    summaries = {name: interface.summary for name, interface in INTERFACES.items()} | {UNIT: UNIT_SUMMARY}
-    told = "; ".join(f"{name}: {summaries[name]}" for name in names)
-    return shared("--interface", f"{told}; default: {default}", choices=names, default=default)
+@dataclass(frozen=True)
+class Interfaces:
+    """`--interface`: one of those that are registered when a parser is made, or the unit alone."""
+
+    unit: bool = False
+    default: str = DEFAULT.name
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        told = {name: interface.summary for name, interface in INTERFACES.items()}
+        told |= {UNIT: UNIT_SUMMARY} if self.unit else {}
+        note = "; ".join(f"{name}: {summary}" for name, summary in told.items())
+        option = shared(
+            "--interface", f"{note}; default: {self.default}", choices=(*told,), default=self.default
+        )
+        option.add_to(parser)
 
 
 _DECLARED = (
@@ -267,7 +277,7 @@ RSA_OPERANDS = ("--base", "--exp", "--mod")
 UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
 WIDTH = shared("--nbits", f"default: {PAPER_NBITS}")
-HARDWARE = (WIDTH, "--set", interfaces((*INTERFACES, UNIT)))  # a machine, or its multiplier alone
+HARDWARE = (WIDTH, "--set", Interfaces(unit=True))  # a machine, or its multiplier alone
 COUPLING = shared(
     "--interface",
     "xcel: at the accelerator port of the processor; axi4lite: on its bus, with an interrupt; default: xcel",

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from modexlab.eval.cli.commands import asic as command
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue, machine_chip, system_catalogue
 from modexlab.eval.designs.machine_chip import Chip
 from modexlab.eval.designs.unit_chip import chip as chip_of
+from modexlab.eval.lab import asic_run
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.fl.errors import BadInput
@@ -160,13 +160,13 @@ def test_figures_go_to_the_ledger_and_to_the_data_sheet(whole, cli, tmp_path):
 
 
 def test_figures_without_passing_tests_are_refused(whole, cli, tmp_path, monkeypatch):
-    real = command.run_asic
+    real = asic_run.run_asic
 
     def failing(*args, **options):
         outcome, summary = real(*args, **options)
         return outcome, msgspec.structs.replace(summary, tests={"rtl": Ran(3, 0), "gates": Ran(2, 1)})
 
-    monkeypatch.setattr(command, "run_asic", failing)
+    monkeypatch.setattr(asic_run, "run_asic", failing)
     result = cli(f"asic {SMALL} --layout --ledger {tmp_path}/ledger.sqlite")
     assert "the figures are not in the ledger: mont, 8 bits, layout" in result.err
     assert "1 tests failed (gates), so its figures mean nothing" in result.err
@@ -180,7 +180,7 @@ def test_an_interrupted_run_says_how_it_goes_on(number, cli, monkeypatch):
         time.sleep(10)
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(command, "run_asic", interrupted)
+    monkeypatch.setattr(asic_run, "run_asic", interrupted)
     result = cli(f"asic {SMALL}")
     assert result.code == 130 and signal.getsignal(signal.SIGTERM) is before
     assert "Interrupted: run the same command again; it continues from the steps that are done" in result.err

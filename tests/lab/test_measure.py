@@ -5,7 +5,7 @@ import json
 
 import msgspec
 import pytest
-from modexlab.eval.designs import catalogue, machine_chip, system_catalogue
+from modexlab.eval.designs import catalogue, system_catalogue
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.errors import NoMeasurement
@@ -18,6 +18,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.flow.graph import graph
 from modexlab.flow.graph.figures import Ran, Summary, Verdict
+from modexlab.proc.software import kernels
 
 from tests.harness import regress_if
 
@@ -356,13 +357,13 @@ def test_width_without_a_key_is_said_by_the_flow(cli):
 def test_software_in_constant_time_scans_what_is_secret(monkeypatch):
     """As `modexlab proc systems` has it: all bits of d, and of the public exponent as many as it has."""
     scanned = []
-    real = machine_chip.kernel_program
+    real = kernels.kernel_program
 
     def recorded(kernel, nbits, base, exp, mod, **options):
         scanned.append((exp, options["exp_nbits"]))
         return real(kernel, nbits, base, exp, mod, **options)
 
-    monkeypatch.setattr(machine_chip, "kernel_program", recorded)
+    monkeypatch.setattr(kernels, "kernel_program", recorded)
     chip = Point("proc-montgomery-ct", 32, stage="flow").chip()
     encrypt, decrypt = chip.energy()
     chip._programs()

@@ -2,13 +2,13 @@
 
 from argparse import Namespace
 
-from ...designs.interfaces import AXI4LITE, INTERFACES
+from ...designs.interfaces import AXI4LITE
 from ...exchange.package.package import Package
 from ...folders import new_directory, write_folder
 from ...progress import Progress
 from ..arguments import accelerator_of
 from ..laboratory import ledger_of
-from ..options import interfaces, shared
+from ..options import Interfaces, shared
 from ..render import answer, labelled
 
 SUMMARY = "pack a design as an IP core"
@@ -30,7 +30,7 @@ OPTIONS = (
     shared("--output", "the directory to make", required=True),
     shared("--nbits", "default: 32, of an accelerator of your own its usual width"),
     "--set",
-    interfaces(INTERFACES, AXI4LITE.name),
+    Interfaces(default=AXI4LITE.name),
     *("--force", "--ledger", "--json"),
 )
 

@@ -11,7 +11,7 @@ from ....fl.errors import BadInput, shown
 from ....fl.param import PAPER_NBITS
 from ....fl.rsa_keys import RSAKey
 from ....fl.status import MEANING, Status
-from ...designs.interfaces import INTERFACES, Operands
+from ...designs.interfaces import Operands
 from ...designs.machine import Design, Machine
 from ...designs.own import OwnDesign
 from ...designs.protection import private_settings
@@ -23,7 +23,7 @@ from ...json_values import json_number
 from .. import own
 from ..arguments import Settings, entries_of, given, private, refuse, settings_of
 from ..operations import Labelled, Operation
-from ..options import PRIVATE, RSA_OPERANDS, Group, flag, interfaces, number, option, shared
+from ..options import PRIVATE, RSA_OPERANDS, Group, Interfaces, flag, number, option, shared
 from ..render import Json, answer_all
 
 ONE_OF = "a key needs one of --encrypt M and --decrypt C"
@@ -71,7 +71,7 @@ OPTIONS = (
     "--workload",
     shared("--nbits", "default: length of the modulus, rounded up to a multiple of 32"),
     "--set",
-    interfaces(INTERFACES),
+    Interfaces(),
     shared("--level", "default: rtl; for formula see `modexlab run --level formula --help`", choices=LEVELS),
     shared("--stage", "default: native; with --trace: python"),
     *("--trace", "--vcd", "--json"),
