@@ -108,7 +108,9 @@ class Kit:
 
     def _refuse_unknown(self, keys: Iterable[str], known: Iterable[str], kind: str) -> None:
         for key in keys:
-            self._refuse(key, kit_file.names_in(attrgetter(key)(self.data)), known, kind)
+            value = attrgetter(key)(self.data)
+            if value or key != "cells.selector":  # which may be empty
+                self._refuse(key, kit_file.names_in(value), known, kind)
 
     def _refuse(self, key: str, names: Iterable[str], known: Iterable[str], kind: str) -> None:
         for name in names:

@@ -98,7 +98,7 @@ def names_in(value: Any) -> Iterator[str]:
     if isinstance(value, Adder | Track):
         yield value.cell if isinstance(value, Adder) else value.name
     elif isinstance(value, str):
-        yield from filter(None, [value])
+        yield value
     else:
         for item in value or ():
             yield from names_in(item)

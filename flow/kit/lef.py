@@ -184,12 +184,22 @@ def _read(path: Path, file: _Block) -> None:
             stack.append(block)
         elif words and not pending and words[0] == "END":
             if len(stack) > 1:  # else END LIBRARY
-                stack.pop()
+                _close(path, stack.pop(), words)
         else:
             pending += words
             if pending and pending[-1] == ";":
                 stack[-1].statements.append(pending[:-1])
                 pending = []
+    if len(stack) > 1:
+        _close(path, stack.pop(), [])
+
+
+def _close(path: Path, block: _Block, words: list[str]) -> None:
+    """Refuse these words unless they end the block."""
+    kind, name = block.words[0], block.words[:2][-1]
+    if words != (["END"] if kind in ("PORT", "OBS") else ["END", name]):
+        said = " ".join(words) or "the end of the file"
+        raise BadInput(f"{path}: {said} comes before the end of {' '.join(block.words)}; give the whole LEF")
 
 
 def _layer(block: _Block) -> Layer:

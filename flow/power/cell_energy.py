@@ -247,26 +247,27 @@ class KindEnergy:
         """All tables that some transition pays."""
         context = self._contexts(members)
         for name, pin in self.cell.pins.items():
-            if name not in members.toggles:
+            if name not in members.toggles or not pin.power:
                 continue
             half = members.toggles[name] / 2  # as many rising edges as falling ones
             for edge in (RISE, FALL):
+                states = context(name, edge)
                 if pin.direction != "input":
-                    yield from self._output(name, edge, half, context, members)
+                    yield from self._output(name, edge, half, states, members)
                     continue
                 for arc in pin.power:
                     if (table := arc.rise if edge == RISE else arc.fall) is not None:
-                        counts = half * (context(name, edge) @ self._mask(arc.when))
+                        counts = half * (states @ self._mask(arc.when))
                         yield Term(name, name, edge, False, table, counts)
 
     def _output(
-        self, name: str, edge: int, half: np.ndarray, context: Context, members: Members
+        self, name: str, edge: int, half: np.ndarray, states: np.ndarray, members: Members
     ) -> Iterator[Term]:
         tables = [(row, row.arc.rise if edge == RISE else row.arc.fall) for row in self._outputs[name]]
         rows = [(row, table) for row, table in tables if table is not None]
         if not rows:
             return
-        states, none = context(name, edge), np.zeros(members.size)
+        none = np.zeros(members.size)
         weights = np.array(
             [members.toggles.get(row.arc.related, none) * (states @ row.mask) for row, _ in rows]
         )

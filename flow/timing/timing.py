@@ -78,6 +78,10 @@ def analyze(
     if engine not in (None, *ENGINES):
         raise unknown("engine", engine, ENGINES)
     files = kit.find(adk)
+    if wire_load is not None and (spef or wires):
+        raise BadInput("wires or a wire-load model: not both")
+    if wire_load is not None and wire_load not in files.library.wire_loads:
+        raise unknown("wire-load model", wire_load, files.library.wire_loads)
     asked = files.library.constraints(clock_ns, clock_port, **constraints)
     if not netlist_v.is_file():
         raise BadInput(f"the netlist {netlist_v} cannot be read: run the synthesis first")

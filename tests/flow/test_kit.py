@@ -53,6 +53,7 @@ def test_no_source_of_the_flow_names_a_cell_or_layer():
             'inverter = "INV_X9"',
             r"kit\.toml, cells\.inverter: unknown cell 'INV_X9'.*INV_X1",
         ),
+        ('inverter = "INV_X1"', 'inverter = ""', r"kit\.toml, cells\.inverter: unknown cell ''"),
         (
             'inverter = "INV_X1"',
             'inverters = "INV_X1"',

@@ -209,6 +209,16 @@ class TestLef:
         with pytest.raises(BadInput, match="no cells"):
             read_lef(tmp_path / "empty.lef")
 
+    @pytest.mark.parametrize(
+        ("last", "said"),
+        [("END B\nEND LIBRARY", "END LIBRARY"), ("END B", "the end of the file"), ("", "END B")],
+    )
+    def test_macro_without_end(self, tmp_path, last, said):
+        cut = tmp_path / "cut.lef"
+        cut.write_text(f"MACRO A\n  SIZE 1 BY 1 ;\nMACRO B\n{last}\n" if last else "MACRO A\nEND B\n")
+        with pytest.raises(BadInput, match=f"{said} comes before the end of MACRO A"):
+            read_lef(cut)
+
 
 class TestPlace:
     def test_legal(self, placed):

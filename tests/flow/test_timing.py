@@ -146,8 +146,9 @@ def test_slack_is_reported_with_both_wire_models(tmp_path, library):
         assert bare.wns_by_model_ns == wired.wns_by_model_ns == {"none": bare.wns_ns, model: wired.wns_ns}
     routed = analyze(adder(), tmp_path, wires=wires(adder(), tmp_path, 10.0))
     assert routed.wns_by_model_ns == {}
-    with pytest.raises(BadInput, match=r"unknown wire-load model '5K'.*5K_hvratio"):
-        analyze(adder(), tmp_path, wire_load="5K")
+    for name in ("5K", "no_wires"):
+        with pytest.raises(BadInput, match=rf"unknown wire-load model '{name}'.*5K_hvratio"):
+            analyze(adder(), tmp_path, wire_load=name)
 
 
 def test_report(tmp_path):
@@ -478,6 +479,7 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path):
         )
     (tmp_path / "other.spef").write_text('*SPEF "x"\n*D_NET nowhere 1.0\n*END\n')
     refused("other.spef does not fit", spef=tmp_path / "other.spef")
+    refused("wires or a wire-load model", spef=tmp_path / "other.spef", wire_load="1K_hvratio_1_1")
     table = tmp_path / "wires.json"
     for text, reason, options in (
         ('{"nowhere": {"cap_ff": 1, "source": "routing"}}', "nowhere, which is no net", {}),
