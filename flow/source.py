@@ -163,7 +163,7 @@ def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequen
             continue
         first, second, *_ = places
         if first.resolve() == second.resolve() in listed and len(listed) > 1:  # another file includes it
-            return one_text([path for path in files if path.resolve() != first.resolve()], include, define)
+            return one_text([path for path in files if path.resolve() != first.resolve()], around, define)
         names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
         raise BadInput(
             f"module {module} is defined twice, in {names[0]} and in {names[1]}: "

@@ -52,12 +52,18 @@ def document(netlist: Netlist, nets: Iterable[str]) -> str:
 
 
 def section(
-    netlist: Netlist, net: int, caps_ff: Sequence[float], branches: Iterable[tuple[int, int, float]]
+    netlist: Netlist,
+    net: int,
+    caps_ff: Sequence[float],
+    branches: Iterable[tuple[int, int, float]],
+    formats: tuple[str, str, str] = (".4f", ".5f", ".4g"),
 ) -> str:
     """The section of a net: capacitances at its nodes, and resistors between nodes in ohm.
 
-    The nodes are the driver, the sinks in their order, and then any branching points.
+    The nodes are the driver, the sinks in their order, and then any branching points. `formats` are those of
+    the net's capacitance, a node's and a resistance.
     """
+    of_net, of_node, of_resistor = formats
     name = netlist.nets[net]
     spelled = escaped(name, name in netlist.bus_bits)
     nodes: list[str] = []
@@ -69,11 +75,22 @@ def section(
         connections.append(f"{'*P' if port else '*I'} {node} {'O' if port == bool(nodes) else 'I'}")
         nodes.append(node)
     nodes += [f"{spelled}:{index}" for index in range(1, len(caps_ff) - len(nodes) + 1)]
-    caps = [f"{n} {node} {cap:.5f}" for n, (node, cap) in enumerate(zip(nodes, caps_ff, strict=True), 1)]
-    resistors = [
-        f"{n} {nodes[a]} {nodes[b]} {max(ohm, LEAST_OHM):.4g}" for n, (a, b, ohm) in enumerate(branches, 1)
+    caps = [
+        f"{n} {node} {cap:{of_node}}" for n, (node, cap) in enumerate(zip(nodes, caps_ff, strict=True), 1)
     ]
-    lines = [f"*D_NET {spelled} {sum(caps_ff):.4f}", "*CONN", *connections, "*CAP", *caps, "*RES", *resistors]
+    resistors = [
+        f"{n} {nodes[a]} {nodes[b]} {max(ohm, LEAST_OHM):{of_resistor}}"
+        for n, (a, b, ohm) in enumerate(branches, 1)
+    ]
+    lines = [
+        f"*D_NET {spelled} {sum(caps_ff):{of_net}}",
+        "*CONN",
+        *connections,
+        "*CAP",
+        *caps,
+        "*RES",
+        *resistors,
+    ]
     return "\n".join([*lines, "*END", "", ""])
 
 
@@ -87,4 +104,5 @@ def _star(netlist: Netlist, net: int, wire: NetWire) -> str:
     if not count or netlist.driver[net] is None:
         return ""
     caps = [0.0, *[wire.cap_ff / count] * count]
-    return section(netlist, net, caps, [(0, end, wire.res_ohm / count) for end in range(1, count + 1)])
+    branches = [(0, end, wire.res_ohm / count) for end in range(1, count + 1)]
+    return section(netlist, net, caps, branches, (".6g",) * 3)

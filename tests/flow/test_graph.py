@@ -463,6 +463,16 @@ def test_module_in_two_files(tmp_path):
         one_text(files)
 
 
+def test_listed_file_of_another_directory_is_included(tmp_path):
+    for name, text in (
+        ("a/top.v", '`include "x.v"\nmodule top; x x(); endmodule\n'),
+        ("b/x.v", "module x; endmodule\n"),
+    ):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    assert one_text([tmp_path / "a/top.v", tmp_path / "b/x.v"]).count("endmodule") == 2
+
+
 CASES = """\
 module cases(input [1:0] s, input [3:0] a, b, c, output reg [3:0] x, y, z);
   always @(*)
