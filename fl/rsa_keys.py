@@ -11,6 +11,8 @@ Every operation takes the exponentiation as an argument, mod_exp(base, exp, mod)
 """
 
 import json
+import math
+import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -19,11 +21,7 @@ from typing import NamedTuple
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.rsa import (
-    RSAPrivateKey,
-    RSAPublicKey,
-    rsa_recover_prime_factors,
-)
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 
 from .errors import BadInput, shown, unknown
 from .factors import is_prime
@@ -31,6 +29,7 @@ from .input_file import read_bytes
 
 ModExp = Callable[[int, int, int], int]
 
+RESIDUES = 100  # tried for a factor: each gives one with probability 1/2 or more
 ROUNDS = 4  # of a test whether the two factors are primes: n of three primes would have to be made for it
 SMALLEST_NBITS = 16  # shorter keys have too few primes to choose from
 
@@ -176,6 +175,10 @@ class RSAKey:
     def with_primes(self) -> "RSAKey":
         """The same key with its primes, found from d and e where it came without them; BadInput if n is not
         of two primes.
+
+        d e - 1 is a multiple of every residue's order. An even power of a random residue that is 1 has a
+        square root before it; for at least half of all residues that is neither 1 nor -1, and gives a factor
+        away (Miller 1976; SP 800-56B, C.1).
         """
         if self.p is not None:
             return self
@@ -183,15 +186,19 @@ class RSAKey:
             raise BadInput(
                 f"the key with n = {shown(self.n)} is public: give the private key to find its primes"
             )
-        try:
-            p, q = rsa_recover_prime_factors(self.n, self.e, self.d)
-        except ValueError:
-            p = q = 0
-        if not (is_prime(p, ROUNDS) and is_prime(q, ROUNDS)):
-            raise BadInput(
-                f"RSA modulus {shown(self.n)}: d and e do not lead to two prime factors; give p and q"
-            )
-        return RSAKey(self.n, self.e, self.d, p, q)
+        n, order = self.n, self.d * self.e - 1
+        twos = (order & -order).bit_length() - 1
+        draw = random.Random(n)  # the same way each time
+        for _ in range(RESIDUES):
+            root = pow(draw.randrange(2, n - 1), order >> twos, n)
+            for _ in range(twos):
+                square = root * root % n
+                if square == 1 and root not in (1, n - 1):
+                    p, q = sorted((math.gcd(root - 1, n), math.gcd(root + 1, n)), reverse=True)
+                    if p * q == n and is_prime(p, ROUNDS) and is_prime(q, ROUNDS):
+                        return RSAKey(n, self.e, self.d, p, q)
+                root = square
+        raise BadInput(f"RSA modulus {shown(n)}: d and e do not lead to two prime factors; give p and q")
 
     def crt(self) -> CrtNumbers:
         """The numbers of a decryption by CRT; BadInput if the key has no primes."""

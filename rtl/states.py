@@ -43,9 +43,10 @@ def states(component: Component, *signals: str, **codes: int) -> tuple[Bits, ...
 
 
 def state_name(component: Component) -> str | None:
-    """The name of the state that a component is in."""
+    """The name of the state that a component is in, as line traces show it."""
     found = states_of(component)
-    return found.name(int(getattr(component, found.signals[0])))
+    name = found.name(int(getattr(component, found.signals[0])))
+    return name and name.lower()
 
 
 def states_of(component: object) -> States:

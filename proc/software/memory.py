@@ -47,12 +47,14 @@ class Memory:
         self.pages: dict[int, list[int]] = {}
 
     def load(self, segments: Iterable[tuple[int, bytes]]) -> None:
-        """Write the segments of a program, addresses and what is there, into an empty memory."""
+        """Write the segments of a program, addresses and bytes; where two overlap, the later one counts."""
         for addr, content in segments:
-            start = addr & ~3  # the first and the last word may have bytes of another segment
-            whole = bytes(addr - start) + content + bytes(-(addr + len(content)) % 4)
-            for i, (word,) in enumerate(struct.iter_unpack("<I", whole)):
-                self.page(start + 4 * i)[(start >> 2) + i & PAGE_WORDS - 1] |= word
+            start, end = addr & ~3, addr + len(content)
+            # the first and the last word may have bytes of another segment
+            before = self.read(start, 4).to_bytes(4, "little")[: addr - start] if addr > start else b""
+            behind = self.read(end & ~3, 4).to_bytes(4, "little")[end & 3 :] if end & 3 else b""
+            for i, (word,) in enumerate(struct.iter_unpack("<I", before + content + behind)):
+                self.page(start + 4 * i)[(start >> 2) + i & PAGE_WORDS - 1] = word
 
     def page(self, addr: int) -> list[int]:
         """The words of the page with this address."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from pathlib import Path
 
+import rsa
+
 from ...fl.errors import BadInput
-from ...fl.factors import is_prime, primes_below
+from ...fl.factors import primes_below
 from ...fl.rsa_keys import SMALLEST_NBITS, RSAKey
 from ...rtl.sim import cache
 
@@ -48,7 +51,12 @@ def _primes(nbits: int, seed: int, e: int) -> tuple[int, int]:
         if candidate in primes or (candidate - 1) % e == 0:
             continue
         # trial division first: a hundred times faster than the test
-        small = math.gcd(candidate, math.prod(primes_below(SIEVE_END)))
-        if small in (1, candidate) and is_prime(candidate):
+        if math.gcd(candidate, _small_primes()) in (1, candidate) and rsa.prime.is_prime(candidate):
             primes.append(candidate)
     return primes[0], primes[1]
+
+
+@functools.cache
+def _small_primes() -> int:
+    """The product of the primes below 2^16."""
+    return math.prod(primes_below(SIEVE_END))

@@ -237,6 +237,22 @@ def test_a_domain_that_cannot_be(call, words):
     refuses(call, words)
 
 
+def test_paper_004_answers_the_modulus_for_0():
+    """Algorithm 5 to the letter, with > where >= is needed: the reason for the rows on a product of 0."""
+
+    def as_printed(a, b, m):
+        p, c = 0, a
+        while b:
+            p = p + c if b & 1 else p
+            p = p - m if p > m else p
+            c = c << 1
+            c = c - m if c > m else c
+            b >>= 1
+        return p
+
+    assert as_printed(7, 29, 203) == 203 and mul_rem(7, 29, 203) == 0
+
+
 # messages
 
 

@@ -122,6 +122,12 @@ def primes_for(nbits, e):
             return p, q
 
 
+@pytest.mark.parametrize(("n", "e", "d", "p"), [(15, 3, 3, 5), (15, 5, 1, 5), (21, 7, 1, 7), (35, 13, 1, 7)])
+def test_primes_of_the_smallest_keys(n, e, d, p):
+    key = RSAKey(n, e, d).with_primes()
+    assert (key.p, key.q) == (p, n // p)
+
+
 def test_a_key_with_primes_is_left_as_it_is():
     assert PAPER_KEY.with_primes() is PAPER_KEY
 

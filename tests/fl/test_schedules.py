@@ -267,6 +267,29 @@ TRACES = {  # schedule, options, base, exponent, modulus, result; products by ha
         (("b", "b", "b", 2, 2, 4),),
         (("r", "r", "b", 3, 4, 5), ("b", "b", "b", 4, 4, 2)),
     ],
+    # from the lowest bit, a product for each 1 and a square for each bit
+    ("right-to-left-1", (), 3, 6, 7, 1): [
+        (("b", "b", "b", 3, 3, 2),),
+        (("r", "r", "b", 1, 2, 2),),
+        (("b", "b", "b", 2, 2, 4),),
+        (("r", "r", "b", 2, 4, 1),),
+        (("b", "b", "b", 4, 4, 2),),
+    ],
+    # 110: r begins as the base, for the first 1
+    ("left-to-right", (), 3, 6, 7, 1): [
+        (("r", "b", "b", 3, 3, 2),),
+        (("r", "r", "b", 2, 3, 6),),
+        (("r", "r", "r", 6, 6, 1),),
+    ],
+    # the product for the 0 goes nowhere
+    ("always", (), 3, 6, 7, 1): [
+        (("r", "r", "r", 1, 1, 1),),
+        (("r", "r", "b", 1, 3, 3),),
+        (("r", "r", "r", 3, 3, 2),),
+        (("r", "r", "b", 2, 3, 6),),
+        (("r", "r", "r", 6, 6, 1),),
+        (("dummy", "r", "b", 1, 3, 3),),
+    ],
     # b stays r times the base
     ("ladder", (), 3, 6, 7, 1): [
         (("r", "r", "b", 1, 3, 3), ("b", "b", "b", 3, 3, 2)),

@@ -230,6 +230,13 @@ def test_segments_of_any_length_anywhere(start, size):
     assert memory.read(start - 1, 1) == memory.read(start + size, 1) == 0
 
 
+def test_the_later_of_two_segments_counts():
+    """As the loader of the native testbench copies them."""
+    memory = Memory()
+    memory.load([(0x2000, bytes(8 * [0xFF])), (0x2001, bytes(5 * [0x0F]))])
+    assert (memory.read(0x2000, 4), memory.read(0x2004, 4)) == (0x0F0F0FFF, 0xFFFF0F0F)
+
+
 def test_program_of_words():
     program = of_words([0x11223344, 0x13], base=0x300, name="two", symbols={"tohost": 0x400})
     assert program.segments == ((0x300, bytes.fromhex("4433221113000000")),)

@@ -238,7 +238,7 @@ def test_all_widths(design, nbits):
 
 
 @pytest.mark.parametrize("nbits", one_now((15, 31, 33, 63, 100), 33))
-@pytest.mark.parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "heap"], "mont"))
+@pytest.mark.parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "heap", "systolic"], "mont"))
 def test_odd_widths(name, nbits):
     """Widths that are no power of two, and one below (where widths of indices change)."""
     design = catalogue.find(name)
