@@ -9,8 +9,8 @@ d digits, S = 2^k + 2 the cycles of a scan:
                         left)
     into the domain     doublings / doublings a cycle for the constant, P a number
 
-What else there is are words of one cycle: stores, loads, moves, sums, comparisons. `modexlab show --costs` has
-the sums by width.
+All other microinstructions take one cycle: stores, loads, moves, sums, comparisons. `modexlab show --costs`
+has the sums by width.
 """
 
 from __future__ import annotations
