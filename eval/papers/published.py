@@ -240,6 +240,10 @@ class Formula(_Part):
 
 
 Meaning = dict[str, Any]  # attributes of cells (head of this file), checked when a figure has them all
+ATTRIBUTES = (
+    *("metric", "unit", "operation", "window", "against", "twin", "ours", "nbits", "settings", "alike"),
+    *("interface", "design", "technology", "caveat"),
+)
 
 
 class SaysCells(_Part):
@@ -449,7 +453,11 @@ class _Reader:
     def _figures(self, row: str, keys: dict[str, str], column: str, cell: str) -> Iterator[Published]:
         """The figure of a cell, or those of its parts. Attributes of single cells go before."""
         of_column = dict(self.read.columns.get(column, {}))
-        parts = of_column.pop("parts", None)
+        parts = of_column.pop("parts", [])
+        if not isinstance(parts, list) or not all(isinstance(of, dict) and "name" in of for of in parts):
+            raise BadInput(
+                f"{self.source}, {column}: parts = {parts}; give a list of tables, each with a `name`"
+            )
         said = [self.read.says, *self._row_says(row, keys), of_column]
         special = [at.says for at in self.read.cells if row in at.rows and column in at.columns]
         texts = cell.split(" / ") if parts else [cell]
@@ -478,6 +486,10 @@ class _Reader:
         return means
 
     def _figure(self, row: str, column: str, text: str, means: Meaning) -> Published:
+        place = f"{self.source}, {row} / {column}"
+        for key in means:
+            if key not in ATTRIBUTES:
+                raise BadInput(f"{place}: {unknown('key', key, ATTRIBUTES)}")
         comma = self.read.decimal == ","
         value, unit, last_digit = _number(text, comma)
         own = {
@@ -495,15 +507,11 @@ class _Reader:
         for erratum in self.of.errata:
             if (erratum.where, erratum.row, erratum.column) == (self.name, row, column):
                 if erratum.printed != text:
-                    raise ValueError(
-                        f"{self.source}, {row} / {column}: {text} is printed, the erratum has "
-                        f"{erratum.printed}"
-                    )
+                    raise ValueError(f"{place}: {text} is printed, the erratum has {erratum.printed}")
                 own |= {"corrected": _number(erratum.corrected, comma)[0], "erratum": erratum.reason}
         try:
             return msgspec.convert({**means, **own}, Published)
         except msgspec.ValidationError as error:
-            place = f"{self.source}, {row} / {column}"
             raise BadInput(f"{place}: {typed_toml.explained(str(error), Published)}") from None
 
 
