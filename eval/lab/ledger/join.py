@@ -9,18 +9,18 @@ What failed does not: it may be measured here.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..ledger_rows import Row
-from . import records
 from .ledger import Ledger
-from .records import ABOUT, MEASUREMENT, RESULT, VERDICT, Record, insert
+from .records import ABOUT, DIGEST_SIZE, FIGURE, MEASUREMENT, RESULT, VERDICT, Record, insert
 from .reference import Reference
 
 
@@ -93,21 +93,18 @@ def add_all(into: Ledger, path: Path, found: Iterable[Record]) -> Joined:
     """Copy the ledger at `path` in one transaction: all of it, or nothing, and nothing twice."""
     joined = Joined(path)
     with into.writing() as connection:
-        # asked for one by one, each would be a search of the whole table
-        newest: dict[str, str] = dict(
-            connection.execute("SELECT point, max(at) FROM measurement GROUP BY point").fetchall()
-        )
+        newest = newest_of(connection)
         for record in found:
             if record.table != MEASUREMENT:
                 joined.noted += _add_note(connection, record)
                 continue
-            known = [other.identity for other in _same_key(connection, record)]
+            known = _same_key(connection, record.columns["key"])
             if record.identity in known:
                 joined.there += 1
                 continue
             _, _, figures = record.identity
             joined.conflicts += any(others != figures for _, _, others in known)
-            point, at = record.columns["point"], record.columns["at"]
+            point, at = _short(record.columns["point"]), record.columns["at"]
             newest[point] = max(at, newest.get(point, ""))
             older = newest[point] > at
             insert(connection, record, older=int(older))
@@ -116,16 +113,26 @@ def add_all(into: Ledger, path: Path, found: Iterable[Record]) -> Joined:
     return joined
 
 
-def _same_key(connection: sqlite3.Connection, record: Record) -> Iterator[Record]:
-    """The measurements that are there under the key of this one."""
+def newest_of(connection: sqlite3.Connection) -> dict[bytes, str]:
+    """The newest date of each point that is there, by a digest of the point, which is long.
 
-    def select(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return connection.execute(statement, values).fetchall()
+    Asked for one by one, each would be a search of the whole table.
+    """
+    found = connection.execute("SELECT point, max(at) FROM measurement GROUP BY point")
+    return {_short(point): at for point, at in found}
 
-    for (number,) in select("SELECT id FROM measurement WHERE key = ?", record.columns["key"]):
-        other = records.read(select, MEASUREMENT, number)
-        assert other is not None, "its number was just read"
-        yield other
+
+def _short(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=DIGEST_SIZE).digest()
+
+
+def _same_key(connection: sqlite3.Connection, key: str) -> list[tuple[Any, ...]]:
+    """The identities (see Record) of the measurements that are there under a key; artifacts stay unread."""
+    found = connection.execute("SELECT id, at, point FROM measurement WHERE key = ?", (key,)).fetchall()
+    figures = f"SELECT {', '.join(FIGURE)} FROM figure WHERE measurement = ?"
+    return [
+        (at, point, sorted(connection.execute(figures, (number,)).fetchall())) for number, at, point in found
+    ]
 
 
 def _add_note(connection: sqlite3.Connection, note: Record) -> bool:

@@ -40,11 +40,14 @@ ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
 
 # what `rows` can be filtered by, and where it stands
 FILTERS = {
-    **{name: f"m.{name}" for name in COLUMNS[MEASUREMENT]},
-    **{name: f"f.{name}" for name in FIGURE},
+    **{name: f"m.{name}" for name in ("key", "subject", "family", "nbits")},
+    **{name: f"m.{name}" for name in ("interface", "workload", "stage")},
+    **{name: f"f.{name}" for name in ("operation", "metric", "unit")},
     "id": "f.id",
     "measurement": "m.id",
 }
+# columns that the rows of a measurement share
+SHARED = tuple(name for name in COLUMNS[MEASUREMENT] if name != "details")
 
 
 def default_path() -> Path:
@@ -75,6 +78,8 @@ class Ledger:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
+        # the figures of measurements that were checked
+        self._intact: dict[int, set[tuple[Any, ...]]] = {}
 
     def __reduce__(self) -> tuple[type[Ledger], tuple[Path]]:
         return Ledger, (self.path,)
@@ -91,6 +96,7 @@ class Ledger:
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
             self._connection = None
+            self._intact.clear()
 
     @property
     def exists(self) -> bool:
@@ -217,22 +223,28 @@ class Ledger:
             values.append(_json(list(wanted) if several else [wanted]))
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         found = self._select(
-            f"SELECT m.id, f.id, {', '.join(f'f.{name}' for name in FIGURE)} "
+            f"SELECT m.id, f.id, {', '.join(f'f.{name}' for name in FIGURE)}, "
+            f"{', '.join(f'm.{name}' for name in SHARED)} "
             f"FROM figure f JOIN measurement m ON m.id = f.measurement {where} ORDER BY f.id",
             *values,
         )
-        checked: dict[int, tuple[Record, dict[str, Any]]] = {}
+        shared: dict[int, dict[str, Any]] = {}
         rows = []
-        for measurement, number, *figure in found:
-            if measurement not in checked:
-                record = self._record(MEASUREMENT, measurement)
-                with self._decoding(f"measurement {measurement}"):
-                    checked[measurement] = record, _shared(measurement, record.columns)
-            record, shared = checked[measurement]
-            if tuple(figure) not in record.figures:
+        for measurement, number, *read in found:
+            figure, columns = tuple(read[: len(FIGURE)]), read[len(FIGURE) :]
+            if figure not in self._figures(measurement):
                 raise self._damaged(f"measurement {measurement}")
-            rows.append(Row(id=number, **dict(zip(FIGURE, figure, strict=True)), **shared))
+            if measurement not in shared:
+                with self._decoding(f"measurement {measurement}"):
+                    shared[measurement] = _shared(measurement, dict(zip(SHARED, columns, strict=True)))
+            rows.append(Row(id=number, **dict(zip(FIGURE, figure, strict=True)), **shared[measurement]))
         return rows
+
+    def _figures(self, number: int) -> set[tuple[Any, ...]]:
+        """The figures of a measurement, as they were written; BadInput if it is damaged."""
+        if number not in self._intact:
+            self._intact[number] = set(self._record(MEASUREMENT, number).figures)
+        return self._intact[number]
 
     def row(self, number: int) -> Row:
         """The figure of this number, of whatever age."""
@@ -488,7 +500,7 @@ def _refusal(measurement: Measurement) -> str:
 
 def _shared(number: int, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the rows of a measurement share."""
-    shared = {name: value for name, value in columns.items() if name not in ("details", "at")}
+    shared = {name: value for name, value in columns.items() if name != "at"}
     for name in ("parameters", "flow", "tools", "point"):
         shared[name] = json.loads(shared[name])
     for name in ("marks", "command"):
