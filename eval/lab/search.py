@@ -278,28 +278,51 @@ def _points_at_most(space: Space, seed: int, refused: dict[str, str]) -> int:
 
 def by_work(space: Space) -> list[Space]:
     """The space, taken apart into one for each kind of work (see explore.Work)."""
-    found: dict[tuple[Any, ...], list[Part]] = {}
-    for part in space.parts:
-        for stage, nbits, interface in itertools.product(part.stages, part.nbits, part.interfaces):
-            kinds: dict[tuple[str, bool], list[str]] = {}
-            for subject in part.subjects:
-                kinds.setdefault(_kind(subject, nbits, interface, stage), []).append(subject)
-            flow = part.flow_of(stage)
-            for workload, device in itertools.product(part.workloads_of(stage), flow.get("device", ("",))):
-                for (of_interface, own_modulus), subjects in kinds.items():
-                    narrowed = replace(
-                        part,
-                        subjects=tuple(subjects),
-                        nbits=(nbits,),
-                        stages=(stage,),
-                        interfaces=(of_interface,),
-                        workloads=(workload,) if workload else part.workloads,
-                        settings=part.settings_of(*subjects),
-                        flow={**flow, "device": (device,)} if device else flow,
-                    )
-                    work = (nbits, stage, workload, device, of_interface, own_modulus)
-                    found.setdefault(work, []).append(narrowed)
-    return [replace(space, parts=tuple(parts), impossible=[], left_out=Counter()) for parts in found.values()]
+    subjects: dict[tuple[Any, ...], dict[int, dict[str, None]]] = {}  # of each work and part
+    for number, part in enumerate(space.parts):
+        for stage, nbits, interface, subject in itertools.product(
+            part.stages, part.nbits, part.interfaces, part.subjects
+        ):
+            kind = _kind(subject, nbits, interface, stage)
+            devices = part.flow_of(stage).get("device", ("",))
+            for of_stage in itertools.product(part.workloads_of(stage), devices):
+                work = (nbits, stage, *kind, *of_stage)
+                subjects.setdefault(work, {}).setdefault(number, {})[subject] = None
+    return [
+        replace(
+            space,
+            parts=tuple(
+                _narrowed(space.parts[number], tuple(names), *work) for number, names in by_part.items()
+            ),
+            impossible=[],
+            left_out=Counter(),
+        )
+        for work, by_part in subjects.items()
+    ]
+
+
+def _narrowed(
+    part: Part,
+    subjects: tuple[str, ...],
+    nbits: int,
+    stage: str,
+    interface: str,
+    _: bool,
+    workload: str,
+    device: Any,
+) -> Part:
+    """Return the points of a part with this work, without axes that make no difference to it."""
+    flow = part.flow_of(stage)
+    return replace(
+        part,
+        subjects=subjects,
+        nbits=(nbits,),
+        stages=(stage,),
+        interfaces=(interface,),
+        workloads=(workload,) if workload else part.workloads,
+        settings=part.settings_of(*subjects),
+        flow={**flow, "device": (device,)} if device else flow,
+    )
 
 
 def _kind(subject: str, nbits: int, interface: str, stage: str) -> tuple[str, bool]:
