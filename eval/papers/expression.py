@@ -78,6 +78,18 @@ class Expression:
             raise BadInput(f'expression "{text}": {reason}; write it as in "nbits <= 64"') from None
         self._value = self._compiled(tree)
 
+    def __reduce__(self) -> tuple[type[Expression], tuple[str]]:
+        return Expression, (self.text,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expression) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
     def require(self, known: Collection[str]) -> None:
         """BadInput, with the nearest one, for a name that is not known."""
         for name in sorted(self.names):

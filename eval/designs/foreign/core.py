@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....fl.accelerator import Fields, Message
 from ....fl.errors import BadInput
@@ -18,6 +18,7 @@ from ....rtl.sim import ports as stream_ports
 from ....rtl.sim.protocol import Plan, Progress
 from ....rtl.sim.text import VerilogText, verilog_text
 from ....rtl.sim.toolchain import CompilerError
+from ...papers.expression import Expression
 from ..interfaces import DEFAULT, Interface
 from ..runnable import Runnable
 from .manifest import Choice, Manifest, Number
@@ -30,6 +31,13 @@ WIDEST = 8192  # field of a message
 
 class Unanswered(BadInput):
     """A core that did not answer in time."""
+
+
+class Prepared(NamedTuple):
+    """A number that software makes: its width, and its value."""
+
+    nbits: int
+    expression: Expression
 
 
 class Core(Runnable):
@@ -73,12 +81,18 @@ class Core(Runnable):
         return fields
 
     @functools.cached_property
-    def prepared(self) -> Fields:
+    def prepared(self) -> Mapping[str, Prepared]:
         """The numbers that software makes, which follow the fields of a request."""
-        manifest = self.manifest
-        for name, number in manifest.prepare.items():
-            manifest.expression(("prepare", name), number.value, {*self.known, *manifest.fields})
-        return self._fields("prepare", {name: number.nbits for name, number in manifest.prepare.items()})
+        made, known = self.manifest.prepare, {*self.known, *self.manifest.fields}
+        return {
+            name: Prepared(nbits, self.manifest.expression(("prepare", name), made[name].value, known))
+            for name, nbits in self._fields("prepare", {name: number.nbits for name, number in made.items()})
+        }
+
+    @property
+    def prepared_fields(self) -> Fields:
+        """The same with their bits alone."""
+        return tuple((name, number.nbits) for name, number in self.prepared.items())
 
     # ---- the Verilog
 
@@ -86,7 +100,7 @@ class Core(Runnable):
     def messages(self) -> tuple[Fields, Fields]:
         """The fields of both messages of the hardware."""
         operands = self.shape.request[: len(self.manifest.fields)]
-        return (*operands, *self.prepared), self.shape.response
+        return (*operands, *self.prepared_fields), self.shape.response
 
     @functools.cached_property
     def modules(self) -> tuple[Module, Module | None]:
@@ -146,12 +160,12 @@ class Core(Runnable):
         return ""
 
     def carried(self, *request: int) -> Message:
-        made, values = self.manifest.prepare, self.values_of(request)
+        values = {**self.known, **dict(zip(self.manifest.fields, request, strict=True))}
         return (
             *request,
             *(
-                self.manifest.number(("prepare", name), made[name].value, values, nbits)
-                for name, nbits in self.prepared
+                self.manifest.number(("prepare", name), number.expression, values, number.nbits)
+                for name, number in self.prepared.items()
             ),
         )
 

@@ -183,7 +183,7 @@ class ForeignMachine(Core, Machine):
 
     @property
     def given_fields(self) -> GivenFields:
-        return self.prepared
+        return self.prepared_fields
 
     def expected(self, base: int, exp: int, mod: int) -> int:
         """Return the answer that the core should give."""

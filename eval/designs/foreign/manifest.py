@@ -194,14 +194,18 @@ class Manifest:
             found.require(names)
         return found
 
-    def value(self, path: KeyPath, text: str, values: Mapping[str, Any]) -> Any:
+    def value(self, path: KeyPath, given: str | Expression, values: Mapping[str, Any]) -> Any:
         """The value of an expression."""
-        expression = self.expression(path, text, values)
+        expression = self.expression(path, given, values) if isinstance(given, str) else given
         with self.at(*path):
             return expression.value(values)
 
     def number(
-        self, path: KeyPath, given: Number, values: Mapping[str, Any], nbits: int | None = None
+        self,
+        path: KeyPath,
+        given: Number | Expression,
+        values: Mapping[str, Any],
+        nbits: int | None = None,
     ) -> int:
         """A number, or that of an expression; BadInput if it is not whole, or has more bits."""
         value = given if isinstance(given, int) else self.value(path, given, values)
