@@ -277,7 +277,8 @@ class Machine(Runnable):
 
     def some_operands(self, mod: int | None = None) -> Operands:
         """Pseudo-random base, exponent and modulus of full length, or with this modulus."""
-        return full_length(self.nbits, self.modulus_nbits, mod or self.modulus)
+        own = self.modulus or None
+        return full_length(self.nbits, self.modulus_nbits, own if mod is None else mod)
 
     # ---- promises and preconditions
 

@@ -23,12 +23,12 @@ def check_width(nbits: int) -> int:
     return nbits
 
 
-def full_length(nbits: int, modulus_nbits: int, modulus: int) -> Operands:
-    """Pseudo-random operands of these lengths, the same in every call; modulus 0: a pseudo-random odd one."""
+def full_length(nbits: int, modulus_nbits: int, modulus: int | None) -> Operands:
+    """Pseudo-random operands of these lengths, the same in every call; without a modulus an odd one."""
     generator = random.Random(nbits)
     odd = generator.getrandbits(modulus_nbits) | 1 << (modulus_nbits - 1) | 1
-    mod = modulus or odd
-    base = generator.randrange(mod)
+    mod = odd if modulus is None else modulus
+    base = generator.randrange(mod or 1)
     return base, generator.getrandbits(nbits) | 1 << (nbits - 1), mod
 
 
