@@ -41,7 +41,7 @@ def write_file(path: str, text: str) -> None:
     try:
         target.parent.stat()  # a missing directory is not made
         if target.exists() and not target.is_file():
-            target.write_text(text)
+            target.write_text(text, encoding="utf-8")
         else:
             replace_text(target, text)
     except OSError as error:
@@ -55,4 +55,4 @@ def write_folder(directory: Path, files: Mapping[str, str]) -> None:
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")

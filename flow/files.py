@@ -29,7 +29,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def replace_text(path: Path, text: str) -> None:
     """Write a text file at once."""
     with replacing(path) as part:
-        part.write_text(text)
+        part.write_text(text, encoding="utf-8")
 
 
 def replace_json(path: Path, value: Any) -> None:

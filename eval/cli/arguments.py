@@ -23,7 +23,9 @@ SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow",
 def given(args: Namespace, name: str) -> bool:
     """An option that the user has given; 0 is a value."""
     value = getattr(args, name, None)
-    return value is not None and value is not False and value not in ([], "no")
+    if name == "blind" and value == "no":
+        return False
+    return value is not None and value is not False and value != []
 
 
 def refuse(args: Namespace, options: Iterable[str], why: str) -> None:

@@ -20,7 +20,8 @@ DIRECTORIES = frozenset({"DIR"})
 DESIGN = "DESIGN"
 
 VALUES = {  # of arguments, by their metavar or destination
-    "named": system_names(),
+    "systems": system_names(),
+    "named": system_names(),  # the same by their old spelling
     "papers": WORDS,
     "paper": NUMBERS,
     "stage": list(STAGES),
@@ -51,7 +52,11 @@ def _add_forms(
     designs = [design.name for design in catalogue.designs()]
     operands: list[argparse.Action] = []
     for selector, form in forms:
-        operands = operands or [action for action in form._actions if not action.option_strings]
+        own = [action for action in form._actions if not action.option_strings]
+        if operands:  # of the first form; a word of another one comes in their place
+            operands += [action for action in own if selector[0] in words and action.dest in VALUES]
+        else:
+            operands = own
         if len(selector) == 1 and selector[0].startswith("-"):
             summary = (form.description or "").split(".")[0]
             command.add_argument(selector[0], action="store_true", help=summary)

@@ -21,7 +21,7 @@ from ..lab.point import Point
 from ..lab.schedulers import Local
 from ..lab.search import Exhaustive
 from ..lab.space import Space
-from .arguments import assignments, one_entry, refuse, settings_of
+from .arguments import assignments, one_entry, settings_of
 
 
 def flow_point(
@@ -42,8 +42,8 @@ def flow_point(
         subject, design, behind = entered.reference, entered, system
     if behind and args.interface != DEFAULT.name:
         raise BadInput("--interface with --system: a processor always has registers in front; drop it")
-    if design is None:
-        refuse(args, ["settings"], f" {args.settings}: software on the processor has no parameters; drop it")
+    if design is None and args.settings:
+        raise BadInput(f"--set {args.settings[0]}: software on the processor has no parameters; drop it")
     settings = () if design is None else tuple(settings_of(design, args.settings).items())
     usual = PAPER_NBITS if design is None else design.usual_nbits
     nbits = usual if args.nbits is None else args.nbits
@@ -51,13 +51,14 @@ def flow_point(
     return Point(subject, nbits, settings, interface, stage=stage, flow=tuple((flow or {}).items()))
 
 
-def flow_of(args: Namespace, options: Collection[str]) -> dict[str, str]:
+def flow_of(args: Namespace, options: Collection[str], command: str) -> dict[str, str]:
     """The values of `--flow`; those of `options` have an option of their own in this command."""
     from ...flow.graph import graph  # not at the top: it needs the extra [flow]
 
     values = dict(assignments("--flow", args.other, "PARAM=VALUE, as in --flow glitches=False"))
-    for name in {*options, *graph.declaration("rtl").parameters} & values.keys():
-        raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab asic --help`")
+    for name in values:
+        if name in options or name in graph.declaration("rtl").parameters:
+            raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab {command} --help`")
     return values
 
 

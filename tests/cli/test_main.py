@@ -17,6 +17,7 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.session import Session
 from modexlab.eval.folders import write_file
 from modexlab.fl.errors import BadInput
+from modexlab.flow.files import replacing
 from modexlab.flow.kit import kit
 
 from tests.paths import ROOT
@@ -405,6 +406,7 @@ def test_completion_has_commands_options_and_designs(cli, shell):
         (["modexlab", "run", "mont", "--interface", "x"], {"xcel"}),
         (["modexlab", "proc", "a.elf", "--xcel", "mont-0"], {"mont-001"}),
         (["modexlab", "proc", "--system", "proc-n"], {"proc-naive"}),
+        (["modexlab", "proc", "systems", "proc-n"], {"proc-naive"}),
         (["modexlab", "verilog", "pr"], {"proc"}),
         (["modexlab", "show", "pap"], {"papers"}),
         (["modexlab", "compare", "co"], {"cores"}),
@@ -446,6 +448,30 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         write_file(str(link), text)
         assert path.read_text() == text
     assert link.is_symlink() and {*tmp_path.iterdir()} == {path, link}
+
+
+def test_two_writers_of_one_file_do_not_meet(tmp_path):
+    path = tmp_path / "made.txt"
+    with replacing(path) as first:
+        with replacing(path) as second:
+            first.write_text("of the first\n" * 10_000)
+            second.write_text("of the second\n")
+        assert path.read_text() == "of the second\n"
+    assert path.read_text() == "of the first\n" * 10_000
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_text_of_any_language_is_written_in_any_locale(tmp_path):
+    code = (
+        "import pathlib, sys\n"
+        "from modexlab.eval.folders import write_file, write_folder\n"
+        "write_file(sys.argv[1] + '/file', '\\u03c4 \\u2264 5 \\xb5m')\n"
+        "write_folder(pathlib.Path(sys.argv[1]), {'folder/file': '\\u03c4 \\u2264 5 \\xb5m'})\n"
+    )
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    subprocess.run([sys.executable, "-c", code, tmp_path], env=environment, check=True)
+    for name in ("file", "folder/file"):
+        assert (tmp_path / name).read_text(encoding="utf-8") == "\u03c4 \u2264 5 \xb5m"
 
 
 # ---- options

@@ -317,6 +317,22 @@ def test_export(format, ledger, tmp_path):
     assert [item.name for item in tmp_path.iterdir() if item.is_file()] == ["rows"]
 
 
+@pytest.mark.parametrize("format", READERS)
+def test_export_into_a_pipe_or_through_a_link(format, ledger, tmp_path):
+    put(ledger)
+    pipe, whole, link = (tmp_path / name for name in ("pipe", "whole", "link"))
+    os.mkfifo(pipe)
+    got = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    ledger.export(format, pipe)
+    reader.join(timeout=10)
+    link.symlink_to(whole)
+    ledger.export(format, link)
+    assert got == [whole.read_bytes()]
+    assert pipe.is_fifo() and link.is_symlink()
+
+
 def test_unknown_format(ledger, tmp_path):
     with pytest.raises(BadInput, match="unknown format of an export 'parket': did you mean 'parquet'"):
         ledger.export("parket", tmp_path / "rows")

@@ -136,7 +136,7 @@ def execute(args: Namespace) -> int:
                 "them"
             )
     flow = {"clock_period": args.clock, "style": args.style, "density": args.density, "fmax": args.fmax}
-    parameters = check_flow(flow | flow_of(args, flow))
+    parameters = check_flow(flow | flow_of(args, flow, "asic"))
     source, point = _source(args)
     wanted = targets(layout=args.layout, skip=args.skip)
     if args.to not in (None, graph.LENIENT):

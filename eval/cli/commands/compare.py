@@ -95,7 +95,8 @@ def execute(args: Namespace) -> int:
     if args.papers[:1] == [compare_cores.WORD]:
         return compare_cores.execute(args, _answer)
     refuse(args, ["no_search"], f": papers have no clock that is searched; {CORES_ALONE}")
-    refuse(args, ["manifests"], f" {args.manifests}: papers know no design of yours; {CORES_ALONE}")
+    if args.manifests:
+        raise BadInput(f"--accelerator {args.manifests[0]}: papers know no design of yours; {CORES_ALONE}")
     figures = _figures(args)
     return _answer(
         args,

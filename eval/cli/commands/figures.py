@@ -70,7 +70,7 @@ def execute(args: Namespace) -> int:
             raise BadInput("--flow with --space: the points of a space have their own; drop one of them")
         chosen = crosscheck.points(Space.load(args.space))
     else:
-        flow = {CLOCK: args.clock, **flow_of(args, (CLOCK,))}
+        flow = {CLOCK: args.clock, **flow_of(args, (CLOCK,), "asic --crosscheck")}
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []

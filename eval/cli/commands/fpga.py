@@ -94,6 +94,7 @@ COLUMNS = {
 def _table(report: FpgaRun) -> Table:
     devices = report.devices.values()
     columns = [key for key in COLUMNS if any(device.count(key) is not None for device in devices)]
+    routed = any(device.pnr for device in devices)
     rows = []
     for device in devices:
         most = max(device.shares, key=lambda resource: device.shares[resource])
@@ -105,11 +106,12 @@ def _table(report: FpgaRun) -> Table:
                 device.family,
                 *(None if count is None else f"{count:,}" for count in counts),
                 share if device.fits else f"does not fit: {share}",
-                f"{pnr.fmax_mhz:.1f}" if pnr else None,
+                *([f"{pnr.fmax_mhz:.1f}" if pnr else None] if routed else []),
                 f"{device.seconds + (pnr.seconds if pnr else 0):.1f}",
             ]
         )
-    return Table(["device", *(COLUMNS[key] for key in columns), "of the part", "MHz", "s"], rows)
+    head = ["device", *(COLUMNS[key] for key in columns), "of the part", *(["MHz"] if routed else []), "s"]
+    return Table(head, rows)
 
 
 def _notes(report: FpgaRun) -> list[str]:

@@ -30,7 +30,7 @@ from ...table import cell
 from ..arguments import refuse
 from ..laboratory import ledger_of
 from ..options import Group, Option, flag, number, option, real, repeated, shared, short
-from ..render import Json, Table, answer, capped, labelled
+from ..render import Json, Table, answer, capped, labelled, print_json, rendered
 
 SUMMARY = "show or export what has been measured"
 TEXT = """\
@@ -290,13 +290,11 @@ def _list(args: Namespace) -> int:
             return _list_failures(ledger, args)
         rows = ledger.rows(history=args.history, **_filters(ledger, args))
         marked = "marked: not comparable; `modexlab ledger show ROW` says why"
-        answer(
-            args,
-            [row_as_json(row) for row in rows],
-            _rows(rows),
-            marked if any(row.marks for row in rows) else "",
-            "" if rows else _nothing(ledger),
-        )
+        if args.json:
+            print_json([row_as_json(row) for row in rows])
+        else:
+            note = marked if any(row.marks for row in rows) else ""
+            print(rendered([_rows(rows), note, "" if rows else _nothing(ledger)]))
     return 0
 
 

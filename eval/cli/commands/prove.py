@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
@@ -23,7 +23,7 @@ from ...progress import Progress
 from ..arguments import given, private
 from ..laboratory import ledger_of
 from ..options import PRIVATE, flag, option, positive, repeated, shared
-from ..render import Table, answer, interrupted, warn
+from ..render import Json, Table, answer, interrupted, warn
 from .leak import machine_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 ALL = "all"
 NBITS = 8
 SECONDS = 60
-CHECK = {"check": "check:.64", "verdict": "verdict", "s": "seconds:.1f", "how": "how"}  # columns
+LONGEST = 64  # letters of a name in the table
+CHECK = {"check": "check", "verdict": "verdict", "s": "seconds:.1f", "how": "how"}  # columns
 SUMMARY = "prove that a design does what its mathematics says"
 TEXT = """\
 Checks of a design:
@@ -132,7 +133,7 @@ def execute(args: Namespace) -> int:
         ]
     reports = [proof.as_json() for proof in proofs]
     counterexamples = [_counterexample(proof.check.name, proof) for proof in proofs]
-    answer(args, reports, Table.of(reports, CHECK, str(subject)), *counterexamples)
+    answer(args, reports, _verdicts(reports, CHECK, str(subject)), *counterexamples)
     return 1 if any(proof.refuted for proof in proofs) else 0
 
 
@@ -237,7 +238,7 @@ def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subjec
         | {"seconds": round(verdict.seconds, 2)}
         for verdict in verdicts
     ]
-    answer(args, reports, Table.of(reports, {"design": "design", **CHECK}), total, *refuted)
+    answer(args, reports, _verdicts(reports, {"design": "design", **CHECK}), total, *refuted)
     gone = [] if args.check else reference.gone(verdicts, verdicts[0].nbits)
     lost = [] if args.record else reference.lost(verdicts)
     if args.record:
@@ -250,11 +251,20 @@ def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subjec
     return 1 if lost or wrong else 0
 
 
+def _verdicts(reports: Sequence[Json], columns: Mapping[str, str], title: str = "") -> Table:
+    """A row for each check."""
+    return Table.of([{**report, "check": _cut(report["check"])} for report in reports], columns, title)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..."
+
+
 def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
     """A row for each unit: the mutant that was disproved, how, and the mutants before it."""
     rows = [
         (
-            *(design, search.check.name[:64], search.what[:64] or "none is refuted"),
+            *(design, _cut(search.check.name), _cut(search.what) or "none is refuted"),
             search.outcome and search.outcome.how,
             search.outcome and f"{search.outcome.seconds:.1f}",
             _before(search),

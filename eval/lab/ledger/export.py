@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -61,7 +62,9 @@ def frame(rows: Sequence[Row]) -> Any:
 def _parquet(rows: Sequence[Row], path: Path) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(arrow(rows), path)
+    content = io.BytesIO()  # Arrow cannot write to a pipe
+    parquet.write_table(arrow(rows), content)
+    path.write_bytes(content.getvalue())
 
 
 def _type(module: Any, name: str) -> pyarrow.DataType:
@@ -80,8 +83,11 @@ FORMATS: dict[str, Callable[[Sequence[Row], Path], None]] = {
 
 
 def write(rows: Sequence[Row], format: str, path: Path) -> None:
-    """Write rows to a file, whole or not at all."""
+    """Write rows to a file, whole or not at all; a device or a pipe is written to, and a link stays one."""
     if format not in FORMATS:
         raise unknown("format of an export", format, FORMATS)
-    with replacing(path) as part:
+    if path.exists() and not path.is_file():
+        FORMATS[format](rows, path)
+        return
+    with replacing(path.resolve()) as part:
         FORMATS[format](rows, part)

@@ -38,10 +38,12 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     design = catalogue.find(args.design)
     settings = settings_of(design, args.settings)
-    for name in {"schedule", "crt", "blind", "verify"} & settings.keys():
-        raise BadInput(
-            f"--set {name}: the table has a row for each; set what is left, such as window or steps_per_stage"
-        )
+    for name in settings:
+        if name in ("schedule", "crt", "blind", "verify"):
+            raise BadInput(
+                f"--set {name}: the table has a row for each; set what is left, such as window or "
+                "steps_per_stage"
+            )
     assert isinstance(design.control.schedule.legal, tuple)
     rows: list[Json] = []
     for nbits in map(check_width, args.nbits or WIDTHS):
