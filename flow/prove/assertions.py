@@ -57,7 +57,8 @@ SHARE = 5  # of the seconds, one part of so many looks for a short counterexampl
 SHORT = 40  # cycles of that
 BIT = re.compile(r"^pi(\d+)@(\d+)=([01])$", re.MULTILINE)
 INPUT = re.compile(r"^input (\d+) (\d+) ([A-Za-z]\w*)$", re.MULTILINE)
-HELD = re.compile(r"Property proved|UNSATISFIABLE")
+# an invariant counts once abc has checked it too
+HELD = re.compile(r"Verification of invariant .* was successful.*Property proved|UNSATISFIABLE", re.DOTALL)
 BROKEN = re.compile(r"asserted in frame|(?<!UN)SATISFIABLE")
 LATCHES = re.compile(r"^aig \d+ \d+ (\d+)")
 SHOWN = 300  # characters of a tool's message
@@ -138,18 +139,21 @@ def _decide(text: str, script: str, work: Path, seconds: float, cycles: int | No
     try:
         yosys.run(TOP, script.format(top=TOP), work, limit=seconds)
     except BadInput as error:
+        if "selection contains" in str(error):
+            raise BadInput(f"{TOP}: there is nothing to prove; give files with assertions") from None
         if "of a processor" not in str(error):
             raise
         return Outcome(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s")
     for attempt in _attempts(work, cycles, large):
-        if left() <= 0:
+        remaining = left()
+        if remaining <= 0:
             break
-        log = _abc(attempt.command, work, left() * attempt.share)
+        log = _abc(attempt.command, work, remaining * attempt.share)
         if BROKEN.search(log) and not attempt.only_proves:
-            return Outcome(REFUTED, attempt.how, _inputs(work, left()))
+            return Outcome(REFUTED, attempt.how, _inputs(work, remaining))
         if HELD.search(log) or (attempt.cycles and f"No output asserted in {attempt.cycles} frames" in log):
             return Outcome(PROVED, attempt.how)
-        if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, left())):
+        if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, remaining)):
             return Outcome(PROVED, MERGING)
     return Outcome(UNDECIDED, f"not found in {seconds:.0f} s of a processor")
 
@@ -185,8 +189,8 @@ def _attempts(work: Path, cycles: int | None, large: bool) -> Sequence[Attempt]:
     ]
 
 
-def run_abc(commands: str, work: Path, seconds: float, patience: float | None = None) -> str:
-    """Return the output of abc; empty if it runs out of CPU time, or of patience."""
+def run_abc(commands: str, work: Path, seconds: float, patience: float | None = None) -> tuple[str, bool]:
+    """Return the output of abc, and whether it ended; it runs out of CPU time, or of patience."""
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(seconds)))]
     script = [*limited, str(yosys.abc()), "-q", commands]
     try:
@@ -194,18 +198,17 @@ def run_abc(commands: str, work: Path, seconds: float, patience: float | None = 
             script, cwd=work, capture_output=True, text=True, errors="replace", timeout=patience
         )
     except subprocess.TimeoutExpired:
-        return ""
-    if done.returncode in yosys.OUT_OF_TIME:
-        return ""
-    if done.returncode:
-        raise BadInput(f"abc ended with code {done.returncode}: {(done.stdout + done.stderr)[-SHOWN:]}")
-    return done.stdout + done.stderr
+        return "", False
+    text = done.stdout + done.stderr
+    if done.returncode and done.returncode not in yosys.OUT_OF_TIME:
+        raise BadInput(f"abc ended with code {done.returncode}: {text[-SHOWN:]}")
+    return text, not done.returncode
 
 
 def _abc(commands: str, work: Path, seconds: float) -> str:
-    """The same on the circuit of the assertions."""
+    """The output of commands on the circuit of the assertions, cut short if abc runs out of time."""
     (work / CEX_FILE).unlink(missing_ok=True)
-    return run_abc(f"{FIRST}; {commands}", work, seconds)
+    return run_abc(f"{FIRST}; {commands}", work, seconds)[0]
 
 
 def _inputs(work: Path, seconds: float) -> list[Cycle]:

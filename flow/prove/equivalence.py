@@ -756,11 +756,13 @@ def _asked(commands: str, directory: Path, seconds: float) -> Result:
     machine.
     """
     patience = math.ceil(PATIENCE * seconds)
-    text = run_abc(commands.replace("@", str(patience)), directory, seconds, patience + GRACE)
+    text, ended = run_abc(commands.replace("@", str(patience)), directory, seconds, patience + GRACE)
+    if not ended:
+        return UNDECIDED
     if re.search(r"NOT EQUIVALENT", text, re.IGNORECASE):
         return REFUTED
     if re.search(r"are equivalent", text):
         return PROVED
-    if not text or re.search(r"UNDECIDED|timeout|timed out|resource", text, re.IGNORECASE):
+    if re.search(r"UNDECIDED|timeout|timed out|resource", text, re.IGNORECASE):
         return UNDECIDED
-    raise BadInput(f"abc compared nothing: {text.strip()[-300:]}")
+    raise BadInput(f"abc compared nothing: {text.strip()[-300:] or 'no message'}")

@@ -6,6 +6,7 @@ import copy
 
 import pytest
 from modexlab.eval.designs.catalogue import find
+from modexlab.fl.errors import BadInput
 from modexlab.flow.netlist.document import cell_bits
 from modexlab.flow.prove import equivalence, word_proof
 from modexlab.flow.prove.word_proof import NotShownError, show
@@ -163,6 +164,14 @@ def test_squares(tmp_path):
     wrong["connections"]["A"] = before["ports"]["a"]["bits"][:1]
     with pytest.raises(NotShownError, match=r"which was \$mul"):
         show(before, with_cell(after, name, wrong))
+
+
+def test_silence_of_abc_is_no_answer(tmp_path, monkeypatch):
+    """An abc that ends without a word has compared nothing; one that was cut short is undecided."""
+    with pytest.raises(BadInput, match="abc compared nothing: no message"):
+        equivalence._asked("quit", tmp_path, 1)
+    monkeypatch.setattr(equivalence, "run_abc", lambda *_: ("", False))
+    assert equivalence._asked("quit", tmp_path, 1) == "undecided"
 
 
 def test_long_chains_are_proved_and_wrong_ones_are_not(tmp_path, monkeypatch):

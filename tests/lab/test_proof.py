@@ -25,7 +25,7 @@ from modexlab.eval.assurance.proof.unit_contracts import CONTRACTS
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.verdicts import PROC, Subject
 from modexlab.fl.errors import BadInput
-from modexlab.flow.prove import mutants
+from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.assertions import decide, spent
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.rtl.sim import simulate
@@ -704,8 +704,38 @@ def test_undecided():
     assert decide(text, 2).verdict == UNDECIDED
 
 
+COUNTER = """
+module proof(input clk, input up);
+  logic [5:0] at = 0;
+  always_ff @(posedge clk) if (up) at <= at == 40 ? 0 : at + 1;
+  always_comb assert (at != 50);
+endmodule
+"""
+CHECKED = "Verification of invariant with 5 clauses was successful.\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "verdict"),
+    [
+        (CHECKED + "Property proved.  Time = 0.02 sec\n", PROVED),
+        ("Property proved.  Time = 0.02 sec\n", UNDECIDED),
+        ("Verification of 2 clauses has failed.\nProperty proved.\n", UNDECIDED),
+        ("Output 0 of miter was asserted in frame 3.", REFUTED),
+    ],
+)
+@pytest.mark.parametrize("ended", [True, False])
+def test_what_the_output_of_abc_says(log, verdict, ended, monkeypatch):
+    """Also where it ran out of time; an invariant must have been checked."""
+    monkeypatch.setattr(assertions, "run_abc", lambda *_: (log, ended))
+    assert decide(COUNTER, 20).verdict == verdict
+
+
+def test_an_invariant_is_checked():
+    assert "inductive invariant" in decide(COUNTER, 20).how
+
+
 def test_nothing_to_prove():
-    with pytest.raises(BadInput, match=r"0 elements.*\$assert"):
+    with pytest.raises(BadInput, match="nothing to prove"):
         decide("module proof(input clk, output x); assign x = clk; endmodule", 5)
 
 
