@@ -50,7 +50,7 @@ from .stream_checks import (
 PAIRS, EXPONENTS = 8, 32  # of base and modulus, and exponents of a length, that are tried
 ALL_NBITS = 16  # requests of at most so many bits are all tried
 DRAWN, VARIED = 32, 32  # of longer ones: requests that are drawn, and values of the claimed fields in each
-TOGETHER = 1024  # requests of a run
+TOGETHER = 1024  # requests of a run, but for a machine
 STALLED = 4  # requests that are offered while the first answer waits; or two more than fit
 PLACE = "place"  # the step of the flow
 SHOWN = 3  # differences of a placed netlist that are reported
@@ -264,8 +264,9 @@ def _in_turn(
     """The cycles of each request, and whether one was accepted before the response to the one before."""
     latencies: list[int] = []
     early = False
-    for start in range(0, len(requests), TOGETHER):
-        part = requests[start : start + TOGETHER]
+    together = len(requests) if isinstance(accelerator, Machine) else TOGETHER
+    for start in range(0, len(requests), together):
+        part = requests[start : start + together]
         run = simulation.run(part, statics=_statics(accelerator), max_cycles=_limit(accelerator, part))
         latencies += run.latencies
         early = early or any(at < done for at, done in zip(run.accepted[1:], run.done, strict=False))

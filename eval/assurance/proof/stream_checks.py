@@ -118,13 +118,13 @@ class StreamUnit:
         """Cycles that some answers took at most, and how many requests were taken while none was: what a
         proof then confirms.
         """
-        sweeps = list(self.said.sweeps(self.asked))
-        last = _end(sweeps[-1], MOST)
         with Rewritten(self.unit, self.verilog) as simulation:
-            # some of each modulus, and most of the last
-            latest = max(
-                simulation.slowest(sweep) for sweep in [*(_end(sweep, SOME) for sweep in sweeps), last]
-            )
+            latest = 0
+            for sweep in self.said.sweeps(self.asked):  # some of each modulus, and most of the last
+                last = sweep
+                latest = max(latest, simulation.slowest(_end(sweep, SOME)))
+            last = _end(last, MOST)
+            latest = max(latest, simulation.slowest(last))
             requests = list(zip(*(field[-ROOM_SAMPLE:].tolist() for field in last.fields), strict=True))
             offered = list(itertools.islice(itertools.cycle(requests), ROOM_SAMPLE))
             stalled = simulation.run(
