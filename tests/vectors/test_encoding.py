@@ -98,7 +98,12 @@ def test_pkcs1_decryption(key):
         ("SHA3-384", "sha3_384"),
         ("SHAKE128", "shake_128"),
         ("SHAKE256", "shake_256"),
+        ("SHA-3-224", "sha3_224"),
+        ("SHA512-256", "sha512_256"),
         ("SHA-3.14", None),
+        ("SHA-51-2", None),
+        ("sha3-84", None),
+        ("SHA-25/6", None),
         ("", None),
     ],
 )

@@ -253,6 +253,7 @@ def test_wycheproof_without_rsa(wycheproof):
             "the hash WHIRL-7 is not available in this Python",
         ),
         ("RSASSA-PKCS1-v1_5", {"d": "03"}, "sig", "no public exponent"),
+        ("RSASSA-PKCS1-v1_5", {"e": "03", "sha": "WHIRL-7"}, "sig", "the hash WHIRL-7 is not"),
         ("RSASSA-PKCS1-v1_5", {"e": "03", "sha": "SHAKE128"}, "sig", "is not defined"),
         ("RSASSA-PKCS1-v1_5", {"e": "03", "type": "Generate"}, "sig", "no private"),
         ("RSASSA-PKCS1-v1_5", {"d": "3", "type": "Generate"}, "sig", "too short"),
@@ -364,6 +365,20 @@ def test_detection_is_by_content(read):
     assert "CAVP" in read((DATA / "sigver_512.rsp").read_text(), "misleading.json").format
     marked = b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes()  # a byte order mark is no obstacle
     assert "EIP-198" in read(marked).format
+
+
+@pytest.mark.parametrize(
+    ("title", "scheme"),
+    [("alg=whirl", "v1.5"), ("alg=whirl", "PSS"), ("mgf1=whirl", "PSS"), ("alg=sha1 mgf1=whirl", "OAEP")],
+)
+@pytest.mark.parametrize("half", [False, True])
+def test_pkcs1_text_without_the_hash(read, title, scheme, half):
+    """An example of an unknown hash or mask is not applicable, also without its other half."""
+    text = (DATA / "pkcs1_sign_512.txt").read_text()
+    text = text.replace("PKCS#1 v1.5 Signature Example", f"{scheme} Example {title}")
+    items = read(text[: text.rindex("# Signature:")] if half else text).items
+    assert len(items) == 2 and all(isinstance(item, NotApplicable) for item in items)
+    assert {item.reason for item in items} == {"the hash whirl is not available in this Python"}
 
 
 # ---- corrupt files: (file to start from, what is done to it, what the message must say)

@@ -119,10 +119,15 @@ class _Reader:
         where = f"{self.source}: {self.name}"
         if not {"n", "d"} <= self.key.keys():
             raise BadInput(f"{where} has no modulus and private exponent in force; is the file cut off?")
+        self.items.append(item(self.name, partial(self._item, Key(**self.key), example, where)))
+
+    def _item(self, key: Key, example: dict[str, bytes], where: str) -> Item:
+        hash_of(self.sha)
+        hash_of(self.mgf)
         make = next((how for role, how in _MAKERS.items() if {role, "message"} <= example.keys()), None)
         if make is None:
             raise BadInput(f"{where} has {' and '.join(example)} only; is the file cut off?")
-        self.items.append(item(self.name, partial(make, self, Key(**self.key), example)))
+        return make(self, key, example)
 
     def _sign(self, key: Key, example: dict[str, bytes]) -> Item:
         scheme = PSS if self.scheme == PSS else PKCS1
