@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab.ledger import ledger as ledger_file
-from modexlab.eval.lab.ledger import schema
+from modexlab.eval.lab.ledger import records, schema
 from modexlab.eval.lab.ledger.ledger import Ledger, Row
 from modexlab.eval.lab.metrics import Figure, Measurement, figure
 from modexlab.fl.errors import BadInput
@@ -183,8 +183,29 @@ def test_filters(ledger):
     assert widths(nbits={64, 128}, operation="") == [64, 128]
     assert widths(key=["k32", "k128"], stage="flow", metric=("cycles", "area_um2")) == [128, 128]
     assert widths(subject="mont") == widths(nbits=[]) == []
-    with pytest.raises(BadInput, match="unknown filter of the ledger 'metrics': did you mean 'metric'"):
-        ledger.rows(metrics="cycles")
+
+
+@pytest.mark.parametrize(
+    "name", ["metrics", "point", "parameters", "flow", "command", "tools", "marks", "details", "at", "value"]
+)
+def test_unknown_filters(name, ledger):
+    with pytest.raises(BadInput, match=f"unknown filter of the ledger '{name}'"):
+        ledger.rows(**{name: "cycles"})
+
+
+def test_a_measurement_is_checked_once(ledger, monkeypatch):
+    """And nothing but its figures stays in memory."""
+    numbers = [put(ledger), put(ledger, "another")]
+    reads = []
+    real = records.read
+    monkeypatch.setattr(records, "read", lambda *asked: reads.append(asked[1:]) or real(*asked))
+    for filters in ({}, {"metric": "cycles"}, {"history": True, "key": ["k"]}):
+        assert ledger.rows(**filters)
+    assert reads == [("measurement", number) for number in numbers]
+    figures = {(item.operation, item.metric, item.value, item.unit) for item in WHOLE.figures}
+    assert ledger._intact == dict.fromkeys(numbers, figures)
+    ledger.close()
+    assert ledger.rows(id=1) and len(reads) == 3, "another file may be there now"
 
 
 @pytest.mark.parametrize(

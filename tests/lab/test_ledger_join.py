@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from modexlab.eval.lab.ledger import join as joining
 from modexlab.eval.lab.ledger import ledger as ledgers
 from modexlab.eval.lab.ledger import records
 from modexlab.eval.lab.ledger.join import compare, join
@@ -77,6 +78,21 @@ def test_the_newest_of_a_point_counts_wherever_it_was_measured(make):
     assert cycles(one, history=True) == {"p": [10, 11, 12]}
     put(one, "p", taking(13))
     assert cycles(one) == {"p": [13]}
+
+
+def test_a_join_reads_little_of_what_is_there(make):
+    """No artifacts of measurements under the same key, and only digests of points."""
+    one, two = make("one", ("p", 10, "05")), make("two", ("p", 10, "05"), ("p", 11, "06"))
+    with one.writing() as connection:
+        assert {len(point): at[:10] for point, at in joining.newest_of(connection).items()} == {
+            records.DIGEST_SIZE: "2026-11-05"
+        }
+    statements = []
+    connection.set_trace_callback(statements.append)
+    joined = join(one, two)
+    assert (joined.added, joined.there) == (1, 1)
+    assert any("FROM figure" in statement for statement in statements)
+    assert not any("FROM artifact" in statement for statement in statements)
 
 
 def test_a_join_that_fails_adds_nothing(make, monkeypatch):

@@ -267,6 +267,28 @@ def test_a_search_for_each_kind_of_work():
     assert len(spaces) == 2 * 3 * 3, "2 widths; stream, own modulus, system; encrypt, decrypt, flow"
 
 
+def test_interfaces_that_are_one_work_are_one_part():
+    """A system has no interface but its own, however many are given."""
+    text = """
+objectives = {cycles = "min"}
+[[part]]
+designs = ["procxcel-mont", "mont"]
+nbits = [32]
+interfaces = ["stream", "xcel", "axi4lite"]
+workloads = ["encrypt"]
+stages = ["native"]
+[part.set]
+forward = [false, true]
+"""
+    assert [
+        [(part.interfaces, part.subjects, part.size()) for part in space.parts]
+        for space in by_work(Space.parse(text))
+    ] == [
+        [(("system",), ("procxcel-mont",), 2)],
+        *([((interface,), ("mont",), 2)] for interface in ("stream", "xcel", "axi4lite")),
+    ]
+
+
 def test_small_works_leave_their_share_to_the_others():
     text = WORKS.replace('"native", "flow"', '"formula"').replace(
         "[part.flow]\nclock_period = [2.0, 3.0]\n", ""

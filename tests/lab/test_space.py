@@ -3,6 +3,7 @@ words.
 """
 
 import itertools
+import pickle
 import random
 import re
 
@@ -51,6 +52,16 @@ def test_value(text, value):
     values = {"nbits": 32, "design": "mont", "forward": True, "energy_nj.decrypt": 5.5}
     found = Expression(text).value(values)
     assert found == value and type(found) is type(value)
+
+
+def test_an_expression_is_its_text():
+    """So that a space goes to other processes, and is equal to what comes back."""
+    one, other = Expression("nbits <= 64"), Expression("nbits < 64")
+    assert one == Expression("nbits <= 64") != other
+    assert len({one, Expression("nbits <= 64"), other}) == 2
+    whole = Space.parse(f'constraints = ["nbits < 64"]\n{PART}')
+    assert pickle.loads(pickle.dumps(whole)) == whole
+    assert pickle.loads(pickle.dumps(one)).value({"nbits": 64}) is True
 
 
 def test_names():
