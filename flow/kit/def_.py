@@ -150,7 +150,7 @@ def _lines(layout: Def) -> Iterator[str]:
 
 def _groups(text: str) -> list[list[str]]:
     """The words inside each pair of parentheses."""
-    return [group.split() for group in re.findall(r"(?<!\S)\( (.*?) \)(?!\S)", text)]
+    return [group.split() for group in re.findall(r"(?<!\S)\(\s(.*?)(?<=\s)\)(?!\S)", text, re.DOTALL)]
 
 
 def _points(text: str) -> list[tuple[int, int]]:
@@ -165,6 +165,7 @@ def _read_wires(text: str) -> Iterator[Wire]:
         x0, y0 = int(x), int(y)
         if words[-1] != ")":
             yield Wire(words[0], x0, y0, x0, y0, words[-1], width)
+            continue
         for x, y in ends:
             x1, y1 = x0 if x == "*" else int(x), y0 if y == "*" else int(y)
             yield Wire(words[0], x0, y0, x1, y1, "", width)
@@ -189,7 +190,7 @@ def read_def(path: Path) -> Def:
             continue
         match section or words[0]:
             case "COMPONENTS":
-                (at,) = _points(statement)
+                at = _points(statement)[0]
                 layout.components.append(Component(_plain(words[1]), words[2], *at, words[-1]))
             case "PINS":
                 after = dict(pairwise(words))

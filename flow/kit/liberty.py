@@ -465,7 +465,10 @@ class _Reader:
     def cell(self, group: _Group) -> Cell:
         pins: dict[str, Pin] = {}
         for pin_group in group.groups.get("pin", ()):
-            for name in _words(pin_group.argument):
+            names = _words(pin_group.argument)
+            if not names:
+                raise _Damage(pin_group.offset, f"a pin of {group.argument} without a name")
+            for name in names:
                 if name in pins:
                     raise _Damage(pin_group.offset, f"a second pin {name} of {group.argument}")
                 pins[name] = self.pin(name, pin_group)

@@ -332,7 +332,7 @@ class Estimator:
             switching_mw=switching * to_mw,
             leakage_mw=leakage * NW_TO_MW,
             clock_pins_mw=pins * to_mw,
-            group=np.concatenate([self._groups(kind) for kind in self.members]),
+            group=np.concatenate([np.zeros(0, int), *map(self._groups, self.members)]),
             clock_port_mw=ports[True],
             inputs_mw=ports[False],
             twice_mw=twice * to_mw,

@@ -14,7 +14,7 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow.check import connections, shapes
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.def_ import Wire, read_def, write_def
+from modexlab.flow.kit.def_ import Net, Wire, read_def, write_def
 from modexlab.flow.kit.lef import DBU, read_lef
 from modexlab.flow.layout import (
     clock_tree,
@@ -571,6 +571,19 @@ class TestLayout:
         with pytest.raises(BadInput, match="cut off"):
             read_def(tmp_path / "cut.def")
 
+    def test_def_of_another_writer(self, whole, tmp_path):
+        """Blanks and line ends are the same; a piece of wire with points and a via is the via."""
+        write_def(tmp_path / "wrapped.def", whole)
+        text = (tmp_path / "wrapped.def").read_text()
+        (tmp_path / "wrapped.def").write_text(
+            text.replace(" ", "\n  ").replace("END\n  DESIGN", "END DESIGN")
+        )
+        assert read_def(tmp_path / "wrapped.def") == whole
+        wrapped = "( a\n  B ) + ROUTED metal3 ( 1\n  2 ) ( 5\n  * )\n  NEW metal3 ( 5 2 ) ( 9 2 ) via3_2"
+        (tmp_path / "own.def").write_text(f"NETS 1 ;\n- n {wrapped} ;\nEND NETS\nEND DESIGN\n")
+        wires = [Wire("metal3", 1, 2, 5, 2), Wire("metal3", 5, 2, 5, 2, "via3_2")]
+        assert read_def(tmp_path / "own.def").nets == {"n": Net([("a", "B")], wires)}
+
     def test_geometry_is_the_netlist(self, placed, gds):
         assert faults(gds, placed.netlist) == []
 
@@ -586,7 +599,7 @@ class TestLayout:
         assert any(f"{cut} is in " in fault for fault in wrong), wrong
         assert any(fault.startswith("shorted nets") and other in fault for fault in wrong), wrong
 
-    def test_gds_of_another_layout_is_found(self, whole, lef, gds):
+    def test_gds_of_another_layout_is_found(self, whole, lef, gds, tmp_path):
         assert layout.check(gds, whole, lef) == []
         moved = copy.deepcopy(whole)
         moved.components[0].x += 380
@@ -597,6 +610,11 @@ class TestLayout:
             (dataclasses.replace(whole, rows=whole.rows[1:]), "are in no row"),
         ):
             assert any(message in wrong for wrong in layout.check(gds, other, lef))
+        write_def(tmp_path / "moved.def", moved)
+        layout.write_gds(tmp_path / "moved.def", tmp_path / "moved.gds", FILES)
+        row = next(row for row in whole.rows if row.y == moved.components[0].y)
+        wrong = layout.check(tmp_path / "moved.gds", moved, lef)
+        assert wrong == [f"{row.name} has cells on one another or gaps"]
 
     def test_same_layout_same_bytes(self, gds, tmp_path):
         layout.write_gds(gds.with_suffix(".def"), tmp_path / "again.gds", FILES)

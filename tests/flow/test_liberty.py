@@ -180,6 +180,7 @@ def test_interpolation_is_bilinear_also_outside():
         ('related_pin : "A"', 'related_pin : "B"', "cell (GATE)", "relates to no pin B"),
         ("direction : output", "direction : outward", "pin (Z)", "outward"),
         ('pin ("A")', "pin (Z)", "pin (Z)", "second pin Z"),
+        ('pin ("A")', "pin ()", 'pin ("A")', "a pin of GATE without a name"),
         ("cell (GATE) {", "cell (GATE) { } cell (GATE) {", "cell (GATE)", "second cell GATE"),
         ("capacitance : 0.001; ", "", "wire_load", "no capacitance"),
         ("    area : 2.5", "    area = 2.5", "area", "area = 2.5"),

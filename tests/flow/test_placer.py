@@ -122,6 +122,10 @@ def test_every_cell_has_sites_of_its_own(floor, cells, lef):
     assert wrong(floor, moved, lef)  # the check sees it
 
 
+def test_run_leaves_the_floorplan_unchanged(floor, cells, lef):
+    assert cells and floor == mesh(lef)
+
+
 def test_wires_are_short(floor, cells, lef):
     other = in_any_order(floor, lef)
     assert wrong(floor, other, lef) == []

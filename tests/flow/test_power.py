@@ -354,6 +354,12 @@ def test_sums_and_monotony(tmp_path):
     assert idle["clock"].internal_mw > 0 < idle["clock"].switching_mw
 
 
+def test_a_netlist_without_cells_takes_nothing(tmp_path):
+    circuit = Circuit("through", {"a": ("input", 1), "clk": ("input", 1)})
+    found = estimator(circuit, tmp_path).estimate(everywhere(circuit, 0))
+    assert found.total_mw == 0.0
+
+
 def test_wires_and_clock_weigh(tmp_path):
     circuit = adder()
     nets = [*circuit.inner_nets, *(bit for bits in circuit.port_bits.values() for bit in bits)]
