@@ -289,8 +289,9 @@ def measure(
     # the one that is routed takes longest: it goes first
     order = sorted(chosen, key=lambda device: device.name not in routers)
     with ThreadPoolExecutor(JOBS) as pool:
-        results = {device.name: pool.submit(one, device) for device in order}
-    return FpgaReport(top, {device.name: results[device.name].result() for device in chosen})
+        # the first BadInput cancels those that wait
+        results = dict(zip([device.name for device in order], pool.map(one, order), strict=True))
+    return FpgaReport(top, {device.name: results[device.name] for device in chosen})
 
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:

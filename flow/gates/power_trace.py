@@ -45,7 +45,8 @@ class TracedNetlist:
         self._tables = GateTables(netlist, library, timing=timing, clock_port=constraints.clock_port or "clk")
         modules = [driver[0].rpartition(".")[0] if driver is not None else "" for driver in netlist.driver]
         self.modules = sorted(set(modules))
-        self._groups = np.array([self.modules.index(module) for module in modules], np.int32)
+        number = {name: place for place, name in enumerate(self.modules)}
+        self._groups = np.array([number[module] for module in modules], np.int32)
         self._weights = np.ones(len(modules), np.uint32)
         self._simulation = GateSimulation(self._tables, ports)
         self._engine = self._simulation.engine

@@ -10,6 +10,7 @@ import importlib
 import shlex
 import sys
 from collections.abc import Collection, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -91,11 +92,15 @@ def _after(start: str) -> set[str]:
     return found
 
 
-@functools.cache
-def _depth(name: str) -> int:
-    """The number of steps on the longest way from the start of the graph."""
-    needs = {MAKERS[file] for file in _DECLARED[name].inputs if file in MAKERS}
-    return 1 + max(map(_depth, needs), default=0)
+def _depths(needs: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """By step, the number of steps on the longest way from the start of the graph."""
+    depths: dict[str, int] = {}
+    try:
+        for name in TopologicalSorter(needs).static_order():
+            depths[name] = 1 + max((depths[need] for need in needs[name]), default=0)
+    except CycleError as error:
+        raise BadInput(f"steps that need each other: {', '.join(error.args[1][1:])}") from None
+    return depths
 
 
 # folders but those that are a graph of their own
@@ -105,10 +110,16 @@ _DECLARED = {
     if not path.with_name("construct.py").exists()
 }
 MAKERS = {file: name for name, declared in _DECLARED.items() for file in declared.outputs}
+_DEPTHS = _depths(
+    {
+        name: {MAKERS[file] for file in declared.inputs if file in MAKERS}
+        for name, declared in _DECLARED.items()
+    }
+)
 _LAYOUT = _after(PLACEMENT) | {MAKERS[PLACEMENT]}
 # before each step stands what it needs; layout comes after what needs none, and the summary last
 ORDER = tuple(
-    sorted(_DECLARED, key=lambda name: (name == LENIENT, name in _LAYOUT, _depth(name), name)),
+    sorted(_DECLARED, key=lambda name: (name == LENIENT, name in _LAYOUT, _DEPTHS[name], name)),
 )
 WITH_LAYOUT = tuple(name for name in ORDER if name in _LAYOUT)
 WITH_VECTORS = tuple(name for name in ORDER if name in _after(VECTORS))

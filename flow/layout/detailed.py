@@ -330,7 +330,9 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
     for wire in wires:
         ends = (wire.x0, wire.y0), (wire.x1, wire.y1)
         shapes: dict[str, Any] = grid.lef.vias[wire.via] if wire.via else {wire.layer: None}
-        for name in shapes.keys() & set(grid.layers):
+        for name in shapes:
+            if name not in grid.layers:
+                continue
             index = grid.layers.index(name)
             axis = 1 - index % 2  # along the tracks of this layer
             low, high = sorted(end[axis] for end in ends)

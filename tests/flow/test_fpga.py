@@ -3,6 +3,7 @@ route.
 """
 
 import sys
+import time
 
 import pytest
 from modexlab.fl.errors import BadInput
@@ -64,9 +65,26 @@ def test_a_cell_more_or_less_is_seen(known, name):
     for kind, prices in device.prices.items():
         changed = device.count({**cells, kind: cells.get(kind, 0) + 12})
         for resource, price in prices.items():
-            assert -1 <= changed[resource] - counted[resource] - 12 * price <= 1e-9, (kind, resource)
+            more = pytest.approx(12 * price), pytest.approx(12 * price - 1)
+            assert changed[resource] - counted[resource] in more, (kind, resource)
     with pytest.raises(BadInput, match="2 cells of kind MYSTERY"):
         device.count({**cells, "MYSTERY": 2})
+
+
+def test_a_refusal_cancels_the_families_that_wait(tmp_path, monkeypatch):
+    begun = []
+
+    def refuse(device, *_):
+        begun.append(device.name)
+        time.sleep(0.5 * (len(begun) - 1))  # the first one is quick
+        raise BadInput(f"{device.name} takes too long")
+
+    monkeypatch.setattr(fpga, "JOBS", 1)
+    monkeypatch.setattr(fpga, "elaborate", lambda *_: tmp_path)
+    monkeypatch.setattr(fpga, "_synthesize", refuse)
+    with pytest.raises(BadInput, match=f"^{fpga.USUAL[0]} takes too long"):
+        fpga.measure(tmp_path / "any.sv", "any")
+    assert len(begun) < len(fpga.USUAL)
 
 
 def test_cyclone_alms_by_hand():

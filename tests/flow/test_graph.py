@@ -142,6 +142,12 @@ def test_inputs_are_made_by_steps_before():
             assert source in graph.ORDER[:index], name
 
 
+def test_steps_that_need_each_other_are_refused():
+    assert graph._depths({"a": (), "b": ("a",), "c": ("a", "b")}) == {"a": 1, "b": 2, "c": 3}
+    with pytest.raises(BadInput, match=r"^steps that need each other: (b, c|c, b)$"):
+        graph._depths({"a": (), "b": ("a", "c"), "c": ("b",)})
+
+
 def test_files_have_one_maker():
     outputs = [file for name in graph.ORDER for file in graph.declaration(name).outputs]
     assert len(outputs) == len(set(outputs))
