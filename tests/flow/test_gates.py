@@ -83,7 +83,7 @@ def test_damaged_functions(text):
 
 @pytest.mark.parametrize("name", ["TBUF_X1", "TBUF_X2", "TBUF_X4", "TBUF_X8", "TBUF_X16", "TINV_X1"])
 def test_tables_of_three_state_cells(name):
-    """What they drive, at every point; the zoo has only cells that always drive."""
+    """Every point of the function and of when the cell does not drive: the zoo has none of these cells."""
     cell = LIBRARY.cells[name]
     (output,) = cell.outputs
     pin = cell.pins[output]
