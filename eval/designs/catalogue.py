@@ -267,7 +267,7 @@ def entry(name: str) -> Design | OwnDesign:
     known = own.entries()
     if name in known:
         return known[name]
-    if own.is_folder(Path(name)):
+    if own.is_folder(Path(name)) or (Path(name) / FILE).is_file():
         return by_path(name)
     raise unknown("design", name, [*_BY_NAME, *known])
 

@@ -1,6 +1,7 @@
 """`modexlab check`: files of every format through native RTL, counts, reasons, failures and exit codes."""
 
 import json
+import shutil
 import time
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.exchange.vectors import load
 from modexlab.fl.status import Status
 
-from tests.paths import DATA
+from tests.paths import DATA, ROOT
 
+FOREIGN = ROOT / "tests" / "foreign"
 RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 
 
@@ -223,6 +225,16 @@ def test_a_signature_file_of_nist_at_1024_bits(cli):
 def test_public_exponents_of_nist(cli, name, passed):
     report = cli.json(f"check {RSA / name}")
     assert (report["passed"], report["failed"]) == (passed, 0)
+
+
+def test_design_takes_the_folder_of_a_manifest(cli, tmp_path, monkeypatch):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in ("gcd.v", "gcd_wrapper.v", "oracle.py"):
+        shutil.copy(FOREIGN / name, folder)
+    shutil.copy(FOREIGN / "gcd.toml", folder / "design.toml")
+    monkeypatch.chdir(tmp_path)
+    assert "tiny-gcd: all levels agree" in cli("check --design mine").out
 
 
 @pytest.mark.regress

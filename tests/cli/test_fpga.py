@@ -44,6 +44,7 @@ def test_verilog_from_elsewhere(cli, tmp_path):
     assert list(report["devices"]) == ["ecp5", "cyclone-v"]
     assert report["devices"]["ecp5"]["luts"] == 8 and report["devices"]["cyclone-v"]["alms"] == 4
     assert report["nbits"] is None
+    assert "MHz" not in cli(f"asic --fpga {files} --device ecp5").out  # nothing is routed
 
 
 def test_mistakes_are_one_line(cli, tmp_path):

@@ -32,6 +32,11 @@ def test_proved(cli):
     assert (found["check"], found["verdict"]) == ("CondSub nbits=8", "proved")
 
 
+def test_a_long_name_is_cut_in_the_table(cli, monkeypatch):
+    monkeypatch.setattr(command, "LONGEST", 10)
+    assert "\nCondSub...  proved" in cli("prove mont --check CondSub").out
+
+
 def test_refuted(cli):
     """Exit code 1, and two exponents with their cycles."""
     told = cli("prove mont --set schedule=left-to-right --check time --json")
