@@ -70,3 +70,10 @@ def test_own_machine_is_not_that_of_another_design():
     other = dataclasses.replace(MONT, name="other")
     assert other.at(8).design is other
     assert (other.at(8).top(XCEL), MONT.at(8).top(XCEL)) == ("other_8_xcel", "mont_8_xcel")
+
+
+@pytest.mark.parametrize("modulus", [0, 1, 35])
+def test_a_modulus_of_ones_own(modulus):
+    """Also 0, for which whoever asks refuses it, and not a drawn one."""
+    base, _, mod = MONT.at(32).some_operands(modulus)
+    assert mod == modulus and base < max(mod, 1)

@@ -151,6 +151,15 @@ def test_a_response_of_several_fields(edited):
     assert operated.responses == [(3, 2), (5, 0)]
 
 
+def test_numbers_that_software_makes_are_parsed_once(monkeypatch):
+    core = machine("montgomery")
+    assert core.carried(7, 3, 11) == (7, 3, 11, (7 << 16) % 11, (1 << 16) % 11)
+    monkeypatch.setattr(Manifest, "expression", None)
+    assert core.carried(5, 3, 13) == (5, 3, 13, (5 << 16) % 13, (1 << 16) % 13)
+    with pytest.raises(ValueError, match="zip"):
+        core.carried(5, 3)
+
+
 def test_numbers_that_software_makes_for_a_function(tmp_path):
     """They follow the fields of a request, whose order is the manifest's; conditions exclude requests."""
     path = changed(
