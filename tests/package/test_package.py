@@ -64,16 +64,16 @@ def small(tmp_path_factory):
 
 @pytest.fixture
 def edited(small, tmp_path):
-    """A copy of the package with a change in a file."""
+    """A copy of the package with a change at the one place in a file that matches."""
 
     def copied(file, old="", new=""):
         if not (tmp_path / "ip").exists():
             shutil.copytree(small, tmp_path / "ip")
         path = tmp_path / "ip" / file
-        text = path.read_text()
-        assert len(re.findall(old, text, re.I)) >= 1
         if old:
-            path.write_text(re.sub(old, new, text, flags=re.I))
+            text, count = re.subn(old, new, path.read_text())
+            assert count == 1, (file, old, count)
+            path.write_text(text)
         return tmp_path / "ip"
 
     return copied
