@@ -23,8 +23,9 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from modexlab.fl.factors import primes_below
 from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import FaultDetected, RSAKey, numbers_of
@@ -126,6 +127,16 @@ def primes_for(nbits, e):
 def test_primes_of_the_smallest_keys(n, e, d, p):
     key = RSAKey(n, e, d).with_primes()
     assert (key.p, key.q) == (p, n // p)
+
+
+@settings(max_examples=examples(200))
+@given(st.sets(st.sampled_from(primes_below(500)[1:]), min_size=2, max_size=2), st.integers(3, 10**6))
+def test_primes_of_any_small_key(primes, e):
+    p, q = sorted(primes, reverse=True)
+    order = math.lcm(p - 1, q - 1)
+    assume(math.gcd(e, order) == 1)
+    key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
+    assert (key.p, key.q) == (p, q)
 
 
 def test_a_key_with_primes_is_left_as_it_is():

@@ -11,11 +11,13 @@ import subprocess
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
 from modexlab.proc.software.elf import load_elf
 from modexlab.proc.software.memory import REGIONS, AccessFault, Memory, mapped
 
-from tests.harness import refused
+from tests.harness import examples, refused
 from tests.proc.assembler import encode, of_words
 
 CODE = struct.pack("<2I", encode("addi", rd=10, imm=3), encode("ecall"))
@@ -230,11 +232,15 @@ def test_segments_of_any_length_anywhere(start, size):
     assert memory.read(start - 1, 1) == memory.read(start + size, 1) == 0
 
 
-def test_the_later_of_two_segments_counts():
-    """As the loader of the native testbench copies them."""
-    memory = Memory()
-    memory.load([(0x2000, bytes(8 * [0xFF])), (0x2001, bytes(5 * [0x0F]))])
-    assert (memory.read(0x2000, 4), memory.read(0x2004, 4)) == (0x0F0F0FFF, 0xFFFF0F0F)
+@settings(max_examples=examples(200))
+@given(st.lists(st.tuples(st.integers(0, 40), st.binary(max_size=24)), max_size=6))
+def test_the_later_of_two_segments_counts(segments):
+    """As the loader of the native testbench copies them, one over the other."""
+    memory, oracle = Memory(), bytearray(64)
+    memory.load([(0x2000 + at, content) for at, content in segments])
+    for at, content in segments:
+        oracle[at : at + len(content)] = content
+    assert bytes(memory.read(0x2000 + at, 1) for at in range(64)) == oracle
 
 
 def test_program_of_words():
