@@ -258,7 +258,7 @@ CONSTANT = [
     ("ssmm-ct", {"schedule": "always", "blind": "both", "verify": True, "fit": "modulus"}),
     ("mont", {"schedule": "fixed-window"}),
     ("mont-ct", {"schedule": "always", "scan": "full"}),
-    ("naive", {"schedule": "ladder", "scan": "full"}),
+    ("ssmm-ct", {"bits_per_cycle": 2, "schedule": "ladder", "scan": "full"}),
     ("heap", EVERYTHING),
     ("heap", {"schedule": "ladder", "scan": "full", "digit_nbits": 4}),
 ]

@@ -21,7 +21,7 @@ CASES = [
     ("mont-ct", {"conversion": "square", "doublings_per_cycle": 1}),  # with squarings
     ("ssmm-ct", {}),
     ("naive", {"schedule": "left-to-right"}),
-    ("naive", {"schedule": "ladder", "scan": "full"}),
+    ("ssmm-ct", {"scan": "length"}),
     ("mont-001", {}),
     ("mmred-004", {}),
     ("systolic-002", {}),
