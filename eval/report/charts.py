@@ -61,7 +61,7 @@ class Chart:
 
     @property
     def caption(self) -> str:
-        """What one should see."""
+        """The finding that the chart shows."""
         return CHARTS[self.name][1]
 
 

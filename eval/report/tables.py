@@ -324,7 +324,7 @@ class _Made:
 
     @property
     def stage(self) -> str:
-        """That of its silicon, or where its cycles come from."""
+        """The stage of its silicon figures, else of its cycles."""
         counted = (entry for entry in self.cycles.values() if entry is not None)
         return self.silicon.setup if self.silicon is not None else _stage(next(counted, self.first))
 

@@ -254,7 +254,7 @@ class Microcode:
 
     @cached_property
     def read(self) -> dict[str, list[Field]]:
-        """Of these the fields that the sequencer reads, or the datapath, as they differ between words."""
+        """Return the fields that differ between words, split by their reader: sequencer or datapath."""
         return {
             when: [field for field in fields if self._sequenced.get(field.name, field.name in self.handed)]
             for when, fields in self._of_words.items()
