@@ -39,7 +39,6 @@ OKAY, SLVERR = 0, 2
 ADDRESS_NBITS = 12  # where few numbers are given
 BYTES = WORD_NBITS // 8
 ALL_BYTES = (1 << BYTES) - 1
-IDENTITY, VERSION = 0x4D58_4C42, 1  # "MXLB"
 OPERANDS = (
     "BASE",
     "EXPONENT",
@@ -108,9 +107,16 @@ def _exponentiation_map(nbits: int, ngiven: int) -> dict[str, Register]:
 
 
 @functools.cache
-def register_map(shape: Shape) -> dict[str, Register]:
-    """The map of an accelerator by name: that of an exponentiation, with a register for each field."""
-    registers = _exponentiation_map(shape.widest, _ngiven(shape))
+def register_map(shape: Shape, traits: Traits = NO_TRAITS) -> dict[str, Register]:
+    """The map of an accelerator by name: that of an exponentiation, with a register for each field.
+
+    The reset value of CAPABILITIES is that of a machine with these traits.
+    """
+    registers = dict(_exponentiation_map(shape.widest, _ngiven(shape)))
+    values = _capabilities(shape, traits)
+    able = registers["CAPABILITIES"]
+    known = tuple(dataclasses.replace(field, reset=values.get(field.name, 0)) for field in able.fields)
+    registers["CAPABILITIES"] = dataclasses.replace(able, fields=known)
     if is_exponentiation(shape):
         return registers
     check_registers(shape)
@@ -165,7 +171,7 @@ def address_nbits(shape: Shape) -> int:
     return max(ADDRESS_NBITS, last.bit_length())
 
 
-def capability_fields(shape: Shape, traits: Traits) -> dict[str, int]:
+def _capabilities(shape: Shape, traits: Traits) -> dict[str, int]:
     """The fields of the register CAPABILITIES."""
     nbits, ngiven = shape.widest, _ngiven(shape)
     if not is_exponentiation(shape):
@@ -176,13 +182,6 @@ def capability_fields(shape: Shape, traits: Traits) -> dict[str, int]:
         "given_high": ngiven >> 2,
         **{name: int(value) for name, value in vars(traits).items() if name != "modulus"},
     }
-
-
-def capabilities(shape: Shape, traits: Traits) -> int:
-    """The register CAPABILITIES."""
-    values = capability_fields(shape, traits)
-    fields = register_map(shape)["CAPABILITIES"].fields
-    return sum(values[field.name] << field.low for field in fields)
 
 
 def strobed(old: int, new: int, strobes: int) -> int:
@@ -201,9 +200,8 @@ class Axi4LiteFL:
         self.nbits = shape.widest
         self.operands = operand_names(shape)
         self.widths = [nbits for _, nbits in shape.request]
-        self.map = register_map(shape)
+        self.map = register_map(shape, traits)
         self.address_nbits = address_nbits(shape)
-        self.capabilities = capabilities(shape, traits)
         self.words: dict[tuple[str, int], int] = {}  # of operands
         self.zeroise()
         self.enabled = self.event = 0
@@ -252,14 +250,11 @@ class Axi4LiteFL:
             return self.result >> (WORD_NBITS * place) & MASK, OKAY
         error = self.done and self.status != Status.OK
         values = {
-            "ID": IDENTITY,
-            "VERSION": VERSION,
-            "CAPABILITIES": self.capabilities,
             "STATUS": int(self.done) << 1 | int(error) << 2 | int(self.status) << 8,
             "IRQ_ENABLE": self.enabled,
             "IRQ_STATUS": self.event,
         }
-        return values.get(register.name, 0), OKAY  # of cycles this level knows nothing
+        return values.get(register.name, register.reset), OKAY  # this level does not count cycles
 
     def _start(self) -> None:
         count = words_of(self.nbits)

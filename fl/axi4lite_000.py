@@ -44,6 +44,19 @@ KEY = 0x800
 KEY_NUMBERS = ("modulus", "public", "private")  # and what the machine takes as given
 
 
+PORTS = """
+
+random (where keys are padded) is a stream of random bytes, val/rdy, from a true source. Its health is tested
+here as in NIST SP 800-90B, 4.4; the first 1,024 bytes are tested and thrown away. Where it gives none, an
+encryption waits for ever. random__rdy is the one output that comes from logic. key_* must stay. Padding takes
+two cycles more than there are bytes in a key, unpadding as many."""
+
+
+def rules() -> str:
+    """The text above from "The key is" on, and the ports beside the bus."""
+    return "The key is" + (__doc__ or "").partition("The key is")[2].rstrip() + PORTS
+
+
 @functools.cache
 def register_map(has_raw: bool = False) -> dict[str, Register]:
     """The map by name; it is the same for all widths. has_raw: with the way without padding."""

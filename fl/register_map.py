@@ -15,7 +15,7 @@ class Field:
     low: int
     high: int
     text: str
-    reset: int | None = None  # None: the map does not say
+    reset: int = 0
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,19 @@ class Register:
     text: str
 
     @property
-    def reset(self) -> int | None:
-        """Its value after reset; None unless the map has that of every field."""
-        total = 0
-        for field in self.fields:
-            if field.reset is None:
-                return None
-            total |= field.reset << field.low
-        return total
+    def reset(self) -> int:
+        """Its value after reset."""
+        return sum(field.reset << field.low for field in self.fields)
+
+    @property
+    def access(self) -> str:
+        """r, w or rw."""
+        return "r" * self.readable + "w" * self.writable
+
+    @property
+    def last(self) -> int:
+        """The address of the last word."""
+        return self.address + 4 * (self.count - 1)
 
     def field(self, name: str) -> Field:
         """The field of this name."""
@@ -60,7 +65,7 @@ def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
         fields = []
         for field in node.fields():
             reset = field.get_property("reset")
-            number = reset if isinstance(reset, int) else None
+            number = reset if isinstance(reset, int) else 0
             fields.append(
                 Field(field.inst_name, field.low, field.high, field.get_property("desc") or "", number)
             )

@@ -12,16 +12,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...fl import axi4lite_000
+from ...fl import axi4lite, axi4lite_000
 from ...fl.accelerator import Message, Shape
 from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits, as_accesses, check_registers
 from ...fl.axi4lite_000 import KEY, Axi4Lite000FL, KeyPorts, is_padded, push_key
 from ...fl.errors import BadInput, unknown
 from ...fl.mod_exp import is_exponentiation
 from ...fl.random_bytes import lfsr_not_random
+from ...fl.register_map import Register
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GIVEN, GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
-from .verilog_header import PROTOCOL, bus, messages, paper_bus, registers
+from .verilog_header import PROTOCOL, bus, messages, registers
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -43,6 +44,10 @@ class Interface(ABC):
     counts_accesses: bool = False  # an operation takes several requests, which a user wants to see counted
     request_cycles: int = 1  # from request to response at most, without the machine's own cycles
 
+    on_bus = False  # an AXI4-Lite slave, with the clock and the reset of that standard
+    clock, reset = "clk", "reset"  # ports of the exported module
+    clocking = "One clock; reset is synchronous and active high."
+
     @property
     def suffix(self) -> str:
         """The end of a top module's name."""
@@ -53,9 +58,17 @@ class Interface(ABC):
         """Return the phrase that describes a machine with this interface."""
         return f", {self.title}"
 
-    def protocol(self, component: Component, shape: Shape) -> list[str]:
+    def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
         """Messages and protocol for the header of the Verilog."""
         return [*messages(component), "", *PROTOCOL.split("\n")]
+
+    def registers(self, shape: Shape, traits: Traits) -> dict[str, Register]:
+        """Its register map by name, if it is on a bus."""
+        return {}
+
+    def rules(self, shape: Shape) -> str:
+        """The behaviour of these registers in words."""
+        return ""
 
     def place_of_given(self, number: int) -> str:
         """Where a number goes that the machine takes as given, in words."""
@@ -131,8 +144,8 @@ class _Registers(Interface):
     it is.
     """
 
-    def protocol(self, component: Component, shape: Shape) -> list[str]:
-        return [*super().protocol(component, shape), *registers()]
+    def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
+        return [*super().protocol(component, shape, traits), *registers()]
 
     def require(self, shape: Shape, traits: Traits) -> None:
         operand_registers(shape)
@@ -175,8 +188,18 @@ class _Bus(Interface):
     the slave.
     """
 
-    def protocol(self, component: Component, shape: Shape) -> list[str]:
-        return bus(shape)
+    on_bus = True
+    clock, reset = "aclk", "aresetn"
+    clocking = "One clock, aclk; aresetn is synchronous to it and active low."
+
+    def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
+        return bus(self.registers(shape, traits), self.rules(shape))
+
+    def registers(self, shape: Shape, traits: Traits) -> dict[str, Register]:
+        return axi4lite.register_map(shape, traits)
+
+    def rules(self, shape: Shape) -> str:
+        return axi4lite.rules(shape)
 
     def place_of_given(self, number: int) -> str:
         return f"in GIVEN_{number}"
@@ -220,8 +243,11 @@ class _PaperBus(_Bus):
     The key, which the paper has in hardware, is pushed first.
     """
 
-    def protocol(self, component: Component, shape: Shape) -> list[str]:
-        return paper_bus()
+    def registers(self, shape: Shape, traits: Traits) -> dict[str, Register]:
+        return axi4lite_000.register_map()
+
+    def rules(self, shape: Shape) -> str:
+        return axi4lite_000.rules()
 
     def place_of_given(self, number: int) -> str:
         return "at a port key_*"

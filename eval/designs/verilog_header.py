@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ...fl import axi4lite, axi4lite_000, xcel
-from ...fl.accelerator import Shape
+from ...fl import xcel
 from ...fl.register_map import Register
 
 if TYPE_CHECKING:
@@ -53,9 +52,12 @@ def verilog_file(
     unread: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The file of a component; `rest` makes the lines after its ports, when it has been elaborated."""
+    from ...rtl.interfaces.axi4lite_top import axi4lite_top
     from ...rtl.sim import translate
 
     body = translate(component, top, unique=True, unread=unread)
+    if hasattr(component, "s_axi_awvalid"):
+        body = axi4lite_top(body, top, port_lines(body, top))
     settings = list(settings)
     lines = [
         *about,
@@ -100,50 +102,30 @@ def messages(component: Component) -> list[str]:
 
 
 SLAVE = """\
-Protocol: AXI4-Lite with 32 bits of data; clk is its clock, reset (synchronous, active high) its reset,
-irq the interrupt, a level. Every output comes from a register or from one gate behind registers."""
+Protocol: AMBA AXI4-Lite with 32 bits of data. aresetn is synchronous: it is sampled at the rising edge of
+aclk. s_axi_awprot and s_axi_arprot are not used: all accesses have the same rights. irq is the interrupt, a
+level. Every output of the bus comes from a register or from one gate behind registers."""
 
 
-def bus(shape: Shape) -> list[str]:
+def bus(registers: Mapping[str, Register], rules: str) -> list[str]:
     """The protocol and the registers of a slave."""
-    words = axi4lite.words_of(shape.widest)
     return [
         *SLAVE.split("\n"),
         "",
-        f"Registers (byte addresses; operands of {words} words, the least significant first):",
-        *register_lines(axi4lite.register_map(shape)),
+        "Registers: byte address, name, access, reset value, meaning. Operands are arrays of words, the "
+        "least significant first:",
+        *register_lines(registers),
         "",
-        *paragraphs(axi4lite.rules(shape)),
-    ]
-
-
-def paper_bus() -> list[str]:
-    """The same of paper 000's slave."""
-    return [
-        *SLAVE.split("\n"),
-        "",
-        "Registers (byte addresses):",
-        *register_lines(axi4lite_000.register_map()),
-        "",
-        *paragraphs(axi4lite_000.__doc__, "The key is"),
-        "",
-        "random (where keys are padded) is a stream of random bytes, val/rdy, from a true source. Its "
-        "health is tested here as in",
-        "NIST SP 800-90B, 4.4; the first 1,024 bytes are tested and thrown away. Where it gives none, an "
-        "encryption waits for ever.",
-        "random__rdy is the one output that comes from logic. key_* must stay. Padding takes two cycles "
-        "more than there are bytes in a",
-        "key, unpadding as many.",
+        *paragraphs(rules),
     ]
 
 
 def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
     """A register map as lines of text."""
     for register in registers.values():
-        access = "rw" if register.readable and register.writable else "r" if register.readable else "w"
-        last = register.address + axi4lite.BYTES * (register.count - 1)
-        place = f"{register.address:#05x}" + (f"..{last:#05x}" if register.count > 1 else "")
-        yield from wrapped(f"  {place:<14} {register.name:<13} {access:<3} {register.text}", 36)
+        place = f"{register.address:#05x}" + (f"..{register.last:#05x}" if register.count > 1 else "")
+        columns = f"  {place:<14} {register.name:<13} {register.access:<3} {register.reset:#010x}"
+        yield from wrapped(f"{columns} {register.text}", 47)
         for field in register.fields if register.count == 1 and register.fields[0].text else ():
             bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
             yield from wrapped(f"{'':<22} [{bits}] {field.name}: {field.text}", 30)

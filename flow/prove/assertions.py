@@ -220,8 +220,8 @@ def _inputs(work: Path, seconds: float) -> list[Cycle]:
     places = {int(bit[0]): (bit[2], int(bit[1])) for bit in INPUT.findall((work / MAP_FILE).read_text())}
     found: list[Cycle] = []
     for number, cycle, value in BIT.findall((work / CEX_FILE).read_text()):
-        name, place = places.get(int(number), ("clk", 0))
-        if name == "clk":
+        name, place = places.get(int(number), ("", 0))
+        if name in ("", "clk", "aclk"):
             continue
         while len(found) <= int(cycle):
             found.append({})

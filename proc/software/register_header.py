@@ -10,7 +10,7 @@ and of the descriptions of the map it takes none.
 
 from __future__ import annotations
 
-from ...fl.axi4lite import IDENTITY, VERSION, register_map
+from ...fl.axi4lite import register_map
 from ...fl.mod_exp import exponentiation
 from ...fl.status import MEANING
 from ...fl.xcel import MOST_GIVEN, words_of
@@ -29,18 +29,15 @@ INTRODUCTION = """\
 def register_header() -> str:
     """The text of the header; the widest machine has all registers that any machine has."""
     lines = [INTRODUCTION, "", "#ifndef MODEXLAB_REGS_H", "#define MODEXLAB_REGS_H", ""]
-    lines.append(_define("ID", f"0x{IDENTITY:08X}u", "what register ID holds"))
-    lines.append(_define("VERSION", f"{VERSION}u", "of this map"))
+    shape = exponentiation(MOST_NBITS, tuple((f"given_{place}", MOST_NBITS) for place in range(MOST_GIVEN)))
+    registers = register_map(shape)
+    lines.append(_define("ID", f"0x{registers['ID'].reset:08X}u", "what register ID holds"))
+    lines.append(_define("VERSION", f"{registers['VERSION'].reset}u", "of this map"))
     lines.append(_define("MOST_WORDS", f"{words_of(MOST_NBITS)}u", "of an operand"))
     lines.append(_define("MOST_GIVEN", f"{MOST_GIVEN}u", "numbers beside the modulus"))
-    for register in register_map(
-        exponentiation(MOST_NBITS, tuple((f"given_{place}", MOST_NBITS) for place in range(MOST_GIVEN)))
-    ).values():
-        access = "rw" if register.readable and register.writable else "r" if register.readable else "w"
-        lines += [
-            "",
-            _define(f"REG_{register.name}", f"0x{register.address:03X}u", f"{access}: {register.text}"),
-        ]
+    for register in registers.values():
+        text = f"{register.access}: {register.text}"
+        lines += ["", _define(f"REG_{register.name}", f"0x{register.address:03X}u", text)]
         for field in register.fields if register.fields[0].text else ():
             name = f"{register.name}_{field.name.upper()}"
             mask = ((2 << (field.high - field.low)) - 1) << field.low

@@ -14,11 +14,8 @@ accelerator is. Cycles: busy for one more than the accelerator takes; the interr
 from pymtl3 import *
 
 from ...fl.axi4lite import (
-    IDENTITY,
     NO_TRAITS,
-    VERSION,
     address_nbits,
-    capabilities,
     operand_names,
     register_map,
 )
@@ -50,7 +47,7 @@ class Axi4Lite(Component):
 
         # ---- the map
 
-        MAP = register_map(shape)
+        MAP = register_map(shape, traits)
         W = words_of(shape.widest)
         V = words_of(shape.result_nbits)  # words of all results
         WINDOW_LOW = 2 + PLACE_NBITS
@@ -72,7 +69,7 @@ class Axi4Lite(Component):
         CYCLES_LOW, CYCLES_HIGH = at("CYCLES_LOW"), at("CYCLES_HIGH")
         START, ZEROISE = (MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
         CODE = MAP["STATUS"].field("code").low
-        ABLE = capabilities(shape, traits)
+        IDENTITY, VERSION, ABLE = (MAP[name].reset for name in ("ID", "VERSION", "CAPABILITIES"))
         OK, TOO_WIDE = int(Status.OK), int(Status.TOO_WIDE)
 
         # ---- what is written

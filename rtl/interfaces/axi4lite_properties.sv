@@ -8,9 +8,10 @@ module axi4lite_properties #(
   parameter int ADDRESS_NBITS = 12,
   parameter int LIMIT = 4
 ) (
-  input logic clk,
-  input logic reset,
+  input logic aclk,
+  input logic aresetn,
   input logic [ADDRESS_NBITS-1:0] awaddr,
+  input logic [2:0] awprot,
   input logic awvalid,
   input logic awready,
   input logic [31:0] wdata,
@@ -21,6 +22,7 @@ module axi4lite_properties #(
   input logic bvalid,
   input logic bready,
   input logic [ADDRESS_NBITS-1:0] araddr,
+  input logic [2:0] arprot,
   input logic arvalid,
   input logic arready,
   input logic [31:0] rdata,
@@ -41,33 +43,36 @@ module axi4lite_properties #(
 
   logic was_reset = 1'b1;
   logic [ADDRESS_NBITS-1:0] was_awaddr, was_araddr;
+  logic [2:0] was_awprot, was_arprot;
   logic [31:0] was_wdata, was_rdata;
   logic [3:0] was_wstrb;
   logic [1:0] was_bresp, was_rresp;
   logic aw_waits = 1'b0, w_waits = 1'b0, b_waits = 1'b0, ar_waits = 1'b0, r_waits = 1'b0;
 
-  always_ff @(posedge clk) begin
-    was_reset <= reset;
+  always_ff @(posedge aclk) begin
+    was_reset <= !aresetn;
     was_awaddr <= awaddr;
+    was_awprot <= awprot;
     was_araddr <= araddr;
+    was_arprot <= arprot;
     was_wdata <= wdata;
     was_wstrb <= wstrb;
     was_bresp <= bresp;
     was_rdata <= rdata;
     was_rresp <= rresp;
-    aw_waits <= !reset && awvalid && !awready;
-    w_waits <= !reset && wvalid && !wready;
-    b_waits <= !reset && bvalid && !bready;
-    ar_waits <= !reset && arvalid && !arready;
-    r_waits <= !reset && rvalid && !rready;
+    aw_waits <= aresetn && awvalid && !awready;
+    w_waits <= aresetn && wvalid && !wready;
+    b_waits <= aresetn && bvalid && !bready;
+    ar_waits <= aresetn && arvalid && !arready;
+    r_waits <= aresetn && rvalid && !rready;
   end
 
   // ---- what is open: taken, and not yet answered
 
   logic [2:0] aw_open = 3'd0, w_open = 3'd0, ar_open = 3'd0;
 
-  always_ff @(posedge clk) begin
-    if (reset) begin
+  always_ff @(posedge aclk) begin
+    if (!aresetn) begin
       aw_open <= 3'd0;
       w_open <= 3'd0;
       ar_open <= 3'd0;
@@ -82,26 +87,26 @@ module axi4lite_properties #(
 
   logic [7:0] b_late = 8'd0, r_late = 8'd0, aw_late = 8'd0, w_late = 8'd0, ar_late = 8'd0;
 
-  always_ff @(posedge clk) begin
-    b_late <= (reset || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 : b_late + 8'd1;
-    r_late <= (reset || rvalid || ar_open == 3'd0) ? 8'd0 : r_late + 8'd1;
+  always_ff @(posedge aclk) begin
+    b_late <= (!aresetn || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 : b_late + 8'd1;
+    r_late <= (!aresetn || rvalid || ar_open == 3'd0) ? 8'd0 : r_late + 8'd1;
     // an address may wait for data that are not there, and both for an answer that is not taken
-    aw_late <= (reset || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 : aw_late + 8'd1;
-    w_late <= (reset || !wvalid || wready || b_waits || aw_open < w_open) ? 8'd0 : w_late + 8'd1;
-    ar_late <= (reset || !arvalid || arready || r_waits) ? 8'd0 : ar_late + 8'd1;
+    aw_late <= (!aresetn || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 : aw_late + 8'd1;
+    w_late <= (!aresetn || !wvalid || wready || b_waits || aw_open < w_open) ? 8'd0 : w_late + 8'd1;
+    ar_late <= (!aresetn || !arvalid || arready || r_waits) ? 8'd0 : ar_late + 8'd1;
   end
 
   // ---- the rules
 
-  always_ff @(posedge clk) begin
-    if (!reset) begin
+  always_ff @(posedge aclk) begin
+    if (aresetn) begin
       // the master: what is offered stays until it is taken
       master_keeps_awvalid : `AXI4LITE_MASTER (!aw_waits || awvalid);
-      master_keeps_awaddr : `AXI4LITE_MASTER (!aw_waits || awaddr == was_awaddr);
+      master_keeps_awaddr : `AXI4LITE_MASTER (!aw_waits || (awaddr == was_awaddr && awprot == was_awprot));
       master_keeps_wvalid : `AXI4LITE_MASTER (!w_waits || wvalid);
       master_keeps_wdata : `AXI4LITE_MASTER (!w_waits || (wdata == was_wdata && wstrb == was_wstrb));
       master_keeps_arvalid : `AXI4LITE_MASTER (!ar_waits || arvalid);
-      master_keeps_araddr : `AXI4LITE_MASTER (!ar_waits || araddr == was_araddr);
+      master_keeps_araddr : `AXI4LITE_MASTER (!ar_waits || (araddr == was_araddr && arprot == was_arprot));
 
       // the slave: the same of its answers
       keeps_bvalid : assert (!b_waits || bvalid);

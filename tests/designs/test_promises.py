@@ -273,7 +273,7 @@ def in_register(machine):
     """Bits of CAPABILITIES, as the bus reads them."""
     names = ("constant_time", "odd_only", "reduced_only", "crt")
     names += ("message_blinded", "exponent_blinded", "checked")
-    register = register_map(machine.shape)["CAPABILITIES"]
+    register = register_map(machine.shape, machine.traits)["CAPABILITIES"]
     value, _ = Axi4LiteFL(machine.shape, machine.fl, machine.traits).read(register.address)
     return tuple(bool(value >> register.field(name).low & 1) for name in names)
 
@@ -329,7 +329,10 @@ def test_header(name, settings):
     )
     slave = Axi4LiteFL(machine.shape, machine.fl, machine.traits)
     constant = re.search(r"localparam .* ABLE = \d+'(?:h([0-9a-f]+)|d(\d+));", text)
-    assert constant and int(constant[1] or constant[2], 16 if constant[1] else 10) == slave.capabilities
+    assert (
+        constant
+        and int(constant[1] or constant[2], 16 if constant[1] else 10) == slave.map["CAPABILITIES"].reset
+    )
 
 
 def test_designs(cli):

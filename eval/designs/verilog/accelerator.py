@@ -29,7 +29,10 @@ def verilog(accelerator: Runnable, interface: str = DEFAULT.name) -> str:
         f"{accelerator.name}, {accelerator.nbits} bits",
         wrapped(f"Computes       {accelerator.design.summary}", 15),
         parameters(accelerator),
-        lambda: [*chosen.protocol(component, accelerator.shape), *(statuses if len(known) > 1 else ())],
+        lambda: [
+            *chosen.protocol(component, accelerator.shape, accelerator.traits),
+            *(statuses if len(known) > 1 else ()),
+        ],
     )
 
 

@@ -79,7 +79,7 @@ def _machine(machine: Machine, interface: Interface) -> str:
         ],
         parameters(machine),
         lambda: [
-            *interface.protocol(component, machine.shape),
+            *interface.protocol(component, machine.shape, machine.traits),
             *_given(machine, interface),
             "",
             interface.statuses,

@@ -124,8 +124,9 @@ def _registers(xcel: Xcel) -> list[str]:
     """Return the lines about the machine's registers."""
     if not xcel.on_bus or xcel.machine is None:
         return list(registers())
-    _, _, *lines = bus(xcel.machine.shape)  # without the protocol, which is inside
-    return lines
+    shape = xcel.machine.shape
+    lines = bus(AXI4LITE.registers(shape, xcel.machine.traits), AXI4LITE.rules(shape))
+    return lines[lines.index("") :]  # without the protocol, which is inside
 
 
 def _messages(component: Component) -> list[str]:

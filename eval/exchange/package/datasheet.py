@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ....fl import axi4lite, axi4lite_000
 from ....fl.register_map import Register
-from ...designs.interfaces import AXI4LITE, AXI4LITE_000
 from ...designs.verilog_header import without_paths
 from ...lab.ledger_rows import Row
 from ...lab.metrics import METRICS
@@ -67,7 +65,7 @@ def markdown(facts: Facts) -> str:
         table(("property", "value"), subject.properties),
         "![Block diagram](block.svg)",
         "## Ports",
-        "One clock; reset is synchronous and active high.",
+        subject.interface.clocking,
         table(("port", "direction", "bits"), [_port(line) for line in facts.ports]),
         *(["## Fields", table(("message", "field", "bits", "place"), fields)] if fields else ()),
         "## Protocol",
@@ -129,10 +127,11 @@ def _port(declaration: str) -> tuple[str, str, str]:
 
 def _protocol(subject: Subject) -> Iterator[str]:
     """Return the header of the Verilog without the registers, which have a table."""
-    text = subject.interface.protocol(subject.component, subject.machine.shape)
-    if subject.interface in (AXI4LITE, AXI4LITE_000):
+    interface, machine = subject.interface, subject.machine
+    text = interface.protocol(subject.component, machine.shape, machine.traits)
+    if interface.on_bus:
         yield " ".join(text[: text.index("")])
-        for paragraph in without_paths(subject.rules).strip().split("\n\n"):
+        for paragraph in without_paths(interface.rules(machine.shape)).strip().split("\n\n"):
             lines = paragraph.split("\n")
             if all(line.startswith("    ") for line in lines):
                 yield _items(map(str.strip, lines))
@@ -144,14 +143,8 @@ def _protocol(subject: Subject) -> Iterator[str]:
 
 
 def _register_map(subject: Subject) -> Iterator[str]:
-    fixed: dict[str, int] = {}
-    machine, interface = subject.machine, subject.interface
-    if interface is AXI4LITE:
-        registers = axi4lite.register_map(machine.shape)
-        fixed["CAPABILITIES"] = axi4lite.capabilities(machine.shape, machine.traits)
-    elif interface is AXI4LITE_000:
-        registers = axi4lite_000.register_map()
-    else:
+    registers = subject.interface.registers(subject.machine.shape, subject.machine.traits)
+    if not registers:
         return
     yield "## Registers"
     yield (
@@ -159,17 +152,15 @@ def _register_map(subject: Subject) -> Iterator[str]:
         "is `regs/`, in SystemRDL."
     )
     head = ("address", "register", "access", "reset", "bits", "meaning")
-    yield table(head, list(_register_rows(registers, fixed)))
+    yield table(head, list(_register_rows(registers)))
 
 
-def _register_rows(registers: Mapping[str, Register], fixed: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
-    """Rows of the register table; `fixed` has the constants of this machine."""
+def _register_rows(registers: Mapping[str, Register]) -> Iterator[tuple[str, ...]]:
+    """Rows of the register table."""
     for register in registers.values():
-        access = "rw" if register.readable and register.writable else "r" if register.readable else "w"
-        last = f" to {register.address + 4 * (register.count - 1):#05x}" if register.count > 1 else ""
-        value = fixed.get(register.name, register.reset)
-        reset = "" if value is None or not register.readable else f"{value:#010x}"
-        yield f"{register.address:#05x}{last}", f"**{register.name}**", access, reset, "", register.text
+        last = f" to {register.last:#05x}" if register.count > 1 else ""
+        place, name = f"{register.address:#05x}{last}", f"**{register.name}**"
+        yield place, name, register.access, f"{register.reset:#010x}", "", register.text
         for field in register.fields if register.fields[0].text else ():
             bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
             yield "", "", "", "", bits, f"{field.name}: {field.text}"
@@ -209,7 +200,7 @@ def _figures(facts: Facts) -> Iterator[str]:
         f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` "
         "measures again."
     )
-    if interface in (AXI4LITE, AXI4LITE_000):
+    if interface.on_bus:
         yield (
             "Measured with the small master that drives the slave in the laboratory, which is not in "
             "this package."

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 
-from ....fl import axi4lite_000
 from ....fl.accelerator import Message
 from ....fl.axi4lite_000 import is_padded
 from ....fl.moduli import has_known_factors
@@ -148,13 +147,6 @@ class Exponentiation(Subject):
             for number, (name, nbits, meaning) in enumerate(machine.programmed.fields)
         ]
         yield table(("number", "bits", "what it is", "place"), rows)
-
-    @property
-    def rules(self) -> str:
-        if self.interface is AXI4LITE:
-            return super().rules
-        document = axi4lite_000.__doc__ or ""
-        return document[document.index("The key is") :]
 
     def codes(self) -> Mapping[int, str]:
         return codes(self.machine, self.interface)

@@ -18,7 +18,7 @@ from ....fl.errors import BadInput
 from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.properties import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
-from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
+from ...designs.interfaces import AXI4LITE, Interface
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
 from ...designs.verilog.machine import verilog
@@ -35,8 +35,6 @@ from .vectors import vectors
 
 BENCH = Path(__file__).parent / "bench"
 TEXTS = Path(__file__).parent / "texts"  # with {fields}
-BUSES = (AXI4LITE, AXI4LITE_000)
-CLOCKING = ("clk, reset", "in")
 
 
 @dataclass(frozen=True)
@@ -68,10 +66,6 @@ class Package:
         kind = Exponentiation if isinstance(self.machine, Machine) else Subject
         return kind(self.machine, self.interface)
 
-    @property
-    def on_bus(self) -> bool:
-        return self.interface in BUSES
-
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""
         name, subject = self.name, self.subject
@@ -98,14 +92,15 @@ class Package:
             list(tests.comments.values()),
         )
         sheet = datasheet.markdown(facts)
-        properties = PROPERTIES if self.on_bus else BENCH / "stream_properties.sv"
+        properties = PROPERTIES if self.interface.on_bus else BENCH / "stream_properties.sv"
         words = {
             "name": name,
             "core": self.core,
             "title": subject.title,
             "version": version,
             "properties": properties.stem,
-            "clock": f"{CLOCK_NS:g}",
+            "clock": self.interface.clock,
+            "period": f"{CLOCK_NS:g}",
             "licence": licence,
         }
         more = self._more(hardware)
@@ -136,7 +131,7 @@ class Package:
                 outputs=" ".join(self._sdc_ports(declarations, "output")),
             ),
             f"properties/{properties.name}": properties.read_text(),
-            "bench/tb.sv": (BENCH / ("tb_bus.sv" if self.on_bus else "tb_stream.sv")).read_text(),
+            "bench/tb.sv": (BENCH / ("tb_bus.sv" if self.interface.on_bus else "tb_stream.sv")).read_text(),
             "bench/tb_clock.sv": (BENCH / "tb_clock.sv").read_text(),
             "bench/main.cpp": (BENCH / "main.cpp").read_text(),
             "bench/vectors.svh": tests.macros,
@@ -147,21 +142,21 @@ class Package:
             **{f"doc/{file}": text for file, text in pictures.items()},
         }
 
-    @staticmethod
-    def _sdc_ports(declarations: list[str], direction: str) -> list[str]:
+    def _sdc_ports(self, declarations: list[str], direction: str) -> list[str]:
         """The ports of a direction but the clock, as patterns: a bus is all of its bits."""
         names = [declaration.split()[-1] for declaration in declarations if declaration.startswith(direction)]
         return [
             f"{name}*" if f"] {name}" in " ".join(declarations) or "__msg" in name else name
             for name in names
-            if name != "clk"
+            if name != self.interface.clock
         ]
 
     def _port_groups(self, declarations: list[str]) -> list[tuple[str, str]]:
         names = [declaration.split()[-1] for declaration in declarations]
-        if not self.on_bus:
-            return [CLOCKING, ("istream (val/rdy)", "in"), ("ostream (val/rdy)", "out")]
-        groups = [CLOCKING, ("s_axi_* (AXI4-Lite)", "both"), ("irq", "out")]
+        clocking = (f"{self.interface.clock}, {self.interface.reset}", "in")
+        if not self.interface.on_bus:
+            return [clocking, ("istream (val/rdy)", "in"), ("ostream (val/rdy)", "out")]
+        groups = [clocking, ("s_axi_* (AXI4-Lite)", "both"), ("irq", "out")]
         for prefix, title in (("key_", "key_*"), ("random", "random (val/rdy)")):
             if any(name.startswith(prefix) for name in names):
                 groups.append((title, "in"))
@@ -169,7 +164,7 @@ class Package:
 
     def _more(self, hardware: str) -> dict[str, str]:
         """Return the files of one interface only: a map of registers, a driver, a proof."""
-        if not self.on_bus:
+        if not self.interface.on_bus:
             return {}
         name = self.name
         if self.interface is not AXI4LITE:

@@ -10,7 +10,6 @@ from ....fl.axi4lite import (
     MAP,
     OPERANDS,
     Traits,
-    capability_fields,
     operand_names,
     register_map,
 )
@@ -28,8 +27,8 @@ def register_rdl(name: str, shape: Shape, traits: Traits) -> str:
             text = _replaced(rf"(unsigned {parameter} = )\d+", rf"\g<1>{value}", text)
     else:
         text = _of_fields(text, name, shape)
-    for field, value in capability_fields(shape, traits).items():
-        text = _replaced(rf"(}} {field}\[\d+:\d+\]);", rf"\g<1> = {value};", text)
+    for field in register_map(shape, traits)["CAPABILITIES"].fields:
+        text = _replaced(rf"(}} {field.name}\[\d+:\d+\]);", rf"\g<1> = {field.reset};", text)
     return text
 
 

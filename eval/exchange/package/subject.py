@@ -206,11 +206,6 @@ class Subject:
         """Paragraphs about numbers that come with an operation."""
         return iter(())
 
-    @property
-    def rules(self) -> str:
-        """The rules of its registers, where it is on a bus."""
-        return axi4lite.rules(self.machine.shape)
-
     def codes(self) -> Mapping[int, str]:
         """The statuses in words."""
         return codes(self.machine, self.interface)

@@ -13,11 +13,10 @@ from typing import Any
 from pymtl3 import DefaultPassGroup
 
 from ....fl.accelerator import Message
-from ....fl.axi4lite import ALL_BYTES, BYTES, SLVERR, operand_names, register_map
-from ....fl.axi4lite_000 import register_map as paper_map
+from ....fl.axi4lite import ALL_BYTES, BYTES, SLVERR, operand_names
 from ....fl.errors import BadInput
 from ....fl.xcel import to_words
-from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
+from ...designs.interfaces import AXI4LITE_000, Interface
 from ...designs.runnable import Runnable
 
 LONGEST_STILL = 4  # cycles without a change that are drawn
@@ -79,7 +78,7 @@ class Recorder:
 
 def diagrams(interface: Interface, machine: Runnable, request: Message) -> list[Diagram]:
     """The diagrams of a request to a machine behind an interface."""
-    if interface in (AXI4LITE, AXI4LITE_000):
+    if interface.on_bus:
         return list(_bus(interface, machine, request))
     return list(_streams(interface, machine, request))
 
@@ -115,7 +114,7 @@ def _streams(interface: Interface, machine: Runnable, request: Message) -> Itera
         {"name": stream, "of": [(f"{stream}.msg", f"{stream}.val"), f"{stream}.val", f"{stream}.rdy"]}
         for stream in ("istream", "ostream")
     ]
-    yield Diagram("handshake", caption, wave(record.rows, lanes))
+    yield Diagram("handshake", caption, wave(record.rows, lanes, interface.clock))
 
 
 def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
@@ -131,10 +130,8 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     signals = [name if isinstance(name, str) else name[0] for part in channels.values() for name in part]
     component = machine.exported(interface)
     record = Recorder(component, [*signals, "irq"])
-    at = {
-        name: register.address
-        for name, register in (paper_map() if paper else register_map(machine.shape)).items()
-    }
+    registers = interface.registers(machine.shape, machine.traits)
+    at = {name: register.address for name, register in registers.items()}
 
     def write(name: str, data: int, place: int = 0) -> None:
         """Address and data together; ready for the answer at once."""
@@ -158,7 +155,7 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
 
     def drawn(parts: str) -> dict[str, Any]:
         lanes = [{"name": part, "of": channels[part]} for part in parts.split()]
-        return wave(record.rows, [*lanes, {"name": "", "of": ["irq"]}])
+        return wave(record.rows, [*lanes, {"name": "", "of": ["irq"]}], interface.clock)
 
     names = operand_names(machine.shape)
     words = [to_words(value, machine.shape.widest) for value in request]
@@ -205,13 +202,15 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     yield Diagram("computation", caption, drawn("aw w b ar r"))
 
 
-def wave(rows: Sequence[Mapping[str, int]], lanes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def wave(
+    rows: Sequence[Mapping[str, int]], lanes: Sequence[Mapping[str, Any]], clock_name: str
+) -> dict[str, Any]:
     """Rows as WaveJSON: a group of signals for each lane; a signal with another, (value, valid), is drawn
     while that is 1.
     """
     kept = list(_cut(rows))
     clock = "".join("|" if row is None else "." if place else "p" for place, row in enumerate(kept))
-    signals: list[Any] = [{"name": "clk", "wave": clock}]
+    signals: list[Any] = [{"name": clock_name, "wave": clock}]
     for lane in lanes:
         group: list[Any] = [lane["name"]] if lane["name"] else []
         for item in lane["of"]:

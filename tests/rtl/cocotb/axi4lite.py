@@ -48,7 +48,7 @@ class Bench:
 
     def __init__(self, dut, seed, patience=1.0):
         self.dut, self.rng = dut, random.Random(seed)
-        self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.reset)
+        self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.aclk, dut.aresetn, False)
         for channel in (
             self.master.write_if.aw_channel,
             self.master.write_if.w_channel,
@@ -65,14 +65,14 @@ class Bench:
         )
 
     async def begin(self):
-        cocotb.start_soon(Clock(self.dut.clk, CYCLE_NS, "ns").start())
+        cocotb.start_soon(Clock(self.dut.aclk, CYCLE_NS, "ns").start())
         if PAPER:
             for name in ("modulus", "public", "private"):
                 getattr(self.dut, f"key_{name}").value = getattr(KEY, name)
-        self.dut.reset.value = 1
-        await ClockCycles(self.dut.clk, 5)
-        self.dut.reset.value = 0
-        await RisingEdge(self.dut.clk)
+        self.dut.aresetn.value = 0
+        await ClockCycles(self.dut.aclk, 5)
+        self.dut.aresetn.value = 1
+        await RisingEdge(self.dut.aclk)
 
     async def write(self, address, data, strobes=ALL_BYTES):
         """The bytes of the strobes, which must be side by side: so the master makes strobes."""
@@ -91,7 +91,7 @@ class Bench:
         for _ in range(LONGEST):
             if self.dut.irq.value:
                 return
-            await RisingEdge(self.dut.clk)
+            await RisingEdge(self.dut.aclk)
         raise AssertionError("no interrupt")
 
 
@@ -155,7 +155,7 @@ async def watch(dut, seen):
     next to a write.
     """
     while True:
-        await RisingEdge(dut.clk)
+        await RisingEdge(dut.aclk)
         value = {name: int(getattr(dut, f"s_axi_{name}").value) for name in WATCHED}
         for channel in "br":
             seen[f"{channel} waits"] += value[f"{channel}valid"] and not value[f"{channel}ready"]

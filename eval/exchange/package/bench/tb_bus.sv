@@ -16,6 +16,7 @@ module tb (
 
   logic reset = 1'b1;
   logic [ADDRESS_NBITS-1:0] awaddr, araddr;
+  logic [2:0] prot;  // another one for each access: the slave ignores it
   logic [31:0] wdata, rdata;
   logic [3:0] wstrb;
   logic [1:0] bresp, rresp;
@@ -36,8 +37,8 @@ module tb (
 `endif
 
   `DUT dut (
-    .clk(clk),
-    .reset(reset),
+    .aclk(clk),
+    .aresetn(!reset),
 `ifdef KEYED
     .key_modulus(KEY_MODULUS),
     .key_public(KEY_PUBLIC),
@@ -52,6 +53,7 @@ module tb (
     .random__rdy(random_rdy),
 `endif
     .s_axi_awaddr(awaddr),
+    .s_axi_awprot(prot),
     .s_axi_awvalid(awvalid),
     .s_axi_awready(awready),
     .s_axi_wdata(wdata),
@@ -62,6 +64,7 @@ module tb (
     .s_axi_bvalid(bvalid),
     .s_axi_bready(bready),
     .s_axi_araddr(araddr),
+    .s_axi_arprot(prot),
     .s_axi_arvalid(arvalid),
     .s_axi_arready(arready),
     .s_axi_rdata(rdata),
@@ -73,9 +76,10 @@ module tb (
 
 `ifdef VERILATOR
   axi4lite_properties #(.ADDRESS_NBITS(ADDRESS_NBITS)) rules (
-    .clk(clk),
-    .reset(reset),
+    .aclk(clk),
+    .aresetn(!reset),
     .awaddr(awaddr),
+    .awprot(prot),
     .awvalid(awvalid),
     .awready(awready),
     .wdata(wdata),
@@ -86,6 +90,7 @@ module tb (
     .bvalid(bvalid),
     .bready(bready),
     .araddr(araddr),
+    .arprot(prot),
     .arvalid(arvalid),
     .arready(arready),
     .rdata(rdata),
@@ -108,6 +113,7 @@ module tb (
   assign access = requests[row < ROWS ? row : ROWS - 1];
   assign awaddr = access[REQUEST_NBITS-3:36];
   assign araddr = access[REQUEST_NBITS-3:36];
+  assign prot = row[2:0];
   assign wdata = access[35:4];
   assign wstrb = access[3:0];
 

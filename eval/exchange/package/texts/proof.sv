@@ -1,19 +1,19 @@
 // The slave and the rules of its bus, for `make prove`: reset in the first cycle, and then whatever a master does that keeps the rules.
 module proof (
-  input logic clk,
-  input logic reset,
+  input logic aclk,
+  input logic aresetn,
 {inputs}
 );
 {outputs}
   {name} dut (
-    .clk(clk), .reset(reset), .irq(),
+    .aclk(aclk), .aresetn(aresetn), .irq(),
 {pins}
   );
   axi4lite_properties #(.ADDRESS_NBITS({address_nbits})) rules (
-    .clk(clk), .reset(reset),
+    .aclk(aclk), .aresetn(aresetn),
 {rules}
   );
   logic started = 1'b0;
-  always_ff @(posedge clk) started <= 1'b1;
-  always_comb assume (started || reset);
+  always_ff @(posedge aclk) started <= 1'b1;
+  always_comb assume (started || !aresetn);
 endmodule
