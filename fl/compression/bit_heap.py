@@ -1,25 +1,25 @@
 """Plan of a bit heap: rows of bits with their columns and arrival times, reduced to a pair by rows of adders.
 
-compression_plan.py goes by columns, and has a cell for each bit; here all is vectors, as the columns of a
-wide heap are alike but for its ends. A row adder takes the three rows that are there first (three-greedy:
-Oklobdzija, Villeger and Liu, 1996, by rows): full adders where all three have a bit, and where one or two
-have one, it passes, or both. If a carry comes to two that should pass, it is laid into a later row that has
-nothing in this column; or, if there is none or the two do not go on for long, half adders take them. Of equal
-rows those go together that end alike, as this happens where one row ends before another. R rows take R - 2
-row adders. Rows that have no column in common share one.
+compression_plan.py works column by column and has a cell for each bit. Here everything is a row, because the
+columns of a wide heap are alike except at its ends. A row adder takes the three rows that arrive first
+(three-greedy: Oklobdzija, Villeger and Liu, 1996, by rows) and makes two words, sums and carries. Columns
+with three bits have full adders. A single bit passes to the sums. Two bits pass, one to the sums and one to
+the row of carries, unless a carry arrives from the column below. That carry is laid into a later row that has
+no bit in its column; if there is none, or only one column passes, half adders take the two bits. Of rows that
+arrive together, those that end alike are added together, as carries arrive where one row ends before another.
+R rows take R - 2 row adders. Rows that have no column in common share one.
 
-A row is a list of parts, from low columns to high ones: bits of a row of the input or of an output of an
-adder. No carry leaves the heap at its upper end: the sum of all rows must be below 2^columns. The adders of
-complements: a full adder is self-dual, a half adder not (rtl/units/heap/full_adders.py), where nothing is
-there stands a 1.
+Words are numbered: the rows of the input first, then the sums and the carries of each row adder. Each bit
+stands in its column. A row is a list of parts of words. No carry leaves the heap at its upper end: the sum of
+all rows must be below 2^columns.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from typing import NamedTuple
 
 # ns from the second and the last input of a full adder to its outputs: FA_X1 of the NanGate library with a
@@ -38,49 +38,58 @@ class Line(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Columns lo to hi - 1 of a row: the bits from `at` on of an output ("row": of the input) of an adder."""
+    """The bits of a word in these columns, as a mask."""
 
-    lo: int
-    hi: int
-    output: str  # row, full_sum, full_carry, half_sum, half_carry
-    number: int
-    at: int
-
-    def cut(self, lo: int, hi: int) -> Part:
-        return self._replace(lo=lo, hi=hi, at=self.at + lo - self.lo)
-
-    @property
-    def nbits(self) -> int:
-        return self.hi - self.lo
+    word: int
+    columns: int
 
 
 Row = tuple[Part, ...]
 
 
+def columns_of(row: Iterable[Part]) -> int:
+    """The columns in which a row has a bit, as a mask."""
+    return sum(part.columns for part in row)
+
+
+def runs(columns: int) -> Iterator[tuple[int, int]]:
+    """The first column and the one after the last of each run of ones in a mask."""
+    while columns:
+        lo = (columns & -columns).bit_length() - 1
+        columns += 1 << lo
+        hi = (columns & -columns).bit_length() - 1
+        columns &= columns - 1
+        yield lo, hi
+
+
 @dataclass(frozen=True)
 class RowAdder:
-    """Full adders and half adders side by side: what each input takes, from the lowest column on."""
+    """The three rows that an adder takes, without the bits that pass to its row of carries."""
 
-    full: tuple[Row, Row, Row]
-    half: tuple[Row, Row]
+    rows: tuple[Row, Row, Row]
 
-    @property
-    def nfull(self) -> int:
-        return sum(part.nbits for part in self.full[0])
+    @cached_property
+    def full(self) -> int:
+        """The columns with full adders."""
+        x, y, z = map(columns_of, self.rows)
+        return x & y & z
 
-    @property
-    def nhalf(self) -> int:
-        return sum(part.nbits for part in self.half[0])
+    @cached_property
+    def half(self) -> int:
+        """The columns with half adders."""
+        x, y, z = map(columns_of, self.rows)
+        return (x & y | x & z | y & z) & ~self.full
 
 
 @dataclass(frozen=True)
 class HeapPlan:
-    """A heap that is planned; `pair` has the two rows that are left."""
+    """A planned heap; `pair` has the two rows that are left, `words` the columns of each word."""
 
     columns: int
     lines: tuple[Line, ...]
     adders: tuple[RowAdder, ...]
     pair: tuple[Row, Row]
+    words: tuple[int, ...]
     arrival: float
 
     @property
@@ -93,11 +102,23 @@ class HeapPlan:
 
     @property
     def nfull(self) -> int:
-        return sum(adder.nfull for adder in self.adders)
+        return sum(adder.full.bit_count() for adder in self.adders)
 
     @property
     def nhalf(self) -> int:
-        return sum(adder.nhalf for adder in self.adders)
+        return sum(adder.half.bit_count() for adder in self.adders)
+
+    @cached_property
+    def levels(self) -> list[list[int]]:
+        """The row adders of each level, which read input rows and adders of lower levels alone."""
+        depth = [0] * len(self.lines)
+        levels: list[list[int]] = []
+        for number, adder in enumerate(self.adders):
+            level = max(depth[part.word] for row in adder.rows for part in row)
+            depth += [level + 1] * 2
+            levels += [[]] * (level == len(levels))
+            levels[level] = [*levels[level], number]
+        return levels
 
 
 def plan_heap(lines: Iterable[Line], columns: int) -> HeapPlan:
@@ -113,21 +134,22 @@ class _Waiting(NamedTuple):
     number: int
     row: Row
 
-    def free(self, lo: int, hi: int) -> bool:
-        """It has no bit in these columns."""
-        return all(part.hi <= lo or hi <= part.lo for part in self.row)
+    @property
+    def columns(self) -> int:
+        return columns_of(self.row)
 
     def with_part(self, part: Part) -> _Waiting:
-        row = _joined(sorted((*self.row, part)))
-        return self._replace(hi=row[-1].hi, row=row)
+        row = _joined((*self.row, part))
+        return self._replace(hi=columns_of(row).bit_length(), row=row)
 
 
 class _Planner:
     def __init__(self, lines: tuple[Line, ...], columns: int) -> None:
         self.lines = lines
-        self.columns = columns
+        self.columns = (1 << columns) - 1
         self.queue: list[_Waiting] = []
         self.adders: list[RowAdder] = []
+        self.words = [(1 << line.hi) - (1 << line.lo) & self.columns for line in lines]
 
     def plan(self) -> HeapPlan:
         self._share()
@@ -138,80 +160,64 @@ class _Planner:
             total, carry = self._add(three)
             for row, arrival in ((total, _sum_arrival(three)), (carry, _carry_arrival(three))):
                 if row:
-                    self.queue.append(_Waiting(arrival, row[-1].hi, made, row))
+                    self.queue.append(_Waiting(arrival, columns_of(row).bit_length(), made, row))
                     made += 1
         first, second = (*(waiting.row for waiting in sorted(self.queue)), (), ())[:2]
         last = max((waiting.arrival for waiting in self.queue), default=0.0)
-        return HeapPlan(self.columns, self.lines, tuple(self.adders), (first, second), last)
+        adders, words = tuple(self.adders), tuple(self.words)
+        return HeapPlan(self.columns.bit_length(), self.lines, adders, (first, second), words, last)
 
     def _share(self) -> None:
-        """The rows of the input; one that has no column in common with another, not earlier one lies beside
-        it.
+        """The rows of the input. One that has no column in common with another, not earlier one shares its
+        row.
         """
         for number, line in sorted(enumerate(self.lines), key=lambda item: (-item[1].arrival, item[1].lo)):
-            part = Part(line.lo, min(line.hi, self.columns), "row", number, 0)
-            if part.nbits <= 0:
+            part = Part(number, self.words[number])
+            if not part.columns:
                 continue
             for i, other in enumerate(self.queue):
-                if other.free(part.lo, part.hi):
+                if not other.columns & part.columns:
                     self.queue[i] = other.with_part(part)
                     break
             else:
-                self.queue.append(_Waiting(line.arrival, part.hi, number, (part,)))
+                self.queue.append(_Waiting(line.arrival, part.columns.bit_length(), number, (part,)))
 
     def _add(self, three: Sequence[_Waiting]) -> tuple[Row, Row]:
-        """The adders of three rows, and the rows that they make: sums and carries."""
-        number = len(self.adders)
-        rows = [waiting.row for waiting in three]
-        ends = sorted({end for row in rows for part in row for end in (part.lo, part.hi)})
-        full: tuple[list[Part], ...] = ([], [], [])
-        half: tuple[list[Part], ...] = ([], [])
-        total: list[Part] = []
-        carry: list[Part] = []
-        nfull = nhalf = 0
-        for lo, hi in pairwise(ends):
-            here = [part.cut(lo, hi) for row in rows for part in row if part.lo <= lo and hi <= part.hi]
-            comes = len(here) == 2 and bool(carry) and carry[-1].hi > lo
-            if comes and hi - lo >= LEAST_PASSING and self._laid_off(carry[-1].cut(lo, lo + 1), three):
-                carry[-1] = carry[-1].cut(carry[-1].lo, lo)
-                comes = False
-            if len(here) == 3:
-                for place, part in zip(full, here, strict=True):
-                    place.append(part)
-                total.append(Part(lo, hi, "full_sum", number, nfull))
-                carry.append(Part(lo + 1, hi + 1, "full_carry", number, nfull))
-                nfull += hi - lo
-            elif comes:
-                for place, part in zip(half, here, strict=True):
-                    place.append(part)
-                total.append(Part(lo, hi, "half_sum", number, nhalf))
-                carry.append(Part(lo + 1, hi + 1, "half_carry", number, nhalf))
-                nhalf += hi - lo
-            else:
-                total += here[:1]
-                carry += here[1:]
-        x, y, z = map(_joined, full)
-        v, w = map(_joined, half)
-        self.adders.append(RowAdder((x, y, z), (v, w)))
-        return _joined(total), _joined(self._below(carry))
+        """The adder of three rows, and the rows that it makes: sums and carries."""
+        x, y, z = (waiting.columns for waiting in three)
+        sums, carries = len(self.words), len(self.words) + 1
+        full = cells = x & y & z
+        laid = 0
+        for lo, hi in runs((x & y | x & z | y & z) & ~full):
+            if lo and cells >> lo - 1 & 1:  # a carry arrives
+                if hi - lo >= LEAST_PASSING and self._laid_off(Part(carries, 1 << lo), three):
+                    laid |= 1 << lo
+                else:
+                    cells |= (1 << hi) - (1 << lo)
+        passing_z = (x | y) & z & ~cells
+        passing_y = x & y & ~cells
+        rows = (three[0].row, _cut(three[1].row, ~passing_y), _cut(three[2].row, ~passing_z))
+        self.adders.append(RowAdder(rows))
+        self.words += [x | y | z, cells << 1 & self.columns]
+        passing = (*_cut(three[1].row, passing_y), *_cut(three[2].row, passing_z))
+        carry = (Part(carries, self.words[carries] & ~laid), *passing)
+        return (Part(sums, x | y | z),), _joined(part for part in carry if part.columns)
 
-    def _laid_off(self, bit: Part, three: Sequence[_Waiting]) -> bool:
-        """A carry of these rows goes to the latest row that has place for it; False if there is none."""
+    def _laid_off(self, carry: Part, three: Sequence[_Waiting]) -> bool:
+        """Lay a carry of these rows into the latest row that has no bit in its column; False if there is
+        none.
+        """
         there = _carry_arrival(three)
         hosts = [
-            waiting for waiting in self.queue if waiting.arrival >= there and waiting.free(bit.lo, bit.hi)
+            waiting
+            for waiting in self.queue
+            if waiting.arrival >= there and not waiting.columns & carry.columns
         ]
         if not hosts:
             return False
         host = max(hosts)
-        self.queue[self.queue.index(host)] = host.with_part(bit)
+        self.queue[self.queue.index(host)] = host.with_part(carry)
         return True
-
-    def _below(self, parts: Iterable[Part]) -> Iterable[Part]:
-        """Return the parts below the upper end."""
-        for part in parts:
-            if part.lo < self.columns and part.nbits:
-                yield part.cut(part.lo, min(part.hi, self.columns))
 
 
 def _sum_arrival(three: Sequence[_Waiting]) -> float:
@@ -222,12 +228,15 @@ def _carry_arrival(three: Sequence[_Waiting]) -> float:
     return max(three[1].arrival + CARRY_DELAY, three[2].arrival + CARRY_DELAY_LAST)
 
 
+def _cut(row: Row, columns: int) -> Row:
+    """Return a row in these columns alone."""
+    cut = (Part(part.word, part.columns & columns) for part in row)
+    return tuple(part for part in cut if part.columns)
+
+
 def _joined(parts: Iterable[Part]) -> Row:
-    """Parts that follow one another in the same output as one."""
-    row: list[Part] = []
+    """One part for each word."""
+    columns: dict[int, int] = {}
     for part in parts:
-        if row and part == row[-1].cut(row[-1].hi, part.hi):
-            row[-1] = row[-1]._replace(hi=part.hi)
-        else:
-            row.append(part)
-    return tuple(row)
+        columns[part.word] = columns.get(part.word, 0) | part.columns
+    return tuple(Part(*item) for item in columns.items())

@@ -17,7 +17,7 @@ import functools
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from ..netlist import logic
 from ..netlist.document import (
     SEPARATOR,
     Bit,
+    Cell,
     Document,
     Module,
     cell_bits,
@@ -44,7 +45,7 @@ NAMES = {
     "HalfAdders": ("half_adder", "half"),
     "RowSelect": ("selector", "select"),
 }
-LEAST = 2_500
+LEAST = 3_000
 MOST_INPUTS = 6  # of a cell
 
 Leaves = tuple[Bit, ...]
@@ -79,14 +80,30 @@ class Form:
     bits: list[Bits]
     driver: dict[Bit, Gate]
 
+    def count(self, instance: Cell) -> int:
+        """How many cells an instance has: bits without a constant among their inputs."""
+        nets = {
+            inner: outer
+            for port, outside in instance["connections"].items()
+            for inner, outer in zip(self.module["ports"][port]["bits"], outside, strict=True)
+        }
+        return sum(all(isinstance(nets[net], int) for net in bits.inputs.values()) for bits in self.bits)
+
 
 def likely(design: Document) -> dict[str, str]:
-    """The modules whose name says what they are, and what that is; none where they have few bits."""
+    """The modules whose name says what they are, and what that is; none if all of them have few bits."""
     # modules of a design that is exported begin with the name of its top
     found = {
         name: start for name in design["modules"] for start in NAMES if re.match(rf"\\?(\w+_)?{start}", name)
     }
-    return found if sum(width(design["modules"][name]) for name in found) >= LEAST else {}
+    cells = sum(width(design["modules"][instance["type"]]) for instance in _instances(design, found))
+    return found if cells >= LEAST else {}
+
+
+def _instances(design: Document, modules: Container[str]) -> Iterator[Cell]:
+    """The instances of these modules."""
+    for module in design["modules"].values():
+        yield from (cell for cell in module["cells"].values() if cell["type"] in modules)
 
 
 def width(module: Module) -> int:
@@ -105,7 +122,8 @@ def find(design: Document, library: Library) -> dict[str, Form]:
             forms[of(name)] = _form(design["modules"][name], *NAMES[start], library)
         if form := forms[of(name)]:
             found[name] = form
-    return found if sum(len(form.bits) for form in found.values()) >= LEAST else {}
+    cells = sum(found[instance["type"]].count(instance) for instance in _instances(design, found))
+    return found if cells >= LEAST else {}
 
 
 # ---- which bits are cells

@@ -15,6 +15,7 @@ from modexlab.fl.compression.bit_heap import (
     SUM_DELAY,
     SUM_DELAY_LAST,
     Line,
+    columns_of,
     plan_heap,
 )
 from modexlab.fl.multipliers.scaled import ScaledShape
@@ -23,58 +24,40 @@ from modexlab.fl.multipliers.scaled_heap import ROWS, step_heap, step_rows
 from tests.harness import examples, refused
 
 
-def bits_of(plan):
-    """In the rows of the input, and in the pair."""
-    return (
-        sum(min(line.hi, plan.columns) - line.lo for line in plan.lines),
-        sum(part.nbits for row in plan.pair for part in row),
-    )
-
-
 def check_structure(plan):
-    """Every bit of the input and every output of an adder is taken once, in order of making; only carries at
-    the top are lost.
-    """
-    made = {("row", i): min(line.hi, plan.columns) - line.lo for i, line in enumerate(plan.lines)}
-    left = {(name, bit) for name, count in made.items() for bit in range(count)}
+    """Every bit is used once, in order of creation; only carries at the top are lost."""
+    unused = list(plan.words)
+    nlines = len(plan.lines)
     for number, adder in enumerate(plan.adders):
-        for part in itertools.chain(*adder.full, *adder.half):
-            for bit in range(part.nbits):
-                left.remove(((part.output, part.number), part.at + bit))
-        for row in adder.full:
-            assert sum(part.nbits for part in row) == adder.nfull
-        for kind, count in (("full", adder.nfull), ("half", adder.nhalf)):
-            left |= {((f"{kind}_{out}", number), bit) for out in ("sum", "carry") for bit in range(count)}
-    for row in plan.pair:
-        assert all(before.hi <= after.lo for before, after in itertools.pairwise(row))
-        for part in row:
-            for bit in range(part.nbits):
-                left.remove(((part.output, part.number), part.at + bit))
-    assert all(name.endswith("carry") for (name, _), _ in left), left
-    # a full adder takes one bit away, a half adder none
-    before, after = bits_of(plan)
-    assert before - plan.nfull == after + len(left)
+        for part in itertools.chain(*adder.rows):
+            assert part.word < nlines + 2 * number and not part.columns & ~unused[part.word]
+            unused[part.word] &= ~part.columns
+        x, y, z = map(columns_of, adder.rows)
+        assert plan.words[nlines + 2 * number] == x | y | z
+    for part in itertools.chain(*plan.pair):
+        assert not part.columns & ~unused[part.word]
+        unused[part.word] &= ~part.columns
+    assert not any(unused)
+    before = sum(word.bit_count() for word in plan.words[:nlines])
+    after = sum(columns_of(row).bit_count() for row in plan.pair)
+    # a full adder takes one bit away, a half adder none, and the top ones lose their carries
+    lost = sum((adder.full | adder.half) >> plan.columns - 1 for adder in plan.adders)
+    assert before - plan.nfull == after + lost
+    placed = itertools.chain.from_iterable(plan.levels)
+    assert sorted(placed) == list(range(len(plan.adders)))
 
 
 def evaluate(plan, values):
     """The pair for these rows of the input, whose bits count from their lowest column."""
-    nets = {("row", i): value for i, value in enumerate(values)}
+    words = [value << line.lo for value, line in zip(values, plan.lines, strict=True)]
 
     def gather(row):
-        """The bits of a row side by side."""
-        word = place = 0
-        for part in row:
-            word |= (nets[part.output, part.number] >> part.at & (1 << part.nbits) - 1) << place
-            place += part.nbits
-        return word
+        return sum(words[part.word] & part.columns for part in row)
 
-    for number, adder in enumerate(plan.adders):
-        x, y, z = map(gather, adder.full)
-        nets["full_sum", number], nets["full_carry", number] = x ^ y ^ z, x & y | x & z | y & z
-        x, y = map(gather, adder.half)
-        nets["half_sum", number], nets["half_carry", number] = x ^ y, x & y
-    first, second = (sum(gather((part,)) << part.lo for part in row) for row in plan.pair)
-    return first, second
+    for adder in plan.adders:
+        x, y, z = map(gather, adder.rows)
+        words += [x ^ y ^ z, (x & y | x & z | y & z) << 1]
+    return tuple(map(gather, plan.pair))
 
 
 LINES = st.lists(

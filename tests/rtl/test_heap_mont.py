@@ -8,6 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
 from cryptography.hazmat.primitives.hashes import SHA256
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
 from modexlab.eval.designs import catalogue
@@ -21,7 +22,7 @@ from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
 from pymtl3 import Component, Wire, mk_bits, update
 
-from tests.harness import any_stream, ran, regress_if, stamps
+from tests.harness import any_stream, examples, ran, regress_if, stamps, stepped
 from tests.tables import scaled
 from tests.tables.scaled import check_product, constants, run_products
 
@@ -232,43 +233,52 @@ class HeapOfWord(Component):
     sum.
     """
 
-    def construct(s, complements):
+    def construct(s):
         plan = plan_heap(LINES, 12)
         total = sum(line.hi - line.lo for line in plan.lines)
         declare_streams(s, mk_bits(total), mk_bits(12))
-        s.heap = BitHeap(plan, complements)
+        s.heap = BitHeap(plan)
         s.word = Wire(total)
         at = 0
-        for i, line in enumerate(plan.lines):
-            getattr(s.heap, f"row_{i}")[0 : line.hi - line.lo] //= s.word[at : at + line.hi - line.lo]
+        for row, line in zip(s.heap.row, plan.lines, strict=True):
+            row[line.lo : line.hi] //= s.word[at : at + line.hi - line.lo]
+            row[line.hi : 12] //= (1 << 12 - line.hi) - 1
+            if line.lo:
+                row[0 : line.lo] //= (1 << line.lo) - 1
             at += line.hi - line.lo
         s.ostream.val //= s.istream.val
         s.istream.rdy //= s.ostream.rdy
 
-        if complements:
-
-            @update
-            def inverted():
-                s.word @= ~s.istream.msg
-                s.ostream.msg @= ~s.heap.sum + ~s.heap.carry
-
-        else:
-
-            @update
-            def as_it_is():
-                s.word @= s.istream.msg
-                s.ostream.msg @= s.heap.sum + s.heap.carry
+        @update
+        def complements():
+            s.word @= ~s.istream.msg
+            s.ostream.msg @= ~s.heap.sum + ~s.heap.carry
 
 
-@pytest.mark.parametrize("complements", [False, True])
-def test_heap(complements):
-    """The sum of its rows, in either polarity."""
+def test_heap():
+    """The pair is the sum of the rows."""
     rng = random.Random(4)
     counts = [line.hi - line.lo for line in LINES]
     rows = [
         [rng.choice([0, (1 << count) - 1, rng.getrandbits(count)]) for count in counts] for _ in range(60)
     ]
     words = [sum(value << sum(counts[:i]) for i, value in enumerate(values)) for values in rows]
-    run = ran(HeapOfWord(complements), words, "python")
+    run = ran(HeapOfWord(), words, "python")
     for values, answer in zip(rows, run.responses, strict=True):
         assert answer == sum(value << line.lo for value, line in zip(values, LINES, strict=True))
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(st.data())
+def test_heap_of_any_rows(data):
+    """Hypothesis: the pair of any plan is the sum of its rows."""
+    ends = st.tuples(st.integers(0, 20), st.integers(0, 20), st.floats(0, 1))
+    lines = [Line(late, min(a, b), max(a, b) + 1) for a, b, late in data.draw(st.lists(ends, min_size=3))]
+    heap = stepped(BitHeap(plan_heap(lines, 30)))
+    total = 0
+    for port, line in zip(heap.row, lines, strict=True):
+        value = data.draw(st.integers(0, (1 << line.hi - line.lo) - 1)) << line.lo
+        port @= 2**30 - 1 - value
+        total += value
+    heap.sim_eval_combinational()
+    assert int(~heap.sum) + int(~heap.carry) == total

@@ -44,20 +44,17 @@ def default_nbits(unit: Component) -> int:
 
 def sum_of_rows(plan: HeapPlan) -> str:
     """A bit heap of complements by its contract (heap_sum.py): the sum of its rows, and nothing beside it."""
-    lows = [(i, line.lo, min(line.hi, plan.columns) - line.lo) for i, line in enumerate(plan.lines)]
-    inputs = [f"input [{nbits - 1}:0] row_{i}" for i, _, nbits in lows]
-    word = f"[{plan.columns - 1}:0]"
-    values = [
-        f"  wire [{nbits - 1}:0] one_{i} = ~row_{i};\n  wire {word} value_{i} = {plan.columns}'(one_{i}) << "
-        f"{low};"
-        for i, low, nbits in lows
+    columns = plan.columns
+    rows = [
+        f"(~row[{i}] & {columns}'h{(1 << min(line.hi, columns)) - (1 << line.lo):x})"
+        for i, line in enumerate(plan.lines)
     ]
+    word = f"[{columns - 1}:0]"
     return "\n".join(
         [
-            f"module BitHeap ({', '.join(inputs)}, output {word} sum, output {word} carry);",
-            *values,
-            f"  assign sum = ~({' + '.join(f'value_{i}' for i, _, _ in lows)});",
-            f"  assign carry = ~{plan.columns}'d0;",
+            f"module BitHeap (input [{len(rows) - 1}:0]{word} row, output {word} sum, output {word} carry);",
+            f"  assign sum = ~({' + '.join(rows)});",
+            f"  assign carry = ~{columns}'d0;",
             "endmodule",
         ]
     )

@@ -1,10 +1,10 @@
 """Proof by algebra that a bit heap adds up, at any width.
 
-Each full adder has sum + 2 carry = v + w + x, each half adder likewise (contracts of their own). So the
-number that the pair stands for is a sum of bits with weights, in which the outputs of an adder are replaced
-by its inputs, readers first, until only the rows of the heap are left, each bit with the weight of its
-column. Weights count modulo 2^columns. With complements each bit stands for its opposite. What does not come
-out is tried with random rows; those that the heap adds up wrongly refute it.
+Each full adder has sum + 2 carry = v + w + x, and puts its carry in the next column (a contract of its own).
+So the number that the pair stands for is a sum of bits with weights, in which the outputs of an adder are
+replaced by its inputs, readers first, until only the rows of the heap are left, each bit with the weight of
+its column. Weights count modulo 2^columns. Each bit stands for its complement, and a row has ones where it
+has no bit. If anything is left, random rows are tried; rows that the heap adds up wrongly disprove it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import functools
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,8 +39,6 @@ proc
 opt_clean
 write_json heap.json
 """
-# of bits, and of complements: half adders of the other kind do not add there
-ADDERS = ("FullAdders", "HalfAdders"), ("FullAdders", "DualHalfAdders")
 INPUTS = ("v", "w", "x")
 TRIES = 200
 
@@ -65,7 +62,7 @@ class Heap:
     rows: Words
     pair: Words
     columns: int
-    complements: bool
+    ones: frozenset[Bit]  # where words have no bit
 
     def weighted(self, words: Words) -> Counter[Bit]:
         """Words as a sum of bits with weights."""
@@ -76,8 +73,10 @@ class Heap:
         return total
 
     def add(self, total: Counter[Bit], bit: Bit, weight: int) -> None:
-        if bit in ("0", "1"):
-            bit, weight = "1", weight * (int(bit) ^ self.complements)
+        if bit in self.ones:
+            return
+        if bit == "0":
+            bit = "1"
         total[bit] = (total[bit] + weight) % (1 << self.columns)
 
     def rest(self) -> Counter[Bit]:
@@ -93,17 +92,14 @@ class Heap:
 
     def adds_up(self, rows: list[int]) -> bool:
         """Whether it does, for these rows; what nothing drives is 0."""
-        ones = int(self.complements)
-        nets: dict[Bit, int] = {"0": 0, "1": 1}
+        nets: dict[Bit, int] = dict.fromkeys(self.ones, 1)
         for (_, bits), value in zip(self.rows, rows, strict=True):
             nets |= {bit: value >> place & 1 for place, bit in enumerate(bits)}
         for adder in reversed(self.adders):
-            count = sum(nets.get(bit, 0) ^ ones for bit in adder.inputs)
-            nets[adder.sum], nets[adder.carry] = count % 2 ^ ones, count // 2 ^ ones
+            count = sum(nets.get(bit, 0) for bit in adder.inputs)
+            nets[adder.sum], nets[adder.carry] = count % 2, count // 2
         made, wanted = (
-            sum(
-                (nets.get(bit, 0) ^ ones) << place for low, bits in row for place, bit in enumerate(bits, low)
-            )
+            sum((1 - nets.get(bit, 0)) << place for low, bits in row for place, bit in enumerate(bits, low))
             for row in (self.pair, self.rows)
         )
         return (made - wanted) % (1 << self.columns) == 0
@@ -113,18 +109,17 @@ def heap_check(name: str, unit: Component) -> Check | None:
     """Return the check of a bit heap; None for any other unit."""
     if not isinstance(unit, BitHeap):
         return None
-    given = arguments(unit)
-    plan, complements = given["plan"], bool(given["complements"])
+    plan = arguments(unit)["plan"]
 
     @functools.cache
     def source() -> tuple[str, str]:
-        made = BitHeap(plan, complements)
+        made = BitHeap(plan)
         made.elaborate()
         return translate(made), top_name(made)
 
     def run(seconds: float, _: Report, changed: str = "") -> Outcome:
         own, top = source()
-        return _outcome(_heap(_module(changed or own, top, seconds), plan, complements))
+        return _outcome(_heap(_module(changed or own, top, seconds), plan))
 
     rows, columns = len(plan.lines), plan.columns
     return Check(
@@ -143,22 +138,35 @@ def _module(verilog: str, top: str, seconds: float) -> Module:
         return document.module(Path(directory) / "heap.json", top)
 
 
-def _heap(module: Module, plan: HeapPlan, complements: bool) -> Heap:
+def _heap(module: Module, plan: HeapPlan) -> Heap:
+    columns = plan.columns
     ports = {name: tuple(port["bits"]) for name, port in module["ports"].items()}
-    rows = tuple((line.lo, ports[f"row_{i}"]) for i, line in enumerate(plan.lines))
-    pair = ((0, ports["sum"]), (0, ports["carry"]))
-    adders = list(_adders(module, ADDERS[complements]))
-    return Heap(_sorted(adders), rows, pair, plan.columns, complements)
-
-
-def _adders(module: Module, kinds: tuple[str, ...]) -> Iterator[Adder]:
-    for cell in module["cells"].values():
-        if not cell["type"].startswith(kinds):
-            continue
-        pins = cell["connections"]
-        for place in range(len(pins["sum"])):
-            inputs = tuple(pins[pin][place] for pin in INPUTS if pin in pins)
-            yield Adder(inputs, pins["sum"][place], pins["carry"][place])
+    words = [ports["row"][i * columns :][:columns] for i in range(len(plan.lines))]
+    rows = tuple((line.lo, word[line.lo : line.hi]) for line, word in zip(plan.lines, words, strict=True))
+    levels = [
+        cell["connections"] for cell in module["cells"].values() if cell["type"].startswith("FullAdders")
+    ]
+    ones = {"1", *ports["row"]}.difference(*(bits for _, bits in rows))
+    ones.update(bit for pins in levels for bit in pins["carry"][::columns])
+    adders = _sorted(
+        [
+            Adder(
+                tuple(pins[pin][place] for pin in INPUTS),
+                bit,
+                pins["carry"][place + 1] if (place + 1) % columns else f"lost {number} {place}",
+            )
+            for number, pins in enumerate(levels)
+            for place, bit in enumerate(pins["sum"])
+        ]
+    )
+    for adder in reversed(adders):
+        absent = sum(bit in ones for bit in adder.inputs)
+        if absent > 1:
+            ones.add(adder.carry)
+        if absent > 2:
+            ones.add(adder.sum)
+    pair = tuple((0, ports[name]) for name in ("sum", "carry"))
+    return Heap(adders, rows, pair, columns, frozenset(ones))
 
 
 def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:

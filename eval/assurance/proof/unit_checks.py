@@ -20,7 +20,7 @@ from .exhaustive import ANSWERS
 from .heap_sum import heap_check
 from .ports import arguments, inside
 from .stream_checks import stream_checks
-from .unit_contracts import CONTRACTS, DualHalfAdders, FullAdders, HalfAdders, contract_of
+from .unit_contracts import CONTRACTS, FullAdders, FullAddersLevel, HalfAdders, contract_of
 
 if TYPE_CHECKING:
     from ...designs.multipliers.multiplier import Unit
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # other registers are control around them
 NO_CONTRACT = Outcome(UNDECIDED, "there is no contract for it; units inside it have their own")
 LATENCY = "product-latency"  # the check of a promise that no unit of the machine can be asked for
-BITWISE = (FullAdders, HalfAdders, DualHalfAdders)  # all of their bits are alike: the widest stands for all
+BITWISE = (FullAdders, HalfAdders, FullAddersLevel)  # all of their bits are alike: the widest stands for all
 
 
 def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int = 0) -> Iterator[Check]:

@@ -25,7 +25,7 @@ from ....rtl.units.fold.mod_quadruple import ModQuadruple
 from ....rtl.units.fold.product_pair import ProductPair
 from ....rtl.units.fold.row_fold import RowFold
 from ....rtl.units.fold.split_adder import AdderBack, AdderFront
-from ....rtl.units.heap.full_adders import DualHalfAdders, FullAdders, HalfAdders
+from ....rtl.units.heap.full_adders import FullAdders, FullAddersLevel, HalfAdders
 from ....rtl.units.heap.heap_step import HeapStep
 from ....rtl.units.mm_red import Halve
 from ....rtl.units.mod_add_sub import ModAddSub
@@ -181,13 +181,32 @@ def _compression_tree(unit: Component) -> Contract:
     )
 
 
-def _adders(unit: Component, says: str, inputs: str, not_: str = "") -> Contract:
-    """Sum and carry of these inputs in every bit, or of the complements of all."""
+def _adders(unit: Component, says: str, inputs: str) -> Contract:
+    """Sum and carry of these inputs in every bit."""
     return Contract(
         says,
         tuple(
-            f"{not_}sum[{i}] + 2 * {not_}carry[{i}] == {' + '.join(f'{not_}{name}[{i}]' for name in inputs)}"
+            f"sum[{i}] + 2 * carry[{i}] == {' + '.join(f'{name}[{i}]' for name in inputs)}"
             for i in range(width(unit.sum))
+        ),
+    )
+
+
+def _adders_level(unit: Component) -> Contract:
+    """Each row has a full adder in every column; complements of its inputs make complements."""
+    given = arguments(unit)
+    columns = given["columns"]
+    lows = range(0, given["count"] * columns, columns)
+    return Contract(
+        "sum + 2 carry = v + w + x in every column, the carry in the next one",
+        (
+            *(f"carry[{low}] == 1" for low in lows),
+            *(f"sum[{i}] == v[{i}] ^ w[{i}] ^ x[{i}]" for low in lows for i in range(low, low + columns)),
+            *(
+                f"sum[{i}] + 2 * carry[{i + 1}] == v[{i}] + w[{i}] + x[{i}]"
+                for low in lows
+                for i in range(low, low + columns - 1)
+            ),
         ),
     )
 
@@ -353,9 +372,7 @@ CONTRACTS: dict[type[Component], Contract | Callable[[Any], Contract]] = {
     CompressionTree: _compression_tree,
     FullAdders: lambda unit: _adders(unit, "sum + 2 carry = v + w + x in every bit", "vwx"),
     HalfAdders: lambda unit: _adders(unit, "sum + 2 carry = v + w in every bit", "vw"),
-    DualHalfAdders: lambda unit: _adders(
-        unit, "sum + 2 carry = v + w of the complements, in every bit", "vw", "!"
-    ),
+    FullAddersLevel: _adders_level,
     FiveThreeCompressors: FIVE_THREE,
     HeapStep: _heap_step,
     Aligner: fold.aligner,

@@ -8,7 +8,6 @@ from pymtl3 import *
 
 from ....fl.compression.bit_heap import Line, plan_heap
 from ..heap.bit_heap import BitHeap
-from ..heap.row_select import RowGate
 
 
 class ProductPair(Component):
@@ -19,14 +18,11 @@ class ProductPair(Component):
         s.sum = OutPort(columns)
         s.carry = OutPort(columns)
 
-        s.heap = BitHeap(
-            plan_heap([Line(0.0, i, i + nbits) for i in range(nbits)], columns), complements=True
-        )
+        s.heap = BitHeap(plan_heap([Line(0.0, i, i + nbits) for i in range(nbits)], columns))
         s.heap.sum //= s.sum
         s.heap.carry //= s.carry
-        s.rows = [RowGate(nbits) for _ in range(nbits)]
-        for i, row in enumerate(s.rows):
-            row.x //= s.y
-            row.take //= s.x[i]
-            line = getattr(s.heap, f"row_{i}")
-            line //= row.out[0 : line.get_type().nbits]
+
+        @update
+        def gate_rows():
+            for i in range(nbits):
+                s.heap.row[i] @= ~((zext(s.y, columns) << i) & sext(s.x[i], columns))

@@ -10,7 +10,6 @@ from pymtl3 import *
 
 from ....fl.compression.bit_heap import Line, plan_heap
 from ..heap.bit_heap import BitHeap
-from ..heap.row_select import RowGate
 
 # from the columns to the rows of residues, beside the low words, which are there at once; ns
 CHOICE_DELAY = 0.25
@@ -18,64 +17,51 @@ CHOICE_DELAY = 0.25
 
 class RowFold(Component):
     def construct(s, shape):
-        nbits, columns, wide = shape.nbits, shape.columns, shape.nbits + 1
-        s.sum = InPort(shape.product_nbits)
-        s.carry = InPort(shape.product_nbits)
-        s.residue = [InPort(nbits) for _ in range(shape.residues)]
-        s.next_sum = OutPort(shape.operand_nbits)
-        s.next_carry = OutPort(shape.operand_nbits)
+        nbits, columns, high, wide = shape.nbits, shape.columns, shape.product_nbits, shape.operand_nbits
+        GROUPS = shape.residues
+        LAST = columns - 1
+        ONES = mk_bits(wide - nbits)(-1)
+        s.sum = InPort(high)
+        s.carry = InPort(high)
+        s.residue = [InPort(nbits) for _ in range(GROUPS)]
+        s.next_sum = OutPort(wide)
+        s.next_carry = OutPort(wide)
 
         # half adders of the high columns: the carry of a column is the next one's
         s.one = Wire(columns)
         s.both = Wire(columns)
-        high = shape.product_nbits
 
         @update
         def half_add():
             s.one @= s.sum[nbits:high] ^ s.carry[nbits:high]
             s.both @= ~(s.sum[nbits:high] | s.carry[nbits:high])
 
-        s.once = [Wire(wide) for _ in range(shape.residues)]
-        s.twice = [Wire(wide) for _ in range(shape.residues)]
+        s.once = [Wire(wide) for _ in range(GROUPS)]
+        s.twice = [Wire(wide) for _ in range(GROUPS)]
 
         @update
         def multiples():
-            for g in range(shape.residues):
+            for g in range(GROUPS):
                 s.once[g] @= zext(s.residue[g], wide)
                 s.twice[g] @= zext(s.residue[g], wide) << 1
 
-        lines = [Line(CHOICE_DELAY, 0, wide)] * columns + [Line(0.0, 0, nbits)] * 2
-        s.heap = BitHeap(plan_heap(lines, shape.operand_nbits), complements=True)
-        for column in range(columns):
-            group, odd = divmod(column, 2)
-            last = column == columns - 1  # a product has no bit above
-            row = RowGate(wide) if last else RowOfTwo(wide)
-            setattr(s, f"row_{column}", row)
-            if last:
-                row.x //= s.twice[group]
-                row.take //= s.one[column]
-            else:
-                row.x //= s.twice[group] if odd else s.once[group]
-                row.take_x //= s.one[column]
-                row.y //= s.once[group + 1] if odd else s.twice[group]
-                row.take_y //= s.both[column]
-            connect(row.out, getattr(s.heap, f"row_{column}"))
-        connect(s.sum[0:nbits], getattr(s.heap, f"row_{columns}"))
-        connect(s.carry[0:nbits], getattr(s.heap, f"row_{columns + 1}"))
-        s.next_sum //= s.heap.sum
-        s.next_carry //= s.heap.carry
-
-
-class RowOfTwo(Component):
-    """~(what is taken): x, y or nothing."""
-
-    def construct(s, count):
-        s.x = InPort(count)
-        s.y = InPort(count)
-        s.take_x = InPort()
-        s.take_y = InPort()
-        s.out = OutPort(count)
+        lines = [Line(CHOICE_DELAY, 0, nbits + 1)] * columns + [Line(0.0, 0, nbits)] * 2
+        s.heap = BitHeap(plan_heap(lines, wide))
+        s.heap.sum //= s.next_sum
+        s.heap.carry //= s.next_carry
 
         @update
-        def select():
-            s.out @= ~((s.x & sext(s.take_x, count)) | (s.y & sext(s.take_y, count)))
+        def select_rows():
+            for g in range(GROUPS):
+                s.heap.row[2 * g] @= ~(
+                    (s.once[g] & sext(s.one[2 * g], wide)) | (s.twice[g] & sext(s.both[2 * g], wide))
+                )
+            for g in range(GROUPS - 1):
+                s.heap.row[2 * g + 1] @= ~(
+                    (s.twice[g] & sext(s.one[2 * g + 1], wide))
+                    | (s.once[g + 1] & sext(s.both[2 * g + 1], wide))
+                )
+            # a product has no bit above the last column
+            s.heap.row[LAST] @= ~(s.twice[GROUPS - 1] & sext(s.one[LAST], wide))
+            s.heap.row[columns] @= concat(ONES, s.sum[0:nbits])
+            s.heap.row[columns + 1] @= concat(ONES, s.carry[0:nbits])

@@ -1,57 +1,68 @@
-"""BitHeap: reduces rows of bits to a pair by the row adders that fl/compression/bit_heap.py plans.
+"""BitHeap: reduces rows of bits to a pair, sum and carry, by the row adders that fl/compression/bit_heap.py
+plans.
 
-`full_K` and `half_K` are the full and half adders of row adder K, each a vector (full_adders.py). With
-`complements` all rows, and the pair, are complements: gates that make rows invert for nothing, and full
-adders do not mind; where a row of the pair has no bit it is 1. Ports: row_I, as wide as line I of the plan ->
-sum, carry, as wide as the heap; combinational. Area order: a full adder for each bit of a row but for two a
-column.
+All rows, and the pair, are complements, as the gates that make rows invert at no cost and full adders are
+self-dual. Each bit stands in its column, and a column without a bit holds 1: a full adder with one such input
+is a half adder, with two of them a wire, and synthesis makes it one. Level L holds the row adders that read
+input rows and lower levels alone.
+
+Ports: row, one word for each line of the plan -> sum, carry; combinational. Area order: a full adder for each
+bit of a row except two a column.
 """
 
 from pymtl3 import *
 
-from .full_adders import DualHalfAdders, FullAdders, HalfAdders
-
-INPUTS = ("v", "w", "x")
+from ....fl.compression.bit_heap import runs
+from .full_adders import FullAddersLevel
 
 
 class BitHeap(Component):
-    def construct(s, plan, complements=False):
-        outputs = {}
-        for i, line in enumerate(plan.lines):
-            port = InPort(min(line.hi, plan.columns) - line.lo)
-            setattr(s, f"row_{i}", port)
-            outputs["row", i] = port
-        s.sum = OutPort(plan.columns)
-        s.carry = OutPort(plan.columns)
+    def construct(s, plan):
+        columns = plan.columns
+        s.row = [InPort(columns) for _ in plan.lines]
+        s.sum = OutPort(columns)
+        s.carry = OutPort(columns)
 
-        def connect_row(port, row, by_column):
-            """The bits of a row, each at its column, or side by side."""
-            place = 0
-            for part in row:
-                first = part.lo if by_column else place
-                port[first : first + part.nbits] //= outputs[part.output, part.number][
-                    part.at : part.at + part.nbits
-                ]
-                place = first + part.nbits
+        words = dict(enumerate(s.row))
+        for depth, numbers in enumerate(plan.levels):
+            level = FullAddersLevel(len(numbers), columns)
+            setattr(s, f"level_{depth}", level)
+            for place, number in enumerate(numbers):
+                made = len(plan.lines) + 2 * number
+                words[made] = level.sum[place]
+                words[made + 1] = level.carry[place]
+                for port, row in zip((level.v, level.w, level.x), plan.adders[number].rows, strict=True):
+                    s.connect_row(port[place], plan, row, words)
+        s.connect_row(s.sum, plan, plan.pair[0], words)
+        s.connect_row(s.carry, plan, plan.pair[1], words)
 
-        for k, adder in enumerate(plan.adders):
-            for kind, rows, Adders in (
-                ("full", adder.full, FullAdders),
-                ("half", adder.half, DualHalfAdders if complements else HalfAdders),
-            ):
-                count = sum(part.nbits for part in rows[0])
-                if not count:
-                    continue
-                cells = Adders(count)
-                setattr(s, f"{kind}_{k}", cells)
-                for port, row in zip(INPUTS, rows, strict=False):
-                    connect_row(getattr(cells, port), row, False)
-                outputs[f"{kind}_sum", k] = cells.sum
-                outputs[f"{kind}_carry", k] = cells.carry
+    def connect_row(s, port, plan, row, words):
+        """Connect a port to its row. A word whose bits are all in the row is connected as a whole."""
+        for word, lo, hi in slices(plan, row):
+            if word is None:
+                port[lo:hi] //= (1 << hi - lo) - 1
+            elif hi - lo == plan.columns:
+                port //= words[word]
+            else:
+                port[lo:hi] //= words[word][lo:hi]
 
-        for port, row in zip((s.sum, s.carry), plan.pair, strict=True):
-            connect_row(port, row, True)
-            ends = [0, *(end for part in row for end in (part.lo, part.hi)), plan.columns]
-            for lo, hi in zip(ends[::2], ends[1::2], strict=True):
-                if hi > lo:
-                    port[lo:hi] //= (1 << (hi - lo)) - 1 if complements else 0
+
+def slices(plan, row):
+    """The columns of a row from the lowest to the highest, as (word, lo, hi); word None has no bits.
+
+    A slice extends over columns in which neither the row nor its word has a bit.
+    """
+    found: list[tuple[int | None, int, int]] = []
+    for lo, hi, word in sorted((*run, part.word) for part in row for run in runs(part.columns)):
+        start = found[-1][2] if found else 0
+        gap = (1 << lo) - (1 << start)
+        if found and found[-1][0] == word and not plan.words[word] & gap:
+            start = found.pop()[1]
+        elif plan.words[word] & gap:
+            found.append((None, start, lo))
+            start = lo
+        found.append((word, start, hi))
+    word, start, end = found.pop() if found else (None, 0, 0)
+    if word is None or not plan.words[word] >> end:
+        return [*found, (word, start, plan.columns)]
+    return [*found, (word, start, end), (None, end, plan.columns)]

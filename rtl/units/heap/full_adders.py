@@ -1,9 +1,8 @@
 """FullAdders and HalfAdders: vectors of independent adders, the building blocks of trees and heaps.
 
-The flow makes cells of these by the names of the modules (flow/synth/named_cells.py). Three complements make
-the complements of sum and carry of a full adder, but not of a half adder: DualHalfAdders are for those.
-Ports: v, w (and x) -> sum, carry; combinational. A carry stands at the place of the bits that made it; who
-connects it shifts.
+The flow maps them to adder cells by the names of the modules (flow/synth/named_cells.py). Ports: v, w (and x)
+-> sum, carry; combinational. FullAdders and HalfAdders put a carry in the place of the bits that made it, so
+that the reader shifts it; FullAddersLevel puts it in the next column.
 """
 
 from pymtl3 import *
@@ -25,33 +24,36 @@ class FullAdders(Component):
             s.carry @= (s.v & s.w) | (s.v & s.x) | (s.w & s.x)
 
 
-def declare_half_adders(s, count):
-    """The ports of adders of two bits."""
-    s.v = InPort(count)
-    s.w = InPort(count)
-    s.sum = OutPort(count)
-    s.carry = OutPort(count)
+class FullAddersLevel(Component):
+    """Rows of full adders of complements: ~sum + ~carry = ~v + ~w + ~x modulo 2^columns in every row."""
+
+    def construct(s, count, columns):
+        LAST = columns - 1
+        s.v = [InPort(columns) for _ in range(count)]
+        s.w = [InPort(columns) for _ in range(count)]
+        s.x = [InPort(columns) for _ in range(count)]
+        s.sum = [OutPort(columns) for _ in range(count)]
+        s.carry = [OutPort(columns) for _ in range(count)]
+        s.majority = [Wire(columns) for _ in range(count)]
+
+        @update
+        def add():
+            for i in range(count):
+                s.sum[i] @= s.v[i] ^ s.w[i] ^ s.x[i]
+                s.majority[i] @= (s.v[i] & s.w[i]) | (s.v[i] & s.x[i]) | (s.w[i] & s.x[i])
+                s.carry[i] @= concat(s.majority[i][0:LAST], b1(1))
 
 
 class HalfAdders(Component):
     """sum + 2 * carry = v + w in every bit."""
 
     def construct(s, count):
-        declare_half_adders(s, count)
+        s.v = InPort(count)
+        s.w = InPort(count)
+        s.sum = OutPort(count)
+        s.carry = OutPort(count)
 
         @update
         def add():
             s.sum @= s.v ^ s.w
             s.carry @= s.v & s.w
-
-
-class DualHalfAdders(Component):
-    """~sum + 2 * ~carry = ~v + ~w in every bit."""
-
-    def construct(s, count):
-        declare_half_adders(s, count)
-
-        @update
-        def add():
-            s.sum @= ~(s.v ^ s.w)
-            s.carry @= s.v | s.w

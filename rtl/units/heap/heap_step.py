@@ -15,16 +15,15 @@ full adders.
 
 from pymtl3 import *
 
-from ....fl.multipliers.scaled_heap import step_heap, step_rows
+from ....fl.multipliers.scaled_heap import step_heap
 from .bit_heap import BitHeap
-from .row_select import PairDecode, RowGate, RowSelect
+from .row_select import PairDecode, RowSelect
 
 
 class HeapStep(Component):
     def construct(s, shape, rows):
         width, w, operand, nbits = shape.state_nbits, shape.digit_nbits, shape.operand_nbits, shape.nbits
         delayed = shape.quotient_delay == 1
-        rest = width - w
         s.sum = InPort(width)
         s.carry = InPort(width)
         s.carry_in = InPort()
@@ -62,93 +61,89 @@ class HeapStep(Component):
             def quotient_at_once():
                 s.quotient @= s.low[1 : w + 1] & ~sext(s.first, w)
 
-        s.rest_sum = Wire(rest)
-        s.rest_carry = Wire(rest)
-        NOTHING = mk_bits(rest)((1 << rest) - 1)
+        ONES = mk_bits(w)(-1)
+        s.rest_sum = Wire(width)
+        s.rest_carry = Wire(width)
+        s.heap = BitHeap(step_heap(shape, rows))
+        s.heap.sum //= s.next_sum
+        s.heap.carry //= s.next_carry
 
         @update
         def rest_of_state():
-            s.rest_sum @= NOTHING if s.first else s.sum[w:width]
-            s.rest_carry @= NOTHING if s.first else s.carry[w:width]
+            s.rest_sum @= concat(ONES, s.sum[w:width]) | sext(s.first, width)
+            s.rest_carry @= concat(ONES, s.carry[w:width]) | sext(s.first, width)
 
-        s.heap = BitHeap(step_heap(shape, rows), complements=True)
-        s.heap.row_0 //= s.rest_sum
-        s.heap.row_1 //= s.rest_carry
-        s.next_sum //= s.heap.sum
-        s.next_carry //= s.heap.carry
         {"radix-4": s.radix_4_rows, "and": s.and_rows, "joint": s.joint_rows}[rows](shape)
 
-    def products(s, shape, rows, Cells):
-        """The rows of the products, connected to the heap."""
-        for i, row in enumerate(step_rows(shape, rows)):
-            cells = Cells(row.line.hi - row.line.lo)
-            setattr(s, f"{row.product}_row_{row.place}", cells)
-            connect(cells.out, getattr(s.heap, f"row_{i + 2}"))
-            yield row, cells
-
     def radix_4_rows(s, shape):
-        operand, nbits = shape.operand_nbits, shape.nbits
-        s.b_thrice = InPort(operand + 2)
-        s.m_thrice = InPort(nbits + 2)
-        b_nbits, m_nbits = operand + 2, nbits + 2
-        s.b_once = Wire(b_nbits)
-        s.b_twice = Wire(b_nbits)
-        s.m_once = Wire(m_nbits)
-        s.m_twice = Wire(m_nbits)
-
-        @update
-        def multiples():
-            s.b_once @= zext(s.b, b_nbits)
-            s.b_twice @= s.b_once << 1
-            s.m_once @= zext(s.m_prime, m_nbits)
-            s.m_twice @= s.m_once << 1
-
+        """Two bits of a digit select a multiple; rows of B and of M' alternate in the heap."""
+        PAIRS = shape.digit_nbits // 2
+        b_nbits, m_nbits = shape.operand_nbits + 2, shape.nbits + 2
+        ALL_ONES = mk_bits(shape.state_nbits)(-1)
+        s.b_thrice = InPort(b_nbits)
+        s.m_thrice = InPort(m_nbits)
         s.digit_pairs = PairDecode(shape.digit_nbits)
         s.digit_pairs.digit //= s.digit
         s.quotient_pairs = PairDecode(shape.digit_nbits)
         s.quotient_pairs.digit //= s.quotient
-
-        multiples_of = {
-            "digit": (s.digit_pairs, s.b_once, s.b_twice, s.b_thrice),
-            "quotient": (s.quotient_pairs, s.m_once, s.m_twice, s.m_thrice),
-        }
-        for row, cells in s.products(shape, "radix-4", RowSelect):
-            pairs, once, twice, thrice = multiples_of[row.product]
-            cells.x //= once
-            cells.y //= twice
-            cells.z //= thrice
-            cells.take_x //= pairs.one[row.place // 2]
-            cells.take_y //= pairs.two[row.place // 2]
-            cells.take_z //= pairs.three[row.place // 2]
-
-    def and_rows(s, shape):
-        for row, cells in s.products(shape, "and", RowGate):
-            word, digit = (s.b, s.digit) if row.product == "digit" else (s.m_prime, s.quotient)
-            cells.x //= word
-            cells.take //= digit[row.place]
-
-    def joint_rows(s, shape):
-        operand, w = shape.operand_nbits, shape.digit_nbits
-        wide = operand + 1
-        s.b_and_m = InPort(wide)
-        s.b_alone = Wire(wide)
-        s.m_alone = Wire(wide)
-        s.take_b = Wire(w)
-        s.take_m = Wire(w)
-        s.take_both = Wire(w)
+        s.digit_rows = RowSelect(PAIRS, b_nbits)
+        s.quotient_rows = RowSelect(PAIRS, m_nbits)
+        s.digit_rows.z //= s.b_thrice
+        s.quotient_rows.z //= s.m_thrice
+        for pairs, select in ((s.digit_pairs, s.digit_rows), (s.quotient_pairs, s.quotient_rows)):
+            select.take_x //= pairs.one
+            select.take_y //= pairs.two
+            select.take_z //= pairs.three
 
         @update
-        def decode_both():
-            s.b_alone @= zext(s.b, wide)
-            s.m_alone @= zext(s.m_prime, wide)
-            s.take_b @= s.digit & ~s.quotient
-            s.take_m @= s.quotient & ~s.digit
-            s.take_both @= s.digit & s.quotient
+        def multiples():
+            s.digit_rows.x @= zext(s.b, b_nbits)
+            s.digit_rows.y @= zext(s.b, b_nbits) << 1
+            s.quotient_rows.x @= zext(s.m_prime, m_nbits)
+            s.quotient_rows.y @= zext(s.m_prime, m_nbits) << 1
 
-        for row, cells in s.products(shape, "joint", RowSelect):
-            cells.x //= s.b_alone
-            cells.y //= s.m_alone
-            cells.z //= s.b_and_m
-            cells.take_x //= s.take_b[row.place]
-            cells.take_y //= s.take_m[row.place]
-            cells.take_z //= s.take_both[row.place]
+        @update
+        def place_radix_4_rows():
+            s.heap.row[0] @= s.rest_sum
+            s.heap.row[1] @= s.rest_carry
+            for i in range(PAIRS):
+                s.heap.row[2 * i + 2] @= ALL_ONES
+                s.heap.row[2 * i + 3] @= ALL_ONES
+                s.heap.row[2 * i + 2][2 * i : 2 * i + b_nbits] @= s.digit_rows.out[i]
+                s.heap.row[2 * i + 3][2 * i : 2 * i + m_nbits] @= s.quotient_rows.out[i]
+
+    def and_rows(s, shape):
+        """A bit of a digit gates a word; rows of B and of M' alternate in the heap."""
+        width, DIGIT_NBITS = shape.state_nbits, shape.digit_nbits
+
+        @update
+        def gate_rows():
+            s.heap.row[0] @= s.rest_sum
+            s.heap.row[1] @= s.rest_carry
+            for i in range(DIGIT_NBITS):
+                s.heap.row[2 * i + 2] @= ~((zext(s.b, width) << i) & sext(s.digit[i], width))
+                s.heap.row[2 * i + 3] @= ~((zext(s.m_prime, width) << i) & sext(s.quotient[i], width))
+
+    def joint_rows(s, shape):
+        """A bit of the digit and one of the quotient select B, M' or their sum."""
+        DIGIT_NBITS, wide = shape.digit_nbits, shape.operand_nbits + 1
+        ALL_ONES = mk_bits(shape.state_nbits)(-1)
+        s.b_and_m = InPort(wide)
+        s.rows = RowSelect(DIGIT_NBITS, wide)
+        s.rows.z //= s.b_and_m
+
+        @update
+        def select_both():
+            s.rows.x @= zext(s.b, wide)
+            s.rows.y @= zext(s.m_prime, wide)
+            s.rows.take_x @= s.digit & ~s.quotient
+            s.rows.take_y @= s.quotient & ~s.digit
+            s.rows.take_z @= s.digit & s.quotient
+
+        @update
+        def place_joint_rows():
+            s.heap.row[0] @= s.rest_sum
+            s.heap.row[1] @= s.rest_carry
+            for i in range(DIGIT_NBITS):
+                s.heap.row[i + 2] @= ALL_ONES
+                s.heap.row[i + 2][i : i + wide] @= s.rows.out[i]

@@ -1,43 +1,34 @@
-"""RowSelect, RowGate and PairDecode: one row of a product, complemented: one of up to three multiples, or
-none.
+"""RowSelect and PairDecode: rows of a product of which each is one of up to three multiples, or none.
 
-A digit of two bits takes of {0, X, 2X, 3X} by one gate a bit that inverts (AOI222), where two rows of AND
-would take two and a full adder; there are no signs, as Booth's digits have. The flow makes cells of these by
-the names of the modules. Ports: x, y, z and take_x, take_y, take_z, of which at most one is 1 -> out = ~(what
-is taken). PairDecode: digit -> one, two, three, a bit for each pair of its bits. All combinational.
+A digit of two bits selects one of {0, X, 2X, 3X} by one inverting gate a bit (AOI222), where two rows of AND
+would take two gates and a full adder, and without the signs that Booth's digits have. The flow maps the rows
+to such cells by the name of the module. Ports: x, y, z, and a bit for each row in take_x, take_y and take_z,
+of which at most one is 1 -> out, the complements of the selected multiples. PairDecode: digit -> one, two,
+three, a bit for each pair of its bits. All combinational.
 """
 
 from pymtl3 import *
 
 
 class RowSelect(Component):
-    def construct(s, count):
-        s.x = InPort(count)
-        s.y = InPort(count)
-        s.z = InPort(count)
-        s.take_x = InPort()
-        s.take_y = InPort()
-        s.take_z = InPort()
-        s.out = OutPort(count)
-        NONE = mk_bits(count)(0)
+    def construct(s, nrows, nbits):
+        s.x = InPort(nbits)
+        s.y = InPort(nbits)
+        s.z = InPort(nbits)
+        s.take_x = InPort(nrows)
+        s.take_y = InPort(nrows)
+        s.take_z = InPort(nrows)
+        s.out = [OutPort(nbits) for _ in range(nrows)]
+        NONE = mk_bits(nbits)(0)
 
         @update
         def select():
-            s.out @= ~(
-                (s.x if s.take_x else NONE) | (s.y if s.take_y else NONE) | (s.z if s.take_z else NONE)
-            )
-
-
-class RowGate(Component):
-    def construct(s, count):
-        s.x = InPort(count)
-        s.take = InPort()
-        s.out = OutPort(count)
-        NONE = mk_bits(count)(0)
-
-        @update
-        def gate():
-            s.out @= ~(s.x if s.take else NONE)
+            for i in range(nrows):
+                s.out[i] @= ~(
+                    (s.x if s.take_x[i] else NONE)
+                    | (s.y if s.take_y[i] else NONE)
+                    | (s.z if s.take_z[i] else NONE)
+                )
 
 
 class PairDecode(Component):
