@@ -26,7 +26,7 @@ from typing import NamedTuple
 # fan-out of one
 SUM_DELAY, SUM_DELAY_LAST = 0.12, 0.10
 CARRY_DELAY, CARRY_DELAY_LAST = 0.09, 0.07
-LEAST_PASSING = 2  # columns: a carry is laid off where so many would take half adders
+LEAST_PASSING = 4  # columns: a carry is laid off where so many would take half adders
 
 
 class Line(NamedTuple):

@@ -38,8 +38,9 @@ FRONT_LEVELS = 2  # of the adder's levels those in stage 2; then the stages are 
 
 class FoldExp(Component):
     def construct(s, shape, full_scan=False):
-        nbits, wide, steps, tail = shape.nbits, shape.operand_nbits, shape.steps, shape.tail_nbits
+        nbits, wide = shape.nbits, shape.operand_nbits
         OK = int(Status.OK)
+        ONE = mk_bits(wide)(1)
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = FoldExpCtrl(shape)
         check_operands(s, nbits, odd_only=False, reduced_only=False)
@@ -47,71 +48,23 @@ class FoldExp(Component):
 
         # ---- the modulus, its highest bit at the top, and the way back of the result
 
-        nlevels = clog2(nbits)
         s.mod = Wire(nbits)
-        s.shift = Wire(nlevels)
-        s.rest = Wire(nbits)  # what the chain doubles
+        s.shift = Wire(clog2(nbits))
         s.aligner = Aligner(nbits)
         s.aligner.number //= s.istream.msg.mod
-        s.aligner.value //= s.rest
         s.aligner.shift //= s.shift
 
         @update
         def direction():
             s.aligner.back @= ~s.ctrl.idle
 
-        # ---- the chain: residues, and at last the division
-
-        wider = nbits + 2
-        ALL_ONES = mk_bits(wider)((1 << wider) - 1)
-        START = mk_bits(nbits)(1 << (nbits - 2))
-        per_cycle = 2 * steps
-        s.thrice = Wire(wider)
-        s.tail = Wire(tail)
-        s.digits = Wire(per_cycle)
-        s.last_rest = Wire(nbits)
-        s.loaded = Wire(nbits)
-
-        s.chain = [ModQuadruple(nbits) for _ in range(steps)]
-        for i, step in enumerate(s.chain):
-            step.x //= s.rest if i == 0 else s.chain[i - 1].out
-            step.digit //= s.digits[per_cycle - 2 - 2 * i : per_cycle - 2 * i]
-            step.modulus //= s.mod
-            step.thrice //= s.thrice
-        s.last_rest //= s.chain[steps - 1].out
-
-        @update
-        def enters_digits():
-            s.digits @= 0
-            if s.ctrl.tail:
-                s.digits @= s.tail[tail - per_cycle : tail]
-
         @update_ff
         def modulus():
             if s.ctrl.accept:
                 s.mod <<= s.aligner.out
                 s.shift <<= s.aligner.zeros
-                s.thrice <<= ALL_ONES
-            elif s.ctrl.first:
-                s.thrice <<= (zext(s.mod, wider) << 2) - zext(s.mod, wider)
 
-        @update_ff
-        def chains():
-            if s.ctrl.accept:
-                s.rest <<= START
-            elif s.ctrl.load:
-                s.rest <<= s.loaded
-            elif s.ctrl.first:
-                s.rest <<= s.chain[0].out
-            elif s.ctrl.making | s.ctrl.tail:
-                s.rest <<= s.last_rest
-
-        s.residues = [WordRegister(nbits) for _ in range(shape.residues)]
-        for g, residue in enumerate(s.residues):
-            residue.in_ //= s.chain[(g - 1) % steps if g else 0].out
-            residue.write //= s.ctrl.writes[shape.made_by(g + 1)]
-
-        # ---- stage 1: registers hold complements
+        # ---- stage 1: add up the pair, and multiply; registers hold complements
 
         s.half_sum = Wire(wide)
         s.generated = Wire(wide)
@@ -133,10 +86,8 @@ class FoldExp(Component):
             s.x @= s.back.out | zext(s.ctrl.enter, wide)
             s.y @= (s.x & sext(s.ctrl.square, wide)) | (s.other & ~sext(s.reset, wide))
 
-        ONE = mk_bits(wide)(1)
-
         @update_ff
-        def others():
+        def other_factor():
             if s.reset:
                 s.other <<= 0
             elif s.ctrl.accept:
@@ -144,19 +95,20 @@ class FoldExp(Component):
             elif s.ctrl.enter_base:
                 s.other <<= ONE << zext(s.shift, wide)
             elif s.ctrl.square:
-                s.other <<= s.x if s.exp[0] else ONE
+                s.other <<= s.x if s.exp.lowest else ONE
             elif ~s.ctrl.hold:
                 s.other <<= 0
 
-        # ---- stage 2
+        # ---- stage 2: fold the product
 
+        s.chain = ResidueChain(shape)
         s.product_sum = Wire(shape.product_nbits)
         s.product_carry = Wire(shape.product_nbits)
         s.fold = RowFold(shape)
         s.fold.sum //= s.product_sum
         s.fold.carry //= s.product_carry
-        for g, residue in enumerate(s.residues):
-            s.fold.residue[g] //= residue.out
+        for residue, port in zip(s.chain.residue, s.fold.residue, strict=True):
+            residue //= port
         s.front = AdderFront(wide, FRONT_LEVELS)
         s.front.sum //= s.fold.next_sum
         s.front.carry //= s.fold.next_carry
@@ -169,54 +121,29 @@ class FoldExp(Component):
             s.generated <<= s.front.g
             s.propagated <<= s.front.q
 
-        @update
-        def starts_division():
-            s.loaded @= trunc(s.x >> tail, nbits)
+        # ---- the chain: residues, and at last the division; the exponent; the result
 
-        @update_ff
-        def tails():
-            if s.ctrl.load:
-                s.tail <<= s.x[0:tail]
-            elif s.ctrl.tail:
-                s.tail <<= s.tail << per_cycle
+        s.chain.accept //= s.ctrl.accept
+        s.chain.first //= s.ctrl.first
+        s.chain.making //= s.ctrl.making
+        s.chain.writes //= s.ctrl.writes
+        s.chain.load //= s.ctrl.load
+        s.chain.divide //= s.ctrl.tail
+        s.chain.modulus //= s.mod
+        s.chain.dividend //= s.x
+        s.chain.rest //= s.aligner.value
 
-        # ---- the exponent; with a full scan a 1 above it says where it ends
-
-        if full_scan:
-            s.exp = Wire(nbits + 1)
-
-            @update
-            def ends_at_top():
-                s.ctrl.exp_ends @= (s.exp >> 2) == 0
-
-            @update_ff
-            def full_exponent():
-                if s.ctrl.accept:
-                    s.exp <<= concat(b1(1), s.istream.msg.exp)
-                elif s.ctrl.square:
-                    s.exp <<= s.exp >> 1
-
-        else:
-            s.exp = Wire(nbits)
-
-            @update
-            def ends_at_highest():
-                s.ctrl.exp_ends @= (s.exp >> 1) == 0
-
-            @update_ff
-            def exponent():
-                if s.ctrl.accept:
-                    s.exp <<= s.istream.msg.exp
-                elif s.ctrl.square:
-                    s.exp <<= s.exp >> 1
-
-        # ---- what leaves
+        s.exp = FoldExponent(nbits, full_scan)
+        s.exp.in_ //= s.istream.msg.exp
+        s.exp.load //= s.ctrl.accept
+        s.exp.shift //= s.ctrl.square
+        s.exp.ends //= s.ctrl.exp_ends
 
         s.answer = Wire(nbits)
         s.ostream.msg.result //= s.answer
 
         @update
-        def leaves():
+        def result():
             s.answer @= 0
             if s.ctrl.out_status == OK:
                 s.answer @= s.aligner.out
@@ -225,15 +152,106 @@ class FoldExp(Component):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.x}|{s.ostream}"
 
 
-class WordRegister(Component):
-    """A word that is written now and then."""
+class ResidueChain(Component):
+    """The chain of doublings: it makes the table of residues, and divides the result at the end."""
 
-    def construct(s, nbits):
-        s.in_ = InPort(nbits)
-        s.write = InPort()
-        s.out = OutPort(nbits)
+    def construct(s, shape):
+        nbits, steps, tail, wider = shape.nbits, shape.steps, shape.tail_nbits, shape.nbits + 2
+        GROUPS = shape.residues
+        CYCLES, REST = divmod(GROUPS - 1, steps)
+        PER_CYCLE, LAST = 2 * steps, shape.made_by(GROUPS)
+        ALL_ONES = mk_bits(wider)(-1)
+        START = mk_bits(nbits)(1 << (nbits - 2))
+        s.accept = InPort()
+        s.first = InPort()
+        s.making = InPort()
+        s.writes = InPort(LAST + 1)  # in which cycle residues are written
+        s.load = InPort()
+        s.divide = InPort()
+        s.modulus = InPort(nbits)
+        s.dividend = InPort(shape.operand_nbits)
+        s.residue = [OutPort(nbits) for _ in range(GROUPS)]
+        s.rest = OutPort(nbits)
+
+        s.thrice = Wire(wider)  # three times the modulus, all ones before it is known
+        s.tail = Wire(tail)
+        s.digits = Wire(PER_CYCLE)
+        s.doubled = [Wire(nbits) for _ in range(steps)]
+        s.step = [ModQuadruple(nbits) for _ in range(steps)]
+        for i, step in enumerate(s.step):
+            step.x //= s.step[i - 1].out if i else s.rest
+            step.digit //= s.digits[PER_CYCLE - 2 - 2 * i : PER_CYCLE - 2 * i]
+            step.modulus //= s.modulus
+            step.thrice //= s.thrice
+            step.out //= s.doubled[i]
+
+        @update
+        def next_digits():
+            s.digits @= s.tail[tail - PER_CYCLE : tail] & sext(s.divide, PER_CYCLE)
 
         @update_ff
-        def keep():
-            if s.write:
-                s.out <<= s.in_
+        def triple():
+            if s.accept:
+                s.thrice <<= ALL_ONES
+            elif s.first:
+                s.thrice <<= (zext(s.modulus, wider) << 2) - zext(s.modulus, wider)
+
+        @update_ff
+        def remainder():
+            if s.accept:
+                s.rest <<= START
+            elif s.load:
+                s.rest <<= trunc(s.dividend >> tail, nbits)
+            elif s.first:
+                s.rest <<= s.doubled[0]
+            elif s.making | s.divide:
+                s.rest <<= s.doubled[steps - 1]
+
+        @update_ff
+        def next_tail():
+            if s.load:
+                s.tail <<= s.dividend[0:tail]
+            elif s.divide:
+                s.tail <<= s.tail << PER_CYCLE
+
+        @update_ff
+        def write_residues():
+            if s.writes[0]:
+                s.residue[0] <<= s.doubled[0]
+            for cycle in range(CYCLES):
+                if s.writes[cycle + 1]:
+                    for i in range(steps):
+                        s.residue[cycle * steps + i + 1] <<= s.doubled[i]
+            for i in range(REST):
+                if s.writes[LAST]:
+                    s.residue[CYCLES * steps + i + 1] <<= s.doubled[i]
+
+
+class FoldExponent(Component):
+    """Shifts the exponent to the right; with a full scan a 1 above it says where it ends."""
+
+    def construct(s, nbits, full_scan):
+        width = nbits + 1 if full_scan else nbits
+        ABOVE = 2 if full_scan else 1
+        s.in_ = InPort(nbits)
+        s.load = InPort()
+        s.shift = InPort()
+        s.lowest = OutPort()
+        s.ends = OutPort()  # with this bit
+        s.exp = Wire(width)
+        s.in_exp = Wire(width)
+        s.in_exp[0:nbits] //= s.in_
+        if full_scan:
+            s.in_exp[nbits] //= 1
+
+        @update
+        def look():
+            s.lowest @= s.exp[0]
+            s.ends @= (s.exp >> ABOVE) == 0
+
+        @update_ff
+        def shift_down():
+            if s.load:
+                s.exp <<= s.in_exp
+            elif s.shift:
+                s.exp <<= s.exp >> 1

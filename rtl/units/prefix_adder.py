@@ -57,50 +57,48 @@ class PrefixAdder(Component):
 
 
 class PrefixLevel(Component):
-    """One level of nodes on (generate, propagate): (g_i + p_i g_j, p_i p_j); the other positions pass."""
+    """One level of nodes on (generate, propagate): (g_i + p_i g_j, p_i p_j); the other positions pass.
+
+    The values at the lower positions j are shifted to the first node that reads them, and spread from there
+    in powers of two to the others.
+    """
 
     def construct(s, nbits, adder, level):
         s.g = InPort(nbits)
         s.p = InPort(nbits)
         s.g_out = OutPort(nbits)
-        s.g_below = Wire(nbits)  # of the position that a node joins; (0, 1) changes nothing
 
         network = prefix_network(adder, nbits)
         nodes = network[level]
-        below = dict(nodes)
+        ONE = mk_bits(nbits)(1)
         NODES = mk_bits(nbits)(sum(1 << i for i, _ in nodes))
-        SPAN = nodes[0][0] - nodes[0][1]
-        same_distance = all(i - j == SPAN for i, j in nodes)
+        LOWER = mk_bits(nbits)(sum(1 << j for j in {j for _, j in nodes}))
+        SHIFT = min(i - j for i, j in nodes)
+        SPREAD = (max(i - j for i, j in nodes) - SHIFT).bit_length()
 
-        if same_distance:
+        s.g_below = [Wire(nbits) for _ in range(SPREAD + 1)]
 
-            @update
-            def generate_below():
-                s.g_below @= (s.g << SPAN) & NODES
-
-        else:
-            for i in range(nbits):
-                s.g_below[i] //= s.g[below[i]] if i in below else 0
+        @update
+        def generate_below():
+            s.g_below[0] @= (s.g & LOWER) << SHIFT
+            for k in range(SPREAD):
+                s.g_below[k + 1] @= s.g_below[k] | (s.g_below[k] << (ONE << k))
 
         @update
         def generate_carries():
-            s.g_out @= s.g | (s.p & s.g_below)
+            s.g_out @= s.g | (s.p & s.g_below[SPREAD])
 
         s.is_last = level == len(network) - 1  # the propagate bits of the last level are unused
         if not s.is_last:
             s.p_out = OutPort(nbits)
-            s.p_below = Wire(nbits)
+            s.p_below = [Wire(nbits) for _ in range(SPREAD + 1)]
 
-            if same_distance:
-
-                @update
-                def propagate_below():
-                    s.p_below @= (s.p << SPAN) | ~NODES
-
-            else:
-                for i in range(nbits):
-                    s.p_below[i] //= s.p[below[i]] if i in below else 1
+            @update
+            def propagate_below():
+                s.p_below[0] @= (s.p & LOWER) << SHIFT
+                for k in range(SPREAD):
+                    s.p_below[k + 1] @= s.p_below[k] | (s.p_below[k] << (ONE << k))
 
             @update
             def propagate():
-                s.p_out @= s.p & s.p_below
+                s.p_out @= s.p & (s.p_below[SPREAD] | ~NODES)

@@ -1,8 +1,8 @@
 """Aligner: one shifter that aligns a modulus to its highest bit and shifts a result back by the same amount.
 
-Down is up with the bits in reverse order, where only zeros leave at the other end. Ports: number -> zeros
-(above its highest 1; of the number 0 as of 1), and back (the value goes down by `shift`), value, shift ->
-out; combinational. Area order: n log n multiplexers.
+A shift down is a shift up with the bits in reverse order. Ports: number -> zeros (above its highest 1; of the
+number 0 none), and back (the value goes down by `shift`), value, shift -> out; combinational. Area order:
+n log n multiplexers.
 """
 
 from pymtl3 import *
@@ -10,105 +10,62 @@ from pymtl3 import *
 
 class Aligner(Component):
     def construct(s, nbits):
-        nlevels = clog2(nbits)
+        NLEVELS = clog2(nbits)
+        LAST, TOP = nbits - 1, NLEVELS - 1
+        ONE = mk_bits(nbits)(1)
         s.number = InPort(nbits)
-        s.zeros = OutPort(nlevels)
+        s.zeros = OutPort(NLEVELS)
         s.back = InPort()
         s.value = InPort(nbits)
-        s.shift = InPort(nlevels)
+        s.shift = InPort(NLEVELS)
         s.out = OutPort(nbits)
 
-        # ---- ones from the highest one down, of which all but the first are taken away
+        # ---- leading zeros: ones from the highest one down, of which the first is kept
 
-        below = s.number
-        for k in range(nlevels):
-            spread = SpreadDown(nbits, 1 << k)
-            setattr(s, f"spread_{k}", spread)
-            spread.in_ //= below
-            below = spread.out
-        s.ones = Wire(nbits)
-        s.ones //= below
+        s.spread = [Wire(nbits) for _ in range(NLEVELS + 1)]
         s.highest = Wire(nbits)
 
         @update
         def mark_highest():
-            s.highest @= s.ones & ~(s.ones >> 1)
+            s.spread[0] @= s.number
+            for k in range(NLEVELS):
+                s.spread[k + 1] @= s.spread[k] | (s.spread[k] >> (ONE << k))
+            s.highest @= s.spread[NLEVELS] & ~(s.spread[NLEVELS] >> 1)
 
-        for k in range(nlevels):
-            places = mk_bits(nbits)(sum(1 << i for i in range(nbits) if nbits - 1 - i >> k & 1))
-            bit = AnyOf(places, nbits)
-            setattr(s, f"count_{k}", bit)
-            bit.in_ //= s.highest
-            bit.out //= s.zeros[k]
-
-        # ---- the shifter, a level for each bit of the count, the largest first
-
-        s.reverse_value = Wire(nbits)
-        for i in range(nbits):
-            s.reverse_value[i] //= s.value[nbits - 1 - i]
-        s.amount = Wire(nlevels)
-        s.unshifted = Wire(nbits)
+        Count = mk_bits(NLEVELS)
+        s.count = [Wire(NLEVELS) for _ in range(nbits + 1)]
+        s.zeros //= s.count[nbits]
 
         @update
-        def ways():
-            s.amount @= s.zeros
-            s.unshifted @= s.number
-            if s.back:
-                s.amount @= s.shift
-                s.unshifted @= s.reverse_value
+        def count_zeros():
+            s.count[0] @= 0
+            for i in range(nbits):
+                s.count[i + 1] @= s.count[i] | (sext(s.highest[i], NLEVELS) & Count(LAST - i))
 
-        shifted = s.unshifted
-        for k in reversed(range(nlevels)):
-            level = ShiftUp(nbits, 1 << k)
-            setattr(s, f"shift_{k}", level)
-            level.in_ //= shifted
-            level.taken //= s.amount[k]
-            shifted = level.out
-        s.shifted = Wire(nbits)
-        s.shifted //= shifted
-        s.reverse_shifted = Wire(nbits)
-        for i in range(nbits):
-            s.reverse_shifted[i] //= s.shifted[nbits - 1 - i]
+        # ---- the shifter, a level for each bit of the amount, the largest first
+
+        s.amount = Wire(NLEVELS)
+        s.reversed_value = Wire(nbits)
+        s.reversed_out = Wire(nbits)
+        s.shifted = [Wire(nbits) for _ in range(NLEVELS + 1)]
 
         @update
-        def choose():
-            s.out @= s.reverse_shifted if s.back else s.shifted
-
-
-class SpreadDown(Component):
-    """Each bit beside that `places` above it."""
-
-    def construct(s, nbits, places):
-        s.in_ = InPort(nbits)
-        s.out = OutPort(nbits)
-
-        @update
-        def spread():
-            s.out @= s.in_ | (s.in_ >> places)
-
-
-class AnyOf(Component):
-    """One of these bits is 1."""
-
-    def construct(s, places, nbits):
-        s.in_ = InPort(nbits)
-        s.out = OutPort()
-
-        @update
-        def any_of():
-            s.out @= (s.in_ & places) != 0
-
-
-class ShiftUp(Component):
-    """So many places up, or not."""
-
-    def construct(s, nbits, places):
-        s.in_ = InPort(nbits)
-        s.taken = InPort()
-        s.out = OutPort(nbits)
+        def reverse_value():
+            for i in range(nbits):
+                s.reversed_value[i] @= s.value[LAST - i]
 
         @update
         def shift_up():
-            s.out @= s.in_
-            if s.taken:
-                s.out @= s.in_ << places
+            s.amount @= s.shift if s.back else s.zeros
+            s.shifted[0] @= s.reversed_value if s.back else s.number
+            for k in range(NLEVELS):
+                s.shifted[k + 1] @= s.shifted[k] << (ONE << (TOP - k)) if s.amount[TOP - k] else s.shifted[k]
+
+        @update
+        def reverse_out():
+            for i in range(nbits):
+                s.reversed_out[i] @= s.shifted[NLEVELS][LAST - i]
+
+        @update
+        def choose():
+            s.out @= s.reversed_out if s.back else s.shifted[NLEVELS]
