@@ -46,6 +46,8 @@ class FoldExp(Component):
         check_operands(s, nbits, odd_only=False, reduced_only=False)
         connect_checked(s)
 
+        s.exponent(nbits, full_scan)
+
         # ---- the modulus, its highest bit at the top, and the way back of the result
 
         s.mod = Wire(nbits)
@@ -95,7 +97,7 @@ class FoldExp(Component):
             elif s.ctrl.enter_base:
                 s.other <<= ONE << zext(s.shift, wide)
             elif s.ctrl.square:
-                s.other <<= s.x if s.exp.lowest else ONE
+                s.other <<= s.x if s.exp[0] else ONE
             elif ~s.ctrl.hold:
                 s.other <<= 0
 
@@ -121,7 +123,7 @@ class FoldExp(Component):
             s.generated <<= s.front.g
             s.propagated <<= s.front.q
 
-        # ---- the chain: residues, and at last the division; the exponent; the result
+        # ---- the chain: residues, and at last the division; the result
 
         s.chain.accept //= s.ctrl.accept
         s.chain.first //= s.ctrl.first
@@ -133,12 +135,6 @@ class FoldExp(Component):
         s.chain.dividend //= s.x
         s.chain.rest //= s.aligner.value
 
-        s.exp = FoldExponent(nbits, full_scan)
-        s.exp.in_ //= s.istream.msg.exp
-        s.exp.load //= s.ctrl.accept
-        s.exp.shift //= s.ctrl.square
-        s.exp.ends //= s.ctrl.exp_ends
-
         s.answer = Wire(nbits)
         s.ostream.msg.result //= s.answer
 
@@ -147,6 +143,26 @@ class FoldExp(Component):
             s.answer @= 0
             if s.ctrl.out_status == OK:
                 s.answer @= s.aligner.out
+
+    def exponent(s, nbits, full_scan):
+        """Shift the exponent down; with a full scan a 1 above it says where it ends."""
+        SKIPPED = 2 if full_scan else 1
+        s.exp = Wire(nbits + full_scan)
+        s.in_exp = Wire(nbits + full_scan)
+        s.in_exp[0:nbits] //= s.istream.msg.exp
+        if full_scan:
+            s.in_exp[nbits] //= 1
+
+        @update
+        def exponent_ends():
+            s.ctrl.exp_ends @= (s.exp >> SKIPPED) == 0
+
+        @update_ff
+        def shift_exponent():
+            if s.ctrl.accept:
+                s.exp <<= s.in_exp
+            elif s.ctrl.square:
+                s.exp <<= s.exp >> 1
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.x}|{s.ostream}"
@@ -225,33 +241,3 @@ class ResidueChain(Component):
             for i in range(REST):
                 if s.writes[LAST]:
                     s.residue[CYCLES * steps + i + 1] <<= s.doubled[i]
-
-
-class FoldExponent(Component):
-    """Shifts the exponent to the right; with a full scan a 1 above it says where it ends."""
-
-    def construct(s, nbits, full_scan):
-        width = nbits + 1 if full_scan else nbits
-        ABOVE = 2 if full_scan else 1
-        s.in_ = InPort(nbits)
-        s.load = InPort()
-        s.shift = InPort()
-        s.lowest = OutPort()
-        s.ends = OutPort()  # with this bit
-        s.exp = Wire(width)
-        s.in_exp = Wire(width)
-        s.in_exp[0:nbits] //= s.in_
-        if full_scan:
-            s.in_exp[nbits] //= 1
-
-        @update
-        def look():
-            s.lowest @= s.exp[0]
-            s.ends @= (s.exp >> ABOVE) == 0
-
-        @update_ff
-        def shift_down():
-            if s.load:
-                s.exp <<= s.in_exp
-            elif s.shift:
-                s.exp <<= s.exp >> 1

@@ -103,9 +103,7 @@ class SerialExp(Component):
             s.subtracts @= (s.op == DOUBLE) | (s.op == REDUCE)
             s.operand @= s.y
             if s.op == DOUBLE:
-                s.operand @= s.y << 1
-                if s.ctrl.index != 0:
-                    s.operand @= (s.y << 1) | zext(s.top_of_y, S)
+                s.operand @= (s.y << 1) | zext(s.top_of_y, S) if s.ctrl.index != 0 else s.y << 1
 
         @update_ff
         def crosses_words():
@@ -134,16 +132,12 @@ class SerialExp(Component):
 
         @update
         def destinations():
-            s.product_to @= EVEN
-            if s.swapped:
-                s.product_to @= ODD
+            s.product_to @= ODD if s.swapped else EVEN
             s.multiplier.to @= NOWHERE
             if s.op == SCALE:
                 s.multiplier.to @= TO_SCALED
             elif s.subtracts | ((s.op == STEP) & ~s.ctrl.last_step):
-                s.multiplier.to @= ODD
-                if s.swapped:
-                    s.multiplier.to @= EVEN
+                s.multiplier.to @= EVEN if s.swapped else ODD
             elif s.op == FIX:
                 s.multiplier.to @= s.product_to
             elif s.op == STEP:

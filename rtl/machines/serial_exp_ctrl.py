@@ -104,9 +104,11 @@ class SerialExpCtrl(Component):
                 s.index @= s.group
             elif s.count < M:
                 s.index @= trunc(s.count, index_nbits)
-            s.fetch @= (s.st == SCALE) | (s.st == STEP) | (s.st == FIXQ)
-            if (s.st == DOUBLE) | (s.st == FIX) | (s.st == REDUCE):
-                s.fetch @= s.count < M
+            s.fetch @= (
+                s.count < M
+                if (s.st == DOUBLE) | (s.st == FIX) | (s.st == REDUCE)
+                else (s.st == SCALE) | (s.st == STEP) | (s.st == FIXQ)
+            )
 
         # ---- the operation after this one
 
@@ -215,13 +217,11 @@ class SerialExpCtrl(Component):
 
         # ---- the exponent's bits
 
-        s.steps = Wire()
-
         @update
         def shifts_exponent():
-            s.shift_exp @= (s.turn == MULTIPLY) & s.product_ends
-            if s.st == DOUBLE:
-                s.shift_exp @= ~s.exp_top & (s.nleft != 0)
+            s.shift_exp @= (
+                ~s.exp_top & (s.nleft != 0) if s.st == DOUBLE else (s.turn == MULTIPLY) & s.product_ends
+            )
 
         @update_ff
         def bits_left():

@@ -91,9 +91,7 @@ class SerialModExp(Component):
 
         @update
         def doubles():
-            s.doubled @= s.b << 1
-            if s.ctrl.index != 0:
-                s.doubled @= (s.b << 1) | zext(s.top_of_b, S)
+            s.doubled @= (s.b << 1) | zext(s.top_of_b, S) if s.ctrl.index != 0 else s.b << 1
 
         TOP = S - 1
 
@@ -109,20 +107,14 @@ class SerialModExp(Component):
 
         @update
         def factor_p():
-            s.p_digit @= s.memory_p.digit
-            if s.ctrl.multiplied:
-                s.p_digit @= s.u_p
+            s.p_digit @= s.u_p if s.ctrl.multiplied else s.memory_p.digit
             if s.turn == FIRST:
                 s.p_digit @= s.unity
 
         @update
         def chooses_result():
-            s.below @= ~s.p_processor.kept_carry
-            if s.ctrl.index == 0:
-                s.below @= ~s.p_processor.carry
-            s.result_digit @= s.memory_sum.digit
-            if s.below:
-                s.result_digit @= s.u_p
+            s.below @= ~s.p_processor.carry if s.ctrl.index == 0 else ~s.p_processor.kept_carry
+            s.result_digit @= s.u_p if s.below else s.memory_sum.digit
 
         s.v_p = Wire(S)
         s.p_processor.index //= s.ctrl.index
@@ -162,16 +154,12 @@ class SerialModExp(Component):
                 s.p_processor.fetch @= (s.ctrl.adds & s.ctrl.multiplies) | s.ctrl.doubles | s.ctrl.reduces
                 s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
                 s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
-                s.p_processor.a_digit @= s.p_digit
-                if s.ctrl.reads:
-                    s.p_processor.a_digit @= s.result_digit
+                s.p_processor.a_digit @= s.result_digit if s.ctrl.reads else s.p_digit
                 s.z_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
 
             @update
             def factor_z():
-                s.z_digit @= s.z_processor.u
-                if s.turn == FIRST:
-                    s.z_digit @= s.memory_z.digit
+                s.z_digit @= s.memory_z.digit if s.turn == FIRST else s.z_processor.u
                 s.z_processor.a_digit @= s.z_digit
 
             @update
@@ -189,9 +177,7 @@ class SerialModExp(Component):
                 s.memory_p.write @= s.ctrl.fills & s.ctrl.multiplied & (s.turn != FIRST)
                 s.memory_p.write_digit @= s.u_p
                 s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & (s.turn != FIRST))
-                s.memory_z.write_digit @= s.z_processor.u
-                if s.ctrl.loads:
-                    s.memory_z.write_digit @= s.in_base[s.ctrl.index]
+                s.memory_z.write_digit @= s.in_base[s.ctrl.index] if s.ctrl.loads else s.z_processor.u
 
         else:
             # what U has is P's or Z's, as the product before was; the first of all has none before it
@@ -203,9 +189,7 @@ class SerialModExp(Component):
                 s.p_processor.fetch @= s.ctrl.adds | s.ctrl.doubles | s.ctrl.reduces
                 s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
                 s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
-                s.z_digit @= s.memory_z.digit
-                if s.ctrl.squared & s.started:
-                    s.z_digit @= s.u_p
+                s.z_digit @= s.u_p if s.ctrl.squared & s.started else s.memory_z.digit
                 s.p_processor.a_digit @= s.p_digit
                 if s.ctrl.reads:
                     s.p_processor.a_digit @= s.result_digit
@@ -217,9 +201,7 @@ class SerialModExp(Component):
                 s.memory_p.write @= s.ctrl.fills & s.started & s.ctrl.multiplied
                 s.memory_p.write_digit @= s.u_p
                 s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & s.started & s.ctrl.squared)
-                s.memory_z.write_digit @= s.u_p
-                if s.ctrl.loads:
-                    s.memory_z.write_digit @= s.in_base[s.ctrl.index]
+                s.memory_z.write_digit @= s.in_base[s.ctrl.index] if s.ctrl.loads else s.u_p
 
             @update_ff
             def first_product():

@@ -48,9 +48,7 @@ class SystolicExp(Component):
             s.passes @= s.array.done[0] & s.to_power & (s.array.index == 0)
             s.array.x @= s.base[s.array.index]
             if s.source == POWER:
-                s.array.x @= s.power[s.array.index]
-                if s.passes:
-                    s.array.x @= s.array.result[0]
+                s.array.x @= s.array.result[0] if s.passes else s.power[s.array.index]
 
         @update_ff
         def words():

@@ -51,9 +51,7 @@ class SystolicModExp(Component):
 
             @update
             def judge():
-                s.in_status @= s.operand_check.status
-                if s.istream.msg.mod[fits:nbits] != 0:
-                    s.in_status @= TOO_WIDE
+                s.in_status @= TOO_WIDE if s.istream.msg.mod[fits:nbits] != 0 else s.operand_check.status
 
         else:
             s.in_status //= s.operand_check.status

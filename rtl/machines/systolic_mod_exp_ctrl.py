@@ -102,9 +102,7 @@ class SystolicModExpCtrl(Component):
         @update
         def alignment():
             s.aligned @= s.exp[TOP] | (s.nleft == 0)
-            s.shift @= (s.st == MULTIPLY) & s.returns
-            if (s.st == CONVERT) | (s.st == ALIGN):
-                s.shift @= ~s.aligned
+            s.shift @= ~s.aligned if (s.st == CONVERT) | (s.st == ALIGN) else (s.st == MULTIPLY) & s.returns
 
         if nbits > k:
             AFTER_SKIP = nbits - k

@@ -19,7 +19,7 @@ from pymtl3 import *
 def declare_step(s, nbits, state_nbits):
     """The ports of a step."""
     s.state = InPort(state_nbits)
-    s.x_i = InPort(1)
+    s.x_i = InPort()
     s.y = InPort(nbits)
     s.n = InPort(nbits)
     s.out = OutPort(state_nbits)
@@ -41,15 +41,11 @@ class AddRedTextbook(Component):
 
         @update
         def add_y():
-            s.sum_y @= zext(s.state, wide)
-            if s.x_i:
-                s.sum_y @= zext(s.state, wide) + zext(s.y, wide)
+            s.sum_y @= zext(s.state, wide) + zext(s.y, wide) if s.x_i else zext(s.state, wide)
 
         @update
         def add_n():
-            s.sum_n @= s.sum_y
-            if s.sum_y[0]:
-                s.sum_n @= s.sum_y + zext(s.n, wide)
+            s.sum_n @= s.sum_y + zext(s.n, wide) if s.sum_y[0] else s.sum_y
 
         s.out //= s.sum_n[1:wide]
 

@@ -48,10 +48,10 @@ class DivStep(Component):
 
     def construct(s, dbits):
         s.remainder = InPort(dbits)
-        s.next_bit = InPort(1)
+        s.next_bit = InPort()
         s.divisor = InPort(dbits)
         s.out = OutPort(dbits)
-        s.quotient_bit = OutPort(1)
+        s.quotient_bit = OutPort()
 
         wide = dbits + 2
         BORROW = dbits + 1  # the top bit
@@ -136,9 +136,7 @@ class DivRem(Component):
 
             @update
             def take_dividend():
-                s.next_dividend @= s.shifted
-                if s.ctrl.load:
-                    s.next_dividend @= s.istream.msg.dividend
+                s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
 
             @update
             def next_bits():
@@ -197,8 +195,8 @@ class AlignedDivRem(Component):
         def subtract():
             s.difference @= zext(s.remainder, wider) - zext(s.divisor[1:wide], wider)
 
-        s.above = Wire(1)
-        s.last = Wire(1)
+        s.above = Wire()
+        s.last = Wire()
 
         @update
         def compare():
@@ -226,9 +224,9 @@ class AlignedDivRem(Component):
                 s.st <<= IDLE
 
         # one enable for each register, as above
-        s.load = Wire(1)
-        s.moves = Wire(1)
-        s.taken = Wire(1)
+        s.load = Wire()
+        s.moves = Wire()
+        s.taken = Wire()
         s.next_divisor = Wire(wide)
         s.next_weight = Wire(wide)
         s.next_remainder = Wire(nbits)

@@ -28,9 +28,7 @@ class Halve(Component):
 
         @update
         def make_even():
-            s.even @= zext(s.value, wide)
-            if s.value[0]:
-                s.even @= zext(s.value, wide) + zext(s.n, wide)
+            s.even @= zext(s.value, wide) + zext(s.n, wide) if s.value[0] else zext(s.value, wide)
 
         s.out //= s.even[1:wide]
 

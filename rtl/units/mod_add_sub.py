@@ -30,6 +30,8 @@ class ModAddSub(Component):
         # a sum is reduced where the difference is not negative, a difference where it is
         @update
         def correct():
-            s.out @= s.first[0:nbits]
-            if (s.subtract & s.first[SIGN]) | (~s.subtract & ~s.second[SIGN]):
-                s.out @= s.second[0:nbits]
+            s.out @= (
+                s.second[0:nbits]
+                if (s.subtract & s.first[SIGN]) | (~s.subtract & ~s.second[SIGN])
+                else s.first[0:nbits]
+            )

@@ -33,7 +33,7 @@ class ModAdder(Component):
         s.total[nbits] //= s.adder.carry_out
 
         nmultiples = len(mod_sum.multiples)
-        s.is_zero = Wire(1)
+        s.is_zero = Wire()
         if mod_sum.zero_at is None:
             s.is_zero //= 0
         else:
@@ -81,7 +81,7 @@ class SumMinus(Component):
         s.a = InPort(nbits)
         s.b = InPort(nbits)
         s.difference = OutPort(wide)
-        s.fits = OutPort(1)
+        s.fits = OutPort()
         s.partial = Wire(wide)
         s.carry = Wire(wide)
         CONSTANT = mk_bits(wide)((1 << wide) - multiple)

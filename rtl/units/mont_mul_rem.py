@@ -47,7 +47,7 @@ class MontMulRem(Component):
             assert nstages == 1
             s.nblocks = InPort(clog2(npasses + 1))
 
-        s.valid = [Wire(1) for _ in range(nstages)]
+        s.valid = [Wire() for _ in range(nstages)]
         s.a = [Wire(nbits) for _ in range(ncopies)]
         s.b = [Wire(nbits) for _ in range(ncopies)]
         s.state = [Wire(state_nbits) for _ in range(nstages)]
@@ -77,8 +77,8 @@ class MontMulRem(Component):
         s.ostream.msg //= s.reduction.out
 
         # A product in the last stage leaves, or goes around again.
-        s.again = Wire(1)
-        s.go = Wire(1)
+        s.again = Wire()
+        s.go = Wire()
         if npasses == 1:
             s.again //= 0
         else:

@@ -21,7 +21,7 @@ class Multiplier(Component):
         double = 2 * nbits
 
         if bits_per_cycle == 0:
-            s.done = Wire(1)
+            s.done = Wire()
             s.ostream.val //= s.done
             s.product = Wire(double)
             s.ostream.msg //= s.product
@@ -84,12 +84,10 @@ class AddRow(Component):
     def construct(s, nbits):
         s.high = InPort(nbits)
         s.a = InPort(nbits)
-        s.b_i = InPort(1)
+        s.b_i = InPort()
         s.out = OutPort(nbits + 1)
         wide = nbits + 1
 
         @update
         def add():
-            s.out @= zext(s.high, wide)
-            if s.b_i:
-                s.out @= zext(s.high, wide) + zext(s.a, wide)
+            s.out @= zext(s.high, wide) + zext(s.a, wide) if s.b_i else zext(s.high, wide)

@@ -18,7 +18,7 @@ class PrefixAdder(Component):
         s.x = InPort(nbits)
         s.y = InPort(nbits)
         s.sum = OutPort(nbits)
-        s.carry_out = OutPort(1)
+        s.carry_out = OutPort()
         LAST = nbits - 1
         wide = nbits + 1
 

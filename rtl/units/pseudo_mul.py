@@ -107,10 +107,10 @@ class Registered(Component):
 
     def construct(s, nbits):
         s.x = InPort(nbits)
-        s.in_val = InPort(1)
-        s.in_rdy = OutPort(1)
+        s.in_val = InPort()
+        s.in_rdy = OutPort()
         s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.full = Wire(1)
+        s.full = Wire()
         s.value = Wire(nbits)
         s.ostream.val //= s.full
         s.ostream.msg //= s.value

@@ -145,7 +145,7 @@ class SerialCtrl(Component):
             FINAL = ncycles - 1
             s.count = Wire(max(1, clog2(ncycles)))
             if most_blocks is not None:
-                s.nblocks = InPort(1)
+                s.nblocks = InPort()
 
             @update
             def ends_by_count():

@@ -46,9 +46,7 @@ class ShiftSubStep(Component):
 
         @update
         def add():
-            s.sum @= zext(s.p, wide)
-            if s.b_i:
-                s.sum @= zext(s.p, wide) + zext(s.c, wide)
+            s.sum @= zext(s.p, wide) + zext(s.c, wide) if s.b_i else zext(s.p, wide)
 
         s.reduce_p = CondSub(nbits)
         s.reduce_p.value //= s.sum

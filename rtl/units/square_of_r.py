@@ -27,8 +27,6 @@ class SquareOfR(Component):
         IDLE, BEGIN, REDUCE, AGAIN, SQUARE = states(s, "st", IDLE=0, BEGIN=1, REDUCE=2, AGAIN=3, SQUARE=4)
         s.r = Wire(nbits)  # R mod n, as far as it is reduced
         s.r_n = Wire(nbits)
-        s.zero = Wire(nbits)
-        s.zero //= 0
 
         s.unit = ShiftSub(nbits, 1, until)
         s.unit.modulus //= s.modulus
@@ -36,9 +34,7 @@ class SquareOfR(Component):
 
         @update
         def operand():
-            s.r_n @= s.r
-            if s.st == BEGIN:
-                s.r_n @= s.zero - s.modulus
+            s.r_n @= ~s.modulus + 1 if s.st == BEGIN else s.r
             s.unit.istream.msg.a @= s.r_n
             s.unit.istream.msg.b @= s.r_n
             if (s.st == BEGIN) & ~s.modulus[TOP]:

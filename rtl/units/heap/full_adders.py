@@ -28,20 +28,18 @@ class FullAddersLevel(Component):
     """Rows of full adders of complements: ~sum + ~carry = ~v + ~w + ~x modulo 2^columns in every row."""
 
     def construct(s, count, columns):
-        LAST = columns - 1
+        LOWEST = mk_bits(columns)(1)
         s.v = [InPort(columns) for _ in range(count)]
         s.w = [InPort(columns) for _ in range(count)]
         s.x = [InPort(columns) for _ in range(count)]
         s.sum = [OutPort(columns) for _ in range(count)]
         s.carry = [OutPort(columns) for _ in range(count)]
-        s.majority = [Wire(columns) for _ in range(count)]
 
         @update
         def add():
             for i in range(count):
                 s.sum[i] @= s.v[i] ^ s.w[i] ^ s.x[i]
-                s.majority[i] @= (s.v[i] & s.w[i]) | (s.v[i] & s.x[i]) | (s.w[i] & s.x[i])
-                s.carry[i] @= concat(s.majority[i][0:LAST], b1(1))
+                s.carry[i] @= (((s.v[i] & s.w[i]) | (s.v[i] & s.x[i]) | (s.w[i] & s.x[i])) << 1) | LOWEST
 
 
 class HalfAdders(Component):

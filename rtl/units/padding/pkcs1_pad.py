@@ -48,9 +48,7 @@ class Pkcs1Pad(Component):
             s.draws @= 0
             s.octet @= 0
             if s.place == TYPE_PLACE:
-                s.octet @= ENCRYPT
-                if s.sign:
-                    s.octet @= SIGN
+                s.octet @= SIGN if s.sign else ENCRYPT
             elif s.place == LAST_PLACE:
                 s.octet @= 0
             elif s.place < s.length:

@@ -55,9 +55,7 @@ class Pkcs1Unpad(Component):
             if s.place == 0:
                 s.is_wrong @= ~s.is_zero
             elif s.place == 1:
-                s.is_wrong @= s.octet != ENCRYPT
-                if s.sign:
-                    s.is_wrong @= s.octet != SIGN
+                s.is_wrong @= s.octet != SIGN if s.sign else s.octet != ENCRYPT
             elif ~s.in_message:
                 s.is_wrong @= s.sign & ~s.is_zero & (s.octet != FILL)
                 if s.is_zero & (s.place < FIRST_END):

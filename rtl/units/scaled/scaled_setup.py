@@ -104,9 +104,7 @@ class ScaledSetup(Component):
             if s.fresh:
                 s.high_n @= s.modulus
             elif s.aligns & ~s.high[nbits - 1]:
-                s.high_n @= s.high << 1
-                if s.high[nbits - OFF : nbits] == 0:
-                    s.high_n @= s.high << OFF
+                s.high_n @= s.high << OFF if s.high[nbits - OFF : nbits] == 0 else s.high << 1
 
         # what is even has no place where it ends
         if side_by_side:
@@ -141,9 +139,7 @@ class ScaledSetup(Component):
         @update
         def doublings():
             s.double.istream.val @= s.starts | (s.take & ((s.kind == DOUBLE) | (s.kind == CLEAR)))
-            s.double.istream.msg @= s.istream.msg
-            if s.starts:
-                s.double.istream.msg @= FIRST
+            s.double.istream.msg @= FIRST if s.starts else s.istream.msg
             s.double.last @= 0
             if s.now == SCALE:
                 s.double.last @= LAST_DOUBLING
@@ -159,9 +155,7 @@ class ScaledSetup(Component):
         @update
         def halvings():
             s.halve.istream.val @= s.take & (s.kind != DOUBLE)
-            s.halve.istream.msg @= s.istream.msg
-            if s.kind == SCALE:
-                s.halve.istream.msg @= TO_M_PRIME
+            s.halve.istream.msg @= TO_M_PRIME if s.kind == SCALE else s.istream.msg
             s.halve.last @= LAST_HALVING
             if s.now == HALVE:
                 s.halve.last @= LAST_OF_LEAVING
@@ -196,9 +190,7 @@ class ScaledSetup(Component):
 
         @update
         def answer():
-            s.ostream.msg @= s.doubled
-            if s.now == HALVE:
-                s.ostream.msg @= zext(s.below.out, nbits_word)
+            s.ostream.msg @= zext(s.below.out, nbits_word) if s.now == HALVE else s.doubled
 
         @update_ff
         def state():

@@ -112,9 +112,7 @@ class DigitProcessor(Component):
 
         @update
         def adder():
-            s.carry_in @= s.kept
-            if s.adds_index == 0:
-                s.carry_in @= s.subtracts
+            s.carry_in @= s.subtracts if s.adds_index == 0 else s.kept
             s.total @= (
                 zext(s.operand_u, sum_nbits) + zext(s.operand_v, sum_nbits) + zext(s.carry_in, sum_nbits)
             )

@@ -73,9 +73,7 @@ class WordMultiplier(Component):
 
         @update
         def adder():
-            s.carry_now @= s.carry
-            if s.adds_index == 0:
-                s.carry_now @= zext(s.starts, carry_nbits)
+            s.carry_now @= zext(s.starts, carry_nbits) if s.adds_index == 0 else s.carry
             s.total @= (
                 zext(s.q, sum_nbits) * zext(s.operand_c, sum_nbits)
                 + zext(s.x, sum_nbits) * zext(s.operand_y, sum_nbits)
@@ -109,9 +107,7 @@ class WordMultiplier(Component):
             s.write_index @= s.kept_index
             s.write_word @= concat(s.total[0:k], s.kept[k:S])
             if s.waits:
-                s.write_word @= concat(s.carry[0:k], s.kept[k:S])
-                if s.plain:
-                    s.write_word @= s.kept
+                s.write_word @= s.kept if s.plain else concat(s.carry[0:k], s.kept[k:S])
 
     def line_trace(s):
         return f"{s.adds_index}" if s.adds else "."

@@ -111,9 +111,7 @@ class ScaledPE(Component):
             def addend_of_the_first():
                 s.addend @= 0
                 if s.adds:
-                    s.addend @= s.acc
-                    if ~s.is_first:
-                        s.addend @= s.acc + zext(s.a, acc_nbits)
+                    s.addend @= s.acc + zext(s.a, acc_nbits) if ~s.is_first else s.acc
 
         elif place == "general":
 
@@ -121,9 +119,11 @@ class ScaledPE(Component):
             def addend_of_others():
                 s.addend @= 0
                 if s.adds:
-                    s.addend @= s.acc + zext(s.carry, acc_nbits)
-                    if ~s.is_first:
-                        s.addend @= s.acc + zext(s.carry, acc_nbits) + zext(s.a, acc_nbits)
+                    s.addend @= (
+                        s.acc + zext(s.carry, acc_nbits) + zext(s.a, acc_nbits)
+                        if ~s.is_first
+                        else s.acc + zext(s.carry, acc_nbits)
+                    )
 
         else:
 
