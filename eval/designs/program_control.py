@@ -16,6 +16,7 @@ from ...fl.multipliers.scaled_entry import ScaledEntry
 from ...fl.param import BOOLS, Param
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
+from ...rtl.machines.microcode import ExpShape
 from ...rtl.machines.program_exp import ProgramExp
 from .build import Build, Spec
 from .multipliers.multiplier import fits_modulus
@@ -79,16 +80,18 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
         unit,
         partial(
             ProgramExp,
-            spec.nbits,
             made.program,
             unit.rtl,
-            recipe.nunits,
-            plan.forward,
-            plan.odd_only,
-            plan.reduced_only,
-            recipe.block_nbits,
-            plan.doublings_per_cycle,
-            **({} if scaled is None else {"form": scaled}),
+            ExpShape(
+                spec.nbits,
+                recipe.nunits,
+                plan.forward,
+                plan.odd_only,
+                plan.reduced_only,
+                recipe.block_nbits,
+                plan.doublings_per_cycle,
+                form=scaled,
+            ),
         ),
         lambda: ProgramExpCL(made.timing, made.arithmetic, made.inspect),
         made.cycles,

@@ -497,30 +497,33 @@ class Program:
         """For the headers of modules."""
         return f"of {len(self.words)} words"
 
+    @cached_property
+    def assembly(self) -> tuple[tuple[str, str, str], ...]:
+        """The microinstructions as text: what each does, which one is next, and a note."""
+        return tuple((str(word), _flows_text(pc, word), word.note) for pc, word in enumerate(self.words))
+
     def listing(self) -> list[str]:
-        """Readable assembly, a line a word."""
-        lines = []
+        """Readable assembly, a line a microinstruction."""
         wide = len(str(len(self.words) - 1))
-        texts = [str(word) for word in self.words]
-        most = max((len(text) for text in texts), default=0)
-        for pc, (word, text) in enumerate(zip(self.words, texts, strict=True)):
-            flows = [_flow_text(pc, word, word.flow, word.start)]
-            if word.flow_at_zero is not None:
-                flows = [
-                    f"1: {_flow_text(pc, word, word.flow, word.start) or 'next'}",
-                    f"0: {_flow_text(pc, word, word.flow_at_zero, word.start) or 'next'}",
-                ]
-            tail = "; ".join(filter(None, flows))
-            note = f"; {word.note}" if word.note else ""
-            lines.append(f"{pc:>{wide}}  {text:<{min(most, 60)}}  {tail:<24} {note}".rstrip())
-        return lines
+        most = max((len(text) for text, *_ in self.assembly), default=0)
+        return [
+            f"{pc:>{wide}}  {text:<{min(most, 60)}}  {flow:<24} {note and f'; {note}'}".rstrip()
+            for pc, (text, flow, note) in enumerate(self.assembly)
+        ]
 
 
-def _flow_text(pc: int, word: Word, flow: Flow, start: int) -> str:
+def _flows_text(pc: int, word: Word) -> str:
+    if word.flow_at_zero is None:
+        return _flow_text(pc, word, word.flow)
+    one, zero = (_flow_text(pc, word, flow) or "next" for flow in (word.flow, word.flow_at_zero))
+    return f"1: {one}; 0: {zero}"
+
+
+def _flow_text(pc: int, word: Word, flow: Flow) -> str:
     if flow.kind == "answer":
         return "answer"
     if flow.kind == "repeat":
-        return f"repeat {start}..{ {WINDOW: 'window', SKIPPED: 'skipped'}.get(flow.last, flow.last) }"
+        return f"repeat {word.start}..{ {WINDOW: 'window', SKIPPED: 'skipped'}.get(flow.last, flow.last) }"
     if flow.kind in ("enter", "back"):
         return f"{'loop' if flow.kind == 'back' else 'enter'} {flow.to}, else {flow.out}"
     return "" if flow.to == pc + 1 else f"goto {flow.to}"

@@ -1,35 +1,45 @@
 """ExponentRegister: the exponent of a program, which moves by a bit to the right or by a digit to the left,
 and is blinded in place.
 
-    load        source, at the bottom or (at_top) with its last digit where the scan from the top ends; `even`: its lowest bit as 0;
-                `adds`: it is added to what is there
-    stretch     twice the exponent, and the source more where the random factor's highest bit is 1: a step of exponent + factor * source
-    align       leading zeros leave, one a cycle, until a 1 is at the top
-Ports: these, source -> digit, bit_now (the one at hand), bit_n, finished_n, aligned_n (as they will be after
-this cycle).
-Area order: as many register bits as are scanned; an adder as long, if it is blinded.
+    load        the source, at the bottom or (at_top) so that the scan from the top ends with its last digit;
+                `even`: its lowest bit is 0; `adds`: it is added to the exponent
+    shift       to the right by a bit (if loaded with load_right), to the left by a digit or a window
+    stretch     twice the exponent, and the source more if the random factor's highest bit is 1: a step of
+                exponent + factor * source
+    align       leading zeros go, one a cycle, until a 1 is at the top
+    skip        a block of zeros at the top goes, if the modulus does not fill it either
+
+Ports: these, source -> the digit at the top, bit_now, and the state after this cycle: bit_n, finished_n,
+aligned_n. Area order: as many register bits as are scanned; an adder as long, if it is blinded.
 """
 
 from pymtl3 import *
 
-from ...fl.program.ir import SetExponent, Stretch
+from ...fl.program.ir import SetExponent
 from ..wires import connect_low
+
+
+class WindowIfc(Interface):
+    """The length of a window, and its value without the last bit."""
+
+    def construct(s, k, index_nbits):
+        s.nbits = OutPort(index_nbits)
+        s.half = OutPort(k)
 
 
 class SlidingWindow(Component):
     """The window at the top of an exponent: a 0, or what begins with the top bit, a 1, and ends with the last
     1 of k bits.
 
-    Ports: top, k bits -> nbits, its length; half, its value without the last bit. Combinational.
+    Ports: top, k bits -> window {nbits, half}. Combinational.
     """
 
     def construct(s, k, index_nbits):
         s.top = InPort(k)
-        s.nbits = OutPort(index_nbits)
-        s.half = OutPort(k)
+        s.window = WindowIfc(k, index_nbits)
         HIGHEST = k - 1
 
-        # by the place of the last 1: the length, and what is above it
+        # by the place of the last 1: the length, and the bits above it
         s.lengths = [Wire(index_nbits) for _ in range(k)]
         s.halves = [Wire(k) for _ in range(k)]
         for i in range(k):
@@ -40,75 +50,84 @@ class SlidingWindow(Component):
 
         @update
         def measure():
-            s.nbits @= 1
-            s.half @= 0
+            s.window.nbits @= 1
+            s.window.half @= 0
             if s.top[HIGHEST]:
                 for i in range(k):
                     if s.top[HIGHEST - i]:
-                        s.nbits @= s.lengths[HIGHEST - i]
-                        s.half @= s.halves[HIGHEST - i]
+                        s.window.nbits @= s.lengths[HIGHEST - i]
+                        s.window.half @= s.halves[HIGHEST - i]
 
 
 class ExponentRegister(Component):
-    def construct(s, code, nbits):
-        program = code.program
-        loads = program.find(SetExponent)
-        scanned = program.scanned_nbits
-        k = program.digit_nbits
-        wide = mk_bits(scanned)
-        top = [load for load in loads if load.top]
-        counts = {load.count for load in loads if load.count}
-        assert len(counts) <= 1, "digits are counted from one number"
-        ndigits = max(counts, default=0)
-        rights = bool(program.right_words)
-        lefts = ndigits > 0
-        aligns = any(word.aligns for word in program.words)
-        stretches = bool(program.find(Stretch))
-        PLACE = scanned - ndigits * k if top else 0
-        low_nbits = min(nbits, scanned)
-
-        s.source = InPort(nbits)
-        s.load_exponent = InPort()
+    def construct(s, code):
+        nbits = code.program.scanned_nbits
+        s.source = InPort(code.shape.residue_nbits)
+        s.load = InPort()
         s.shift = InPort()
-        if code.scans or program.sliding:
-            s.digit = OutPort(k) if code.scans else Wire(k)
         s.finished_n = OutPort()
+
+        s.now = Wire(nbits)
+        s.next = Wire(nbits)
+        s.placed = Wire(nbits)  # the source
+        s.moved = Wire(nbits)  # by a shift
+        if not code.skips:
+            s.aligning = Wire()
+
+        @update_ff
+        def register():
+            s.now <<= s.next
+
+        if code.both_ways:
+            s.keep_direction()
+        s.place_source(code, nbits)
+        s.move(code, nbits)
+        s.choose_next(code, nbits)
+        if code.ndigits:
+            s.count_digits(code)
+        s.end_loop(code)
         if code.by_bit:
-            s.bit_now = OutPort()
-        if code.by_bit_ahead:
-            s.bit_n = OutPort()
+            s.select_bit(code, nbits)
+        if code.scans:
+            s.digit = OutPort(code.program.digit_nbits)
+            s.digit //= s.now[nbits - code.program.digit_nbits : nbits]
 
-        s.now = Wire(wide)
-        s.next = Wire(wide)
-        if code.scans or program.sliding:
-            s.digit //= s.now[scanned - k : scanned]
+    def keep_direction(s):
+        """An exponent is loaded for a scan to the right, or from the top."""
+        s.load_right = InPort()
+        s.to_right = Wire()
+        s.to_right_n = Wire()
 
-        # ---- what is loaded
+        @update
+        def next_direction():
+            s.to_right_n @= s.to_right
+            if s.load:
+                s.to_right_n @= s.load_right
 
-        s.word = Wire(wide)
-        s.word[1:low_nbits] //= s.source[1:low_nbits]
-        if low_nbits < scanned:
-            s.word[low_nbits:scanned] //= 0
-        if any(load.even for load in loads) or stretches:
+        @update_ff
+        def direction():
+            s.to_right <<= s.to_right_n
+
+    def place_source(s, code, nbits):
+        s.word = Wire(nbits)
+        s.lowest = Wire()
+        low = min(nbits, code.shape.residue_nbits)
+        s.word[1:low] //= s.source[1:low]
+        if low < nbits:
+            s.word[low:nbits] //= 0
+        s.word[0] //= s.lowest
+        if code.clears_lowest:
             s.even = InPort()
-
-            s.lowest = Wire()
-            s.word[0] //= s.lowest
 
             @update
             def lowest_bit():
                 s.lowest @= s.source[0] & ~s.even
 
         else:
-            s.word[0] //= s.source[0]
+            s.lowest //= s.source[0]
 
-        s.placed = Wire(wide)
-        if PLACE == 0:
-            s.placed //= s.word
-        elif len(top) == len(loads):
-            s.placed[PLACE:scanned] //= s.word[0 : scanned - PLACE]
-            s.placed[0:PLACE] //= 0
-        else:
+        PLACE = nbits - code.ndigits * code.program.digit_nbits
+        if code.places:
             s.at_top = InPort()
 
             @update
@@ -117,19 +136,24 @@ class ExponentRegister(Component):
                 if s.at_top:
                     s.placed @= s.word << PLACE
 
-        # ---- what it becomes
+        elif PLACE and code.program.find(SetExponent)[0].top:
+            s.placed[PLACE:nbits] //= s.word[0 : nbits - PLACE]
+            s.placed[0:PLACE] //= 0
+        else:
+            s.placed //= s.word
 
-        s.moved = Wire(wide)
-        if program.sliding:
-            # the window at hand, and after this cycle: its length, and half of its value, which is odd or 0
+    def move(s, code, nbits):
+        k = code.program.digit_nbits
+        if code.program.sliding:
+            # the window at the top, now and after this cycle
             s.window_nbits = OutPort(code.index_nbits)
-            s.window_n = OutPort(k)
+            s.window_n = OutPort(k)  # half of its value
             s.window = SlidingWindow(k, code.index_nbits)
-            s.window.top //= s.digit
-            s.window.nbits //= s.window_nbits
+            s.window.top //= s.now[nbits - k : nbits]
+            s.window.window.nbits //= s.window_nbits
             s.next_window = SlidingWindow(k, code.index_nbits)
-            s.next_window.top //= s.next[scanned - k : scanned]
-            s.next_window.half //= s.window_n
+            s.next_window.top //= s.next[nbits - k : nbits]
+            s.next_window.window.half //= s.window_n
             s.step = Wire(code.index_nbits)
 
             @update
@@ -139,229 +163,213 @@ class ExponentRegister(Component):
                     s.step @= 1
 
             @update
-            def moves_by_a_window():
+            def move_by_a_window():
                 s.moved @= s.now
                 for i in range(1, k + 1):
                     if s.step == i:
                         s.moved @= s.now << i
 
-        elif rights and lefts:
-            s.right = InPort()
+        elif code.both_ways:
 
             @update
-            def moves_either_way():
+            def move_either_way():
                 s.moved @= s.now << k
-                if s.right:
+                if s.to_right:
                     s.moved @= s.now >> 1
 
-        elif rights:
+        elif code.ndigits:
 
             @update
-            def moves_right():
-                s.moved @= s.now >> 1
+            def move_left():
+                s.moved @= s.now << k
 
         else:
 
             @update
-            def moves_left():
-                s.moved @= s.now << k
+            def move_right():
+                s.moved @= s.now >> 1
 
-        if not code.skips:
-            s.aligning = Wire()
-        if aligns:
+    def choose_next(s, code, nbits):
+        TOP = nbits - 1
+        if code.aligning is not None:
             s.align = InPort()
-            TOP = scanned - 1
 
             @update
-            def loses_zeros():
+            def lose_zero():
                 s.aligning @= s.align & ~s.now[TOP] & (s.left != 0)
 
         elif not code.skips:
             s.aligning //= 0
 
-        if stretches:
-            s.stretch = InPort()
-            s.adds = InPort()
-            s.load_random = InPort()
-            s.random_in = InPort(program.random_nbits)
-            s.random = Wire(program.random_nbits)
-            HIGHEST = program.random_nbits - 1
-            s.old = Wire(wide)
-            s.more = Wire(wide)
-
-            @update
-            def terms():
-                s.old @= 0
-                if s.stretch:
-                    s.old @= s.now << 1
-                elif s.adds:
-                    s.old @= s.now
-                s.more @= s.placed
-                if s.stretch & ~s.random[HIGHEST]:
-                    s.more @= 0
-
-            @update
-            def next_value_with_sum():
-                s.next @= s.now
-                if s.load_exponent | s.stretch:
-                    s.next @= s.old + s.more
-                elif s.shift:
-                    s.next @= s.moved
-
-            @update_ff
-            def random_factor():
-                if s.load_random:
-                    s.random <<= s.random_in
-                elif s.stretch:
-                    s.random <<= s.random << 1
-
+        if code.stretches:
+            s.blind(code, nbits)
         elif code.skips:
-            # a block at the top that neither modulus nor exponent fills
-            block = program.block_nbits
-            s.blocks = InPort(clog2(scanned // block + 1))
-            s.skip = InPort()
-            s.can_skip = OutPort()
-            left_nbits = clog2(ndigits + 1)
-            s.blocks_wide = Wire(left_nbits)
-            connect_low(s.blocks_wide, s.blocks[0 : min(left_nbits, s.blocks.get_type().nbits)])
-            DIGITS = block // k
-            TOP_BLOCK = scanned - block
-
-            @update
-            def top_block_is_empty():
-                s.can_skip @= (s.now[TOP_BLOCK:scanned] == 0) & (s.left > s.blocks_wide * DIGITS)
-
-            @update
-            def next_value_with_skips():
-                s.next @= s.now
-                if s.load_exponent:
-                    s.next @= s.placed
-                elif s.skip:
-                    s.next @= s.now << block
-                elif s.shift:
-                    s.next @= s.moved
-
+            s.skip_blocks(code, nbits)
         else:
 
             @update
             def next_value():
                 s.next @= s.now
-                if s.load_exponent:
+                if s.load:
                     s.next @= s.placed
                 elif s.shift | s.aligning:
                     s.next @= s.moved
 
+    def blind(s, code, nbits):
+        """A step of exponent + factor * source."""
+        factor_nbits = code.program.random_nbits
+        s.stretch = InPort()
+        s.adds = InPort()
+        s.load_random = InPort()
+        s.random_in = InPort(factor_nbits)
+        s.random = Wire(factor_nbits)
+        HIGHEST = factor_nbits - 1
+        s.augend = Wire(nbits)
+        s.addend = Wire(nbits)
+
+        @update
+        def terms():
+            s.augend @= 0
+            if s.stretch:
+                s.augend @= s.now << 1
+            elif s.adds:
+                s.augend @= s.now
+            s.addend @= s.placed
+            if s.stretch & ~s.random[HIGHEST]:
+                s.addend @= 0
+
+        @update
+        def next_value_with_sum():
+            s.next @= s.now
+            if s.load | s.stretch:
+                s.next @= s.augend + s.addend
+            elif s.shift:
+                s.next @= s.moved
+
         @update_ff
-        def register():
-            s.now <<= s.next
+        def random_factor():
+            if s.load_random:
+                s.random <<= s.random_in
+            elif s.stretch:
+                s.random <<= s.random << 1
 
-        # ---- what is left of it
+    def skip_blocks(s, code, nbits):
+        """A block at the top that neither modulus nor exponent fills."""
+        block = code.program.block_nbits
+        DIGITS = block // code.program.digit_nbits
+        TOP_BLOCK = nbits - block
+        s.blocks = InPort(clog2(nbits // block + 1))
+        s.skip = InPort()
+        s.can_skip = OutPort()
+        s.filled = Wire(clog2(code.ndigits + 1))
+        connect_low(s.filled, s.blocks)
 
-        if rights:
-            s.none_right = Wire()
+        @update
+        def top_block_is_empty():
+            s.can_skip @= (s.now[TOP_BLOCK:nbits] == 0) & (s.left > s.filled * DIGITS)
+
+        @update
+        def next_value_with_skips():
+            s.next @= s.now
+            if s.load:
+                s.next @= s.placed
+            elif s.skip:
+                s.next @= s.now << block
+            elif s.shift:
+                s.next @= s.moved
+
+    def count_digits(s, code):
+        count = mk_bits(clog2(code.ndigits + 1))
+        NDIGITS = count(code.ndigits)
+        s.left = Wire(count)
+        s.fewer = Wire(count)
+        s.moves = Wire()
+        s.none_left = Wire()  # after this cycle
+        if code.skips:
+            DIGITS = code.program.block_nbits // code.program.digit_nbits
 
             @update
-            def none_to_the_right():
-                s.none_right @= s.next == 0
+            def fewer_by_one_or_a_block():
+                s.moves @= s.shift | s.skip
+                s.fewer @= s.left - 1
+                if s.skip:
+                    s.fewer @= s.left - DIGITS
 
-        if lefts or not rights:
-            s.none_left = Wire()
-        if lefts:
-            s.left = Wire(clog2(ndigits + 1))
-            s.left_n = Wire(clog2(ndigits + 1))
-
-            s.fewer = Wire(clog2(ndigits + 1))
-            s.moves = Wire()
-            if code.skips:
-
-                @update
-                def moves_or_skips():
-                    s.moves @= s.shift | s.skip
-
+        else:
+            s.digits = Wire(count)
+            if code.program.sliding:
+                connect_low(s.digits, s.step)
             else:
+                s.digits //= 1
 
-                @update
-                def moves():
-                    s.moves @= s.shift | s.aligning
-
-            if program.sliding:
-                s.wide_step = Wire(clog2(ndigits + 1))
-                connect_low(s.wide_step, s.step[0 : min(s.wide_step.get_type().nbits, code.index_nbits)])
-
-                @update
-                def fewer_by_a_window():
-                    s.fewer @= s.left - s.wide_step
-
-            elif code.skips:
-
-                @update
-                def fewer_by_one_or_a_block():
-                    s.fewer @= s.left - 1
-                    if s.skip:
-                        s.fewer @= s.left - DIGITS
-
-            else:
-
-                @update
-                def fewer_by_one():
-                    s.fewer @= s.left - 1
-
-            # whether none is left is known before it is known which of these it will be
             @update
-            def next_left():
-                s.left_n @= s.left
-                s.none_left @= s.left == 0
-                if s.load_exponent:
-                    s.left_n @= ndigits
-                    s.none_left @= 0
-                elif s.moves:
-                    s.left_n @= s.fewer
-                    s.none_left @= s.fewer == 0
+            def fewer_digits():
+                s.moves @= s.shift | s.aligning
+                s.fewer @= s.left - s.digits
 
-            @update_ff
-            def count():
-                s.left <<= s.left_n
+        # whether none is left is known before it is known which of these it will be
+        @update
+        def last_digit():
+            s.none_left @= s.left == 0
+            if s.load:
+                s.none_left @= 0
+            elif s.moves:
+                s.none_left @= s.fewer == 0
 
-        elif not rights:
-            s.none_left //= 0
+        @update_ff
+        def digits_left():
+            if s.load:
+                s.left <<= NDIGITS
+            elif s.moves:
+                s.left <<= s.fewer
 
-        if rights and lefts:
+    def end_loop(s, code):
+        if code.both_ways:
 
             @update
             def finished_in_its_direction():
                 s.finished_n @= s.none_left
-                if s.right:
-                    s.finished_n @= s.none_right
+                if s.to_right_n:
+                    s.finished_n @= s.next == 0
 
+        elif code.ndigits:
+            s.finished_n //= s.none_left
         else:
-            s.finished_n //= s.none_right if rights else s.none_left
 
-        LOW = scanned - (1 if program.sliding else k)  # of the digit at the top; the first of a window
-        if code.by_bit and rights and lefts:
+            @update
+            def finished():
+                s.finished_n @= s.next == 0
+
+        if code.aligning is not None:
+            s.aligned_n = OutPort()
+            TOP = code.program.scanned_nbits - 1
+
+            @update
+            def aligned():
+                s.aligned_n @= s.next[TOP] | s.none_left
+
+    def select_bit(s, code, nbits):
+        """The bit that changes microinstructions: the lowest one, or the last of the digit at the top (the
+        first of a window).
+        """
+        s.bit_now = OutPort()
+        s.bit_n = OutPort()
+        LOW = nbits - (1 if code.program.sliding else code.program.digit_nbits)
+        if code.both_ways:
 
             @update
             def bit_in_its_direction():
                 s.bit_now @= s.now[LOW]
-                if s.right:
+                if s.to_right:
                     s.bit_now @= s.now[0]
-
-        elif code.by_bit:
-            s.bit_now //= s.now[0 if rights else LOW]
-        if code.by_bit_ahead and rights and lefts:
 
             @update
             def next_bit_in_its_direction():
                 s.bit_n @= s.next[LOW]
-                if s.right:
+                if s.to_right_n:
                     s.bit_n @= s.next[0]
 
-        elif code.by_bit_ahead:
-            s.bit_n //= s.next[0 if rights else LOW]
-
-        if aligns:
-            HIGHEST_BIT = scanned - 1
-            s.aligned_n = OutPort()
-
-            @update
-            def aligned():
-                s.aligned_n @= s.next[HIGHEST_BIT] | s.none_left
+        else:
+            bit = LOW if code.ndigits else 0
+            s.bit_now //= s.now[bit]
+            s.bit_n //= s.next[bit]

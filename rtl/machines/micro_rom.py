@@ -1,68 +1,56 @@
-"""MicroRom: fields of a program's words by its counter (microcode.py).
+"""MicroRom: the microinstructions of a program (microcode.py).
 
-Ports: pc, exponent_bit (if a field hangs on it) -> one for each field, named as it is. Combinational: a table
-of constants, of which synthesis makes gates; fields that are the same in all words are constants.
+Ports: pc, exponent_bit (if it changes a microinstruction) -> word. Combinational: a table of constants, of
+which synthesis makes gates. Addresses above the program read its last microinstruction.
 """
 
 from pymtl3 import *
 
 
-def packed(fields, values):
-    """The values of fields in a word, the first at its low end."""
-    word = place = 0
-    for field, value in zip(fields, values, strict=True):
-        word |= value << place
-        place += field.nbits
-    return word
-
-
 class MicroRom(Component):
-    def construct(s, pc_nbits, fields):
-        s.pc = InPort(pc_nbits)
-        common = [field for field in fields if not field.fixed and not field.by_bit]
-        split = [field for field in fields if not field.fixed and field.by_bit]
-        for field in fields:
-            setattr(s, field.name, OutPort(field.nbits))
-            if field.fixed:
-                connect(getattr(s, field.name), mk_bits(field.nbits)(field.one[0]))
+    def construct(s, code):
+        s.pc = InPort(code.pc_nbits)
+        s.word = OutPort(code.word_type)
+        last = len(code.words) - 1
+        pcs = [min(pc, last) for pc in range(1 << code.pc_nbits)]
+        if code.by_bit:
+            s.exponent_bit = InPort()
+            s.words = [Wire(code.word_type.nbits) for _ in range(2 << code.pc_nbits)]
+            words = [code.word(pc, bit) for bit in (0, 1) for pc in pcs]
 
-        def tabulate(name, contents, nbits):
-            """A table of these words, filled up to a power of two of them with the last."""
-            setattr(s, name, [Wire(nbits) for _ in range(1 << pc_nbits)])
-            for at, wire in enumerate(getattr(s, name)):
-                connect(wire, mk_bits(nbits)(contents[min(at, len(contents) - 1)]))
+            @update
+            def look_up_by_bit():
+                s.word @= s.words[concat(s.exponent_bit, s.pc)]
 
-        def unpack(names, word):
-            place = 0
-            for item in names:
-                connect(getattr(s, item.name), word[place : place + item.nbits])
-                place += item.nbits
-
-        if common:
-            nbits = sum(item.nbits for item in common)
-            rows = zip(*(item.one for item in common), strict=True)
-            tabulate("words", [packed(common, row) for row in rows], nbits)
-            s.word = Wire(nbits)
+        else:
+            s.words = [Wire(code.word_type.nbits) for _ in pcs]
+            words = [code.word(pc, 0) for pc in pcs]
 
             @update
             def look_up():
                 s.word @= s.words[s.pc]
 
-            unpack(common, s.word)
+        for wire, word in zip(s.words, words, strict=True):
+            wire //= word.to_bits()
+        s.verilog = {"look_up_by_bit" if code.by_bit else "look_up": verilog_case(code)}
 
-        if split:
-            s.exponent_bit = InPort()
-            nbits = sum(item.nbits for item in split)
-            at_one = zip(*(item.one for item in split), strict=True)
-            at_zero = zip(*(item.zero for item in split), strict=True)
-            tabulate("words_at_one", [packed(split, row) for row in at_one], nbits)
-            tabulate("words_at_zero", [packed(split, row) for row in at_zero], nbits)
-            s.word_by_bit = Wire(nbits)
 
-            @update
-            def look_up_by_bit():
-                s.word_by_bit @= s.words_at_zero[s.pc]
-                if s.exponent_bit:
-                    s.word_by_bit @= s.words_at_one[s.pc]
-
-            unpack(split, s.word_by_bit)
+def verilog_case(code):
+    """The ROM as SystemVerilog: a concatenation for each microinstruction, with its assembly."""
+    lines = [f"unique case ( {'{ exponent_bit, pc }' if code.by_bit else 'pc'} )"]
+    last = len(code.words) - 1
+    for pc, texts in enumerate(code.program.assembly):
+        split = any(field.one[pc] != field.zero[pc] for field in code.fields)
+        for bit in (0, 1) if split else (0,):
+            places = [pc + (bit << code.pc_nbits)] if split else [pc, pc + (1 << code.pc_nbits)]
+            labels = ", ".join(f"{code.pc_nbits + 1}'d{place}" for place in places)
+            if not code.by_bit:
+                labels = f"{code.pc_nbits}'d{pc}"
+            note = f", exponent bit {bit}" if split else ""
+            lines.append(f"  // {pc}{note}: {'; '.join(filter(None, texts))}")
+            lines.append(f"  {'default' if pc == last else labels}: word = {{")
+            for field in code.fields:
+                comma = "" if field is code.fields[-1] else ","
+                lines.append(f"    {field.verilog(pc, bit) + comma:<30} // {field.name}")
+            lines.append("  };")
+    return [*lines, "endcase"]

@@ -1,24 +1,23 @@
-"""Microcode: the words of a program (fl/program/ir.py) as fields of a ROM, and what a machine must have
-to execute them.
+"""Microcode: the microinstructions of a program (fl/program/ir.py) as words of a ROM.
 
-Only what the program uses is there: a field has as many bits as its values need, one that never changes is a
-wire, a multiplexer has the sources that are named. Where a word does not look at a field it takes the value
-that is most common, so that the field may go. A field whose value hangs on the exponent's bit at hand has two
-planes (`one`, `zero`).
+A microinstruction is a bitstruct of flags, sources of multiplexers, addresses and indices. It has a field
+only if the machine has the box that the field controls: without a memory there is no address, and a
+multiplexer with one source has no select. Unused fields take their most common value, which makes the ROM
+small. The exponent's current bit may change a field.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from operator import attrgetter
 from typing import Any
 
-from pymtl3 import clog2
+from pymtl3 import clog2, mk_bits, mk_bitstruct
 
+from ...fl.multipliers.scaled_entry import ScaledEntry
 from ...fl.program.ir import (
     SKIPPED,
     WINDOW,
@@ -41,46 +40,70 @@ from ...fl.program.ir import (
     Stretch,
     Word,
 )
-from ...fl.status import STATUS_NBITS
+from ...fl.status import STATUS_NBITS, Status
+from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from ..units.scaled.scaled_setup import KINDS
 
-Value = int | None  # None: nobody looks
+Value = int | None  # None: the microinstruction does not use the field
+Source = Callable[[Word], str | None]
+
+
+@dataclass(frozen=True)
+class ExpShape:
+    """Shape of a machine that executes programs, apart from its product units."""
+
+    nbits: int  # of the operands
+    nunits: int
+    forward: bool  # products take their factors from the inputs of registers, a cycle earlier
+    odd_only: bool
+    reduced_only: bool
+    block_nbits: int = 0  # of a product unit that adapts to the modulus
+    doublings_per_cycle: int = 4
+    screened: bool = False  # requests bring a status, responses the modulus
+    form: ScaledEntry | None = None  # of product units on a scaled modulus
+
+    @property
+    def described(self) -> str:
+        forwarding = "forwarding" if self.forward else "not forwarding"
+        return f"of {self.nbits} bits, {self.nunits} product units, {forwarding}"
+
+    @property
+    def residue_nbits(self) -> int:
+        return self.form.word_nbits if self.form else self.nbits
+
+    @property
+    def modulus_nbits(self) -> int:
+        return self.form.shape.nbits if self.form else self.nbits
+
+    @property
+    def factor_nbits(self) -> int:
+        """Width of a product unit's first factor."""
+        return self.form.shape.wide if self.form else self.nbits
+
+    @property
+    def nblocks(self) -> int:
+        """Most blocks of a modulus."""
+        return -(-self.residue_nbits // self.block_nbits) if self.block_nbits else 0
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of the words: its value in each, where the exponent's bit is 1 and where it is 0."""
+    """A field of the microinstructions: its value in each for an exponent bit of 1, and for a 0."""
 
     name: str
+    nbits: int
     one: tuple[int, ...]
     zero: tuple[int, ...]
-    least: int = 1  # bits that it has in any case
-
-    @property
-    def nbits(self) -> int:
-        return max(self.least, max(*self.one, *self.zero).bit_length())
-
-    @property
-    def fixed(self) -> bool:
-        """It is the same in all words."""
-        return len({*self.one, *self.zero}) == 1
+    labels: tuple[str, ...] = ()  # of an enumeration
 
     @property
     def by_bit(self) -> bool:
         return self.one != self.zero
 
-
-def field(name: str, one: Sequence[Value], zero: Sequence[Value], least: int = 1) -> Field:
-    """With the most common value where nobody looks."""
-    told = Counter(value for value in (*one, *zero) if value is not None)
-    usual = told.most_common(1)[0][0] if told else 0
-
-    def filled(values: Sequence[Value], other: Sequence[Value]) -> tuple[int, ...]:
-        # a value that only one plane looks at is that of both
-        pairs = zip(values, other, strict=True)
-        return tuple(next((value for value in pair if value is not None), usual) for pair in pairs)
-
-    return Field(name, filled(one, zero), filled(zero, one), least)
+    def verilog(self, pc: int, bit: int) -> str:
+        """The field of a microinstruction in SystemVerilog."""
+        value = (self.one if bit else self.zero)[pc]
+        return self.labels[value] if self.labels else f"{self.nbits}'d{value}"
 
 
 def _has(*kinds: type) -> cached_property[bool]:
@@ -88,32 +111,34 @@ def _has(*kinds: type) -> cached_property[bool]:
     return cached_property(lambda code: bool(code.program.find(*kinds)))
 
 
-def _first(word: Word, get: Callable[[Any], Value], *kinds: type) -> Value:
-    """What `get` makes of the word's first action of these kinds; without one nobody looks."""
-    return next(map(get, word.find(*kinds)), None)
-
-
 @dataclass(frozen=True)
 class Microcode:
-    """The fields of a program for a machine with so many product units."""
+    """A program for a machine of a shape: its microinstructions, and the boxes that they control."""
 
     program: Program
-    nunits: int
-    per_cycle: int = 1  # doublings
-    forward: bool = True  # products are sent from the word that is entered, not from the word at hand
+    shape: ExpShape
 
     def __post_init__(self) -> None:
-        # a conversion starts from what its source has or moves in, never from a product that arrives
+        # a conversion starts from a register or from what it loads, never from an arriving product
         for word, bit in itertools.product(self.words, (0, 1)):
             flow = word.flow_at(bit)
             made = {name for product, dst, *_ in word.made(bit) for name in (dst, product.also)}
             again = [word] if flow.kind == "repeat" else []
             for after in (self.words[flow.to], self.words[flow.out], *again):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
-                # ... and nothing is sent ahead of what comes late
-                late = any(self._late(register, word) for register in self.program.registers)
-                assert not (late and (after.setup or after.made(0) or after.made(1))), "what comes late"
-        # the word to which a refusal goes makes no product and no conversion, and reads no memory
+                # ... and no product is sent in the cycle of a late load
+                late = any(self._short(register, word) for register in self.program.registers)
+                assert not (late and (after.setup or after.made(0) or after.made(1))), "a late load"
+        # an exponent is loaded for loops of one direction
+        if self.both_ways:
+            right = None
+            for pc, word in enumerate(self.words):
+                assert (
+                    not word.flow.loops or word.find(SetExponent) or right is (pc in self.program.right_words)
+                )
+                for load in word.find(SetExponent):
+                    right = not load.count
+        # a refused request goes on with a microinstruction without product, conversion and memory access
         refused = self.words[self.program.failure]
         assert not self.scaled or not (refused.products or refused.setup or self._reads(refused))
 
@@ -121,240 +146,169 @@ class Microcode:
     def words(self) -> tuple[Word, ...]:
         return self.program.words
 
+    # ---- widths
+
+    @property
+    def nproducts(self) -> int:
+        """Most products of a microinstruction."""
+        return max(1, self.program.width)
+
     @property
     def pc_nbits(self) -> int:
         return max(1, clog2(len(self.words)))
 
     @property
     def address_nbits(self) -> int:
-        """Of the memory."""
+        """Width of an address of the memory."""
         return max(1, clog2(self.program.depth or 1))
 
     @property
     def index_nbits(self) -> int:
-        """Of the counter of repetitions, which addresses the memory too."""
+        """Width of the repetition counter, which also addresses the memory."""
         lasts = [word.flow.last + 1 for word in self.words if word.flow.kind == "repeat"]
         return max(1, self.program.depth, self.program.digit_nbits + 1, *lasts).bit_length()
 
-    @property
-    def counts(self) -> bool:
-        """There is something to count."""
-        return any(map(self._indexed, self.words))
+    @cached_property
+    def ndigits(self) -> int:
+        """Digits of the exponent that are scanned from the top; 0: it is scanned from the right alone."""
+        (ndigits,) = {load.count for load in self.program.find(SetExponent) if load.count} or {0}
+        return ndigits
 
-    converts = _has(Setup)  # there is a unit for conversions
-    checks = _has(Check)  # residues are compared
+    # ---- boxes
+
+    converts = _has(Setup)
+    compares = _has(Check)
+    adds = _has(Add)
     stretches = _has(Stretch)  # the exponent is blinded
     skips = _has(Skip)  # blocks of the exponent are skipped
-    scans = _has(Scan)  # the table is read as a whole
+    scans = _has(Scan)  # a table is read as a whole
 
     @cached_property
     def scaled(self) -> bool:
-        """The unit for conversions makes a scaled modulus."""
+        """The converter makes a scaled modulus."""
         return any(setup.kind == "scale" for setup in self.program.find(Setup))
 
-    @cached_property
-    def sums(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """The terms of modular sums, first and second; None where there are none."""
-        return (self.named(Add, "x"), self.named(Add, "y")) if self.program.find(Add) else None
+    @property
+    def in_order(self) -> bool:
+        """One unit makes both products of a microinstruction."""
+        return self.shape.nunits < self.nproducts
 
     @cached_property
-    def doublings(self) -> int | None:
-        """Of a conversion; None where they are not the same for all."""
-        counts = {(setup.fixed, setup.per_block) for setup in self.program.find(Setup)}
-        ((fixed, per_block),) = counts if len(counts) == 1 else ((0, 1),)
-        return None if per_block else fixed
-
-    @cached_property
-    def doublings_per_block(self) -> int:
-        """... for each block of the modulus, where they follow it."""
-        return max((setup.per_block for setup in self.program.find(Setup)), default=0)
-
-    @cached_property
-    def loops(self) -> bool:
-        """There are loops over the exponent."""
-        return any(word.flow_at(bit).loops for word in self.words for bit in (0, 1))
+    def counts(self) -> bool:
+        """There is a repetition counter."""
+        return any(map(self._indexed, self.words))
 
     @cached_property
     def repeats(self) -> bool:
-        """Words are repeated."""
         return any(word.flow.kind == "repeat" for word in self.words)
 
     @cached_property
     def aligning(self) -> int | None:
-        """The word that waits until the exponent is aligned."""
+        """Address of the microinstruction that waits for the exponent's alignment."""
         return next((pc for pc, word in enumerate(self.words) if word.aligns), None)
 
-    @cached_property
+    @property
     def shielded(self) -> bool:
-        """No word of the memory shows while others are read: a number of the key would, though its use is
-        blinded.
-        """
+        """Idle words of the memory cause no switching, which would show a key whose use is blinded."""
         return bool(self.program.random_nbits)
 
-    @cached_property
-    def exponent_sources(self) -> tuple[str, ...]:
-        """What the exponent is loaded from, or blinded with."""
-        return tuple(dict.fromkeys((*self.named(SetExponent, "src"), *self.named(Stretch, "src"))))
+    @property
+    def clears_lowest(self) -> bool:
+        """The lowest bit of some exponents is cleared."""
+        return self.stretches or any(load.even for load in self.program.find(SetExponent))
 
-    # ---- fields, where they are read
-
-    @cached_property
-    def _of_words(self) -> dict[str, list[Field]]:
-        """The fields by the word that they belong to.
-
-        now: the word at hand; entered: the next one, in the cycle in which it is entered; ahead: the word
-        that is entered, or the one at hand if none is; sending: the word whose products are sent.
-        """
-        return {
-            "now": self._now(),
-            "entered": self._entered(),
-            "ahead": self._ahead(),
-            "sending": self._sending(),
-        }
+    @property
+    def both_ways(self) -> bool:
+        """The exponent moves to the right in one loop, to the left in another."""
+        return bool(self.program.right_words) and self.ndigits > 0
 
     @cached_property
-    def fields(self) -> dict[str, Field]:
-        """All, by their names."""
-        return {field.name: field for field in itertools.chain(*self._of_words.values())}
+    def doublings(self) -> int | None:
+        """Doublings of a conversion; None if conversions differ, or depend on the modulus."""
+        counts = {(setup.fixed, setup.per_block) for setup in self.program.find(Setup)}
+        ((fixed, per_block),) = counts if len(counts) == 1 else ((0, 1),)
+        return None if per_block else fixed
+
+    @property
+    def counts_doublings(self) -> bool:
+        """The microinstruction says how many doublings a conversion has."""
+        return self.converts and not self.scaled and self.doublings is None
 
     @cached_property
-    def _sequenced(self) -> dict[str, bool]:
-        """The fields that the sequencer reads, if there is use for them."""
-        always = ("takes", "accepts", "answers", "passes", "to", "sets_exponent", "sets_modulus")
-        return dict.fromkeys((*always, *(f"makes{at}" for at in range(self.positions))), True) | {
-            "settles": self.forward,
-            "loops": self.loops,
-            "moves_on": self.loops,
-            "out": self.loops,
-            "aligns": self.aligning is not None,
-            "repeats": self.repeats,
-            "last": self.repeats,
-            "start": self.counts,
-            "converts": self.converts,
-            "setup_kind": self.scaled,
-            "stores": self.program.depth > 0,
-            "scans": self.scans,
-            "by_window": self.program.sliding,
-            "skips": self.skips,
-            "waits": self.scans,
-            "holds_entry": self.scans,
-            "stretches": self.stretches,
-            "sets_random": self.stretches,
-            "compares": self.checks,
-            "reason": self.checks,
-            "releases": self.program.verified,
-        }
-
-    @cached_property
-    def handed(self) -> tuple[str, ...]:
-        """The fields that the datapath reads, but for those that are the same in all words."""
-        return tuple(
-            name for name, field in self.fields.items() if name not in self._sequenced and not field.fixed
-        )
-
-    @cached_property
-    def read(self) -> dict[str, list[Field]]:
-        """Return the fields that differ between words, split by their reader: sequencer or datapath."""
-        return {
-            when: [field for field in fields if self._sequenced.get(field.name, field.name in self.handed)]
-            for when, fields in self._of_words.items()
-        }
-
-    @cached_property
-    def by_bit(self) -> bool:
-        """What a word does hangs on the exponent's bit at hand."""
-        return any(field.by_bit for field in (*self.read["now"], *self.read["sending"]))
-
-    @cached_property
-    def by_bit_ahead(self) -> bool:
-        """... and what a word does when it is entered."""
-        ahead = self.read["sending"] if self.forward else ()
-        return any(field.by_bit for field in (*self.read["entered"], *ahead))
-
-    @cached_property
-    def places(self) -> bool:
-        """Some exponents are loaded at the bottom of their register, some so that digits from its top end
-        with their last.
-        """
-        loads = self.program.find(SetExponent)
-        digits = max((load.count for load in loads), default=0) * self.program.digit_nbits
-        return len({load.top for load in loads}) > 1 and self.program.scanned_nbits > digits
-
-    # ---- sources, in the order in which the program names them
-
-    @cached_property
-    def positions(self) -> int:
-        """Products of a word."""
-        return max(1, self.program.width)
-
-    def factors(self, position: int, which: str) -> tuple[str, ...]:
-        """What the first (x) or second (y) factor of the products at this place may be."""
-        made = (self._at(word, position, bit) for word in self.words for bit in (1, 0))
-        return tuple(dict.fromkeys(getattr(product, which) for product in made if product)) or ("r",)
-
-    @staticmethod
-    def _at(word: Word, position: int, bit: int) -> Multiplication | None:
-        wanted = word.products[position : position + 1]
-        return next((made for made in word.made(bit) if wanted and made.product is wanted[0]), None)
-
-    @cached_property
-    def _factors(self) -> set[str]:
-        """All of all products."""
-        return {name for at in range(self.positions) for which in "xy" for name in self.factors(at, which)}
-
-    @cached_property
-    def _sources_now(self) -> set[str]:
-        """What memory, comparisons, sums and registers take, but for products."""
-        moved = {source for register in self.program.registers for source in self.moves_to(register)}
-        return {*self.written, *self.named(Check, "y"), *self.named(Add, "x"), *self.named(Add, "y"), *moved}
+    def doublings_per_block(self) -> int:
+        """Doublings of a conversion for each block of the modulus."""
+        return max((setup.per_block for setup in self.program.find(Setup)), default=0)
 
     @cached_property
     def reads_one(self) -> bool:
-        """Something but a product takes 1 modulo the modulus; on a scaled one it is a word as any other."""
-        return not self.scaled and "1" in {*self._sources_now, *self.named(Setup, "src")}
+        """A box other than a product unit reads 1 modulo the modulus."""
+        return not self.scaled and any(
+            "1" in sources for select, sources in self.sources.items() if select[0] not in "xy"
+        )
 
     @cached_property
-    def read_now(self) -> frozenset[str]:
-        """The registers of which somebody reads the value that they have; r is the result."""
-        named = {"r", *self._sources_now, *self.modulus_sources, *self.named(SetExponent, "src")}
-        named |= {"s"} if self.stretches or self.program.joins else set()
-        named |= {"b"} if self.program.verified else set()
-        named |= {name.partition(".")[0] for name in named if not name.startswith("in.")}
-        return frozenset(named if self.forward else named | self._factors)
+    def reads_ahead(self) -> bool:
+        """The memory, or a forwarded product, needs the microinstruction of the next cycle."""
+        issue = self.shape.forward and (
+            self.scaled or self.scans or any(len(self.sources[name]) > 1 for name, _ in self._factors)
+        )
+        return issue or self.program.depth > 0
+
+    # ---- messages
 
     @cached_property
-    def read_next(self) -> frozenset[str]:
-        """... and that which they will take."""
-        return frozenset(self._factors if self.forward else ())
+    def request_type(self) -> type:
+        nbits, fields = self.shape.nbits, self.program.fields
+        if self.shape.screened:
+            return mk_entered_req(nbits)
+        return mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits)
 
-    def moves_late(self, register: str) -> bool:
-        """What is moved to a register comes with a modulus, so that no product is sent ahead of it, and no
-        conversion.
-        """
-        moving = [word for word in self.words if self._moved(register, word)]
-        if register in ("s", *self.named(Setup, "src")) or self.late_to(register):
-            return False
-        return bool(moving) and all(word.settles for word in moving)
+    @cached_property
+    def response_type(self) -> type:
+        return (mk_entered_resp if self.shape.screened else mk_modexp_resp)(self.shape.nbits)
 
-    def late_to(self, register: str) -> tuple[str, ...]:
-        """What a register takes of which nothing is sent ahead: "left", a number that leaves the form, and
-        "sum".
-        """
-        return self._sources(partial(self._late, register))
+    # ---- multiplexers
 
-    def moves_to(self, register: str) -> tuple[str, ...]:
-        """What else a register takes at the end of a word: registers, constants, fields, "setup", "sum",
-        "memory".
-        """
-        return self._sources(partial(self._moved, register))
+    @cached_property
+    def sources(self) -> dict[str, tuple[str, ...]]:
+        """The sources of each multiplexer, by its select field, in the order of the program."""
+        found = {name: map(source, self.words) for name, source in self._selects.items()}
+        for name, factor in self._factors:
+            found[name] = [factor(word, bit) for word in self.words for bit in (1, 0)]
+        sources = {name: tuple(dict.fromkeys(filter(None, values))) for name, values in found.items()}
+        return sources | {name: sources[name] or ("r",) for name, _ in self._factors}
 
-    def _sources(self, taken: Callable[[Word], str | None]) -> tuple[str, ...]:
-        """All that words take so, in their order."""
-        return tuple(dict.fromkeys(filter(None, map(taken, self.words))))
+    @cached_property
+    def _selects(self) -> dict[str, Source]:
+        registers = self.program.registers
+        return {
+            **{f"{register}_from": partial(self._loaded, register) for register in registers},
+            **{f"{register}_late_from": partial(self._loaded_late, register) for register in registers},
+            "write_from": _written,
+            "modulus_from": _modulus,
+            "exponent_from": _attribute("src", SetExponent, Stretch),
+            "sum_x_from": _attribute("x", Add),
+            "sum_y_from": _attribute("y", Add),
+            "convert_from": _attribute("src", Setup),
+            "compare_with": _attribute("y", Check),
+        }
 
-    def _late(self, register: str, word: Word) -> str | None:
-        """A product on a scaled modulus is so short that no sum, and no such number, may go before it in its
-        first cycle.
+    @cached_property
+    def _factors(self) -> list[tuple[str, Callable[[Word, int], str | None]]]:
+        """The factors of products by their select fields."""
+        return [
+            (f"{which}{at}", partial(self._factor, at, which))
+            for at in range(self.nproducts)
+            for which in "xy"
+        ]
+
+    def _factor(self, at: int, which: str, word: Word, bit: int) -> str | None:
+        made = _product(word, at, bit)
+        return getattr(made, which) if made else None
+
+    def _short(self, register: str, word: Word) -> str | None:
+        """On a scaled modulus products are so short that no sum, and no number that leaves the form, can be
+        forwarded to one: "sum", "left".
         """
         for action in word.find(Add, Setup) if self.scaled else ():
             if action.dst == register and getattr(action, "kind", "halve") == "halve":
@@ -362,116 +316,231 @@ class Microcode:
         return None
 
     def _moved(self, register: str, word: Word) -> str | None:
-        if self._late(register, word):
+        if self._short(register, word):
             return None
         for action in word.find(Pick, *_MADE_BY, Move):
             if getattr(action, "dst", "s") == register:
                 return action.src if isinstance(action, Move) else _MADE_BY.get(type(action), "memory")
         return None
 
-    def named(self, kind: type, attribute: str) -> tuple[str, ...]:
-        """The sources of actions of a kind."""
-        return tuple(dict.fromkeys(map(attrgetter(attribute), self.program.find(kind))))
+    def _all_late(self, register: str) -> bool:
+        """Whatever a register loads comes with a modulus, so that no product reads it in the same cycle."""
+        loads = [word for word in self.words if self._moved(register, word)]
+        read_early = register == "s" or any(setup.src == register for setup in self.program.find(Setup))
+        short = any(self._short(register, word) for word in self.words)
+        return not (read_early or short) and bool(loads) and all(word.settles for word in loads)
+
+    def _loaded(self, register: str, word: Word) -> str | None:
+        """The source that a register loads, forwarded to products."""
+        return None if self._all_late(register) else self._moved(register, word)
+
+    def _loaded_late(self, register: str, word: Word) -> str | None:
+        """The source that a register loads without forwarding."""
+        return (self._moved if self._all_late(register) else self._short)(register, word)
+
+    # ---- the microinstruction
 
     @cached_property
-    def modulus_sources(self) -> tuple[str, ...]:
-        """Where the modulus comes from: a field, "0", "memory"."""
-        return self._sources(self._modulus)
-
-    @staticmethod
-    def _modulus(word: Word) -> str | None:
-        for change in word.find(SetModulus):
-            # which M' a modulus 0 comes with is another field
-            return "memory" if change.slot else "0" if change.src == "ones" else change.src
-        return None
+    def fields(self) -> tuple[Field, ...]:
+        """The fields in the order of the struct, from its most significant bits on."""
+        return (
+            *self._flow(),
+            *self._products(),
+            *self._registers(),
+            *self._memory(),
+            *self._exponent(),
+            *self._conversions(),
+            *self._checks(),
+        )
 
     @cached_property
-    def written(self) -> tuple[str, ...]:
-        """What the memory takes: registers, fields, "0"."""
-        return self._sources(self._stored)
+    def by_bit(self) -> bool:
+        """The exponent's current bit changes microinstructions."""
+        return any(field.by_bit for field in self.fields)
 
-    @staticmethod
-    def _stored(word: Word) -> str | None:
-        """What a word leaves in the memory."""
-        return next((getattr(action, "src", "0") for action in word.find(Keep, KeepEntry, Clear)), None)
+    @cached_property
+    def word_type(self) -> type:
+        return mk_bitstruct(
+            "Microinstruction",
+            {field.name: mk_bits(field.nbits) for field in self.fields},
+            namespace={"ENUMS": {field.name: field.labels for field in self.fields if field.labels}},
+        )
 
-    # ---- fields
+    def word(self, pc: int, bit: int) -> Any:
+        """A microinstruction as the ROM has it."""
+        values = [(field.one if bit else field.zero)[pc] for field in self.fields]
+        return self.word_type(*values)
 
-    def _by_bit(self, name: str, of: Callable[[Word, int], Value], least: int = 1) -> Field:
-        return field(name, [of(word, 1) for word in self.words], [of(word, 0) for word in self.words], least)
+    def _field(
+        self, name: str, value: Callable[[Word, int], Value], nbits: int = 1, labels: Any = ()
+    ) -> Field:
+        """A field of at least nbits bits."""
+        pairs = [(value(word, 1), value(word, 0)) for word in self.words]
+        used = Counter(value for pair in pairs for value in pair if value is not None)
+        usual = used.most_common(1)[0][0] if used else 0
+        # a value for one bit alone is used for both
+        one, zero = (
+            tuple(next((value for value in pair if value is not None), usual) for pair in ordered)
+            for ordered in (pairs, [pair[::-1] for pair in pairs])
+        )
+        return Field(name, max(nbits, max(*one, *zero).bit_length()), one, zero, tuple(labels))
 
-    def _each(self, name: str, of: Callable[[Word], Value], least: int = 1) -> Field:
-        return self._by_bit(name, lambda word, _: of(word), least)
+    def _number(self, name: str, value: Callable[[Word], Value], nbits: int = 1, labels: Any = ()) -> Field:
+        return self._field(name, lambda word, _: value(word), nbits, labels)
 
-    def _flag(self, name: str, of: Callable[[Word], object]) -> Field:
-        return self._each(name, lambda word: int(bool(of(word))))
+    def _flag(self, name: str, value: Callable[[Word], object]) -> Field:
+        return self._number(name, lambda word: int(bool(value(word))))
 
-    def _done(self, name: str, *kinds: type) -> Field:
-        """Whether the word has actions of these kinds."""
+    def _action(self, name: str, *kinds: type) -> Field:
+        """A flag of microinstructions with an action of these kinds."""
         return self._flag(name, lambda word: word.find(*kinds))
 
-    def _choice(self, name: str, taken: Callable[[Word], str | None]) -> Field:
-        """Which of its sources the word takes."""
-        sources = self._sources(taken)
-        return self._each(name, lambda word: sources.index(source) if (source := taken(word)) else None)
+    def _of_action(self, name: str, attribute: str, *kinds: type) -> Field:
+        """A flag by an attribute of the action of these kinds."""
+        return self._number(name, _value(lambda action: int(getattr(action, attribute)), *kinds))
 
-    @staticmethod
-    def _passes(word: Word, bit: int) -> int:
-        """It ends by itself, in its first cycle unless it waits for a scan."""
-        other = word.takes or word.aligns or word.setup is not None or word.flow.kind == "answer"
-        return int(not other and not word.made(bit))
+    def _select(self, name: str) -> Iterator[Field]:
+        """The select of a multiplexer, if there is more than one source."""
+        sources = self.sources[name]
+        source = dict(self._factors).get(name) or (lambda word, _: self._selects[name](word))
+        if len(sources) > 1:
+            labels = [f"{name}_{LABELS.get(item, item)}".replace(".", "_").upper() for item in sources]
 
-    def _sending(self) -> list[Field]:
-        """Of the products that are sent."""
-        places = range(self.positions)
-        return [
-            *(
-                self._by_bit(f"{which}{at}", partial(self._factor, at, which, self.factors(at, which)))
-                for at in places
-                for which in "xy"
-            ),
-            *(self._each(f"lifts{at}", partial(self._lifts, at)) for at in places),
-            self._each("waits", lambda word: int(word.needs_entry) if word.products else None),
-        ]
+            def index(word: Word, bit: int) -> Value:
+                found = source(word, bit)
+                return sources.index(found) if found else None
 
-    def _entered(self) -> list[Field]:
-        """Of the word that is next."""
-        return [
-            *(self._by_bit(f"makes{at}", partial(self._makes, at)) for at in range(self.positions)),
-            self._flag("converts", lambda word: word.setup),
-            self._choice("setup_from", _attribute(Setup, "src")),
-            self._each("setup_kind", self._kind, 2),
-            self._done("scans", Scan),
-            self._each("start", lambda word: word.start if self._indexed(word) else None, self.index_nbits),
-        ]
+            yield self._field(name, index, clog2(len(sources)), labels)
 
-    def _ahead(self) -> list[Field]:
-        """Of the memory that is read for the word that is entered, or for the one at hand if none is."""
-        return [
-            self._done("picks", Pick),
-            *([self._flag("reads", self._reads)] if self.shielded else []),
-            self._each("read_at", self._read_at, self.address_nbits),
-        ]
+    def _flow(self) -> Iterator[Field]:
+        """Fields of the sequencer: the end of the microinstruction, and the next one."""
+        yield self._flag("needs_request", lambda word: word.takes)
+        yield self._flag("accepts", lambda word: word.accepts)
+        yield self._flag("answers", lambda word: word.flow.kind == "answer")
+        yield self._field("one_cycle", _one_cycle)
+        yield self._field("target", lambda word, bit: word.flow_at(bit).to, self.pc_nbits)
+        yield self._field("in_loop", lambda word, bit: int(word.flow_at(bit).loops))
+        yield self._field("next_digit", lambda word, bit: int(word.flow_at(bit).kind == "back"))
+        yield self._field("loop_exit", _loop_exit, self.pc_nbits)
+        if self.shape.forward:
+            yield self._flag("settles", lambda word: word.settles)
+        if self.aligning is not None:
+            yield self._flag("aligns", lambda word: word.aligns)
+        if self.repeats:
+            yield self._field("repeats", lambda word, bit: int(word.flow_at(bit).kind == "repeat"))
+            yield self._number(
+                "last_index", lambda word: None if _by_window(word) != 0 else word.flow.last, self.index_nbits
+            )
+        if self.program.sliding:
+            yield self._number("to_window_end", _by_window)
+        if self.skips:
+            yield self._action("skips", Skip)
+        if self.counts:
+            yield self._number(
+                "first_index", lambda word: word.start if self._indexed(word) else None, self.index_nbits
+            )
 
-    def _reads(self, word: Word) -> bool:
-        return self._read_at(word) is not None or bool(word.find(Pick))
+    def _products(self) -> Iterator[Field]:
+        for at in range(self.nproducts):
+            yield self._field(f"makes{at}", lambda word, bit, at=at: int(_product(word, at, bit) is not None))
+            yield from self._select(f"x{at}")
+            yield from self._select(f"y{at}")
+            if self.scaled:
+                yield self._number(f"lifts{at}", partial(_lifted, at))
+        if self.shape.block_nbits:
+            yield self._flag("wide", lambda word: any(product.wide for product in word.products))
 
-    def _factor(self, at: int, which: str, sources: tuple[str, ...], word: Word, bit: int) -> Value:
-        made = self._at(word, at, bit)
-        return sources.index(getattr(made, which)) if made else None
+    def _registers(self) -> Iterator[Field]:
+        for register in self.program.registers:
+            yield self._field(f"{register}_takes", partial(self._takes, register), self.nproducts)
+            for load in ("from", "late_from"):
+                name = f"{register}_{load}"
+                if self.sources[name]:
+                    yield self._flag(name.replace("from", "loads"), self._selects[name])
+                    yield from self._select(name)
 
-    def _makes(self, at: int, word: Word, bit: int) -> Value:
-        """The product at this place."""
-        return int(self._at(word, at, bit) is not None)
+    def _memory(self) -> Iterator[Field]:
+        address = self.program.address
+        if self.program.depth:
+            yield self._number("read_at", self._read_at, self.address_nbits)
+            yield self._action("writes", Keep, KeepEntry, Clear)
+            yield from self._select("write_from")
+            yield self._number("write_at", _value(lambda keep: address(keep.slot), Keep), self.address_nbits)
+            yield self._number("at_index", _value(lambda action: int(not isinstance(action, Keep)), *_WRITES))
+        if self.shielded:
+            yield self._flag("reads", self._reads)
+        if self.program.sliding:
+            yield self._action("at_window", Pick)
+        if self.scans:
+            yield self._action("scans", Scan)
+            yield self._number("sends_entry", lambda word: int(word.needs_entry) if word.products else None)
+            yield self._flag("reads_entry", lambda word: word.needs_entry and not word.products)
 
-    def _kind(self, word: Word) -> Value:
-        """Of a conversion on a scaled modulus."""
-        return KINDS.index(word.setup.kind) if word.setup and self.scaled else None
+    def _exponent(self) -> Iterator[Field]:
+        """Fields of the modulus and of the exponent."""
+        yield self._action("sets_modulus", SetModulus)
+        yield from self._select("modulus_from")
+        yield self._action("sets_exponent", SetExponent)
+        yield from self._select("exponent_from")
+        if self.places:
+            # a step of the blinding puts its sum to the top, and adds an even number
+            yield self._number("at_top", _value(lambda load: int(getattr(load, "top", 1)), *_LOADS))
+        if self.clears_lowest:
+            yield self._number("even", _value(lambda load: int(getattr(load, "even", 1)), *_LOADS))
+        if self.stretches:
+            yield self._of_action("adds", "add", SetExponent)
+            yield self._action("stretches", Stretch)
+            yield self._action("sets_random", Random)
+        if self.both_ways:
+            yield self._number("load_right", _value(lambda load: int(not load.count), SetExponent))
 
-    @staticmethod
-    def _lifts(at: int, word: Word) -> Value:
-        """The first factor of the product at this place is shifted up."""
-        return int(word.products[at].lifted) if at < len(word.products) else None
+    @cached_property
+    def places(self) -> bool:
+        """Some exponents are loaded at the bottom of their register, others at its top, so that the scan ends
+        with their last digit.
+        """
+        loads = self.program.find(SetExponent)
+        digits = self.ndigits * self.program.digit_nbits
+        return len({load.top for load in loads}) > 1 and self.program.scanned_nbits > digits
+
+    def _conversions(self) -> Iterator[Field]:
+        if self.converts:
+            yield self._flag("converts", lambda word: word.setup)
+            yield from self._select("convert_from")
+        if self.scaled:
+            kind = _value(lambda setup: KINDS.index(setup.kind), Setup)
+            yield self._number("convert_kind", kind, 2, [f"convert_{kind}".upper() for kind in KINDS])
+            yield self._flag("makes_m_prime", lambda word: word.setup and word.setup.kind == "scale")
+            yield self._flag(
+                "sets_ones", lambda word: any(load.src == "ones" for load in word.find(SetModulus))
+            )
+        if self.counts_doublings:
+            per_cycle = self.shape.doublings_per_cycle
+            yield self._number("convert_cycles", _value(lambda setup: setup.fixed // per_cycle, Setup))
+            if self.doublings_per_block:
+                yield self._number("convert_blocks", _value(lambda setup: int(setup.per_block > 0), Setup))
+
+    def _checks(self) -> Iterator[Field]:
+        if self.adds:
+            yield from self._select("sum_x_from")
+            yield from self._select("sum_y_from")
+            yield self._of_action("subtracts", "subtract", Add)
+        if self.compares:
+            yield self._action("compares", Check)
+            yield from self._select("compare_with")
+            labels = [f"fail_{status.name}".upper() for status in Status]
+            yield self._number("fail", _value(lambda check: int(check.status), Check), STATUS_NBITS, labels)
+        if self.program.verified:
+            yield self._flag("releases", lambda word: any(check.final for check in word.find(Check)))
+
+    def _takes(self, register: str, word: Word, bit: int) -> Value:
+        """A bit for each product that a register takes."""
+        made = [_product(word, at, bit) for at in range(self.nproducts)]
+        if not any(made):
+            return None
+        return sum(
+            1 << at for at, found in enumerate(made) if found and register in (found.dst, found.product.also)
+        )
 
     @staticmethod
     def _indexed(word: Word) -> bool:
@@ -481,129 +550,60 @@ class Microcode:
         slots = (action.slot for action in word.find(Fetch, SetModulus))
         return next((self.program.address(slot) for slot in slots if slot), None)
 
-    def _now(self) -> list[Field]:
-        """Of the word at hand."""
-        right = [self._right(pc) for pc in range(len(self.words))]
-        fields = [
-            self._flag("takes", lambda word: word.takes),
-            self._flag("accepts", lambda word: word.accepts),
-            self._flag("answers", lambda word: word.flow.kind == "answer"),
-            self._flag("aligns", lambda word: word.aligns),
-            self._by_bit("passes", self._passes),
-            self._flag("settles", lambda word: word.settles),
-            self._by_bit("repeats", lambda word, bit: int(word.flow_at(bit).kind == "repeat")),
-            self._each("by_window", _by_window),
-            self._done("skips", Skip),
-            self._each(
-                "last", lambda word: word.flow.last if _by_window(word) == 0 else None, self.index_nbits
-            ),
-            self._by_bit("loops", lambda word, bit: int(word.flow_at(bit).loops)),
-            self._by_bit("moves_on", lambda word, bit: int(word.flow_at(bit).kind == "back")),
-            self._by_bit("to", lambda word, bit: word.flow_at(bit).to, self.pc_nbits),
-            self._by_bit("out", self._out, self.pc_nbits),
-            field("right", right, right),
-            self._flag("wide", lambda word: any(product.wide for product in word.products)),
-            self._flag("holds_entry", lambda word: word.needs_entry and not word.products),
-        ]
-        for register in self.program.registers:
-            moved, late = partial(self._moved, register), partial(self._late, register)
-            fields += [
-                self._by_bit(f"{register}_takes", partial(self._takes, register), self.positions),
-                self._flag(f"{register}_moves", moved),
-                self._flag(f"{register}_late", late),
-                self._choice(f"{register}_late_from", late),
-                self._choice(f"{register}_from", moved),
-            ]
-        return [*fields, *self._of_memory(), *self._of_exponent(), *self._of_checks()]
-
-    def _takes(self, register: str, word: Word, bit: int) -> Value:
-        """A bit for each product of which the register becomes the value; nobody looks where none arrives."""
-        made = [self._at(word, at, bit) for at in range(self.positions)]
-        if not any(made):
-            return None
-        return sum(
-            1 << at for at, found in enumerate(made) if found and register in (found.dst, found.product.also)
-        )
-
-    @staticmethod
-    def _out(word: Word, bit: int) -> Value:
-        flow = word.flow_at(bit)
-        return flow.out if flow.loops else None
-
-    def _right(self, pc: int) -> Value:
-        word = self.words[pc]
-        return int(pc in self.program.right_words) if word.by_bit or word.flow.loops else None
-
-    def _of_memory(self) -> list[Field]:
-        address = self.program.address
-        return [
-            self._done("stores", Keep, KeepEntry, Clear),
-            self._choice("store_from", self._stored),
-            self._each("by_index", lambda word: _either(word.find(KeepEntry, Clear), word.find(Keep))),
-            self._each(
-                "write_at",
-                lambda word: _first(word, lambda keep: address(keep.slot), Keep),
-                self.address_nbits,
-            ),
-            self._done("sets_modulus", SetModulus),
-            self._flag("scales", lambda word: word.setup and word.setup.kind == "scale"),
-            self._flag(
-                "sets_ones", lambda word: any(change.src == "ones" for change in word.find(SetModulus))
-            ),
-            self._choice("modulus_from", self._modulus),
-        ]
-
-    def _of_exponent(self) -> list[Field]:
-        def of(word: Word, name: str) -> Value:
-            # a step of the blinding puts its sum to the top, and adds an even number
-            return _first(word, lambda load: int(getattr(load, name, 1)), Stretch, SetExponent)
-
-        def source(word: Word) -> Value:
-            return _first(word, lambda load: self.exponent_sources.index(load.src), SetExponent, Stretch)
-
-        return [
-            self._done("sets_exponent", SetExponent),
-            self._each("exponent_from", source),
-            self._each("at_top", lambda word: of(word, "top") if self.places else None),
-            self._each("even", lambda word: of(word, "even")),
-            self._each("adds", lambda word: _first(word, lambda load: int(load.add), SetExponent)),
-            self._done("stretches", Stretch),
-            self._done("sets_random", Random),
-        ]
-
-    def _of_checks(self) -> list[Field]:
-        def counted(word: Word, get: Callable[[Setup], int]) -> Value:
-            """How far a conversion goes, where words say so."""
-            return None if self.scaled else _first(word, get, Setup)
-
-        return [
-            self._done("compares", Check),
-            self._choice("compare_with", _attribute(Check, "y")),
-            self._each(
-                "reason", lambda word: _first(word, lambda check: int(check.status), Check), STATUS_NBITS
-            ),
-            self._flag("releases", lambda word: any(check.final for check in word.find(Check))),
-            self._each("subtracts", lambda word: _first(word, lambda add: int(add.subtract), Add)),
-            *(self._choice(f"sum_{which}_from", _attribute(Add, which)) for which in ("x", "y")),
-            self._each("setup_cycles", lambda word: counted(word, lambda made: made.fixed // self.per_cycle)),
-            self._each("setup_by_block", lambda word: counted(word, lambda made: int(made.per_block > 0))),
-        ]
+    def _reads(self, word: Word) -> bool:
+        return self._read_at(word) is not None or bool(word.find(Pick))
 
 
+LABELS = {"0": "zero", "1": "one", "setup": "converter"}  # of sources whose names are no identifiers
 _MADE_BY = {Setup: "setup", Add: "sum", Fetch: "memory"}
+_WRITES = (Keep, KeepEntry, Clear)
+_LOADS = (Stretch, SetExponent)
 
 
-def _attribute(kind: type, name: str) -> Callable[[Word], str | None]:
-    """An attribute of the word's first action of a kind."""
-    return lambda word: next(map(attrgetter(name), word.find(kind)), None)
+def _value(get: Callable[[Any], Value], *kinds: type) -> Callable[[Word], Value]:
+    """A value by the first action of these kinds."""
+    return lambda word: next(map(get, word.find(*kinds)), None)
+
+
+def _attribute(name: str, *kinds: type) -> Source:
+    """An attribute of the first action of these kinds."""
+    return lambda word: next((getattr(action, name) for action in word.find(*kinds)), None)
+
+
+def _product(word: Word, position: int, bit: int) -> Multiplication | None:
+    """The product at this place."""
+    wanted: Iterable[Any] = word.products[position : position + 1]
+    return next((made for made in word.made(bit) if made.product in wanted), None)
+
+
+def _lifted(at: int, word: Word) -> Value:
+    return int(word.products[at].lifted) if at < len(word.products) else None
+
+
+def _modulus(word: Word) -> str | None:
+    """The source of the modulus; "ones" is a modulus 0 with another M'."""
+    for change in word.find(SetModulus):
+        return "memory" if change.slot else "0" if change.src == "ones" else change.src
+    return None
+
+
+def _written(word: Word) -> str | None:
+    """The source of a write to the memory."""
+    return next((getattr(action, "src", "0") for action in word.find(*_WRITES)), None)
+
+
+def _one_cycle(word: Word, bit: int) -> int:
+    """It ends in its first cycle, or when a scan ends."""
+    other = word.takes or word.aligns or word.setup is not None or word.flow.kind == "answer"
+    return int(not other and not word.made(bit))
+
+
+def _loop_exit(word: Word, bit: int) -> Value:
+    flow = word.flow_at(bit)
+    return flow.out if flow.loops else None
 
 
 def _by_window(word: Word) -> Value:
-    """The last index is the length of the window at hand."""
+    """The last index is the length of the window."""
     repeated = word.flow.kind == "repeat" and word.flow.last != SKIPPED
     return int(word.flow.last == WINDOW) if repeated else None
-
-
-def _either(one: object, other: object) -> Value:
-    """1, 0, or nobody looks."""
-    return 1 if one else 0 if other else None

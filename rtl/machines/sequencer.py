@@ -1,19 +1,15 @@
-"""Sequencer: the control of a ProgramExp (program_exp.py); it reads the program's words out of ROMs and says
-when each of them ends.
+"""Sequencer: the controller of a ProgramExp (program_exp.py), which executes the microinstructions of a ROM.
 
-A word's products, called 0 and 1, are sent when it is entered: unsent[i] has still to be sent, awaited[i] has
-still to come back. With `forward` they leave in the cycle in which the word before ends, from the values that
-registers are about to take, unless that word changes the modulus, which the units see from the next cycle on;
-otherwise in the cycle after. So ROMs are addressed by `pc`, the word at hand, by `next_pc`, the word that is
-entered when it ends, and by `ahead_pc`, the one of them that is at hand after this cycle. What is not a
-product or a conversion takes a cycle.
+Products of a microinstruction are sent when it is entered. With `forward` that is the cycle in which the one
+before ends, and factors are the inputs of the registers, unless that one changes the modulus, which the units
+see from the next cycle on. Otherwise it is the cycle after. So the ROM is read at three addresses: `pc`, the
+microinstruction that executes; `next_pc`, the one that follows when it ends; and `ahead_pc`, the one of them
+that executes after this cycle. A microinstruction without product and conversion takes a cycle.
 
-`index` counts the repetitions of a word and is the address of a table's entry. A scan reads the whole table
-from the cycle after it is begun, an entry a cycle, and leaves the one that is meant in s: words that read s
-wait for it.
+A scan reads the whole table, an entry a cycle, from the cycle after it starts. The datapath keeps the entry
+of the exponent's digit in s. Microinstructions that read s wait for the end of the scan.
 
-Ports: the two streams, the units' handshakes, those of the unit that converts, and wires to ResidueDpath,
-named there as here.
+Ports: the handshakes of the two streams, of the product units and of the converter; DpathIfc to ResidueDpath.
 """
 
 from pymtl3 import *
@@ -23,70 +19,102 @@ from ..units.serial_ctrl import declare_handshakes
 from .micro_rom import MicroRom
 
 
-class Sequencer(Component):
-    def construct(s, code):
-        nunits, forward = code.nunits, code.forward
-        program = code.program
-        pc = mk_bits(code.pc_nbits)
-        nproducts = code.positions
-        in_order = nunits < nproducts
+class DpathIfc(Interface):
+    """Wires between Sequencer and ResidueDpath: Control to the datapath, State from it."""
 
-        declare_handshakes(s, STATUS_NBITS)
+    def construct(s, code, Control, State):
+        program = code.program
+        s.word = Control(code.word_type)
+        if len(code.sources["convert_from"]) > 1:
+            s.next_word = Control(code.word_type)
+        if code.reads_ahead:
+            s.ahead_word = Control(code.word_type)
+        s.ends = Control()  # the microinstruction, unless it aligns
+        s.arrives = Control(code.nproducts)  # product by product
+        if code.in_order:
+            s.second = Control()  # the unit's request is product 1, not product 0
+        if code.reads_one:
+            s.accept = Control()  # a request
+        if code.reads_one or program.given:
+            s.load = Control()  # a request that is not refused
+        s.load_modulus = Control()
+
+        s.load_exponent = Control()
+        s.shift = Control()  # to the next digit
+        s.finished_n = State()  # no digit is left after this cycle
+        if code.by_bit:
+            s.bit_now = State()
+            s.bit_n = State()  # after this cycle
+        if code.aligning is not None:
+            s.align = Control()  # a leading zero may go
+            s.aligned_n = State()
+        if code.skips:
+            s.skip = Control()  # a leading block goes
+            s.can_skip = State()
+        if program.sliding:
+            s.window_nbits = State(code.index_nbits)
+        if code.stretches:
+            s.load_random = Control()
+            s.stretch = Control()
+
+        if program.depth:
+            s.store = Control()
+            s.index = Control(code.index_nbits)
+        if code.scans:
+            s.scan_at = Control(program.digit_nbits)
+            s.scan_reads = Control()
+            s.scan_valid = Control()  # the entry of the cycle before is there
+
+        if code.compares:
+            s.equal = State()
+        if program.verified:
+            s.equal_at_end = State()
+            s.released = Control()
+
+
+class ProductIssue(Component):
+    """Scoreboard of a microinstruction's products: those still to send, and those under way.
+
+    Products side by side have a unit each; one unit gets and answers them in order.
+
+    Ports: makes, the products of the next microinstruction; advance, it is entered; forwards, its products
+    are sent at once; holds, none is sent; handshakes of the units -> arrives, product by product; done, with
+    the last of them; second, the unit's request is product 1.
+    """
+
+    def construct(s, nproducts, nunits):
+        s.makes = InPort(nproducts)
+        s.advance = InPort()
+        s.forwards = InPort()
+        s.holds = InPort()
         s.req_val = [OutPort() for _ in range(nunits)]
         s.req_rdy = [InPort() for _ in range(nunits)]
         s.resp_val = [InPort() for _ in range(nunits)]
-
-        # ---- the words: what the datapath wants of them goes there as it is
-
-        s.pc = Wire(pc)
-        s.next_pc = Wire(pc)
-        s.meant_pc = Wire(pc)  # the next word too, but perhaps for a refusal
-        s.advance = Wire()
-        now, entered, looked_ahead, sending = code.read.values()
-        if forward:
-            looked_ahead = [*looked_ahead, *sending]
-        else:
-            now = [*now, *sending]
-        s.now = MicroRom(code.pc_nbits, now)
-        s.entered = MicroRom(code.pc_nbits, entered)
-        s.now.pc //= s.pc
-        s.entered.pc //= s.next_pc
-        roms = [s.now, s.entered]
-        if looked_ahead:
-            s.ahead_pc = Wire(pc)
-            s.ahead = MicroRom(code.pc_nbits, looked_ahead)
-            s.ahead.pc //= s.ahead_pc
-            roms.append(s.ahead)
-
-            @update
-            def goes_ahead():
-                s.ahead_pc @= s.pc
-                if s.advance:
-                    s.ahead_pc @= s.meant_pc
-
-        for name in code.handed:
-            rom = next(micro_rom for micro_rom in roms if hasattr(micro_rom, name))
-            setattr(s, name, OutPort(code.fields[name].nbits))
-            connect(getattr(s, name), getattr(rom, name))
-
-        s.accept = OutPort() if code.reads_one else Wire()  # an operation arrives
-        s.ends = OutPort()  # the word at hand ends, but for one that aligns
-        s.load_exponent = OutPort()
-        s.load_modulus = OutPort()
-        s.arrives = OutPort(nproducts)  # product by product
-
-        # ---- the end of a word: two units answer separately, one unit answers in order
+        s.arrives = OutPort(nproducts)
+        s.done = OutPort()
 
         s.unsent = Wire(nproducts)
         s.awaited = Wire(nproducts)
-        s.makes = Wire(nproducts)  # the products of the word that is entered
-        s.product_done = Wire()
-        s.convert_done = Wire()
-        s.passed = Wire()
-        for at in range(nproducts):
-            connect(s.makes[at], getattr(s.entered, f"makes{at}"))
+        s.send = Wire(nproducts)
+        s.sent = Wire(nproducts)
 
-        if in_order:
+        @update
+        def products_to_send():
+            s.send @= s.unsent
+            if s.forwards:
+                s.send @= s.makes
+            if s.holds:
+                s.send @= 0
+
+        if nunits < nproducts:
+            s.second = OutPort()
+
+            @update
+            def requests_in_order():
+                s.second @= ~s.send[0]
+                s.req_val[0] @= s.send[0] | s.send[1]
+                s.sent[0] @= s.send[0] & s.req_rdy[0]
+                s.sent[1] @= s.second & s.send[1] & s.req_rdy[0]
 
             @update
             def arrivals_in_order():
@@ -94,210 +122,7 @@ class Sequencer(Component):
                 s.arrives[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
 
         else:
-
-            @update
-            def arrivals():
-                for i in range(nproducts):
-                    s.arrives[i] @= s.resp_val[i] & s.awaited[i]
-
-        @update
-        def all_products():
-            s.product_done @= (s.awaited != 0) & ((s.awaited & ~s.arrives) == 0)
-
-        if code.reads_one or program.given:
-            s.load = OutPort()  # ... and can be computed
-
-            @update
-            def takes_requests():
-                s.istream_rdy @= s.now.accepts
-                s.accept @= s.now.accepts & s.istream_val
-                s.load @= s.accept & (s.in_status == 0)
-
-        else:
-
-            @update
-            def takes_requests_alone():
-                s.istream_rdy @= s.now.accepts
-                s.accept @= s.now.accepts & s.istream_val
-
-        @update
-        def offers():
-            s.ostream_val @= s.now.answers
-
-        # (blocks apart, so that no tool sees a loop from `ends` over the exponent to `advance`)
-        @update
-        def ends_word():
-            s.ends @= (
-                (s.now.takes & s.istream_val)
-                | s.product_done
-                | s.convert_done
-                | s.passed
-                | (s.now.answers & s.ostream_rdy)
-            )
-
-        @update
-        def loads():
-            s.load_exponent @= s.ends & s.now.sets_exponent
-            s.load_modulus @= s.ends & s.now.sets_modulus
-
-        # ---- the exponent, and what follows from how it will be after this cycle
-
-        s.out_of_loop = Wire()
-        s.to_align = Wire()
-        if code.loops:
-            s.shift = OutPort()  # it moves by a digit
-            s.finished_n = InPort()  # no digit is left
-
-            @update
-            def moves_exponent():
-                s.shift @= s.ends & s.now.moves_on
-
-            @update
-            def ends_loop():
-                s.out_of_loop @= s.now.loops & s.finished_n
-
-        else:
-            s.out_of_loop //= 0
-
-        if code.by_bit:
-            s.bit_now = InPort()  # at hand
-            if hasattr(s.now, "exponent_bit"):
-                s.now.exponent_bit //= s.bit_now
-        if code.by_bit_ahead:
-            s.bit_n = InPort()
-            if hasattr(s.entered, "exponent_bit"):
-                s.entered.exponent_bit //= s.bit_n
-            if looked_ahead and hasattr(s.ahead, "exponent_bit"):
-                s.bit_ahead = Wire()
-                s.ahead.exponent_bit //= s.bit_ahead
-
-                @update
-                def bit_of_word_ahead():
-                    s.bit_ahead @= s.bit_now
-                    if s.advance:
-                        s.bit_ahead @= s.bit_n
-
-        # leading zeros leave from the request on, at the latest in the word that waits for it
-        ALIGN = pc(code.aligning or 0)
-        if code.aligning:
-            s.align = OutPort()  # it may lose one
-            s.aligned_n = InPort()  # its highest 1 is at the top
-
-            @update
-            def aligns():
-                s.align @= (s.pc <= ALIGN) & ~s.now.takes
-
-            @update
-            def enters_by_aligning():
-                s.to_align @= s.now.loops & ~s.now.moves_on & ~s.now.aligns & ~s.aligned_n
-
-            @update
-            def advances():
-                s.advance @= s.ends | (s.now.aligns & s.aligned_n)
-
-        else:
-            s.to_align //= 0
-            s.advance //= s.ends
-
-        # ---- the next word
-
-        FAILURE = pc(program.failure)
-        s.refused = Wire()
-        s.unequal = Wire()
-        s.again = Wire()
-
-        @update
-        def refuses():
-            s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
-
-        # who is refused goes where nothing is sent; on a scaled modulus, where a product is so short that the
-        # way from a comparison to its factors would decide, what is sent is chosen as if there were no
-        # refusal
-        s.turned_away = Wire()
-        if code.scaled:
-            s.turned_away //= 0
-
-            @update
-            def where_to_if_refused():
-                s.next_pc @= s.meant_pc
-                if s.refused:
-                    s.next_pc @= FAILURE
-
-        else:
-            s.turned_away //= s.refused
-            s.next_pc //= s.meant_pc
-
-        if code.loops:
-
-            @update
-            def where_to_in_loops():
-                s.meant_pc @= s.now.to
-                if s.turned_away:
-                    s.meant_pc @= FAILURE
-                elif s.again:
-                    s.meant_pc @= s.pc
-                elif s.to_align:
-                    s.meant_pc @= ALIGN
-                elif s.out_of_loop:
-                    s.meant_pc @= s.now.out
-
-        else:
-
-            @update
-            def where_to():
-                s.meant_pc @= s.now.to
-                if s.turned_away:
-                    s.meant_pc @= FAILURE
-                elif s.again:
-                    s.meant_pc @= s.pc
-
-        # ---- sending
-
-        s.want = Wire(nproducts)
-        s.send = Wire(nproducts)
-        s.sent = Wire(nproducts)
-        s.forwards = Wire()
-        if forward:
-
-            @update
-            def forwarding():
-                s.forwards @= s.advance & ~s.now.settles
-
-        else:
-            s.forwards //= 0
-
-        @update
-        def wanting():
-            s.want @= s.unsent
-            if s.forwards:
-                s.want @= s.makes
-
-        if code.scans:
-            s.scanning = Wire()
-            s.waits = Wire()  # a product wants the entry that is meant
-            s.waits //= (s.ahead if forward else s.now).waits
-
-            @update
-            def sends_behind_a_scan():
-                s.send @= s.want
-                if s.waits & s.scanning:
-                    s.send @= 0
-
-        else:
-            s.send //= s.want
-
-        if in_order:
-            s.second = OutPort()  # product 1 is on the unit's port, not product 0
-
-            @update
-            def requests_in_turn():
-                s.second @= ~s.send[0]
-                s.sent[0] @= s.send[0] & s.req_rdy[0]
-                s.sent[1] @= s.second & s.send[1] & s.req_rdy[0]
-                s.req_val[0] @= s.send[0] | s.send[1]
-
-        else:
-            # all units are idle when a word begins, so that requests fire in its first cycle
+            # all units are idle when a microinstruction begins, so that requests fire in its first cycle
             @update
             def requests():
                 for i in range(nproducts):
@@ -307,197 +132,457 @@ class Sequencer(Component):
             for i in range(nproducts, nunits):
                 s.req_val[i] //= 0
 
-        # ---- the unit that converts
+            @update
+            def arrivals():
+                for i in range(nproducts):
+                    s.arrives[i] @= s.resp_val[i] & s.awaited[i]
+
+        @update
+        def all_products():
+            s.done @= (s.awaited != 0) & ((s.awaited & ~s.arrives) == 0)
+
+        @update_ff
+        def scoreboard():
+            if s.reset:
+                s.unsent <<= 0
+                s.awaited <<= 0
+            elif s.advance:
+                s.unsent <<= s.makes & ~s.sent
+                s.awaited <<= s.makes
+            else:
+                s.unsent <<= s.unsent & ~s.sent
+                s.awaited <<= s.awaited & ~s.arrives
+
+
+class RepeatCounter(Component):
+    """Counts the repetitions of a microinstruction, from `first` on when one is entered.
+
+    Ports: advance, first, again (the same one is entered) -> index.
+    """
+
+    def construct(s, nbits):
+        s.advance = InPort()
+        s.again = InPort()
+        s.first = InPort(nbits)
+        s.index = OutPort(nbits)
+
+        @update_ff
+        def count():
+            if s.advance:
+                s.index <<= s.first
+                if s.again:
+                    s.index <<= s.index + 1
+
+
+class TableScan(Component):
+    """Addresses of a scan: all entries of a table of 2^k, from the cycle after its start.
+
+    Ports: start -> at, reads; valid, the entry read in the cycle before is there; busy.
+    """
+
+    def construct(s, k):
+        s.start = InPort()
+        s.at = OutPort(k)
+        s.reads = OutPort()
+        s.valid = OutPort()
+        s.busy = OutPort()
+        LAST = mk_bits(k)((1 << k) - 1)
+
+        @update
+        def under_way():
+            s.busy @= s.reads | s.valid
+
+        @update_ff
+        def scan():
+            s.valid <<= s.reads
+            s.at <<= 0
+            if s.reads:
+                s.at <<= s.at + 1
+            if s.reset:
+                s.reads <<= 0
+            elif s.start:
+                s.reads <<= 1
+            elif s.at == LAST:
+                s.reads <<= 0
+
+
+class ReleaseCheck(Component):
+    """Releases a result that passed its check and is equal in two registers; answers FAULT for any other.
+
+    Ports: accept, passes, equal (at the end), status -> released, out_status.
+    """
+
+    def construct(s):
+        s.accept = InPort()
+        s.passes = InPort()
+        s.equal = InPort()
+        s.status = InPort(STATUS_NBITS)
+        s.released = OutPort()
+        s.out_status = OutPort(STATUS_NBITS)
+        FAULT = int(Status.FAULT)
+        s.checked = Wire()
+
+        @update_ff
+        def remember_check():
+            if s.accept:
+                s.checked <<= 0
+            elif s.passes:
+                s.checked <<= 1
+
+        @update
+        def release_result():
+            s.released @= s.checked & s.equal & (s.status == 0)
+            s.out_status @= s.status
+            if (s.status == 0) & ~s.released:
+                s.out_status @= FAULT
+
+
+class Sequencer(Component):
+    def construct(s, code):
+        declare_handshakes(s, STATUS_NBITS)
+        s.req_val = [OutPort() for _ in range(code.shape.nunits)]
+        s.req_rdy = [InPort() for _ in range(code.shape.nunits)]
+        s.resp_val = [InPort() for _ in range(code.shape.nunits)]
+        if code.converts:
+            s.convert_val = OutPort()
+            s.convert_done = InPort()
+        if code.scaled:
+            s.convert_kind = OutPort(2)
+        s.dpath = DpathIfc(code, OutPort, InPort)
+
+        s.pc = Wire(code.pc_nbits)
+        s.next_pc = Wire(code.pc_nbits)
+        s.chosen_pc = Wire(code.pc_nbits)  # the next address, but for a refusal that comes late
+        s.advance = Wire()  # next_pc is entered
+        s.accept = Wire()
+        s.again = Wire()
+        s.unequal = Wire()
+        s.status = Wire(STATUS_NBITS)
+
+        s.read_rom(code)
+        s.issue = ProductIssue(code.nproducts, code.shape.nunits)
+        if code.counts:
+            s.repetition = RepeatCounter(code.index_nbits)
+        if code.scans:
+            s.scan = TableScan(code.program.digit_nbits)
+        s.take_request(code)
+        s.send_products(code)
+        s.end_word(code)
+        s.choose_next(code)
+        s.count_repetitions(code)
+        s.drive_exponent(code)
+        s.access_memory(code)
+        s.answer(code)
+
+        @update_ff
+        def program_counter():
+            if s.reset:
+                s.pc <<= 0
+            elif s.advance:
+                s.pc <<= s.next_pc
+
+    def read_rom(s, code):
+        """The microinstructions that execute now, next and after this cycle."""
+        s.word = Wire(code.word_type)
+        s.now = MicroRom(code)
+        s.now.pc //= s.pc
+        s.now.word //= s.word
+        s.word //= s.dpath.word
+        s.next_word = Wire(code.word_type)
+        s.entered = MicroRom(code)
+        s.entered.pc //= s.next_pc
+        s.entered.word //= s.next_word
+        if len(code.sources["convert_from"]) > 1:
+            s.next_word //= s.dpath.next_word
+        if code.by_bit:
+            s.now.exponent_bit //= s.dpath.bit_now
+            s.entered.exponent_bit //= s.dpath.bit_n
+        if code.reads_ahead:
+            s.ahead_pc = Wire(code.pc_nbits)
+            s.ahead_word = Wire(code.word_type)
+            s.ahead = MicroRom(code)
+            s.ahead.pc //= s.ahead_pc
+            s.ahead.word //= s.ahead_word
+            s.ahead_word //= s.dpath.ahead_word
+
+            @update
+            def address_ahead():
+                s.ahead_pc @= s.pc
+                if s.advance:
+                    s.ahead_pc @= s.chosen_pc
+
+            if code.by_bit:
+                s.bit_ahead = Wire()
+                s.ahead.exponent_bit //= s.bit_ahead
+
+                @update
+                def exponent_bit_ahead():
+                    s.bit_ahead @= s.dpath.bit_now
+                    if s.advance:
+                        s.bit_ahead @= s.dpath.bit_n
+
+    def take_request(s, code):
+        @update
+        def request():
+            s.istream_rdy @= s.word.accepts
+            s.accept @= s.word.accepts & s.istream_val
+
+        if code.reads_one:
+            s.dpath.accept //= s.accept
+        if code.reads_one or code.program.given:
+
+            @update
+            def request_that_is_not_refused():
+                s.dpath.load @= s.accept & (s.in_status == 0)
+
+    def send_products(s, code):
+        """Products of the next microinstruction, and its conversion."""
+        for i in range(code.nproducts):
+            connect(s.issue.makes[i], getattr(s.next_word, f"makes{i}"))
+        s.issue.advance //= s.advance
+        for i in range(code.shape.nunits):
+            s.issue.req_val[i] //= s.req_val[i]
+            s.issue.req_rdy[i] //= s.req_rdy[i]
+            s.issue.resp_val[i] //= s.resp_val[i]
+        s.issue.arrives //= s.dpath.arrives
+        if code.in_order:
+            s.issue.second //= s.dpath.second
+
+        if code.shape.forward:
+
+            @update
+            def forwards_products():
+                s.issue.forwards @= s.advance & ~s.word.settles
+
+        else:
+            s.issue.forwards //= 0
+
+        if code.scans and code.shape.forward:
+
+            @update
+            def holds_for_scan():
+                s.issue.holds @= s.ahead_word.sends_entry & s.scan.busy
+
+        elif code.scans:
+
+            @update
+            def holds_behind_scan():
+                s.issue.holds @= s.word.sends_entry & s.scan.busy
+
+        else:
+            s.issue.holds //= 0
 
         if code.converts:
-            s.setup_req_val = OutPort()
-            s.setup_resp_val = InPort()
-            s.convert_done //= s.setup_resp_val
-
-            if code.scaled:
-                s.setup_kind = OutPort(2)
-                s.setup_kind //= s.entered.setup_kind
 
             @update
-            def converts():
-                s.setup_req_val @= s.advance & s.entered.converts
+            def conversion():
+                s.convert_val @= s.advance & s.next_word.converts
 
+        if code.scaled:
+            s.convert_kind //= s.next_word.convert_kind
+
+    def end_word(s, code):
+        """The end of a microinstruction, and the loads with it."""
+        s.converted = Wire()
+        s.passes = Wire()
+        if code.converts:
+            s.converted //= s.convert_done
         else:
-            s.convert_done //= 0
-
-        # ---- repetitions
-
-        if code.repeats:
-            s.last_index = Wire(code.index_nbits)
-            s.more = Wire()
+            s.converted //= 0
+        if code.scans:
 
             @update
-            def repeats():
-                s.again @= s.now.repeats & s.more
-
-            if code.skips:
-                s.can_skip = InPort()
-                s.skip = OutPort()  # a block of the exponent
-
-                @update
-                def more_or_a_block_to_skip():
-                    s.more @= s.index != s.last_index
-                    s.skip @= s.now.skips & s.can_skip
-                    if s.now.skips:
-                        s.more @= s.can_skip
-
-            else:
-
-                @update
-                def more_to_count():
-                    s.more @= s.index != s.last_index
-
-            if program.sliding:
-                s.window_nbits = InPort(code.index_nbits)  # of the window at hand
-
-                @update
-                def to_the_end_of_the_window():
-                    s.last_index @= s.now.last
-                    if s.now.by_window:
-                        s.last_index @= s.window_nbits
-
-            else:
-                s.last_index //= s.now.last
+            def passes_without_a_scan():
+                s.passes @= s.word.one_cycle & ~(s.word.reads_entry & s.scan.busy)
 
         else:
-            s.again //= 0
+            s.passes //= s.word.one_cycle
 
+        # blocks apart, so that no tool sees a loop from `ends` over the exponent to `advance`
+        @update
+        def end_of_word():
+            s.dpath.ends @= (
+                (s.word.needs_request & s.istream_val)
+                | s.issue.done
+                | s.converted
+                | s.passes
+                | (s.word.answers & s.ostream_rdy)
+            )
+
+        @update
+        def loads():
+            s.dpath.load_exponent @= s.dpath.ends & s.word.sets_exponent
+            s.dpath.load_modulus @= s.dpath.ends & s.word.sets_modulus
+
+    def choose_next(s, code):
+        FAILURE = mk_bits(code.pc_nbits)(code.program.failure)
+        ALIGN = mk_bits(code.pc_nbits)(code.aligning or 0)
+        s.refused = Wire()
+        s.turned_away = Wire()
+        s.to_align = Wire()
+
+        @update
+        def refuse():
+            s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
+
+        # A refusal goes on where no product is sent. On a scaled modulus the factors are selected as if there
+        # were none: the comparison before so short a product would be the critical path.
+        if code.scaled:
+            s.turned_away //= 0
+
+            @update
+            def refuse_late():
+                s.next_pc @= s.chosen_pc
+                if s.refused:
+                    s.next_pc @= FAILURE
+
+        else:
+            s.turned_away //= s.refused
+            s.next_pc //= s.chosen_pc
+
+        # leading zeros go from the request on, at the latest in the microinstruction that waits for it
+        if code.aligning is not None:
+
+            @update
+            def align():
+                s.dpath.align @= (s.pc <= ALIGN) & ~s.word.needs_request
+
+            @update
+            def enter_by_aligning():
+                s.to_align @= s.word.in_loop & ~s.word.next_digit & ~s.word.aligns & ~s.dpath.aligned_n
+
+            @update
+            def advance_when_aligned():
+                s.advance @= s.dpath.ends | (s.word.aligns & s.dpath.aligned_n)
+
+        else:
+            s.to_align //= 0
+            s.advance //= s.dpath.ends
+
+        @update
+        def next_address():
+            s.chosen_pc @= s.word.target
+            if s.turned_away:
+                s.chosen_pc @= FAILURE
+            elif s.again:
+                s.chosen_pc @= s.pc
+            elif s.to_align:
+                s.chosen_pc @= ALIGN
+            elif s.word.in_loop & s.dpath.finished_n:
+                s.chosen_pc @= s.word.loop_exit
+
+    def count_repetitions(s, code):
         if code.counts:
-            s.index = OutPort(code.index_nbits)
+            s.repetition.advance //= s.advance
+            s.repetition.again //= s.again
+            s.repetition.first //= s.next_word.first_index
+        if not code.repeats:
+            s.again //= 0
+            return
+        s.last_index = Wire(code.index_nbits)
+        s.more = Wire()
+        if code.program.sliding:
 
-            @update_ff
-            def count():
-                if s.advance:
-                    s.index <<= s.entered.start
-                    if s.again:
-                        s.index <<= s.index + 1
+            @update
+            def end_of_repetition():
+                s.last_index @= s.word.last_index
+                if s.word.to_window_end:
+                    s.last_index @= s.dpath.window_nbits
 
-        # ---- memory and scan
+        else:
+            s.last_index //= s.word.last_index
 
-        if program.depth:
-            s.store = OutPort()
-            s.first = Wire()  # the word at hand is in its first cycle
+        if code.skips:
+
+            @update
+            def more_repetitions_or_blocks():
+                s.dpath.skip @= s.word.skips & s.dpath.can_skip
+                s.more @= s.repetition.index != s.last_index
+                if s.word.skips:
+                    s.more @= s.dpath.can_skip
+
+        else:
+
+            @update
+            def more_repetitions():
+                s.more @= s.repetition.index != s.last_index
+
+        @update
+        def repeat_word():
+            s.again @= s.word.repeats & s.more
+
+    def drive_exponent(s, code):
+        @update
+        def shift():
+            s.dpath.shift @= s.dpath.ends & s.word.next_digit
+
+        if code.stretches:
+
+            @update
+            def blind():
+                s.dpath.load_random @= s.dpath.ends & s.word.sets_random
+                s.dpath.stretch @= s.dpath.ends & s.word.stretches
+
+    def access_memory(s, code):
+        if code.program.depth:
+            s.dpath.index //= s.repetition.index
+            s.first = Wire()  # cycle of the microinstruction
 
             @update_ff
             def first_cycle():
                 s.first <<= s.advance
 
+            # a field of the request is stored while the request is there
             @update
-            def stores():
-                # a request is looked at while it is there; all else is stored in the first cycle
-                s.store @= s.now.stores & s.first
-                if s.now.takes:
-                    s.store @= s.now.stores & s.istream_val
+            def store():
+                s.dpath.store @= s.word.writes & s.first
+                if s.word.needs_request:
+                    s.dpath.store @= s.word.writes & s.istream_val
 
         if code.scans:
-            k = program.digit_nbits
-            s.scan_at = OutPort(k)
-            s.scan_reads = OutPort()
-            s.scan_read = OutPort()  # the entry read in the cycle before is there
-            LAST_ENTRY = mk_bits(k)((1 << k) - 1)
+            s.scan.at //= s.dpath.scan_at
+            s.scan.reads //= s.dpath.scan_reads
+            s.scan.valid //= s.dpath.scan_valid
 
             @update
-            def passes_behind_a_scan():
-                s.scanning @= s.scan_reads | s.scan_read
-                s.passed @= s.now.passes & ~(s.now.holds_entry & s.scanning)
+            def start_scan():
+                s.scan.start @= s.advance & s.next_word.scans & ~s.again
 
-            @update_ff
-            def scan():
-                s.scan_read <<= s.scan_reads
-                if s.reset:
-                    s.scan_reads <<= 0
-                elif s.advance & s.entered.scans & ~s.again:
-                    s.scan_reads <<= 1
-                elif s.scan_at == LAST_ENTRY:
-                    s.scan_reads <<= 0
-
-            @update_ff
-            def scan_counter():
-                if ~s.scan_reads:
-                    s.scan_at <<= 0
-                else:
-                    s.scan_at <<= s.scan_at + 1
-
-        else:
-            s.passed //= s.now.passes
-
-        # ---- the blinding of an exponent
-
-        if code.stretches:
-            s.load_random = OutPort()
-            s.stretch = OutPort()
+    def answer(s, code):
+        """The status, and the result's handshake."""
+        s.ostream_val //= s.word.answers
+        if code.compares:
 
             @update
-            def stretches():
-                s.load_random @= s.ends & s.now.sets_random
-                s.stretch @= s.ends & s.now.stretches
-
-        # ---- status and checks
-
-        s.status = Wire(STATUS_NBITS)
-        if code.checks:
-            s.equal = InPort()
-
-            @update
-            def differs():
-                s.unequal @= s.now.compares & s.ends & ~s.equal
+            def compare():
+                s.unequal @= s.word.compares & s.dpath.ends & ~s.dpath.equal
 
             @update_ff
-            def remember_status():
+            def status_register():
                 if s.accept:
                     s.status <<= s.in_status
                 elif s.unequal:
-                    s.status <<= s.now.reason
+                    s.status <<= s.word.fail
 
         else:
             s.unequal //= 0
 
             @update_ff
-            def remember_status_of_request():
+            def status_of_request():
                 if s.accept:
                     s.status <<= s.in_status
 
-        if program.verified:
-            FAULT = int(Status.FAULT)
-            s.equal_at_end = InPort()
-            s.checked = Wire()
-            s.released = OutPort()
+        if code.program.verified:
+            s.release_check = ReleaseCheck()
+            s.release_check.accept //= s.accept
+            s.release_check.equal //= s.dpath.equal_at_end
+            s.release_check.status //= s.status
+            s.release_check.released //= s.dpath.released
+            s.release_check.out_status //= s.out_status
 
-            @update_ff
-            def remember_check():
-                if s.accept:
-                    s.checked <<= 0
-                elif s.ends & s.now.releases & s.equal:
-                    s.checked <<= 1
-
-            # a result leaves that was checked and stands in two registers alike
             @update
-            def tell():
-                s.released @= s.checked & s.equal_at_end & (s.status == 0)
-                s.out_status @= s.status
-                if (s.status == 0) & ~s.released:
-                    s.out_status @= FAULT
+            def pass_check():
+                s.release_check.passes @= s.dpath.ends & s.word.releases & s.dpath.equal
 
         else:
             s.out_status //= s.status
-
-        # ---- registers
-
-        @update_ff
-        def state():
-            if s.reset:
-                s.pc <<= 0
-                s.unsent <<= 0
-                s.awaited <<= 0
-            else:
-                s.unsent <<= s.unsent & ~s.sent
-                s.awaited <<= s.awaited & ~s.arrives
-                if s.advance:
-                    s.pc <<= s.next_pc
-                    s.unsent <<= s.makes & ~s.sent
-                    s.awaited <<= s.makes

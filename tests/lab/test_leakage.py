@@ -152,7 +152,7 @@ def test_what_leaks_is_found():
     assert "dpath.exponent.now" in [finding.name for finding in found.alone()]
     assert found.part_of[0] is Part.LOAD and not found.judged(0)
     assert found.word_of[found.worst].startswith("1 double b, b")  # and then the first bit is looked at
-    assert all(abs(point.both) < 4.5 for point in found.registers["dpath.mod"])
+    assert all(abs(point.both) < 4.5 for point in found.registers["dpath.modulus.out"])
 
 
 def test_time_that_depends_on_the_exponent_leaks():

@@ -173,7 +173,7 @@ def test_comments_say_all_parameters_in_words():
     verilog = translate(catalogue.find("mont").at(32).rtl())
     assert all(len(line) <= 110 for line in verilog.splitlines() if line.startswith("//"))
     comment = re.search(r"((?:^//.*\n)+)module Sequencer$", verilog, re.MULTILINE)[1]
-    assert "program of 4 words, nunits 2" in comment and "forward" in comment
+    assert "program of 4 words, shape of 32 bits, 2 product units, forwarding" in comment
     assert (
         "// MontMulRem: nbits 32, steps per stage 8, nstages 1, add red textbook, not pipelined, gated\n"
         in verilog
@@ -186,7 +186,7 @@ def test_comments_say_all_parameters_in_words():
 def test_ports_in_the_order_of_a_reader():
     verilog = translate(catalogue.find("mont").at(32).rtl())
     ports = {
-        module: [re.search(r"(\w+)(?: \[\S+)?,?$", line)[1] for line in text.split("\n")]
+        module: re.findall(r"^  (?:in|out)put .*?(\w+),?$", text, re.MULTILINE)
         for module, text in re.findall(r"^module (\w+)\n\(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
     }
     streams = [f"{stream}__{port}" for stream in ("istream", "ostream") for port in ("msg", "rdy", "val")]
