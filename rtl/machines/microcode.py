@@ -272,7 +272,7 @@ class Microcode:
     @cached_property
     def sources(self) -> dict[str, tuple[str, ...]]:
         """The sources of each multiplexer, by its select field, in the order of the program."""
-        found = {name: map(source, self.words) for name, source in self._selects.items()}
+        found = {name: [source(word) for word in self.words] for name, source in self._selects.items()}
         for name, factor in self._factors:
             found[name] = [factor(word, bit) for word in self.words for bit in (1, 0)]
         sources = {name: tuple(dict.fromkeys(filter(None, values))) for name, values in found.items()}
@@ -442,7 +442,7 @@ class Microcode:
 
     def _products(self) -> Iterator[Field]:
         for at in range(self.nproducts):
-            yield self._field(f"makes{at}", lambda word, bit, at=at: int(_product(word, at, bit) is not None))
+            yield self._field(f"makes{at}", partial(_makes, at))
             yield from self._select(f"x{at}")
             yield from self._select(f"y{at}")
             if self.scaled:
@@ -574,6 +574,10 @@ def _product(word: Word, position: int, bit: int) -> Multiplication | None:
     """The product at this place."""
     wanted: Iterable[Any] = word.products[position : position + 1]
     return next((made for made in word.made(bit) if made.product in wanted), None)
+
+
+def _makes(at: int, word: Word, bit: int) -> Value:
+    return int(_product(word, at, bit) is not None)
 
 
 def _lifted(at: int, word: Word) -> Value:
