@@ -39,14 +39,9 @@ class SlidingWindow(Component):
         s.window = WindowIfc(k, index_nbits)
         HIGHEST = k - 1
 
-        # by the place of the last 1: the length, and the bits above it
-        s.lengths = [Wire(index_nbits) for _ in range(k)]
-        s.halves = [Wire(k) for _ in range(k)]
-        for i in range(k):
-            s.lengths[i] //= k - i
-            if i < HIGHEST:
-                s.halves[i][0 : HIGHEST - i] //= s.top[i + 1 : k]
-            s.halves[i][HIGHEST - i : k] //= 0
+        s.lengths = [Wire(index_nbits) for _ in range(k)]  # by the place of the last 1
+        for i, length in enumerate(s.lengths):
+            length //= i + 1
 
         @update
         def measure():
@@ -55,8 +50,8 @@ class SlidingWindow(Component):
             if s.top[HIGHEST]:
                 for i in range(k):
                     if s.top[HIGHEST - i]:
-                        s.window.nbits @= s.lengths[HIGHEST - i]
-                        s.window.half @= s.halves[HIGHEST - i]
+                        s.window.nbits @= s.lengths[i]
+                        s.window.half @= s.top >> (k - i)
 
 
 class ExponentRegister(Component):
@@ -110,21 +105,20 @@ class ExponentRegister(Component):
 
     def place_source(s, code, nbits):
         s.word = Wire(nbits)
-        s.lowest = Wire()
-        low = min(nbits, code.shape.residue_nbits)
-        s.word[1:low] //= s.source[1:low]
-        if low < nbits:
-            s.word[low:nbits] //= 0
-        s.word[0] //= s.lowest
         if code.clears_lowest:
             s.even = InPort()
+            s.cleared = Wire(code.shape.residue_nbits)
+            connect_low(s.word, s.cleared)
+            EVEN = ~s.source.get_type()(1)
 
             @update
-            def lowest_bit():
-                s.lowest @= s.source[0] & ~s.even
+            def clear_lowest_bit():
+                s.cleared @= s.source
+                if s.even:
+                    s.cleared @= s.source & EVEN
 
         else:
-            s.lowest //= s.source[0]
+            connect_low(s.word, s.source)
 
         PLACE = nbits - code.ndigits * code.program.digit_nbits
         if code.places:

@@ -133,14 +133,12 @@ class Microcode:
         if self.both_ways:
             right = None
             for pc, word in enumerate(self.words):
-                assert (
-                    not word.flow.loops or word.find(SetExponent) or right is (pc in self.program.right_words)
-                )
                 for load in word.find(SetExponent):
                     right = not load.count
+                assert not word.flow.loops or right is (pc in self.program.right_words), "direction"
         # a refused request goes on with a microinstruction without product, conversion and memory access
         refused = self.words[self.program.failure]
-        assert not self.scaled or not (refused.products or refused.setup or self._reads(refused))
+        assert not (refused.products or refused.setup or self._reads(refused))
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -395,10 +393,6 @@ class Microcode:
         """A flag of microinstructions with an action of these kinds."""
         return self._flag(name, lambda word: word.find(*kinds))
 
-    def _of_action(self, name: str, attribute: str, *kinds: type) -> Field:
-        """A flag by an attribute of the action of these kinds."""
-        return self._number(name, _value(lambda action: int(getattr(action, attribute)), *kinds))
-
     def _select(self, name: str) -> Iterator[Field]:
         """The select of a multiplexer, if there is more than one source."""
         sources = self.sources[name]
@@ -488,7 +482,7 @@ class Microcode:
         if self.clears_lowest:
             yield self._number("even", _value(lambda load: int(getattr(load, "even", 1)), *_LOADS))
         if self.stretches:
-            yield self._of_action("adds", "add", SetExponent)
+            yield self._number("adds", _value(lambda load: int(load.add), SetExponent))
             yield self._action("stretches", Stretch)
             yield self._action("sets_random", Random)
         if self.both_ways:
@@ -524,7 +518,7 @@ class Microcode:
         if self.adds:
             yield from self._select("sum_x_from")
             yield from self._select("sum_y_from")
-            yield self._of_action("subtracts", "subtract", Add)
+            yield self._number("subtracts", _value(lambda add: int(add.subtract), Add))
         if self.compares:
             yield self._action("compares", Check)
             yield from self._select("compare_with")

@@ -77,6 +77,8 @@ class ProgramExp(Component):
             s.connect_scaled_setup(shape.form)
         elif code.converts:
             s.connect_converter(code)
+        else:
+            s.ctrl.convert_done //= 0
 
     def inspect_request(s, program, shape):
         """The status of a request: whether its operands can be computed with."""

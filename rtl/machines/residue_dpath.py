@@ -63,27 +63,58 @@ class OneResidue(Component):
         s.load = InPort()
         s.one = OutPort(nbits)
         s.above_one = Wire()
-        s.above_one_n = Wire()
         s.is_one = Wire()
 
         @update
-        def compare_modulus():
-            s.above_one_n @= s.above_one
-            if s.load_modulus:
-                s.above_one_n @= s.modulus != 1
-
-        @update
-        def hide_from_refused():
-            s.is_one @= s.above_one_n & (s.load | ~s.accept)
-
-        @update
         def residue_of_one():
+            s.is_one @= s.above_one
+            if s.load_modulus:
+                s.is_one @= s.modulus != 1
+            if s.accept & ~s.load:
+                s.is_one @= 0
             s.one @= zext(s.is_one, nbits)
 
         @update_ff
         def remember_comparison():
             if s.load_modulus:
                 s.above_one <<= s.modulus != 1
+
+
+class TableScan(Component):
+    """Reads all 2^k entries of a table, one a cycle, and finds the one of a digit.
+
+    Ports: start, in the cycle before the first; digit -> reads, at; found, a cycle after its address; busy.
+    """
+
+    def construct(s, k):
+        s.start = InPort()
+        s.digit = InPort(k)
+        s.reads = OutPort()
+        s.at = OutPort(k)
+        s.found = OutPort()
+        s.busy = OutPort()
+        s.valid = Wire()  # the entry `read_at` is there
+        s.read_at = Wire(k)
+        LAST = mk_bits(k)((1 << k) - 1)
+
+        @update
+        def find():
+            s.busy @= s.reads | s.valid
+            s.found @= s.valid & (s.read_at == s.digit)
+
+        @update_ff
+        def scan():
+            s.valid <<= s.reads
+            s.read_at <<= s.at
+            s.at <<= 0
+            if s.reads:
+                s.at <<= s.at + 1
+            if s.reset:
+                s.reads <<= 0
+            elif s.start:
+                s.reads <<= 1
+            elif s.at == LAST:
+                s.reads <<= 0
 
 
 class ResidueDpath(Component):
@@ -104,7 +135,7 @@ class ResidueDpath(Component):
             s.left = InPort(residue)  # a number that leaves the form
 
         # working registers
-        lane = (shape.residue_nbits, code.nproducts, shape.nunits)
+        lane = (shape.residue_nbits, code.nproducts)
         s.r = ResidueRegister(*lane)
         s.r_from = source_mux(code, "r_from")
         s.r_late_from = source_mux(code, "r_late_from")
@@ -145,7 +176,7 @@ class ResidueDpath(Component):
             )
             s.write_from = source_mux(code, "write_from")
         if code.scans:
-            s.found = Wire()  # the entry of the exponent's digit
+            s.scan = TableScan(program.digit_nbits)
         if code.adds:
             s.adder = ModAddSub(shape.residue_nbits)
             s.sum_x_from = source_mux(code, "sum_x_from")
@@ -245,26 +276,25 @@ class ResidueDpath(Component):
         register.arrives //= s.ctrl.arrives
         register.ends //= s.ctrl.ends
         connect(register.takes, getattr(word, f"{name}_takes"))
-        for i in range(code.shape.nunits):
-            register.product[i] //= s.product[i]
-        if source is None:
-            register.loads //= 0
-            register.source //= 0
-        else:
-            connect(register.loads, getattr(word, f"{name}_loads"))
-            register.source //= s.select(code, source, f"{name}_from", word)
-        if late_source is None:
-            register.loads_late //= 0
-            register.late_source //= 0
-        else:
-            connect(register.loads_late, getattr(word, f"{name}_late_loads"))
-            register.late_source //= s.select(code, late_source, f"{name}_late_from", word)
+        for port, product in zip(register.product, s.product * code.nproducts, strict=False):
+            port //= product
+        s.connect_load(code, register.loads, register.source, source, f"{name}_from")
+        s.connect_load(code, register.loads_late, register.late_source, late_source, f"{name}_late_from")
         if name == "s" and code.scans:
-            register.finds //= s.found
+            register.finds //= s.scan.found
             register.entry //= s.memory.data
         else:
             register.finds //= 0
             register.entry //= 0
+
+    def connect_load(s, code, loads, port, mux, field):
+        """What a register loads at the end of a microinstruction, if there is anything."""
+        if mux is None:
+            loads //= 0
+            port //= 0
+        else:
+            connect(loads, getattr(s.ctrl.word, field.replace("from", "loads")))
+            connect(port, s.select(code, mux, field, s.ctrl.word))
 
     def connect_factors(s, code):
         forward = code.shape.forward
@@ -403,27 +433,21 @@ class ResidueDpath(Component):
     def connect_scan(s, code):
         """All entries of the table are read, and s takes the one of the exponent's digit."""
         address_nbits = code.address_nbits
-        s.read_entry = Wire(code.program.digit_nbits)  # the entry that was read
+        s.scan.start //= s.ctrl.scan_start
+        s.scan.busy //= s.ctrl.scan_busy
+        s.scan.digit //= s.exponent.digit
 
         @update
         def read_address_of_scan():
             s.memory.read_at @= s.ctrl.ahead_word.read_at
-            if s.ctrl.scan_reads:
-                s.memory.read_at @= zext(s.ctrl.scan_at, address_nbits)
+            if s.scan.reads:
+                s.memory.read_at @= zext(s.scan.at, address_nbits)
 
         if code.shielded:
 
             @update
             def read_or_scan():
-                s.memory.read @= s.ctrl.ahead_word.reads | s.ctrl.scan_reads
-
-        @update_ff
-        def follow_scan():
-            s.read_entry <<= s.ctrl.scan_at
-
-        @update
-        def find_entry():
-            s.found @= s.ctrl.scan_valid & (s.read_entry == s.exponent.digit)
+                s.memory.read @= s.ctrl.ahead_word.reads | s.scan.reads
 
     def connect_adder(s, code):
         word = s.ctrl.word

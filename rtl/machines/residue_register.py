@@ -21,8 +21,8 @@ class ResidueValue(Interface):
 
 
 class ResidueRegister(Component):
-    def construct(s, nbits, nproducts, nunits):
-        s.product = [InPort(nbits) for _ in range(nunits)]
+    def construct(s, nbits, nproducts):
+        s.product = [InPort(nbits) for _ in range(nproducts)]
         s.arrives = InPort(nproducts)
         s.takes = InPort(nproducts)
         s.ends = InPort()
@@ -36,7 +36,7 @@ class ResidueRegister(Component):
 
         s.now = Wire(nbits)
         s.now //= s.value.now
-        LAST_UNIT = nunits - 1
+        LAST = nproducts - 1
 
         @update
         def without_products():
@@ -46,23 +46,12 @@ class ResidueRegister(Component):
             elif s.finds:
                 s.value.kept @= s.entry
 
-        if nproducts == 1:
-
-            @update
-            def with_products():
-                s.value.next @= s.value.kept
-                if s.arrives[0] & s.takes[0]:
-                    s.value.next @= s.product[0]
-
-        else:
-
-            @update
-            def with_either_product():
-                s.value.next @= s.value.kept
-                if s.arrives[0] & s.takes[0]:
-                    s.value.next @= s.product[0]
-                elif s.arrives[1] & s.takes[1]:
-                    s.value.next @= s.product[LAST_UNIT]
+        @update
+        def with_products():
+            s.value.next @= s.value.kept
+            for i in range(nproducts):
+                if s.arrives[LAST - i] & s.takes[LAST - i]:
+                    s.value.next @= s.product[LAST - i]
 
         @update_ff
         def register():

@@ -61,9 +61,8 @@ class DpathIfc(Interface):
             s.store = Control()
             s.index = Control(code.index_nbits)
         if code.scans:
-            s.scan_at = Control(program.digit_nbits)
-            s.scan_reads = Control()
-            s.scan_valid = Control()  # the entry of the cycle before is there
+            s.scan_start = Control()
+            s.scan_busy = State()
 
         if code.compares:
             s.equal = State()
@@ -174,38 +173,6 @@ class RepeatCounter(Component):
                     s.index <<= s.index + 1
 
 
-class TableScan(Component):
-    """Addresses of a scan: all entries of a table of 2^k, from the cycle after its start.
-
-    Ports: start -> at, reads; valid, the entry read in the cycle before is there; busy.
-    """
-
-    def construct(s, k):
-        s.start = InPort()
-        s.at = OutPort(k)
-        s.reads = OutPort()
-        s.valid = OutPort()
-        s.busy = OutPort()
-        LAST = mk_bits(k)((1 << k) - 1)
-
-        @update
-        def under_way():
-            s.busy @= s.reads | s.valid
-
-        @update_ff
-        def scan():
-            s.valid <<= s.reads
-            s.at <<= 0
-            if s.reads:
-                s.at <<= s.at + 1
-            if s.reset:
-                s.reads <<= 0
-            elif s.start:
-                s.reads <<= 1
-            elif s.at == LAST:
-                s.reads <<= 0
-
-
 class ReleaseCheck(Component):
     """Releases a result that passed its check and is equal in two registers; answers FAULT for any other.
 
@@ -243,9 +210,9 @@ class Sequencer(Component):
         s.req_val = [OutPort() for _ in range(code.shape.nunits)]
         s.req_rdy = [InPort() for _ in range(code.shape.nunits)]
         s.resp_val = [InPort() for _ in range(code.shape.nunits)]
+        s.convert_done = InPort()
         if code.converts:
             s.convert_val = OutPort()
-            s.convert_done = InPort()
         if code.scaled:
             s.convert_kind = OutPort(2)
         s.dpath = DpathIfc(code, OutPort, InPort)
@@ -263,8 +230,6 @@ class Sequencer(Component):
         s.issue = ProductIssue(code.nproducts, code.shape.nunits)
         if code.counts:
             s.repetition = RepeatCounter(code.index_nbits)
-        if code.scans:
-            s.scan = TableScan(code.program.digit_nbits)
         s.take_request(code)
         s.send_products(code)
         s.end_word(code)
@@ -357,17 +322,13 @@ class Sequencer(Component):
         else:
             s.issue.forwards //= 0
 
-        if code.scans and code.shape.forward:
+        if code.scans:
+            s.sends_entry = Wire()
+            s.sends_entry //= (s.ahead_word if code.shape.forward else s.word).sends_entry
 
             @update
             def holds_for_scan():
-                s.issue.holds @= s.ahead_word.sends_entry & s.scan.busy
-
-        elif code.scans:
-
-            @update
-            def holds_behind_scan():
-                s.issue.holds @= s.word.sends_entry & s.scan.busy
+                s.issue.holds @= s.sends_entry & s.dpath.scan_busy
 
         else:
             s.issue.holds //= 0
@@ -383,17 +344,12 @@ class Sequencer(Component):
 
     def end_word(s, code):
         """The end of a microinstruction, and the loads with it."""
-        s.converted = Wire()
         s.passes = Wire()
-        if code.converts:
-            s.converted //= s.convert_done
-        else:
-            s.converted //= 0
         if code.scans:
 
             @update
             def passes_without_a_scan():
-                s.passes @= s.word.one_cycle & ~(s.word.reads_entry & s.scan.busy)
+                s.passes @= s.word.one_cycle & ~(s.word.reads_entry & s.dpath.scan_busy)
 
         else:
             s.passes //= s.word.one_cycle
@@ -404,7 +360,7 @@ class Sequencer(Component):
             s.dpath.ends @= (
                 (s.word.needs_request & s.istream_val)
                 | s.issue.done
-                | s.converted
+                | s.convert_done
                 | s.passes
                 | (s.word.answers & s.ostream_rdy)
             )
@@ -418,27 +374,11 @@ class Sequencer(Component):
         FAILURE = mk_bits(code.pc_nbits)(code.program.failure)
         ALIGN = mk_bits(code.pc_nbits)(code.aligning or 0)
         s.refused = Wire()
-        s.turned_away = Wire()
         s.to_align = Wire()
 
         @update
         def refuse():
             s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
-
-        # A refusal goes on where no product is sent. On a scaled modulus the factors are selected as if there
-        # were none: the comparison before so short a product would be the critical path.
-        if code.scaled:
-            s.turned_away //= 0
-
-            @update
-            def refuse_late():
-                s.next_pc @= s.chosen_pc
-                if s.refused:
-                    s.next_pc @= FAILURE
-
-        else:
-            s.turned_away //= s.refused
-            s.next_pc //= s.chosen_pc
 
         # leading zeros go from the request on, at the latest in the microinstruction that waits for it
         if code.aligning is not None:
@@ -462,14 +402,20 @@ class Sequencer(Component):
         @update
         def next_address():
             s.chosen_pc @= s.word.target
-            if s.turned_away:
-                s.chosen_pc @= FAILURE
-            elif s.again:
+            if s.again:
                 s.chosen_pc @= s.pc
             elif s.to_align:
                 s.chosen_pc @= ALIGN
             elif s.word.in_loop & s.dpath.finished_n:
                 s.chosen_pc @= s.word.loop_exit
+
+        # A refusal goes on where no product is sent. Factors are selected as if there were none: the
+        # comparison of the operands before a product would be the critical path.
+        @update
+        def next_address_or_refusal():
+            s.next_pc @= s.chosen_pc
+            if s.refused:
+                s.next_pc @= FAILURE
 
     def count_repetitions(s, code):
         if code.counts:
@@ -540,13 +486,10 @@ class Sequencer(Component):
                     s.dpath.store @= s.word.writes & s.istream_val
 
         if code.scans:
-            s.scan.at //= s.dpath.scan_at
-            s.scan.reads //= s.dpath.scan_reads
-            s.scan.valid //= s.dpath.scan_valid
 
             @update
             def start_scan():
-                s.scan.start @= s.advance & s.next_word.scans & ~s.again
+                s.dpath.scan_start @= s.advance & s.next_word.scans & ~s.again
 
     def answer(s, code):
         """The status, and the result's handshake."""
