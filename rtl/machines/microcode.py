@@ -435,8 +435,8 @@ class Microcode:
             )
 
     def _products(self) -> Iterator[Field]:
+        yield self._field("makes", self._makes, self.nproducts)
         for at in range(self.nproducts):
-            yield self._field(f"makes{at}", partial(_makes, at))
             yield from self._select(f"x{at}")
             yield from self._select(f"y{at}")
             if self.scaled:
@@ -527,6 +527,10 @@ class Microcode:
         if self.program.verified:
             yield self._flag("releases", lambda word: any(check.final for check in word.find(Check)))
 
+    def _makes(self, word: Word, bit: int) -> Value:
+        """A bit for each product."""
+        return sum(1 << at for at in range(self.nproducts) if _product(word, at, bit))
+
     def _takes(self, register: str, word: Word, bit: int) -> Value:
         """A bit for each product that a register takes."""
         made = [_product(word, at, bit) for at in range(self.nproducts)]
@@ -568,10 +572,6 @@ def _product(word: Word, position: int, bit: int) -> Multiplication | None:
     """The product at this place."""
     wanted: Iterable[Any] = word.products[position : position + 1]
     return next((made for made in word.made(bit) if made.product in wanted), None)
-
-
-def _makes(at: int, word: Word, bit: int) -> Value:
-    return int(_product(word, at, bit) is not None)
 
 
 def _lifted(at: int, word: Word) -> Value:

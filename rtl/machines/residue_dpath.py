@@ -309,16 +309,16 @@ class ResidueDpath(Component):
                 lifted.factor //= a[at]
                 connect(lifted.lifts, getattr(word, f"lifts{at}"))
             a = [lifted.out for lifted in s.lifted]
+        ports = zip(s.req_a, s.req_b, strict=True)
         if code.in_order:
-            for at in range(2):
-                s.factor_a.in_[at] //= a[at]
-                s.factor_b.in_[at] //= b[at]
             s.factor_a.sel //= s.ctrl.second
+            s.factor_a.out //= s.req_a[0]
             s.factor_b.sel //= s.ctrl.second
-            a, b = [s.factor_a.out], [s.factor_b.out]
-        for i in range(code.shape.nunits):
-            s.req_a[i] //= a[min(i, len(a) - 1)]
-            s.req_b[i] //= b[min(i, len(b) - 1)]
+            s.factor_b.out //= s.req_b[0]
+            ports = zip(s.factor_a.in_, s.factor_b.in_, strict=True)
+        for at, (port_a, port_b) in enumerate(ports):
+            port_a //= a[at]
+            port_b //= b[at]
 
     def connect_modulus(s, code):
         shape, word = code.shape, s.ctrl.word

@@ -86,9 +86,9 @@ class ProductIssue(Component):
         s.advance = InPort()
         s.forwards = InPort()
         s.holds = InPort()
-        s.req_val = [OutPort() for _ in range(nunits)]
-        s.req_rdy = [InPort() for _ in range(nunits)]
-        s.resp_val = [InPort() for _ in range(nunits)]
+        s.req_val = OutPort(nunits)
+        s.req_rdy = InPort(nunits)
+        s.resp_val = InPort(nunits)
         s.arrives = OutPort(nproducts)
         s.done = OutPort()
 
@@ -124,17 +124,12 @@ class ProductIssue(Component):
             # all units are idle when a microinstruction begins, so that requests fire in its first cycle
             @update
             def requests():
-                for i in range(nproducts):
-                    s.req_val[i] @= s.send[i]
-                    s.sent[i] @= s.send[i] & s.req_rdy[i]
-
-            for i in range(nproducts, nunits):
-                s.req_val[i] //= 0
+                s.req_val @= s.send
+                s.sent @= s.send & s.req_rdy
 
             @update
             def arrivals():
-                for i in range(nproducts):
-                    s.arrives[i] @= s.resp_val[i] & s.awaited[i]
+                s.arrives @= s.resp_val & s.awaited
 
         @update
         def all_products():
@@ -207,9 +202,9 @@ class ReleaseCheck(Component):
 class Sequencer(Component):
     def construct(s, code):
         declare_handshakes(s, STATUS_NBITS)
-        s.req_val = [OutPort() for _ in range(code.shape.nunits)]
-        s.req_rdy = [InPort() for _ in range(code.shape.nunits)]
-        s.resp_val = [InPort() for _ in range(code.shape.nunits)]
+        s.req_val = OutPort(code.shape.nunits)
+        s.req_rdy = InPort(code.shape.nunits)
+        s.resp_val = InPort(code.shape.nunits)
         s.convert_done = InPort()
         if code.converts:
             s.convert_val = OutPort()
@@ -302,13 +297,11 @@ class Sequencer(Component):
 
     def send_products(s, code):
         """Products of the next microinstruction, and its conversion."""
-        for i in range(code.nproducts):
-            connect(s.issue.makes[i], getattr(s.next_word, f"makes{i}"))
+        s.issue.makes //= s.next_word.makes
         s.issue.advance //= s.advance
-        for i in range(code.shape.nunits):
-            s.issue.req_val[i] //= s.req_val[i]
-            s.issue.req_rdy[i] //= s.req_rdy[i]
-            s.issue.resp_val[i] //= s.resp_val[i]
+        s.issue.req_val //= s.req_val
+        s.issue.req_rdy //= s.req_rdy
+        s.issue.resp_val //= s.resp_val
         s.issue.arrives //= s.dpath.arrives
         if code.in_order:
             s.issue.second //= s.dpath.second
