@@ -22,14 +22,13 @@ place of 32), n registers of n bits.
 
 from pymtl3 import *
 
-from ...fl.status import Status
 from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.fold.aligner import Aligner
 from ..units.fold.mod_quadruple import ModQuadruple
 from ..units.fold.product_pair import ProductPair
 from ..units.fold.row_fold import RowFold
 from ..units.fold.split_adder import AdderBack, AdderFront
-from ..units.serial_ctrl import connect_checked
+from ..units.serial_ctrl import answer_if_ok, connect_checked
 from .fold_exp_ctrl import FoldExpCtrl
 from .operand_check import check_operands
 
@@ -39,8 +38,6 @@ FRONT_LEVELS = 2  # of the adder's levels those in stage 2; then the stages are 
 class FoldExp(Component):
     def construct(s, shape, full_scan=False):
         nbits, wide = shape.nbits, shape.operand_nbits
-        OK = int(Status.OK)
-        ONE = mk_bits(wide)(1)
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = FoldExpCtrl(shape)
         check_operands(s, nbits, odd_only=False, reduced_only=False)
@@ -66,8 +63,47 @@ class FoldExp(Component):
                 s.mod <<= s.aligner.out
                 s.shift <<= s.aligner.zeros
 
-        # ---- stage 1: add up the pair, and multiply; registers hold complements
+        s.multiply(shape)
 
+        # ---- stage 2: fold the product
+
+        s.chain = ResidueChain(shape)
+        s.product_sum = Wire(shape.product_nbits)
+        s.product_carry = Wire(shape.product_nbits)
+        s.fold = RowFold(shape)
+        s.fold.sum //= s.product_sum
+        s.fold.carry //= s.product_carry
+        for residue, port in zip(s.chain.residue, s.fold.residue, strict=True):
+            residue //= port
+        s.front = AdderFront(wide, FRONT_LEVELS)
+        s.front.sum //= s.fold.next_sum
+        s.front.carry //= s.fold.next_carry
+
+        @update_ff
+        def stages():
+            s.product_sum <<= s.product.sum
+            s.product_carry <<= s.product.carry
+            s.half_sum <<= s.front.p
+            s.generated <<= s.front.g
+            s.propagated <<= s.front.q
+
+        # ---- the chain: residues, and at last the division; the result
+
+        s.chain.accept //= s.ctrl.accept
+        s.chain.making //= s.ctrl.making
+        s.chain.writes //= s.ctrl.writes
+        s.chain.load //= s.ctrl.load
+        s.chain.divide //= s.ctrl.tail
+        s.chain.modulus //= s.mod
+        s.chain.dividend //= s.x
+        s.chain.rest //= s.aligner.value
+
+        answer_if_ok(s, s.aligner.out)
+
+    def multiply(s, shape):
+        """Stage 1: add up the pair, and multiply. Registers hold complements."""
+        wide = shape.operand_nbits
+        ONE = mk_bits(wide)(1)
         s.half_sum = Wire(wide)
         s.generated = Wire(wide)
         s.propagated = Wire(wide)
@@ -100,49 +136,6 @@ class FoldExp(Component):
                 s.other <<= s.x if s.exp[0] else ONE
             elif ~s.ctrl.hold:
                 s.other <<= 0
-
-        # ---- stage 2: fold the product
-
-        s.chain = ResidueChain(shape)
-        s.product_sum = Wire(shape.product_nbits)
-        s.product_carry = Wire(shape.product_nbits)
-        s.fold = RowFold(shape)
-        s.fold.sum //= s.product_sum
-        s.fold.carry //= s.product_carry
-        for residue, port in zip(s.chain.residue, s.fold.residue, strict=True):
-            residue //= port
-        s.front = AdderFront(wide, FRONT_LEVELS)
-        s.front.sum //= s.fold.next_sum
-        s.front.carry //= s.fold.next_carry
-
-        @update_ff
-        def stages():
-            s.product_sum <<= s.product.sum
-            s.product_carry <<= s.product.carry
-            s.half_sum <<= s.front.p
-            s.generated <<= s.front.g
-            s.propagated <<= s.front.q
-
-        # ---- the chain: residues, and at last the division; the result
-
-        s.chain.accept //= s.ctrl.accept
-        s.chain.first //= s.ctrl.first
-        s.chain.making //= s.ctrl.making
-        s.chain.writes //= s.ctrl.writes
-        s.chain.load //= s.ctrl.load
-        s.chain.divide //= s.ctrl.tail
-        s.chain.modulus //= s.mod
-        s.chain.dividend //= s.x
-        s.chain.rest //= s.aligner.value
-
-        s.answer = Wire(nbits)
-        s.ostream.msg.result //= s.answer
-
-        @update
-        def result():
-            s.answer @= 0
-            if s.ctrl.out_status == OK:
-                s.answer @= s.aligner.out
 
     def exponent(s, nbits, full_scan):
         """Shift the exponent down; with a full scan a 1 above it says where it ends."""
@@ -179,7 +172,6 @@ class ResidueChain(Component):
         ALL_ONES = mk_bits(wider)(-1)
         START = mk_bits(nbits)(1 << (nbits - 2))
         s.accept = InPort()
-        s.first = InPort()
         s.making = InPort()
         s.writes = InPort(LAST + 1)  # in which cycle residues are written
         s.load = InPort()
@@ -209,7 +201,7 @@ class ResidueChain(Component):
         def triple():
             if s.accept:
                 s.thrice <<= ALL_ONES
-            elif s.first:
+            elif s.writes[0]:
                 s.thrice <<= (zext(s.modulus, wider) << 2) - zext(s.modulus, wider)
 
         @update_ff
@@ -218,7 +210,7 @@ class ResidueChain(Component):
                 s.rest <<= START
             elif s.load:
                 s.rest <<= trunc(s.dividend >> tail, nbits)
-            elif s.first:
+            elif s.writes[0]:
                 s.rest <<= s.doubled[0]
             elif s.making | s.divide:
                 s.rest <<= s.doubled[steps - 1]

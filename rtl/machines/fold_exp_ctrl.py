@@ -10,16 +10,16 @@ are.
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS, Status
+from ...fl.status import STATUS_NBITS
 from ..states import states
-from ..units.serial_ctrl import declare_handshakes
+from ..units.serial_ctrl import OK, declare_handshakes
 
 ST_NBITS = 3
+IDLE, SETUP, SQUARE, MULTIPLY, FOLD, LOAD, TAIL, DONE = (b3(i) for i in range(8))
 
 
 class FoldExpCtrl(Component):
     def construct(s, shape):
-        OK = int(Status.OK)
         LAST_MADE = shape.made_by(shape.residues)
         LAST_SETUP = shape.lead_cycles - 1
         ENTER = LAST_SETUP - 1
@@ -32,7 +32,6 @@ class FoldExpCtrl(Component):
         s.idle = OutPort()
         s.accept = OutPort()
         s.making = OutPort()
-        s.first = OutPort()  # cycle of `making`
         s.writes = OutPort(LAST_MADE + 1)
         s.enter = OutPort()  # a product with 1
         s.enter_base = OutPort()
@@ -43,9 +42,7 @@ class FoldExpCtrl(Component):
 
         s.st = Wire(ST_NBITS)
         s.next_st = Wire(ST_NBITS)
-        IDLE, SETUP, SQUARE, MULTIPLY, FOLD, LOAD, TAIL, DONE = states(
-            s, "st", "next_st", IDLE=0, SETUP=1, SQUARE=2, MULTIPLY=3, FOLD=4, LOAD=5, TAIL=6, DONE=7
-        )
+        states(s, "st", "next_st", IDLE=0, SETUP=1, SQUARE=2, MULTIPLY=3, FOLD=4, LOAD=5, TAIL=6, DONE=7)
         s.count = Wire(count_nbits)
         s.ends = Wire()  # the exponent, with the bit that is at hand in MULTIPLY
 
@@ -55,18 +52,39 @@ class FoldExpCtrl(Component):
             s.istream_rdy @= s.idle
             s.accept @= s.istream_val & s.idle
             s.ostream_val @= s.st == DONE
-            s.first @= s.making & (s.count == 0)
             s.enter_base @= (s.st == SETUP) & (s.count == ENTER)
             s.enter @= (s.st == SETUP) & ((s.count == ENTER) | (s.count == LAST_SETUP))
             s.hold @= (s.st == SETUP) & (s.count != ENTER) & (s.count != LAST_SETUP)
             s.square @= (s.st == SQUARE) & ~s.reset
             s.load @= s.st == LOAD
             s.tail @= s.st == TAIL
-
-        @update
-        def says_which():
             for k in range(LAST_MADE + 1):
                 s.writes[k] @= s.making & (s.count == k)
+
+        s.transitions(LAST_SETUP, LAST_TAIL)
+
+        @update_ff
+        def follows():
+            if s.reset:
+                s.st <<= IDLE
+                s.making <<= 0
+            else:
+                s.st <<= s.next_st
+                if s.accept:
+                    s.making <<= s.in_status == OK
+                elif s.count == LAST_MADE:
+                    s.making <<= 0
+            if s.idle | s.load:
+                s.count <<= 0
+            elif (s.st == SETUP) | s.making | s.tail:
+                s.count <<= s.count + 1
+            if s.square:
+                s.ends <<= s.exp_ends
+            if s.accept:
+                s.out_status <<= s.in_status
+
+    def transitions(s, LAST_SETUP, LAST_TAIL):
+        """The state after this one."""
 
         @update
         def goes_on():
@@ -94,26 +112,6 @@ class FoldExpCtrl(Component):
                     s.next_st @= DONE
             elif s.ostream_rdy:
                 s.next_st @= IDLE
-
-        @update_ff
-        def follows():
-            if s.reset:
-                s.st <<= IDLE
-                s.making <<= 0
-            else:
-                s.st <<= s.next_st
-                if s.accept:
-                    s.making <<= s.in_status == OK
-                elif s.count == LAST_MADE:
-                    s.making <<= 0
-            if s.idle | s.load:
-                s.count <<= 0
-            elif (s.st == SETUP) | s.making | s.tail:
-                s.count <<= s.count + 1
-            if s.square:
-                s.ends <<= s.exp_ends
-            if s.accept:
-                s.out_status <<= s.in_status
 
     def line_trace(s):
         return f"{int(s.st)}:{int(s.count):2d}"

@@ -15,6 +15,7 @@ divider of 2n + 1 bits.
 """
 
 from pymtl3 import *
+from pymtl3.stdlib.basic_rtl import RegEn, RegEnRst
 
 from ...fl.status import STATUS_NBITS
 from ..messages import declare_streams, mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
@@ -29,10 +30,9 @@ class MontConvertIn(Component):
 
         s.st = Wire(2)
         IDLE, DIVIDE, MULTIPLY, BAD = states(s, "st", IDLE=0, DIVIDE=1, MULTIPLY=2, BAD=3)
-        s.status = Wire(STATUS_NBITS)
-        s.base = Wire(nbits)
-        s.exp = Wire(nbits)
+        s.operands = (RegEn if gated else RegEnRst)(mk_bits(STATUS_NBITS + 3 * nbits))
         s.mod = Wire(nbits)
+        s.mod //= s.operands.out[0:nbits]
         s.handed_over = Wire()
         s.converted = Wire()
         s.leaves = Wire()
@@ -51,17 +51,24 @@ class MontConvertIn(Component):
             unit.istream.msg.b //= s.divider.ostream.msg.remainder
             unit.ostream.rdy //= s.leaves
         s.units[0].istream.msg.a //= 1
-        s.units[1].istream.msg.a //= s.base
+        s.units[1].istream.msg.a //= s.operands.out[2 * nbits : 3 * nbits]
         s.ostream.msg.one //= s.units[0].ostream.msg
         s.ostream.msg.base //= s.units[1].ostream.msg
-        s.ostream.msg.exp //= s.exp
+        s.ostream.msg.exp //= s.operands.out[nbits : 2 * nbits]
         s.ostream.msg.mod //= s.mod
-        s.ostream.msg.status //= s.status
+        s.ostream.msg.status //= s.operands.out[3 * nbits : 3 * nbits + STATUS_NBITS]
 
         @update
         def arrival():
             s.istream.rdy @= (s.st == IDLE) & s.divider.istream.rdy
             s.divider.istream.val @= (s.st == IDLE) & s.istream.val & (s.operand_check.status == 0)
+
+        @update
+        def hold_operands():
+            s.operands.en @= s.istream.val & s.istream.rdy
+            s.operands.in_ @= concat(
+                s.operand_check.status, s.istream.msg.base, s.istream.msg.exp, s.istream.msg.mod
+            )
 
         @update
         def both_units():
@@ -92,31 +99,6 @@ class MontConvertIn(Component):
             elif s.ostream.val & s.ostream.rdy:
                 s.st <<= IDLE
 
-        if gated:
-
-            @update_ff
-            def operands():
-                if s.istream.val & s.istream.rdy:
-                    s.status <<= s.operand_check.status
-                    s.base <<= s.istream.msg.base
-                    s.exp <<= s.istream.msg.exp
-                    s.mod <<= s.istream.msg.mod
-
-        else:
-
-            @update_ff
-            def operands_with_reset():
-                if s.reset:
-                    s.status <<= 0
-                    s.base <<= 0
-                    s.exp <<= 0
-                    s.mod <<= 0
-                elif s.istream.val & s.istream.rdy:
-                    s.status <<= s.operand_check.status
-                    s.base <<= s.istream.msg.base
-                    s.exp <<= s.istream.msg.exp
-                    s.mod <<= s.istream.msg.mod
-
     def line_trace(s):
         return f"{s.istream}|{'IDM!'[int(s.st)]}|{s.ostream}"
 
@@ -124,10 +106,13 @@ class MontConvertIn(Component):
 class ConvertOut(Component):
     """A unit that takes results out of a form, one at a time."""
 
-    def hold(s):
+    def hold(s, modulus):
         """The modulus of one operation must stay until its result has left."""
         s.busy = Wire()
         s.status = Wire(STATUS_NBITS)
+        s.mod = Wire(modulus.get_type())
+        s.next_mod = Wire(modulus.get_type())
+        s.next_mod //= modulus
 
         @update
         def arrival():
@@ -142,6 +127,9 @@ class ConvertOut(Component):
                 s.busy <<= 1
             elif s.ostream.val & s.ostream.rdy:
                 s.busy <<= 0
+            if s.istream.val & s.istream.rdy:
+                s.status <<= s.istream.msg.status
+                s.mod <<= s.next_mod
 
     def line_trace(s):
         return f"{s.istream}|{'*' if s.busy else '.'}|{s.ostream}"
@@ -151,9 +139,7 @@ class MontConvertOut(ConvertOut):
     def construct(s, nbits, mk_unit):
         declare_streams(s, mk_entered_resp(nbits), mk_modexp_resp(nbits))
 
-        s.hold()
-        s.mod = Wire(nbits)
-
+        s.hold(s.istream.msg.mod)
         s.unit = mk_unit(nbits)
         s.unit.modulus //= s.mod
         s.unit.istream.msg.a //= s.istream.msg.result
@@ -162,9 +148,3 @@ class MontConvertOut(ConvertOut):
         s.ostream.val //= s.unit.ostream.val
         s.ostream.msg.result //= s.unit.ostream.msg
         s.ostream.msg.status //= s.status
-
-        @update_ff
-        def operands():
-            if s.istream.val & s.istream.rdy:
-                s.status <<= s.istream.msg.status
-                s.mod <<= s.istream.msg.mod

@@ -22,7 +22,6 @@ Both hold one operation at a time. Area order: 2 doublings_per_cycle + 2 halving
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS
 from ..messages import declare_streams, mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
@@ -115,13 +114,10 @@ class ScaledConvertIn(Component):
 class ScaledConvertOut(ConvertOut):
     def construct(s, shape, halvings_per_cycle):
         nbits, wide, operand = shape.nbits, shape.wide, shape.operand_nbits
-        s.istream = RecvIfcRTL(mk_entered_resp(wide))
+        declare_streams(s, mk_entered_resp(wide), mk_modexp_resp(nbits))
         s.modulus = InPort(nbits)
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
-        s.hold()
-        s.mod = Wire(nbits)
-
+        s.hold(s.modulus)
         s.unit = ModHalve(operand, nbits, wide, halvings_per_cycle)
         s.unit.modulus //= s.mod
         s.unit.istream.msg //= s.istream.msg.result[0:operand]
@@ -138,9 +134,3 @@ class ScaledConvertOut(ConvertOut):
             s.ostream.msg.result @= 0
             if s.status == 0:
                 s.ostream.msg.result @= s.reduction.out
-
-        @update_ff
-        def operands():
-            if s.istream.val & s.istream.rdy:
-                s.status <<= s.istream.msg.status
-                s.mod <<= s.modulus

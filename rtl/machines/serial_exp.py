@@ -15,12 +15,11 @@ k x S multipliers, 5 M words of memory, the exponent.
 
 from pymtl3 import *
 
-from ...fl.status import Status
 from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.serial.digit_inverse import DigitInverse
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
-from ..units.serial_ctrl import connect_checked
+from ..units.serial_ctrl import answer_if_ok, connect_checked
 from .operand_check import check_operands
 from .operand_words import operand_words
 from .serial_exp_ctrl import (
@@ -47,10 +46,7 @@ NOWHERE, EVEN, ODD, TO_X, TO_SCALED = (mk_bits(TO_NBITS)(i) for i in range(5))
 
 class SerialExp(Component):
     def construct(s, shape):
-        nbits, S, k, M, wide = shape.nbits, shape.word_nbits, shape.digit_nbits, shape.nwords, shape.wide
-        LAST = M - 1
-        OK = int(Status.OK)
-        SECOND_DIGIT = mk_bits(S)(1 << k)  # 2^k
+        nbits, S, M, wide = shape.nbits, shape.word_nbits, shape.nwords, shape.wide
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
 
         s.ctrl = SerialExpCtrl(shape)
@@ -58,13 +54,8 @@ class SerialExp(Component):
         connect_checked(s)
         s.op = Wire(OP_NBITS)
         s.op //= s.ctrl.op
-
-        # ---- what arrives, in words
-
         for field in ("base", "mod"):
             operand_words(s, field, nbits, S, M)
-
-        # ---- memories
 
         s.memory_n = DigitMemory(M, S)
         s.memory_scaled = DigitMemory(M, S)
@@ -73,183 +64,21 @@ class SerialExp(Component):
         s.memory_odd = DigitMemory(M, S)
         for memory in (s.memory_n, s.memory_scaled, s.memory_x, s.memory_even, s.memory_odd):
             memory.index //= s.ctrl.index
-        s.memory_n.write_index //= s.ctrl.index
+
+        s.multiplier = WordMultiplier(shape)
+        s.multiplier.fetch //= s.ctrl.fetch
+        s.multiplier.index //= s.ctrl.index
+        s.inverse = DigitInverse(shape.digit_nbits)
+        s.inverse.load //= s.ctrl.accept
+        s.inverse.n //= s.istream.msg.mod[0 : shape.digit_nbits]
+
         s.swapped = Wire()
         s.y = Wire(S)
         s.u = Wire(S)
-
-        @update
-        def reads():
-            s.y @= s.memory_even.digit
-            s.u @= s.memory_odd.digit
-            if s.swapped:
-                s.y @= s.memory_odd.digit
-                s.u @= s.memory_even.digit
-
-        # ---- the words of an operation
-
-        s.multiplier = WordMultiplier(shape)
-        s.inverse = DigitInverse(k)
-        s.inverse.load //= s.ctrl.accept
-        s.inverse.n //= s.istream.msg.mod[0:k]
         s.operand = Wire(S)  # Y, or 2 Y
-        s.top_of_y = Wire()
-        s.subtracts = Wire()
-        s.product_to = Wire(TO_NBITS)
-        TOP = S - 1
-
-        @update
-        def doubles():
-            s.subtracts @= (s.op == DOUBLE) | (s.op == REDUCE)
-            s.operand @= s.y
-            if s.op == DOUBLE:
-                s.operand @= (s.y << 1) | zext(s.top_of_y, S) if s.ctrl.index != 0 else s.y << 1
-
-        @update_ff
-        def crosses_words():
-            s.top_of_y <<= s.y[TOP]
-
-        @update
-        def operands():
-            s.multiplier.u @= s.operand
-            if s.op == STEP:
-                s.multiplier.u @= s.u
-                if s.ctrl.first_step:
-                    s.multiplier.u @= 0
-            elif (s.op == SCALE) | (s.op == FIXQ):
-                s.multiplier.u @= 0
-            s.multiplier.c @= s.memory_n.digit
-            if s.subtracts:
-                s.multiplier.c @= ~s.memory_n.digit
-            elif s.op == STEP:
-                s.multiplier.c @= s.memory_scaled.digit
-            s.multiplier.y @= s.y
-            s.multiplier.carry_in @= s.subtracts | (s.op == SCALE)
-            s.multiplier.shifts @= ~s.subtracts & ~((s.op == STEP) & s.ctrl.last_step)
-
-        s.multiplier.fetch //= s.ctrl.fetch
-        s.multiplier.index //= s.ctrl.index
-
-        @update
-        def destinations():
-            s.product_to @= ODD if s.swapped else EVEN
-            s.multiplier.to @= NOWHERE
-            if s.op == SCALE:
-                s.multiplier.to @= TO_SCALED
-            elif s.subtracts | ((s.op == STEP) & ~s.ctrl.last_step):
-                s.multiplier.to @= EVEN if s.swapped else ODD
-            elif s.op == FIX:
-                s.multiplier.to @= s.product_to
-            elif s.op == STEP:
-                s.multiplier.to @= s.product_to
-                if s.ctrl.turn == ENTER:
-                    s.multiplier.to @= TO_X
-                elif (s.ctrl.turn == MULTIPLY) & ~s.ctrl.exp_top:
-                    s.multiplier.to @= NOWHERE
-
-        # ---- digits: q is the low one of the sum before, x the next one of a word
-
-        s.adds_op = Wire(OP_NBITS)
-        s.adds_last = Wire()
-        s.q = Wire(k)
-        s.next_q = Wire(k)
-        s.word = Wire(S)
-        s.digits = Wire(S)
-
-        @update
-        def multiplicands():
-            s.multiplier.q @= s.q
-            if s.adds_op == SCALE:
-                s.multiplier.q @= s.inverse.c
-            elif (s.adds_op == DOUBLE) | (s.adds_op == REDUCE):
-                s.multiplier.q @= 1
-            elif s.adds_op == FIXQ:
-                s.multiplier.q @= 0
-            s.multiplier.x @= 0
-            if (s.adds_op == STEP) & ~s.adds_last:
-                s.multiplier.x @= s.digits[0:k]
-            elif s.adds_op == FIXQ:
-                s.multiplier.x @= s.inverse.c
-
-        @update
-        def word_of_x():
-            s.word @= s.y
-            if (s.ctrl.turn == ENTER) | (s.ctrl.turn == MULTIPLY):
-                s.word @= s.memory_x.digit
-            elif (s.ctrl.turn == ENTER_ONE) | (s.ctrl.turn == LEAVE):
-                s.word @= 0
-                if s.ctrl.index == 0:
-                    s.word @= 1
-                    if s.ctrl.turn == LEAVE:
-                        s.word @= SECOND_DIGIT
-
-        @update_ff
-        def follows():
-            s.adds_op <<= s.op
-            s.adds_last <<= s.ctrl.last_step
-            if s.op == DIGIT:
-                s.digits <<= s.word
-                if s.ctrl.first_step:
-                    s.q <<= 0
-            elif (s.adds_op == STEP) & (s.multiplier.adds_index == LAST):
-                s.digits <<= s.digits >> k
-            if s.multiplier.adds & (s.multiplier.adds_index == 0):
-                s.next_q <<= s.multiplier.low_digit
-            if s.adds_op == FIXQ:
-                s.q <<= s.multiplier.low_digit
-            elif (s.adds_op == STEP) & (s.multiplier.adds_index == LAST):
-                if ~(s.op == DIGIT) | ~s.ctrl.first_step:
-                    s.q <<= s.next_q
-
-        # ---- what is written
-
-        s.doubled_even = Wire()
-        s.doubled_odd = Wire()
-
-        @update
-        def writes():
-            s.memory_n.write @= s.op == LOAD
-            s.memory_n.write_digit @= s.in_mod[s.ctrl.index]
-            s.memory_scaled.write @= s.multiplier.write & (s.multiplier.write_to == TO_SCALED)
-            s.memory_scaled.write_index @= s.multiplier.write_index
-            s.memory_scaled.write_digit @= s.multiplier.write_word
-            s.memory_x.write @= s.multiplier.write & (s.multiplier.write_to == TO_X)
-            s.memory_x.write_index @= s.multiplier.write_index
-            s.memory_x.write_digit @= s.multiplier.write_word
-            if s.op == LOAD:
-                s.memory_x.write @= 1
-                s.memory_x.write_index @= s.ctrl.index
-                s.memory_x.write_digit @= s.in_base[s.ctrl.index]
-
-        # Y is doubled in place; 1 is what is doubled at first
-        @update
-        def writes_y():
-            s.doubled_even @= (s.op == LOAD) | ((s.op == DOUBLE) & s.ctrl.fetch & ~s.swapped)
-            s.doubled_odd @= (s.op == DOUBLE) & s.ctrl.fetch & s.swapped
-            s.memory_even.write @= s.doubled_even | (s.multiplier.write & (s.multiplier.write_to == EVEN))
-            s.memory_even.write_index @= s.multiplier.write_index
-            s.memory_even.write_digit @= s.multiplier.write_word
-            if s.doubled_even:
-                s.memory_even.write_index @= s.ctrl.index
-                s.memory_even.write_digit @= s.operand
-                if s.op == LOAD:
-                    s.memory_even.write_digit @= 0
-                    if s.ctrl.index == 0:
-                        s.memory_even.write_digit @= 1
-            s.memory_odd.write @= s.doubled_odd | (s.multiplier.write & (s.multiplier.write_to == ODD))
-            s.memory_odd.write_index @= s.multiplier.write_index
-            s.memory_odd.write_digit @= s.multiplier.write_word
-            if s.doubled_odd:
-                s.memory_odd.write_index @= s.ctrl.index
-                s.memory_odd.write_digit @= s.operand
-
-        @update_ff
-        def changes_places():
-            if s.op == LOAD:
-                s.swapped <<= 0
-            elif (s.adds_op == DOUBLE) | (s.adds_op == REDUCE):
-                if s.multiplier.adds & (s.multiplier.adds_index == LAST) & s.multiplier.carries:
-                    s.swapped <<= ~s.swapped
+        s.fetch(S)
+        s.digits_of_factors(S, shape.digit_nbits, M - 1)
+        s.write_back(S, M - 1)
 
         # ---- exponent, at last result
 
@@ -270,14 +99,165 @@ class SerialExp(Component):
             elif s.op == READ:
                 s.exp <<= concat(s.y, s.exp[S:wide])
 
-        s.answer = Wire(nbits)
-        s.ostream.msg.result //= s.answer
+        answer_if_ok(s, s.exp[0:nbits])
+
+    def fetch(s, S):
+        """The words that enter the multiplier, a row for each operation."""
+        TOP = S - 1
+        s.top_of_y = Wire()
+        s.to_y = Wire(TO_NBITS)
+        s.to_u = Wire(TO_NBITS)
 
         @update
-        def leaves():
-            s.answer @= 0
-            if s.ctrl.out_status == OK:
-                s.answer @= s.exp[0:nbits]
+        def read_words():
+            s.y @= s.memory_odd.digit if s.swapped else s.memory_even.digit
+            s.u @= s.memory_even.digit if s.swapped else s.memory_odd.digit
+            s.to_y @= ODD if s.swapped else EVEN
+            s.to_u @= EVEN if s.swapped else ODD
+
+        @update
+        def double():
+            s.operand @= s.y
+            if s.op == DOUBLE:
+                s.operand @= (s.y << 1) | zext(s.top_of_y, S) if s.ctrl.index != 0 else s.y << 1
+
+        @update_ff
+        def keep_top():
+            s.top_of_y <<= s.y[TOP]
+
+        @update
+        def operands():
+            s.multiplier.u @= s.operand
+            s.multiplier.c @= s.memory_n.digit
+            s.multiplier.y @= s.y
+            s.multiplier.carry_in @= 0
+            s.multiplier.shifts @= 1
+            s.multiplier.to @= NOWHERE
+            if s.op == SCALE:
+                s.multiplier.u @= 0
+                s.multiplier.carry_in @= 1
+                s.multiplier.to @= TO_SCALED
+            elif (s.op == DOUBLE) | (s.op == REDUCE):
+                s.multiplier.c @= ~s.memory_n.digit
+                s.multiplier.carry_in @= 1
+                s.multiplier.shifts @= 0
+                s.multiplier.to @= s.to_u
+            elif s.op == STEP:
+                s.multiplier.u @= s.u & ~sext(s.ctrl.first_step, S)
+                s.multiplier.c @= s.memory_scaled.digit
+                s.multiplier.shifts @= ~s.ctrl.last_step
+                if ~s.ctrl.last_step:
+                    s.multiplier.to @= s.to_u
+                elif s.ctrl.turn == ENTER:
+                    s.multiplier.to @= TO_X
+                elif (s.ctrl.turn != MULTIPLY) | s.ctrl.exp_top:
+                    s.multiplier.to @= s.to_y
+            elif s.op == FIXQ:
+                s.multiplier.u @= 0
+            elif s.op == FIX:
+                s.multiplier.to @= s.to_y
+
+    def digits_of_factors(s, S, k, LAST):
+        """The digits q and x, a cycle later: q is the low one of the sum before, x the next one of a word."""
+        s.adds_op = Wire(OP_NBITS)
+        s.adds_last = Wire()
+        s.q = Wire(k)
+        s.next_q = Wire(k)
+        s.word = Wire(S)
+        s.digits = Wire(S)
+
+        @update
+        def multiplicands():
+            s.multiplier.q @= s.q
+            s.multiplier.x @= 0
+            if s.adds_op == SCALE:
+                s.multiplier.q @= s.inverse.c
+            elif (s.adds_op == DOUBLE) | (s.adds_op == REDUCE):
+                s.multiplier.q @= 1
+            elif s.adds_op == FIXQ:
+                s.multiplier.q @= 0
+                s.multiplier.x @= s.inverse.c
+            elif (s.adds_op == STEP) & ~s.adds_last:
+                s.multiplier.x @= s.digits[0:k]
+
+        @update
+        def word_of_x():
+            s.word @= s.y
+            if (s.ctrl.turn == ENTER) | (s.ctrl.turn == MULTIPLY):
+                s.word @= s.memory_x.digit
+            elif s.ctrl.turn == ENTER_ONE:
+                s.word @= zext(s.ctrl.index == 0, S)
+            elif s.ctrl.turn == LEAVE:
+                s.word @= zext(s.ctrl.index == 0, S) << k
+
+        @update_ff
+        def next_digits():
+            s.adds_op <<= s.op
+            s.adds_last <<= s.ctrl.last_step
+            if s.op == DIGIT:
+                s.digits <<= s.word
+                if s.ctrl.first_step:
+                    s.q <<= 0
+            elif (s.adds_op == STEP) & (s.multiplier.adds_index == LAST):
+                s.digits <<= s.digits >> k
+            if s.multiplier.adds & (s.multiplier.adds_index == 0):
+                s.next_q <<= s.multiplier.low_digit
+            if s.adds_op == FIXQ:
+                s.q <<= s.multiplier.low_digit
+            elif (s.adds_op == STEP) & (s.multiplier.adds_index == LAST):
+                if ~(s.op == DIGIT) | ~s.ctrl.first_step:
+                    s.q <<= s.next_q
+
+    def write_back(s, S, LAST):
+        """Operands when they arrive, then sums. Y is doubled in place; 1 is doubled at first."""
+        s.doubled_even = Wire()
+        s.doubled_odd = Wire()
+        s.memory_n.write_index //= s.ctrl.index
+        s.memory_scaled.write_index //= s.multiplier.write_index
+        s.memory_scaled.write_digit //= s.multiplier.write_word
+
+        @update
+        def write_constants():
+            s.memory_n.write @= s.op == LOAD
+            s.memory_n.write_digit @= s.in_mod[s.ctrl.index]
+            s.memory_scaled.write @= s.multiplier.write & (s.multiplier.write_to == TO_SCALED)
+
+        @update
+        def write_x():
+            s.memory_x.write @= s.multiplier.write & (s.multiplier.write_to == TO_X)
+            s.memory_x.write_index @= s.multiplier.write_index
+            s.memory_x.write_digit @= s.multiplier.write_word
+            if s.op == LOAD:
+                s.memory_x.write @= 1
+                s.memory_x.write_index @= s.ctrl.index
+                s.memory_x.write_digit @= s.in_base[s.ctrl.index]
+
+        @update
+        def write_even():
+            s.doubled_even @= (s.op == LOAD) | ((s.op == DOUBLE) & s.ctrl.fetch & ~s.swapped)
+            s.memory_even.write @= s.doubled_even | (s.multiplier.write & (s.multiplier.write_to == EVEN))
+            s.memory_even.write_index @= s.multiplier.write_index
+            s.memory_even.write_digit @= s.multiplier.write_word
+            if s.doubled_even:
+                s.memory_even.write_index @= s.ctrl.index
+                s.memory_even.write_digit @= s.operand
+                if s.op == LOAD:
+                    s.memory_even.write_digit @= zext(s.ctrl.index == 0, S)
+
+        @update
+        def write_odd():
+            s.doubled_odd @= (s.op == DOUBLE) & s.ctrl.fetch & s.swapped
+            s.memory_odd.write @= s.doubled_odd | (s.multiplier.write & (s.multiplier.write_to == ODD))
+            s.memory_odd.write_index @= s.ctrl.index if s.doubled_odd else s.multiplier.write_index
+            s.memory_odd.write_digit @= s.operand if s.doubled_odd else s.multiplier.write_word
+
+        @update_ff
+        def change_places():
+            if s.op == LOAD:
+                s.swapped <<= 0
+            elif (s.adds_op == DOUBLE) | (s.adds_op == REDUCE):
+                if s.multiplier.adds & (s.multiplier.adds_index == LAST) & s.multiplier.carries:
+                    s.swapped <<= ~s.swapped
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.multiplier.line_trace()}|{s.ostream}"

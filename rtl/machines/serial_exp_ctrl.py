@@ -11,9 +11,9 @@ FIXQ     the quotient digit modulo n;  FIX  (v + q n) / 2^k, M + 2 cycles;  REDU
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS, Status
+from ...fl.status import STATUS_NBITS
 from ..states import state_name, states
-from ..units.serial_ctrl import declare_handshakes
+from ..units.serial_ctrl import OK, declare_handshakes
 
 OP_NBITS = 4
 OPERATIONS = (
@@ -40,36 +40,29 @@ SQUARES, ENTER, ENTER_ONE, SQUARE, MULTIPLY, LEAVE = (mk_bits(TURN_NBITS)(i) for
 class SerialExpCtrl(Component):
     def construct(s, shape):
         M, k, nbits = shape.nwords, shape.digit_nbits, shape.nbits
-        per_word = shape.word_nbits // k
-        LAST, BUBBLE = M - 1, M + 1
+        LAST, BUBBLE, LAST_BIT = M - 1, M + 1, k - 1
         LAST_STEP = shape.scaled.nsteps - 1
-        LAST_PASS, LAST_SQUARING = shape.doublings - 1, shape.squarings - 1
-        LAST_IN_WORD, LAST_BIT = per_word - 1, k - 1
-        FIRST_TURN = SQUARES if shape.squarings else ENTER
-        OK = int(Status.OK)
         index_nbits = clog2(M)
 
         declare_handshakes(s, STATUS_NBITS)
         s.accept = OutPort()
         s.exp_top = InPort()
         s.shift_exp = OutPort()
-
         s.op = OutPort(OP_NBITS)
-        s.st = Wire(OP_NBITS)
-        s.op //= s.st
         s.turn = OutPort(TURN_NBITS)
         s.index = OutPort(index_nbits)  # of the word, in DIGIT that of the word of x
         s.fetch = OutPort()
         s.first_step = OutPort()
         s.last_step = OutPort()
 
-        states(s, "st", "next_st", **{name: code for code, name in enumerate(OPERATIONS)})
+        s.st = Wire(OP_NBITS)
         s.next_st = Wire(OP_NBITS)
+        states(s, "st", "next_st", **{name: code for code, name in enumerate(OPERATIONS)})
+        s.op //= s.st
         s.next_turn = Wire(TURN_NBITS)
-
         s.count = Wire(clog2(max(M + 2, k)))
         s.step = Wire(clog2(shape.scaled.nsteps))
-        s.in_word = Wire(clog2(per_word))  # digits of a word of x
+        s.in_word = Wire(clog2(shape.word_nbits // k))  # digits of a word of x
         s.group = Wire(index_nbits)
         s.times = Wire(clog2(max(shape.doublings, 2)))
         s.nleft = Wire(clog2(nbits + 1))
@@ -104,13 +97,25 @@ class SerialExpCtrl(Component):
                 s.index @= s.group
             elif s.count < M:
                 s.index @= trunc(s.count, index_nbits)
-            s.fetch @= (
-                s.count < M
-                if (s.st == DOUBLE) | (s.st == FIX) | (s.st == REDUCE)
-                else (s.st == SCALE) | (s.st == STEP) | (s.st == FIXQ)
-            )
+            s.fetch @= (s.st == SCALE) | (s.st == STEP) | (s.st == FIXQ)
+            if (s.st == DOUBLE) | (s.st == FIX) | (s.st == REDUCE):
+                s.fetch @= s.count < M
 
-        # ---- the operation after this one
+        @update
+        def shifts_exponent():
+            s.shift_exp @= (s.turn == MULTIPLY) & s.product_ends
+            if s.st == DOUBLE:
+                s.shift_exp @= ~s.exp_top & (s.nleft != 0)
+
+        s.transitions(shape)
+        s.counters(shape)
+
+    def transitions(s, shape):
+        """The operation after this one, and the product after this one."""
+        LAST_PASS, LAST_SQUARING = shape.doublings - 1, shape.squarings - 1
+        LAST_IN_WORD = shape.word_nbits // shape.digit_nbits - 1
+        LAST_STEP = shape.scaled.nsteps - 1
+        FIRST_TURN = SQUARES if shape.squarings else ENTER
 
         @update
         def next_operation():
@@ -180,7 +185,9 @@ class SerialExpCtrl(Component):
             if s.accept:
                 s.out_status <<= s.in_status
 
-        # ---- counters
+    def counters(s, shape):
+        """Cycles, steps, digits, words, passes, and the bits left of the exponent."""
+        LAST_PASS, nbits = shape.doublings - 1, shape.nbits
 
         @update_ff
         def counts():
@@ -214,14 +221,6 @@ class SerialExpCtrl(Component):
                     s.times <<= s.times + 1
             elif (s.st == REDUCE) & s.ends:
                 s.times <<= s.times + 1
-
-        # ---- the exponent's bits
-
-        @update
-        def shifts_exponent():
-            s.shift_exp @= (
-                ~s.exp_top & (s.nleft != 0) if s.st == DOUBLE else (s.turn == MULTIPLY) & s.product_ends
-            )
 
         @update_ff
         def bits_left():

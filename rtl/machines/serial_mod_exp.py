@@ -16,11 +16,10 @@ Area order: per processor an adder of S bits and 2K of U and A; 5K of memory, th
 
 from pymtl3 import *
 
-from ...fl.status import Status
 from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.digit_processor import DigitProcessor
-from ..units.serial_ctrl import connect_checked
+from ..units.serial_ctrl import answer_if_ok, connect_checked
 from .operand_check import check_operands
 from .operand_words import operand_words
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
@@ -28,8 +27,7 @@ from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
 
 class SerialModExp(Component):
     def construct(s, shape, processors=2):
-        nbits, S, M, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
-        OK = int(Status.OK)
+        nbits, S, M = shape.nbits, shape.digit_nbits, shape.ndigits
         declare_streams(s, mk_keyed_req(nbits, (("square", nbits),)), mk_modexp_resp(nbits))
 
         s.ctrl = SerialModExpCtrl(shape, processors)
@@ -71,8 +69,22 @@ class SerialModExp(Component):
         s.memory_sum.write_index //= s.p_processor.sum_index
         s.memory_sum.write_digit //= s.p_processor.sum
 
-        # ---- B: R^2 at first, 1 at last, Z in the loop; doubled digit by digit
+        s.factors(S)
 
+        s.operands_of_p(S)
+
+        # ---- Z, beside it or in turn
+
+        if processors == 2:
+            s.z_beside_p(shape)
+
+        else:
+            s.both_in_turn(S)
+
+        answer_if_ok(s, s.p_processor.a[0:nbits])
+
+    def factors(s, S):
+        """The factors: B is R^2 at first, 1 at last, Z in the loop, and doubled digit by digit."""
         s.b = Wire(S)
         s.unity = Wire(S)  # the digits of 1
         s.doubled = Wire(S)
@@ -80,9 +92,7 @@ class SerialModExp(Component):
 
         @update
         def factor_b():
-            s.unity @= 0
-            if s.ctrl.index == 0:
-                s.unity @= 1
+            s.unity @= zext(s.ctrl.index == 0, S)
             s.b @= s.memory_z.digit
             if s.turn == FIRST:
                 s.b @= s.memory_square.digit
@@ -99,8 +109,76 @@ class SerialModExp(Component):
         def crosses_digits():
             s.top_of_b <<= s.b[TOP]
 
-        # ---- P
+    def z_beside_p(s, shape):
+        """The processor that squares, and what the two read and write."""
+        s.z_processor = DigitProcessor(shape, reduces=False)
+        s.z_processor.index //= s.ctrl.index
+        s.z_processor.first //= s.ctrl.first_step
+        s.z_processor.fetch //= s.ctrl.adds
+        s.z_processor.load_a //= s.ctrl.fills
 
+        @update
+        def both_processors():
+            s.p_processor.fetch @= (s.ctrl.adds & s.ctrl.multiplies) | s.ctrl.doubles | s.ctrl.reduces
+            s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
+            s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
+            s.p_processor.a_digit @= s.result_digit if s.ctrl.reads else s.p_digit
+            s.z_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
+
+        @update
+        def factor_z():
+            s.z_processor.a_digit @= s.memory_z.digit if s.turn == FIRST else s.z_processor.u
+
+        @update
+        def operand_of_z():
+            s.z_processor.v @= 0
+            if s.z_processor.a_bit & s.z_processor.u_bit:
+                s.z_processor.v @= s.memory_sum.digit
+            elif s.z_processor.a_bit:
+                s.z_processor.v @= s.doubled
+            elif s.z_processor.u_bit:
+                s.z_processor.v @= s.memory_n.digit
+
+        @update
+        def results_of_both():
+            s.memory_p.write @= s.ctrl.fills & s.ctrl.multiplied & (s.turn != FIRST)
+            s.memory_p.write_digit @= s.u_p
+            s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & (s.turn != FIRST))
+            s.memory_z.write_digit @= s.in_base[s.ctrl.index] if s.ctrl.loads else s.z_processor.u
+
+    def both_in_turn(s, S):
+        """Products in turn: U holds P or Z, as the product before was; before the first one there is none."""
+        s.z_digit = Wire(S)
+        s.started = Wire()
+
+        @update
+        def one_processor():
+            s.p_processor.fetch @= s.ctrl.adds | s.ctrl.doubles | s.ctrl.reduces
+            s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
+            s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
+            s.z_digit @= s.u_p if s.ctrl.squared & s.started else s.memory_z.digit
+            s.p_processor.a_digit @= s.p_digit
+            if s.ctrl.reads:
+                s.p_processor.a_digit @= s.result_digit
+            elif s.ctrl.squares:
+                s.p_processor.a_digit @= s.z_digit
+
+        @update
+        def results_of_one():
+            s.memory_p.write @= s.ctrl.fills & s.started & s.ctrl.multiplied
+            s.memory_p.write_digit @= s.u_p
+            s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & s.started & s.ctrl.squared)
+            s.memory_z.write_digit @= s.in_base[s.ctrl.index] if s.ctrl.loads else s.u_p
+
+        @update_ff
+        def first_product():
+            if s.ctrl.loads:
+                s.started <<= 0
+            elif s.ctrl.adds:
+                s.started <<= 1
+
+    def operands_of_p(s, S):
+        """The factor P, its result, and the second operand of an addition."""
         s.p_digit = Wire(S)  # of what P is now
         s.result_digit = Wire(S)
         s.below = Wire()  # P is below N
@@ -116,113 +194,26 @@ class SerialModExp(Component):
             s.below @= ~s.p_processor.carry if s.ctrl.index == 0 else ~s.p_processor.kept_carry
             s.result_digit @= s.u_p if s.below else s.memory_sum.digit
 
-        s.v_p = Wire(S)
         s.p_processor.index //= s.ctrl.index
         s.p_processor.first //= s.ctrl.first_step
         s.p_processor.from_other //= s.ctrl.doubles
         s.p_processor.other //= s.memory_n.digit
         s.p_processor.subtract //= s.ctrl.reduces
         s.p_processor.to_u //= s.ctrl.adds
-        s.p_processor.v //= s.v_p
 
         @update
         def operand_of_p():
-            s.v_p @= 0
+            s.p_processor.v @= 0
             if s.ctrl.doubles:
-                s.v_p @= s.doubled
+                s.p_processor.v @= s.doubled
             elif s.ctrl.reduces:
-                s.v_p @= s.memory_n.digit
+                s.p_processor.v @= s.memory_n.digit
             elif s.p_processor.a_bit & s.p_processor.u_bit:
-                s.v_p @= s.memory_sum.digit
+                s.p_processor.v @= s.memory_sum.digit
             elif s.p_processor.a_bit:
-                s.v_p @= s.doubled
+                s.p_processor.v @= s.doubled
             elif s.p_processor.u_bit:
-                s.v_p @= s.memory_n.digit
-
-        # ---- Z, beside it or in turn
-
-        if processors == 2:
-            s.z_processor = DigitProcessor(shape, reduces=False)
-            s.z_processor.index //= s.ctrl.index
-            s.z_processor.first //= s.ctrl.first_step
-            s.z_processor.fetch //= s.ctrl.adds
-            s.z_processor.load_a //= s.ctrl.fills
-            s.z_digit = Wire(S)
-
-            @update
-            def both_processors():
-                s.p_processor.fetch @= (s.ctrl.adds & s.ctrl.multiplies) | s.ctrl.doubles | s.ctrl.reduces
-                s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
-                s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
-                s.p_processor.a_digit @= s.result_digit if s.ctrl.reads else s.p_digit
-                s.z_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
-
-            @update
-            def factor_z():
-                s.z_digit @= s.memory_z.digit if s.turn == FIRST else s.z_processor.u
-                s.z_processor.a_digit @= s.z_digit
-
-            @update
-            def operand_of_z():
-                s.z_processor.v @= 0
-                if s.z_processor.a_bit & s.z_processor.u_bit:
-                    s.z_processor.v @= s.memory_sum.digit
-                elif s.z_processor.a_bit:
-                    s.z_processor.v @= s.doubled
-                elif s.z_processor.u_bit:
-                    s.z_processor.v @= s.memory_n.digit
-
-            @update
-            def results_of_both():
-                s.memory_p.write @= s.ctrl.fills & s.ctrl.multiplied & (s.turn != FIRST)
-                s.memory_p.write_digit @= s.u_p
-                s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & (s.turn != FIRST))
-                s.memory_z.write_digit @= s.in_base[s.ctrl.index] if s.ctrl.loads else s.z_processor.u
-
-        else:
-            # what U has is P's or Z's, as the product before was; the first of all has none before it
-            s.z_digit = Wire(S)
-            s.started = Wire()
-
-            @update
-            def one_processor():
-                s.p_processor.fetch @= s.ctrl.adds | s.ctrl.doubles | s.ctrl.reduces
-                s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
-                s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
-                s.z_digit @= s.u_p if s.ctrl.squared & s.started else s.memory_z.digit
-                s.p_processor.a_digit @= s.p_digit
-                if s.ctrl.reads:
-                    s.p_processor.a_digit @= s.result_digit
-                elif s.ctrl.squares:
-                    s.p_processor.a_digit @= s.z_digit
-
-            @update
-            def results_of_one():
-                s.memory_p.write @= s.ctrl.fills & s.started & s.ctrl.multiplied
-                s.memory_p.write_digit @= s.u_p
-                s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & s.started & s.ctrl.squared)
-                s.memory_z.write_digit @= s.in_base[s.ctrl.index] if s.ctrl.loads else s.u_p
-
-            @update_ff
-            def first_product():
-                if s.ctrl.loads:
-                    s.started <<= 0
-                elif s.ctrl.adds:
-                    s.started <<= 1
-
-        # ---- what leaves
-
-        s.result = Wire(wide)
-        s.result //= s.p_processor.a
-
-        s.answer = Wire(nbits)
-        s.ostream.msg.result //= s.answer
-
-        @update
-        def leaves():
-            s.answer @= 0
-            if s.ctrl.out_status == OK:
-                s.answer @= s.result[0:nbits]
+                s.p_processor.v @= s.memory_n.digit
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.p_processor.line_trace()}|{s.ostream}"

@@ -14,10 +14,13 @@ One processor makes the two products of a turn one after the other (`squares`: t
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS, Status
+from ...fl.status import STATUS_NBITS
 from ..states import state_name, states
+from ..units.serial_ctrl import OK, declare_handshakes
 
 TURN_NBITS = 2
+PHASES = ("FREE", "LOAD", "FILL_A", "DOUBLE", "PAUSE", "ADD", "REDUCE", "READ", "DONE")
+FREE, LOAD, FILL_A, DOUBLE, PAUSE, ADD, REDUCE, READ, DONE = (b4(i) for i in range(len(PHASES)))
 FIRST, LOOP, FINAL = (mk_bits(TURN_NBITS)(i) for i in range(3))
 
 
@@ -25,16 +28,9 @@ class SerialModExpCtrl(Component):
     def construct(s, shape, processors):
         nbits, M, nsteps = shape.nbits, shape.ndigits, shape.nsteps
         LAST_DIGIT, LAST_STEP = M - 1, nsteps - 1
-        OK = int(Status.OK)
 
-        s.istream_val = InPort()
-        s.istream_rdy = OutPort()
-        s.in_status = InPort(STATUS_NBITS)
+        declare_handshakes(s, STATUS_NBITS)
         s.in_exp = InPort(nbits)
-        s.ostream_val = OutPort()
-        s.ostream_rdy = InPort()
-        s.out_status = OutPort(STATUS_NBITS)
-
         s.index = OutPort(clog2(M))
         s.ends = OutPort()  # the last digit
         s.turn = OutPort(TURN_NBITS)
@@ -48,9 +44,7 @@ class SerialModExpCtrl(Component):
         s.multiplied = OutPort()  # ... was made in the product before: U has it
 
         s.st = Wire(4)
-        FREE, LOAD, FILL_A, DOUBLE, PAUSE, ADD, REDUCE, READ, DONE = states(
-            s, "st", FREE=0, LOAD=1, FILL_A=2, DOUBLE=3, PAUSE=4, ADD=5, REDUCE=6, READ=7, DONE=8
-        )
+        states(s, "st", **{name: code for code, name in enumerate(PHASES)})
         s.step = Wire(clog2(nsteps))
         s.last_step = Wire()
         s.good = Wire()
@@ -96,46 +90,6 @@ class SerialModExpCtrl(Component):
             elif s.adds & s.ends:
                 s.step <<= s.step + 1
 
-        @update_ff
-        def state():
-            if s.reset:
-                s.st <<= FREE
-            elif s.st == FREE:
-                if s.istream_val:
-                    s.st <<= LOAD
-                    if ~s.good:
-                        s.st <<= DONE
-            elif s.st == LOAD:
-                if s.ends:
-                    s.st <<= FILL_A
-            elif s.st == FILL_A:
-                if s.ends:
-                    s.st <<= DOUBLE
-            elif s.st == DOUBLE:
-                if s.ends:
-                    s.st <<= PAUSE
-            elif s.st == PAUSE:
-                if s.paused:
-                    s.st <<= ADD
-            elif s.st == ADD:
-                if s.ends & s.last_step:
-                    s.st <<= FILL_A
-                    if s.turn == FINAL:
-                        s.st <<= REDUCE
-            elif s.st == REDUCE:
-                if s.ends:
-                    s.st <<= READ
-            elif s.st == READ:
-                if s.ends:
-                    s.st <<= DONE
-            elif s.ostream_rdy:
-                s.st <<= FREE
-
-        @update_ff
-        def remember_status():
-            if s.accept:
-                s.out_status <<= s.in_status
-
         # ---- which product: the exponent's lowest bit is that of this turn
 
         s.shift = Wire()
@@ -152,49 +106,93 @@ class SerialModExpCtrl(Component):
         def exponent():
             s.exp <<= s.exp_n
 
+        s.transitions()
         if processors == 2:
-            s.multiplies = OutPort()  # the product that is P's is made
+            s.turns_of_two()
+        else:
+            s.turns_of_one()
 
-            @update
-            def two_processors():
-                s.shift @= s.product_ends & (s.turn == LOOP)
-                s.multiplies @= (s.turn != LOOP) | s.exp[0]
+    def transitions(s):
+        """The phase after this one."""
 
-            @update_ff
-            def turns_of_two():
-                if s.accept:
-                    s.turn <<= FIRST
-                elif s.product_ends:
-                    s.multiplied <<= s.multiplies
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= FREE
+            elif s.st == FREE:
+                if s.istream_val:
+                    s.st <<= DONE
+                    if s.good:
+                        s.st <<= LOAD
+            elif s.st == DONE:
+                if s.ostream_rdy:
+                    s.st <<= FREE
+            elif s.st == PAUSE:
+                if s.paused:
+                    s.st <<= ADD
+            elif s.ends:
+                if s.st == LOAD:
+                    s.st <<= FILL_A
+                elif s.st == FILL_A:
+                    s.st <<= DOUBLE
+                elif s.st == DOUBLE:
+                    s.st <<= PAUSE
+                elif s.st == ADD:
+                    if s.last_step:
+                        s.st <<= FILL_A
+                        if s.turn == FINAL:
+                            s.st <<= REDUCE
+                elif s.st == REDUCE:
+                    s.st <<= READ
+                else:
+                    s.st <<= DONE
+            if s.accept:
+                s.out_status <<= s.in_status
+
+    def turns_of_two(s):
+        """Turns of two processors side by side."""
+        s.multiplies = OutPort()  # the product that is P's is made
+
+        @update
+        def two_processors():
+            s.shift @= s.product_ends & (s.turn == LOOP)
+            s.multiplies @= (s.turn != LOOP) | s.exp[0]
+
+        @update_ff
+        def turns_of_two():
+            if s.accept:
+                s.turn <<= FIRST
+            elif s.product_ends:
+                s.multiplied <<= s.multiplies
+                s.turn <<= LOOP
+                if s.exp_n == 0:
+                    s.turn <<= FINAL
+
+    def turns_of_one(s):
+        """Turns of one processor: P's product, if there is one, then Z's; in the last turn P's alone."""
+        s.squares = OutPort()
+        s.squared = OutPort()  # the product before was Z's
+
+        @update
+        def one_processor():
+            s.shift @= s.product_ends & (s.turn == LOOP) & s.squares
+
+        @update_ff
+        def turns_of_one():
+            if s.accept:
+                s.turn <<= FIRST
+                s.squares <<= 0
+            elif s.product_ends:
+                s.multiplied <<= ~s.squares
+                s.squared <<= s.squares
+                if ~s.squares:
+                    s.squares <<= 1
+                else:
                     s.turn <<= LOOP
+                    s.squares <<= ~s.exp_n[0]
                     if s.exp_n == 0:
                         s.turn <<= FINAL
-
-        else:
-            # P's product, if it is made, and then Z's; in the last turn P's alone
-            s.squares = OutPort()
-            s.squared = OutPort()  # the product before was Z's
-
-            @update
-            def one_processor():
-                s.shift @= s.product_ends & (s.turn == LOOP) & s.squares
-
-            @update_ff
-            def turns_of_one():
-                if s.accept:
-                    s.turn <<= FIRST
-                    s.squares <<= 0
-                elif s.product_ends:
-                    s.multiplied <<= ~s.squares
-                    s.squared <<= s.squares
-                    if ~s.squares:
-                        s.squares <<= 1
-                    else:
-                        s.turn <<= LOOP
-                        s.squares <<= ~s.exp_n[0]
-                        if s.exp_n == 0:
-                            s.turn <<= FINAL
-                            s.squares <<= 0
+                        s.squares <<= 0
 
     def line_trace(s):
         return f"{state_name(s)} {int(s.step)}.{int(s.index)}"

@@ -17,21 +17,17 @@ from pymtl3 import *
 from ..messages import declare_streams, mk_entered_req, mk_entered_resp
 from ..units.serial_ctrl import connect_serial
 from ..units.systolic.scaled_array import ScaledArray
-from .operand_words import operand_words
-from .systolic_mod_exp_ctrl import POWER, SOURCE_NBITS, SystolicModExpCtrl
+from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl
 
 
 class SystolicExp(Component):
     def construct(s, shape):
         nbits, k, nwords, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
         declare_streams(s, mk_entered_req(wide), mk_entered_resp(wide))
-        s.accept = Wire()
 
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
-        for field in ("base", "one", "mod"):
-            operand_words(s, field, wide, k, nwords)
         s.base = [Wire(k) for _ in range(nwords)]
         s.power = [Wire(k) for _ in range(nwords)]
         s.mod = [Wire(k) for _ in range(nwords)]
@@ -39,26 +35,24 @@ class SystolicExp(Component):
             s.array.y[j] //= s.power[j]
             s.array.m[j] //= s.mod[j]
 
-        s.source = Wire(SOURCE_NBITS)
-        s.to_power = Wire()
         s.passes = Wire()  # the first word is wanted in the cycle in which it comes
 
         @update
         def word_of_x():
-            s.passes @= s.array.done[0] & s.to_power & (s.array.index == 0)
+            s.passes @= s.array.done[0] & s.ctrl.to_power & (s.array.index == 0)
             s.array.x @= s.base[s.array.index]
-            if s.source == POWER:
+            if s.ctrl.source == POWER:
                 s.array.x @= s.array.result[0] if s.passes else s.power[s.array.index]
 
         @update_ff
         def words():
             for j in range(nwords):
-                if s.accept:
-                    s.base[j] <<= s.in_base[j]
-                    s.mod[j] <<= s.in_mod[j]
-                if s.accept:
-                    s.power[j] <<= s.in_one[j]
-                elif s.array.done[j] & s.to_power:
+                if s.ctrl.accept:
+                    s.base[j] <<= s.istream.msg.base[j * k : j * k + k]
+                    s.mod[j] <<= s.istream.msg.mod[j * k : j * k + k]
+                if s.ctrl.accept:
+                    s.power[j] <<= s.istream.msg.one[j * k : j * k + k]
+                elif s.array.done[j] & s.ctrl.to_power:
                     s.power[j] <<= s.array.result[j]
 
         # ---- control
@@ -67,13 +61,10 @@ class SystolicExp(Component):
         connect_serial(s)
         s.ctrl.in_status //= s.istream.msg.status
         s.ctrl.in_exp //= s.istream.msg.exp[0:nbits]
-        s.ctrl.accept //= s.accept
         s.ctrl.start //= s.array.start
         s.ctrl.closing //= s.array.returns
         s.ctrl.returns //= s.array.returns
         s.ctrl.whole //= s.array.done[nwords - 1]
-        s.ctrl.source //= s.source
-        s.ctrl.to_power //= s.to_power
         s.ctrl.out_status //= s.ostream.msg.status
 
         # ---- what leaves

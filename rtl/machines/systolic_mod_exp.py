@@ -26,7 +26,7 @@ from ..units.serial_ctrl import connect_serial
 from ..units.systolic.systolic_array import SystolicArray
 from .operand_check import check_operands
 from .operand_words import operand_words
-from .systolic_mod_exp_ctrl import BASE, POWER, SOURCE_NBITS, SystolicModExpCtrl
+from .systolic_mod_exp_ctrl import BASE, POWER, SystolicModExpCtrl
 
 
 class SystolicModExp(Component):
@@ -35,7 +35,6 @@ class SystolicModExp(Component):
         declare_streams(
             s, mk_keyed_req(nbits, (("one", nbits), ("square", nbits), ("n_prime", k))), mk_modexp_resp(nbits)
         )
-        s.accept = Wire()
 
         # ---- what arrives, in words, and whether it can be computed
 
@@ -56,8 +55,36 @@ class SystolicModExp(Component):
         else:
             s.in_status //= s.operand_check.status
 
-        # ---- the array and the words that it works on
+        s.words(k, nwords)
 
+        # ---- control
+
+        s.ctrl = SystolicModExpCtrl(nbits, k, nwords)
+        connect_serial(s)
+        s.ctrl.in_status //= s.in_status
+        s.ctrl.in_exp //= s.istream.msg.exp
+        s.ctrl.start //= s.array.start
+        s.ctrl.closing //= s.array.closing
+        s.ctrl.returns //= s.array.returns
+        s.ctrl.whole //= s.array.done[nwords - 1]
+        s.ctrl.out_status //= s.ostream.msg.status
+
+        # ---- what leaves: residues below m + 1
+
+        s.result = Wire(wide)
+        s.modulus = Wire(wide)
+        for j in range(nwords):
+            s.result[j * k : j * k + k] //= s.power[j]
+            s.modulus[j * k : j * k + k] //= s.mod[j]
+
+        @update
+        def leaves():
+            s.ostream.msg.result @= 0
+            if s.ctrl.valid & (s.result != s.modulus):
+                s.ostream.msg.result @= s.result[0:nbits]
+
+    def words(s, k, nwords):
+        """The array, and the words that it works on."""
         s.array = SystolicArray(k, nwords)
         s.base = [Wire(k) for _ in range(nwords)]
         s.power = [Wire(k) for _ in range(nwords)]  # S[0]
@@ -69,79 +96,40 @@ class SystolicModExp(Component):
             s.array.y[j] //= s.power[j]
             s.array.m[j] //= s.mod[j]
 
-        s.source = Wire(SOURCE_NBITS)
-
         @update
         def word_of_x():
             s.array.x @= 0
-            if s.source == BASE:
+            if s.ctrl.source == BASE:
                 s.array.x @= s.base[s.array.index]
-            elif s.source == POWER:
+            elif s.ctrl.source == POWER:
                 s.array.x @= s.power[s.array.index]
             elif s.array.index == 0:
                 s.array.x @= 1
 
-        s.to_base = Wire()
-        s.to_power = Wire()
-        s.to_other = Wire()
-        s.from_other = Wire()
-
         @update_ff
         def words():
             for j in range(nwords):
-                if s.accept:
+                if s.ctrl.accept:
                     s.base[j] <<= s.in_base[j]
-                elif s.array.done[j] & s.to_base:
+                elif s.array.done[j] & s.ctrl.to_base:
                     s.base[j] <<= s.array.result[j]
-                if s.accept:
+                if s.ctrl.accept:
                     s.power[j] <<= s.in_square[j]
-                elif s.array.done[j] & s.from_other:
+                elif s.array.done[j] & s.ctrl.from_other:
                     s.power[j] <<= s.other[j]
-                elif s.array.done[j] & s.to_power:
+                elif s.array.done[j] & s.ctrl.to_power:
                     s.power[j] <<= s.array.result[j]
-                if s.accept:
+                if s.ctrl.accept:
                     s.other[j] <<= s.in_one[j]
-                elif s.array.done[j] & s.to_other:
+                elif s.array.done[j] & s.ctrl.to_other:
                     s.other[j] <<= s.array.result[j]
-                if s.accept:
+                if s.ctrl.accept:
                     s.mod[j] <<= s.in_mod[j]
 
         @update_ff
         def keeps_n_prime():
-            if s.accept:
+            if s.ctrl.accept:
                 s.n_prime <<= s.istream.msg.n_prime
-
-        # ---- control
-
-        s.ctrl = SystolicModExpCtrl(nbits, k, nwords)
-        connect_serial(s)
-        s.ctrl.in_status //= s.in_status
-        s.ctrl.in_exp //= s.istream.msg.exp
-        s.ctrl.accept //= s.accept
-        s.ctrl.start //= s.array.start
-        s.ctrl.closing //= s.array.closing
-        s.ctrl.returns //= s.array.returns
-        s.ctrl.whole //= s.array.done[nwords - 1]
-        for name in ("source", "to_base", "to_power", "to_other", "from_other"):
-            connect(getattr(s.ctrl, name), getattr(s, name))
-        s.ctrl.out_status //= s.ostream.msg.status
-
-        # ---- what leaves: residues below m + 1
-
-        s.result = Wire(wide)
-        s.modulus = Wire(wide)
-        for j in range(nwords):
-            s.result[j * k : j * k + k] //= s.power[j]
-            s.modulus[j * k : j * k + k] //= s.mod[j]
-
-        s.answer = Wire(nbits)
-        s.ostream.msg.result //= s.answer
-
-        @update
-        def leaves():
-            s.answer @= 0
-            if s.ctrl.valid & (s.result != s.modulus):
-                s.answer @= s.result[0:nbits]
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.array.line_trace()}|{s.ostream}"

@@ -12,12 +12,16 @@ first: k bits a cycle where all k are 0.
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS, Status
+from ...fl.status import STATUS_NBITS
 from ..states import state_name, states
+from ..units.serial_ctrl import OK, declare_handshakes
 
 # where the words of x come from; UNITY is the number 1
 SOURCE_NBITS = 2
 BASE, POWER, UNITY = (mk_bits(SOURCE_NBITS)(i) for i in range(3))
+
+STATES = ("IDLE", "CONVERT", "ALIGN", "SQUARE", "MULTIPLY", "LEAVE", "DRAIN", "DONE")
+IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in range(len(STATES)))
 
 
 class SystolicModExpCtrl(Component):
@@ -26,11 +30,8 @@ class SystolicModExpCtrl(Component):
         COUNT_NBITS = clog2(nbits + 1)
         # only an exponent wider than a digit has k zeros to skip; a wider k must still fit the counter
         k = min(k, (1 << COUNT_NBITS) - 1)
-        OK = int(Status.OK)
 
-        s.istream_val = InPort()
-        s.istream_rdy = OutPort()
-        s.in_status = InPort(STATUS_NBITS)
+        declare_handshakes(s, STATUS_NBITS)
         s.in_exp = InPort(nbits)
         s.accept = OutPort()
         s.start = OutPort()
@@ -39,14 +40,9 @@ class SystolicModExpCtrl(Component):
         s.whole = InPort()  # the last word of a product
         s.source = OutPort(SOURCE_NBITS)
         s.to_power = OutPort()
-        s.ostream_val = OutPort()
-        s.ostream_rdy = InPort()
-        s.out_status = OutPort(STATUS_NBITS)
 
         s.st = Wire(3)
         s.next_st = Wire(3)
-        names = ("IDLE", "CONVERT", "ALIGN", "SQUARE", "MULTIPLY", "LEAVE", "DRAIN", "DONE")
-        IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in range(len(names)))
         # leading zeros are mostly gone before the first product is; of two words none is left to drain
         most_shifts = max(zeros // k + zeros % k for zeros in range(nbits + 1)) if nbits > k else nbits
         reached = {
@@ -56,14 +52,8 @@ class SystolicModExpCtrl(Component):
             "DRAIN": not converts or nwords > 2,
         }
         states(
-            s, "st", "next_st", **{name: code for code, name in enumerate(names) if reached.get(name, True)}
+            s, "st", "next_st", **{name: code for code, name in enumerate(STATES) if reached.get(name, True)}
         )
-        FIRST = CONVERT if converts else ALIGN
-        AFTER_LOOP = LEAVE if converts else DRAIN
-        WITHOUT_LOOP = LEAVE if converts else DONE
-        AFTER_LEAVE = (
-            DONE if nwords == 2 else DRAIN
-        )  # of two words the last is there when the product returns
 
         @update
         def handshakes():
@@ -91,44 +81,18 @@ class SystolicModExpCtrl(Component):
             elif s.st == LEAVE:
                 s.source @= UNITY
 
-        # ---- the exponent: its top bit is the next one
+        s.exponent(nbits, k, COUNT_NBITS)
 
-        s.exp = Wire(nbits)
-        s.nleft = Wire(COUNT_NBITS)
-        s.aligned = Wire()
-        s.shift = Wire()
-        s.skip = Wire()
+        s.order(nwords, converts, TOP)
 
-        @update
-        def alignment():
-            s.aligned @= s.exp[TOP] | (s.nleft == 0)
-            s.shift @= ~s.aligned if (s.st == CONVERT) | (s.st == ALIGN) else (s.st == MULTIPLY) & s.returns
-
-        if nbits > k:
-            AFTER_SKIP = nbits - k
-
-            @update
-            def whole_words():
-                s.skip @= (
-                    ((s.st == CONVERT) | (s.st == ALIGN)) & (s.exp[AFTER_SKIP:nbits] == 0) & (s.nleft >= k)
-                )
-
-        else:
-            s.skip //= 0
-
-        @update_ff
-        def exponent():
-            if s.accept:
-                s.exp <<= s.in_exp
-                s.nleft <<= nbits
-            elif s.skip:
-                s.exp <<= s.exp << k
-                s.nleft <<= s.nleft - k
-            elif s.shift:
-                s.exp <<= s.exp << 1
-                s.nleft <<= s.nleft - 1
-
-        # ---- the order of the products
+    def order(s, nwords, converts, TOP):
+        """The product after this one, and where its words go."""
+        FIRST = CONVERT if converts else ALIGN
+        AFTER_LOOP = LEAVE if converts else DRAIN
+        WITHOUT_LOOP = LEAVE if converts else DONE
+        AFTER_LEAVE = (
+            DONE if nwords == 2 else DRAIN
+        )  # of two words the last is there when the product returns
 
         @update
         def next_product():
@@ -193,6 +157,44 @@ class SystolicModExpCtrl(Component):
                     s.to_base <<= s.st == CONVERT
                     s.from_other <<= s.st == CONVERT
                     s.to_other <<= s.st == MULTIPLY
+
+    def exponent(s, nbits, k, COUNT_NBITS):
+        """Shift the exponent; its top bit is the next one."""
+        TOP = nbits - 1
+        s.exp = Wire(nbits)
+        s.nleft = Wire(COUNT_NBITS)
+        s.aligned = Wire()
+        s.shift = Wire()
+        s.skip = Wire()
+
+        @update
+        def alignment():
+            s.aligned @= s.exp[TOP] | (s.nleft == 0)
+            s.shift @= ~s.aligned if (s.st == CONVERT) | (s.st == ALIGN) else (s.st == MULTIPLY) & s.returns
+
+        if nbits > k:
+            AFTER_SKIP = nbits - k
+
+            @update
+            def whole_words():
+                s.skip @= (
+                    ((s.st == CONVERT) | (s.st == ALIGN)) & (s.exp[AFTER_SKIP:nbits] == 0) & (s.nleft >= k)
+                )
+
+        else:
+            s.skip //= 0
+
+        @update_ff
+        def exponent():
+            if s.accept:
+                s.exp <<= s.in_exp
+                s.nleft <<= nbits
+            elif s.skip:
+                s.exp <<= s.exp << k
+                s.nleft <<= s.nleft - k
+            elif s.shift:
+                s.exp <<= s.exp << 1
+                s.nleft <<= s.nleft - 1
 
     def line_trace(s):
         return str(state_name(s))

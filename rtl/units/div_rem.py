@@ -35,6 +35,8 @@ from ..states import states
 from .block_count import block_nbits_of
 from .serial_ctrl import SerialCtrl, connect_serial
 
+IDLE, UP, DOWN, DONE = (b2(i) for i in range(4))  # of AlignedDivRem
+
 
 def div_rem_block_nbits(nbits: int, bits_per_cycle: int) -> int:
     """The bits of a block of words of nbits bits, whose products DivRem divides: two blocks are whole
@@ -120,37 +122,7 @@ class DivRem(Component):
                 s.next_remainder @= 0
 
         if chooses:
-            # bit j of the head has a tap at each number of blocks
-            s.next_dividend = Wire(nbits)
-            s.number = Wire(most_blocks)  # nblocks, one bit hot
-            s.taps = [Wire(most_blocks) for _ in range(bits_per_cycle)]
-            s.next_head = Wire(bits_per_cycle)
-            for j in range(bits_per_cycle):
-                for i in range(most_blocks):
-                    s.taps[j][i] //= s.next_dividend[(i + 1) * block - bits_per_cycle + j]
-
-            @update
-            def choose_blocks():
-                for i in range(most_blocks):
-                    s.number[i] @= s.nblocks == i + 1
-
-            @update
-            def take_dividend():
-                s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
-
-            @update
-            def next_bits():
-                for j in range(bits_per_cycle):
-                    s.next_head[j] @= (s.taps[j] & s.number) != 0
-
-            @update_ff
-            def data_of_blocks():
-                if s.ctrl.load:
-                    s.divisor <<= s.istream.msg.divisor
-                if s.ctrl.load | s.ctrl.step:
-                    s.dividend <<= s.next_dividend
-                    s.head <<= s.next_head
-                    s.remainder <<= s.next_remainder
+            s.divide_blocks(most_blocks, block, bits_per_cycle)
 
         else:
 
@@ -164,6 +136,39 @@ class DivRem(Component):
                 if s.ctrl.load | s.ctrl.step:
                     s.remainder <<= s.next_remainder
 
+    def divide_blocks(s, most_blocks, block, bits_per_cycle):
+        """Bit j of the head has a tap at each number of blocks."""
+        s.next_dividend = Wire(s.dividend.get_type())
+        s.number = Wire(most_blocks)  # nblocks, one bit hot
+        s.taps = [Wire(most_blocks) for _ in range(bits_per_cycle)]
+        s.next_head = Wire(bits_per_cycle)
+        for j in range(bits_per_cycle):
+            for i in range(most_blocks):
+                s.taps[j][i] //= s.next_dividend[(i + 1) * block - bits_per_cycle + j]
+
+        @update
+        def choose_blocks():
+            for i in range(most_blocks):
+                s.number[i] @= s.nblocks == i + 1
+
+        @update
+        def take_dividend():
+            s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
+
+        @update
+        def next_bits():
+            for j in range(bits_per_cycle):
+                s.next_head[j] @= (s.taps[j] & s.number) != 0
+
+        @update_ff
+        def data_of_blocks():
+            if s.ctrl.load:
+                s.divisor <<= s.istream.msg.divisor
+            if s.ctrl.load | s.ctrl.step:
+                s.dividend <<= s.next_dividend
+                s.head <<= s.next_head
+                s.remainder <<= s.next_remainder
+
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"
 
@@ -175,8 +180,7 @@ class AlignedDivRem(Component):
         wide = nbits + 1  # the divisor passes the dividend by one place
         wider = nbits + 2
         s.st = Wire(2)
-        IDLE, UP, DOWN, DONE = states(s, "st", IDLE=0, UP=1, DOWN=2, DONE=3)
-        ALL_ONES = mk_bits(nbits)(2**nbits - 1)
+        states(s, "st", IDLE=0, UP=1, DOWN=2, DONE=3)
         s.remainder = Wire(nbits)
         s.divisor = Wire(wide)
         s.weight = Wire(wide)  # 2^(places the divisor is shifted)
@@ -223,7 +227,11 @@ class AlignedDivRem(Component):
             elif s.ostream.rdy:
                 s.st <<= IDLE
 
-        # one enable for each register, as above
+        s.registers(nbits, wide, gated)
+
+    def registers(s, nbits, wide, gated):
+        """Each register has one enable."""
+        ALL_ONES = mk_bits(nbits)(-1)
         s.load = Wire()
         s.moves = Wire()
         s.taken = Wire()

@@ -41,7 +41,6 @@ class MontMulRem(Component):
         npasses = nbits // nsteps
         assert npasses * nsteps == nbits
         LAST = nstages - 1
-        LAST_PASS = npasses - 1
         ncopies = nstages if pipelined else 1  # of the operands
         if fits:
             assert nstages == 1
@@ -76,37 +75,7 @@ class MontMulRem(Component):
             s.reduction.value //= s.resolve.value
         s.ostream.msg //= s.reduction.out
 
-        # A product in the last stage leaves, or goes around again.
-        s.again = Wire()
-        s.go = Wire()
-        if npasses == 1:
-            s.again //= 0
-        else:
-            turn_nbits = clog2(npasses + 1) if fits else clog2(npasses)
-            s.turn = [Wire(turn_nbits) for _ in range(nstages)]
-
-            if fits:
-                s.last_pass = Wire(turn_nbits)
-
-                @update
-                def goes_around_for_blocks():
-                    s.last_pass @= s.nblocks - 1
-                    s.again @= s.valid[LAST] & (s.turn[LAST] != s.last_pass)
-
-            else:
-
-                @update
-                def goes_around():
-                    s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)
-
-            @update_ff
-            def count_turns():
-                if s.go:
-                    s.turn[0] <<= 0
-                    if s.again:
-                        s.turn[0] <<= s.turn[LAST] + 1
-                    for i in range(LAST):
-                        s.turn[i + 1] <<= s.turn[i]
+        s.turns(nstages, npasses, fits)
 
         @update
         def out_val():
@@ -141,6 +110,11 @@ class MontMulRem(Component):
                 for i in range(LAST):
                     s.valid[i + 1] <<= s.valid[i]
 
+        s.registers(nsteps, nstages, npasses, ncopies, gated)
+
+    def registers(s, nsteps, nstages, npasses, ncopies, gated):
+        """States take what a product leaves behind; operands move along with it."""
+        LAST, LAST_COPY = nstages - 1, ncopies - 1
         if gated:
 
             @update_ff
@@ -169,7 +143,6 @@ class MontMulRem(Component):
                     elif s.go & s.valid[i]:
                         s.state[i + 1] <<= s.stage_out[i]
 
-        LAST_COPY = ncopies - 1
         if npasses == 1:
 
             @update_ff
@@ -196,6 +169,40 @@ class MontMulRem(Component):
                     if s.go & s.valid[i]:
                         s.a[i + 1] <<= s.a[i]
                         s.b[i + 1] <<= s.b[i]
+
+    def turns(s, nstages, npasses, fits):
+        """A product in the last stage leaves, or goes around again."""
+        LAST, LAST_PASS = nstages - 1, npasses - 1
+        s.again = Wire()
+        s.go = Wire()
+        if npasses == 1:
+            s.again //= 0
+        else:
+            turn_nbits = clog2(npasses + 1) if fits else clog2(npasses)
+            s.turn = [Wire(turn_nbits) for _ in range(nstages)]
+
+            if fits:
+                s.last_pass = Wire(turn_nbits)
+
+                @update
+                def goes_around_for_blocks():
+                    s.last_pass @= s.nblocks - 1
+                    s.again @= s.valid[LAST] & (s.turn[LAST] != s.last_pass)
+
+            else:
+
+                @update
+                def goes_around():
+                    s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)
+
+            @update_ff
+            def count_turns():
+                if s.go:
+                    s.turn[0] <<= 0
+                    if s.again:
+                        s.turn[0] <<= s.turn[LAST] + 1
+                    for i in range(LAST):
+                        s.turn[i + 1] <<= s.turn[i]
 
     def line_trace(s):
         return f"{s.istream}|{''.join('*' if v else '.' for v in s.valid)}|{s.ostream}"

@@ -19,7 +19,10 @@ has_last; with most_blocks nblocks * ncycles / most_blocks + 1. Ports: the hands
 
 from pymtl3 import *
 
+from ...fl.status import Status
 from ..states import states
+
+OK = int(Status.OK)
 
 
 def declare_handshakes(s, status_nbits=0):
@@ -47,6 +50,18 @@ def connect_checked(s):
     connect_serial(s)
     s.operand_check.status //= s.ctrl.in_status
     s.ctrl.out_status //= s.ostream.msg.status
+
+
+def answer_if_ok(s, result):
+    """A machine answers with a result, and with 0 if there is none."""
+    s.result = Wire(result.get_type())
+    s.result //= result
+
+    @update
+    def answer():
+        s.ostream.msg.result @= 0
+        if s.ctrl.out_status == OK:
+            s.ostream.msg.result @= s.result
 
 
 def connect_pass(s, ncycles, counted):

@@ -23,6 +23,8 @@ from pymtl3 import *
 from ..messages import declare_product_ports
 from ..states import states
 
+IDLE, RAISE, STEP, RESOLVE, CORRECT, LOWER, DONE = (b3(i) for i in range(7))
+
 
 class SelectSubtract(Component):
     """The pair y - q * n, with q from the top bits of the pair y."""
@@ -121,13 +123,8 @@ class ShiftSubCarrySave(Component):
         declare_product_ports(s, nbits)
 
         wide = nbits + 3
-        SIGN = nbits + 2
-        TOP = nbits - 1
-        BELOW_TOP = nbits - 2
         s.st = Wire(3)
-        IDLE, RAISE, STEP, RESOLVE, CORRECT, LOWER, DONE = states(
-            s, "st", IDLE=0, RAISE=1, STEP=2, RESOLVE=3, CORRECT=4, LOWER=5, DONE=6
-        )
+        states(s, "st", IDLE=0, RAISE=1, STEP=2, RESOLVE=3, CORRECT=4, LOWER=5, DONE=6)
         s.n = Wire(nbits)  # the modulus, its top bit set after RAISE
         s.b = Wire(nbits)
         s.b_n = Wire(nbits)
@@ -187,33 +184,13 @@ class ShiftSubCarrySave(Component):
                 if s.st == STEP:
                     s.count <<= s.count + 1
 
-        @update_ff
-        def control():
-            if s.reset:
-                s.st <<= IDLE
-            elif s.load:
-                s.st <<= RAISE
-                if s.modulus[TOP]:
-                    s.st <<= STEP
-            elif s.st == RAISE:
-                if s.n[BELOW_TOP]:
-                    s.st <<= STEP
-            elif s.st == STEP:
-                if s.ends:
-                    s.st <<= RESOLVE
-            elif s.st == RESOLVE:
-                s.st <<= CORRECT
-            elif s.st == CORRECT:
-                s.st <<= LOWER
-                if s.nraised == 0:
-                    s.st <<= DONE
-            elif s.st == LOWER:
-                if s.nraised == 1:
-                    s.st <<= DONE
-            elif s.ostream.val & s.ostream.rdy:
-                s.st <<= IDLE
+        s.transitions(nbits)
 
-        # p = sum + carry; then p + n if it is negative, p - n if it is n
+        s.registers(nbits, LAST_STEP)
+
+    def registers(s, nbits, LAST_STEP):
+        """The pairs; at the end p = sum + carry, then p + n if it is negative, p - n if it is n."""
+        wide, SIGN = nbits + 3, nbits + 2
         s.addend = Wire(wide)
         s.corrected = Wire(wide)
 
@@ -253,6 +230,36 @@ class ShiftSubCarrySave(Component):
             elif s.st == LOWER:
                 s.p_sum <<= s.p_sum >> 1
                 s.nraised <<= s.nraised - 1
+
+    def transitions(s, nbits):
+        """The state after this one."""
+        TOP, BELOW_TOP = nbits - 1, nbits - 2
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.load:
+                s.st <<= RAISE
+                if s.modulus[TOP]:
+                    s.st <<= STEP
+            elif s.st == RAISE:
+                if s.n[BELOW_TOP]:
+                    s.st <<= STEP
+            elif s.st == STEP:
+                if s.ends:
+                    s.st <<= RESOLVE
+            elif s.st == RESOLVE:
+                s.st <<= CORRECT
+            elif s.st == CORRECT:
+                s.st <<= LOWER
+                if s.nraised == 0:
+                    s.st <<= DONE
+            elif s.st == LOWER:
+                if s.nraised == 1:
+                    s.st <<= DONE
+            elif s.ostream.val & s.ostream.rdy:
+                s.st <<= IDLE
 
     def line_trace(s):
         return f"{s.istream}|{'IRSVCLD'[int(s.st)]}|{s.ostream}"

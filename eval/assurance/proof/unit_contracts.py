@@ -285,7 +285,7 @@ def _systolic_pe(unit: Component) -> Contract:
     holds = [
         "old_st != 0 || x_i == old_x && is_first == old_first && is_last == old_last",
         "old_st == 0 || x_i == old_x_i && is_first == old_is_first && is_last == old_is_last",
-        "old_st != 0 || acc == old_u * old_m",
+        "old_st != 0 || acc == old_q * old_m",
         f"old_st != 1 || !({most}) || acc == old_acc + old_x_i * old_y{carried} + (old_is_first[0] ? 0 : "
         f"{kept})",
         "old_st != 2 || acc == old_acc && st == 0",
@@ -298,11 +298,11 @@ def _systolic_pe(unit: Component) -> Contract:
         registers.append("kept")
     else:
         holds += [
-            "u_i == (old_st == 0 ? old_u : old_u_i)",
+            "q_i == (old_st == 0 ? old_q : old_q_i)",
             "next_go[0] == (st == 1) && next_first == is_first && next_last == is_last",
-            f"next_x == x_i && next_u == u_i && next_carry == acc >> {k}",
+            f"next_x == x_i && next_q == q_i && next_carry == acc >> {k}",
         ]
-        registers.append("u_i")
+        registers.append("q_i")
     if place != "first":
         holds += [
             f"old_st != 2 || low == old_acc % {1 << k}",

@@ -114,6 +114,11 @@ class HeapMont(Component):
         def takes():
             s.take @= s.istream.val & s.istream.rdy
 
+        s.phases(operand, digit_nbits)
+
+    def phases(s, operand, digit_nbits):
+        """A product is running, or its pair is being added up."""
+
         @update_ff
         def control():
             if s.reset:

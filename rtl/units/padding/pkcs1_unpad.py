@@ -19,6 +19,8 @@ from ....fl.pkcs1 import FRAME, LEAST_PADDING, Kind, nbytes_of
 from ...messages import declare_streams, mk_unpad_req, mk_unpad_resp
 from ...states import states
 
+IDLE, BYTES, JUDGE, DONE = (b2(i) for i in range(4))
+
 
 class Pkcs1Unpad(Component):
     def construct(s, nbits, implicit=False):
@@ -31,7 +33,7 @@ class Pkcs1Unpad(Component):
         SIGN, ENCRYPT, FILL = int(Kind.SIGN), int(Kind.ENCRYPT), 0xFF
 
         s.st = Wire(2)
-        IDLE, BYTES, JUDGE, DONE = states(s, "st", IDLE=0, BYTES=1, JUDGE=2, DONE=3)
+        states(s, "st", IDLE=0, BYTES=1, JUDGE=2, DONE=3)
         s.octets = Wire(nbits)
         s.place = Wire(PLACE_NBITS)  # of the byte that leaves, from the high end
         s.length = Wire(PLACE_NBITS)
@@ -85,9 +87,6 @@ class Pkcs1Unpad(Component):
                 s.st <<= IDLE
 
         s.is_good = Wire()
-        s.kept = Wire(nbits)  # all ones for a good message
-        for bit in range(nbits):
-            s.kept[bit] //= s.is_good
 
         @update_ff
         def notice():
@@ -103,49 +102,54 @@ class Pkcs1Unpad(Component):
                     s.in_message <<= 1
 
         if implicit:
-            s.expected = Wire(PLACE_NBITS)
-            s.fallback = Wire(nbits)
-
-            @update
-            def judge_or_replace():
-                s.is_good @= ~s.wrong & s.in_message & (s.length == s.expected)
-
-            @update_ff
-            def data_or_fallback():
-                if s.st == IDLE:
-                    s.octets <<= s.istream.msg.em
-                    s.fallback <<= s.istream.msg.fallback
-                    s.expected <<= s.istream.msg.length
-                    s.length <<= 0
-                elif s.st == BYTES:
-                    s.octets <<= concat(s.octets[0:TOP], s.again)
-                    s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
-                elif s.st == JUDGE:
-                    s.good <<= 1
-                    s.length <<= s.expected
-                    s.octets <<= (s.octets & s.kept) | (s.fallback & ~s.kept)
+            s.replace_message(nbits, PLACE_NBITS, TOP)
 
         else:
-            s.kept_length = Wire(PLACE_NBITS)
-            for bit in range(PLACE_NBITS):
-                s.kept_length[bit] //= s.is_good
+            s.hide_message(nbits, PLACE_NBITS, TOP)
 
-            @update
-            def judge():
-                s.is_good @= ~s.wrong & s.in_message
+    def hide_message(s, nbits, PLACE_NBITS, TOP):
+        """A message that is not good leaves as zeros."""
 
-            @update_ff
-            def data():
-                if s.st == IDLE:
-                    s.octets <<= s.istream.msg.em
-                    s.length <<= 0
-                elif s.st == BYTES:
-                    s.octets <<= concat(s.octets[0:TOP], s.again)
-                    s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
-                elif s.st == JUDGE:
-                    s.good <<= s.is_good
-                    s.length <<= s.length & s.kept_length
-                    s.octets <<= s.octets & s.kept
+        @update
+        def judge():
+            s.is_good @= ~s.wrong & s.in_message
+
+        @update_ff
+        def data():
+            if s.st == IDLE:
+                s.octets <<= s.istream.msg.em
+                s.length <<= 0
+            elif s.st == BYTES:
+                s.octets <<= concat(s.octets[0:TOP], s.again)
+                s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
+            elif s.st == JUDGE:
+                s.good <<= s.is_good
+                s.length <<= s.length & sext(s.is_good, PLACE_NBITS)
+                s.octets <<= s.octets & sext(s.is_good, nbits)
+
+    def replace_message(s, nbits, PLACE_NBITS, TOP):
+        """The fallback takes the place of a message that is not good."""
+        s.expected = Wire(PLACE_NBITS)
+        s.fallback = Wire(nbits)
+
+        @update
+        def judge_or_replace():
+            s.is_good @= ~s.wrong & s.in_message & (s.length == s.expected)
+
+        @update_ff
+        def data_or_fallback():
+            if s.st == IDLE:
+                s.octets <<= s.istream.msg.em
+                s.fallback <<= s.istream.msg.fallback
+                s.expected <<= s.istream.msg.length
+                s.length <<= 0
+            elif s.st == BYTES:
+                s.octets <<= concat(s.octets[0:TOP], s.again)
+                s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
+            elif s.st == JUDGE:
+                s.good <<= 1
+                s.length <<= s.expected
+                s.octets <<= s.octets if s.is_good else s.fallback
 
     def line_trace(s):
         return f"{s.istream}({int(s.place)}){s.ostream}"

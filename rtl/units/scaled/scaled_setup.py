@@ -18,7 +18,6 @@ four.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...messages import declare_streams
 from ..cond_sub import CondSub
@@ -28,6 +27,7 @@ from ..mod_halve import ModHalve
 from ..serial_ctrl import connect_pass
 
 KINDS = ("scale", "double", "halve", "clear")
+SCALE, DOUBLE, HALVE, CLEAR = (b2(code) for code in range(len(KINDS)))
 
 
 class ModDoubleTwice(Component):
@@ -63,23 +63,15 @@ class ModDoubleTwice(Component):
 class ScaledSetup(Component):
     def construct(s, entry):
         shape = entry.shape
-        nbits, digit, nbits_word = shape.nbits, shape.digit_nbits, entry.word_nbits
+        nbits, nbits_word = shape.nbits, entry.word_nbits
         word = mk_bits(nbits_word)
-        s.istream = RecvIfcRTL(word)
+        declare_streams(s, word, word)
         s.kind = InPort(2)
-        s.ostream = SendIfcRTL(word)
         s.modulus = InPort(nbits)
         s.m_prime = OutPort(nbits)
         s.doubled = OutPort(nbits_word)
 
-        SCALE, DOUBLE, HALVE, CLEAR = (
-            b2(KINDS.index(kind)) for kind in ("scale", "double", "halve", "clear")
-        )
         FIRST = word(1 << entry.first_nbits)
-        TO_M_PRIME = word(1 << entry.halvings - shape.scale_nbits)
-        TOP = nbits_word - 2  # of the aligned modulus
-        LOW = TOP + 1 - nbits  # zeros below it, which no register holds
-        side_by_side = entry.side_by_side
         s.busy = Wire()
         s.now = Wire(2)
         s.fresh = Wire()  # in the first cycle
@@ -87,48 +79,13 @@ class ScaledSetup(Component):
         s.take = Wire()
         s.done = Wire()
 
-        # ---- the modulus, its highest 1 at the top
-
-        s.high = Wire(nbits)
-        s.high_n = Wire(nbits)
-        s.aligned = Wire(word)
-        s.aligned[0:LOW] //= 0
-        s.aligned[LOW : TOP + 1] //= s.high
-        s.aligned[TOP + 1] //= 0
-        s.starts = Wire()  # its doublings
-        OFF = min(digit, nbits)  # a digit of zeros, all of a modulus that has no more
-
-        @update
-        def align():
-            s.high_n @= s.high
-            if s.fresh:
-                s.high_n @= s.modulus
-            elif s.aligns & ~s.high[nbits - 1]:
-                s.high_n @= s.high << OFF if s.high[nbits - OFF : nbits] == 0 else s.high << 1
-
-        # what is even has no place where it ends
-        if side_by_side:
-
-            @update
-            def start_when_it_is_there():
-                s.starts @= s.aligns & (s.high[nbits - 1] | ~s.modulus[0])
-
-        else:
-
-            @update
-            def start():
-                s.starts @= (s.fresh | s.aligns) & (s.now == SCALE) & (s.high_n[nbits - 1] | ~s.modulus[0])
-
-        @update_ff
-        def aligned_modulus():
-            if (s.fresh & (s.now != DOUBLE)) | s.aligns:
-                s.high <<= s.high_n
+        s.align_modulus(entry, word)
 
         # ---- doublings
 
         doubling_cycles = entry.chain.doublings // entry.doublings_per_cycle
         count_nbits = max(1, clog2(doubling_cycles))
-        if side_by_side:
+        if entry.side_by_side:
             s.double = ModDoubleTwice(nbits_word, count_nbits)
         else:
             s.double = ModDouble(nbits_word, 0, entry.doublings_per_cycle, count_nbits)
@@ -144,30 +101,7 @@ class ScaledSetup(Component):
             if s.now == SCALE:
                 s.double.last @= LAST_DOUBLING
 
-        # ---- halvings
-
-        halving_nbits = clog2(entry.leaving_cycles)
-        s.halve = ModHalve(nbits_word, nbits, 0, entry.halvings_per_cycle, halving_nbits)
-        s.halve.modulus //= s.modulus
-        LAST_HALVING = entry.halving_cycles - 1
-        LAST_OF_LEAVING = entry.leaving_cycles - 1
-
-        @update
-        def halvings():
-            s.halve.istream.val @= s.take & (s.kind != DOUBLE)
-            s.halve.istream.msg @= TO_M_PRIME if s.kind == SCALE else s.istream.msg
-            s.halve.last @= LAST_HALVING
-            if s.now == HALVE:
-                s.halve.last @= LAST_OF_LEAVING
-            elif s.now == CLEAR:
-                s.halve.last @= 0
-
-        # the result is below twice the modulus; the subtraction is after the register of the halvings, whose
-        # top bit is not read
-        s.below = CondSub(nbits)
-        s.below.value //= s.halve.held[0 : nbits + 1]
-        s.below.n //= s.modulus
-        s.m_prime //= s.halve.ostream.msg[0:nbits]
+        s.halvings(entry)
 
         # ---- the request under way
 
@@ -210,6 +144,73 @@ class ScaledSetup(Component):
         def kind_of_request():
             if s.take:
                 s.now <<= s.kind
+
+    def align_modulus(s, entry, word):
+        """The modulus, its highest 1 at the top."""
+        nbits, digit = entry.shape.nbits, entry.shape.digit_nbits
+        TOP = entry.word_nbits - 2  # of the aligned modulus
+        LOW = TOP + 1 - nbits  # zeros below it, which no register holds
+        s.high = Wire(nbits)
+        s.high_n = Wire(nbits)
+        s.aligned = Wire(word)
+        s.aligned[0:LOW] //= 0
+        s.aligned[LOW : TOP + 1] //= s.high
+        s.aligned[TOP + 1] //= 0
+        s.starts = Wire()  # its doublings
+        OFF = min(digit, nbits)  # a digit of zeros, all of a modulus that has no more
+
+        @update
+        def align():
+            s.high_n @= s.high
+            if s.fresh:
+                s.high_n @= s.modulus
+            elif s.aligns & ~s.high[nbits - 1]:
+                s.high_n @= s.high << OFF if s.high[nbits - OFF : nbits] == 0 else s.high << 1
+
+        # what is even has no place where it ends
+        if entry.side_by_side:
+
+            @update
+            def start_when_it_is_there():
+                s.starts @= s.aligns & (s.high[nbits - 1] | ~s.modulus[0])
+
+        else:
+
+            @update
+            def start():
+                s.starts @= (s.fresh | s.aligns) & (s.now == SCALE) & (s.high_n[nbits - 1] | ~s.modulus[0])
+
+        @update_ff
+        def aligned_modulus():
+            if (s.fresh & (s.now != DOUBLE)) | s.aligns:
+                s.high <<= s.high_n
+
+    def halvings(s, entry):
+        """Halvings, and a subtraction: the result is below twice the modulus."""
+        nbits, nbits_word = entry.shape.nbits, entry.word_nbits
+        TO_M_PRIME = mk_bits(nbits_word)(1 << entry.halvings - entry.shape.scale_nbits)
+        halving_nbits = clog2(entry.leaving_cycles)
+        s.halve = ModHalve(nbits_word, nbits, 0, entry.halvings_per_cycle, halving_nbits)
+        s.halve.modulus //= s.modulus
+        LAST_HALVING = entry.halving_cycles - 1
+        LAST_OF_LEAVING = entry.leaving_cycles - 1
+
+        @update
+        def halvings():
+            s.halve.istream.val @= s.take & (s.kind != DOUBLE)
+            s.halve.istream.msg @= TO_M_PRIME if s.kind == SCALE else s.istream.msg
+            s.halve.last @= LAST_HALVING
+            if s.now == HALVE:
+                s.halve.last @= LAST_OF_LEAVING
+            elif s.now == CLEAR:
+                s.halve.last @= 0
+
+        # the result is below twice the modulus; the subtraction is after the register of the halvings, whose
+        # top bit is not read
+        s.below = CondSub(nbits)
+        s.below.value //= s.halve.held[0 : nbits + 1]
+        s.below.n //= s.modulus
+        s.m_prime //= s.halve.ostream.msg[0:nbits]
 
     def line_trace(s):
         return f"{s.istream}({KINDS[int(s.now)] if s.busy else ''}){s.ostream}"

@@ -62,37 +62,7 @@ class DigitProcessor(Component):
             if s.first:
                 s.from_u @= 0
 
-        if reduces:
-            s.from_other = InPort()
-            s.other = InPort(S)
-            s.subtract = InPort()
-            s.to_u = InPort()
-            s.subtracts = Wire()
-            s.keeps = Wire()
-
-            @update_ff
-            def fetches():
-                if s.fetch:
-                    s.operand_u <<= s.from_u
-                    s.operand_v <<= s.v
-                    if s.from_other:
-                        s.operand_u <<= s.other
-                    if s.subtract:
-                        s.operand_v <<= ~s.v
-                    s.subtracts <<= s.subtract
-                    s.keeps <<= s.to_u
-
-        else:
-            s.subtracts = Wire()
-            s.subtracts //= 0
-            s.keeps = Wire()
-            s.keeps //= 1
-
-            @update_ff
-            def fetches_alone():
-                if s.fetch:
-                    s.operand_u <<= s.from_u
-                    s.operand_v <<= s.v
+        s.fetch_digits(S) if reduces else s.fetch_digits_alone()
 
         @update_ff
         def follows():
@@ -123,11 +93,62 @@ class DigitProcessor(Component):
                 s.kept <<= s.total[S]
                 s.low <<= s.total[0:S]
 
-        # ---- write: a digit when the lowest bit of the next one is there, the last one with the carry
+        # ---- the lowest bit of U, for the addition after this one
 
+        s.next_bit = Wire()
+
+        @update_ff
+        def parity():
+            if s.adds & (s.adds_index == 0):
+                s.next_bit <<= s.total[1]
+            if s.load_a:
+                s.u_bit <<= 0
+            elif s.shift_a:
+                s.u_bit <<= s.next_bit
+
+        s.write_back(S, LAST)
+        if reduces:
+            s.put_out(S)
+
+    def fetch_digits(s, S):
+        """A digit of U, or another number, and one of V, or its complement."""
+        s.from_other = InPort()
+        s.other = InPort(S)
+        s.subtract = InPort()
+        s.to_u = InPort()
+        s.subtracts = Wire()
+        s.keeps = Wire()
+
+        @update_ff
+        def fetches():
+            if s.fetch:
+                s.operand_u <<= s.from_u
+                s.operand_v <<= s.v
+                if s.from_other:
+                    s.operand_u <<= s.other
+                if s.subtract:
+                    s.operand_v <<= ~s.v
+                s.subtracts <<= s.subtract
+                s.keeps <<= s.to_u
+
+    def fetch_digits_alone(s):
+        """A digit of U and one of V."""
+        s.subtracts = Wire()
+        s.subtracts //= 0
+        s.keeps = Wire()
+        s.keeps //= 1
+
+        @update_ff
+        def fetches_alone():
+            if s.fetch:
+                s.operand_u <<= s.from_u
+                s.operand_v <<= s.v
+
+    def write_back(s, S, LAST):
+        """A digit goes into U when the lowest bit of the next one is there, the last one with the carry."""
         s.waits = Wire()  # the last digit of a sum is kept, and not written yet
         s.writes_u = Wire()
-        s.u_index = Wire(index_nbits)
+        s.u_index = Wire(s.index.get_type())
         s.top = Wire()
 
         @update
@@ -146,7 +167,7 @@ class DigitProcessor(Component):
             else:
                 s.waits <<= s.adds & s.keeps & (s.adds_index == LAST)
 
-        s.memory = DigitMemory(M, S)
+        s.memory = DigitMemory(LAST + 1, S)
         s.memory.write //= s.writes_u
         s.memory.write_index //= s.u_index
         s.memory.write_digit[0 : S - 1] //= s.low[1:S]
@@ -154,37 +175,25 @@ class DigitProcessor(Component):
         s.memory.index //= s.index
         s.memory.digit //= s.u
 
-        # ---- the lowest bit of U, for the addition after this one
-
-        s.next_bit = Wire()
+    def put_out(s, S):
+        """The sums that are written outside."""
+        s.sum_val = OutPort()
+        s.sum_index = OutPort(s.index.get_type())
+        s.sum = OutPort(S)
+        s.carry = OutPort()
+        s.kept_carry = OutPort()
+        s.sum //= s.low
+        s.carry //= s.total[S]
+        s.kept_carry //= s.kept
 
         @update_ff
-        def parity():
-            if s.adds & (s.adds_index == 0):
-                s.next_bit <<= s.total[1]
-            if s.load_a:
-                s.u_bit <<= 0
-            elif s.shift_a:
-                s.u_bit <<= s.next_bit
-
-        if reduces:
-            s.sum_val = OutPort()
-            s.sum_index = OutPort(index_nbits)
-            s.sum = OutPort(S)
-            s.carry = OutPort()
-            s.kept_carry = OutPort()
-            s.sum //= s.low
-            s.carry //= s.total[S]
-            s.kept_carry //= s.kept
-
-            @update_ff
-            def outside():
-                if s.reset:
-                    s.sum_val <<= 0
-                else:
-                    s.sum_val <<= s.adds & ~s.keeps
-                if s.adds:
-                    s.sum_index <<= s.adds_index
+        def outside():
+            if s.reset:
+                s.sum_val <<= 0
+            else:
+                s.sum_val <<= s.adds & ~s.keeps
+            if s.adds:
+                s.sum_index <<= s.adds_index
 
     def line_trace(s):
         return f"{'+' if s.adds else '.'}{s.a_bit}{s.u_bit}"

@@ -63,8 +63,7 @@ class WordMultiplier(Component):
                 s.shifting <<= s.shifts
                 s.adds_to <<= s.to
 
-        # ---- multiply and add
-
+        # multiply and add
         s.carry = Wire(carry_nbits)
         s.carry_now = Wire(carry_nbits)
         s.total = Wire(sum_nbits)
@@ -81,8 +80,7 @@ class WordMultiplier(Component):
                 + zext(s.carry_now, sum_nbits)
             )
 
-        # ---- write: shifted, a word when the low digit of the next one is there, the last one with the carry
-
+        # write: shifted, a word when the low digit of the next one is there, the last one with the carry
         s.kept = Wire(S)
         s.kept_index = Wire(index_nbits)
         s.waits = Wire()  # the word kept is not written yet: the last one, or one that is written as it is

@@ -5,10 +5,10 @@ from itertools import pairwise
 from pymtl3 import *
 
 
-def declare_row(s, Element, passed, k, nwords):
+def declare_row(s, Element, k, nwords):
     """The elements of a row and its ports: x, of which one word is wanted at a time, y and m, a word an
-    element, and the words of the result. `passed`: what an element hands on to the next one, which gives its
-    low word back.
+    element, and the words of the result. An element passes its step on to the next one, which gives its low
+    word back.
     """
     s.x = InPort(k)
     s.y = [InPort(k) for _ in range(nwords)]
@@ -23,8 +23,12 @@ def declare_row(s, Element, passed, k, nwords):
         element.y //= s.y[j]
         element.m //= s.m[j]
     for element, following in pairwise(elements):
-        for name in passed:
-            connect(getattr(element, f"next_{name}"), getattr(following, name))
+        element.next_go //= following.go
+        element.next_first //= following.first
+        element.next_last //= following.last
+        element.next_q //= following.q
+        element.next_x //= following.x
+        element.next_carry //= following.carry
         element.a //= following.low
     return elements
 

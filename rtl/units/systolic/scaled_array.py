@@ -28,7 +28,7 @@ class ScaledArray(Component):
         s.ready = Wire()
         s.returns = OutPort()
         s.index = OutPort(index_nbits)
-        elements = declare_row(s, ScaledPE, ("go", "first", "last", "q", "x", "carry"), k, nwords)
+        elements = declare_row(s, ScaledPE, k, nwords)
         for j, element in enumerate(elements):
             s.result[j] //= element.low
             s.done[j] //= element.done

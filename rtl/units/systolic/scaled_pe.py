@@ -19,12 +19,9 @@ a k x k multiplier, adders of 2k + 1 bits, 4k + 5 register bits.
 
 from pymtl3 import *
 
-PLACES = ("first", "general", "last")
-
 
 class ScaledPE(Component):
     def construct(s, k, place="general"):
-        assert place in PLACES, place
         acc_nbits = 2 * k + 1
         carry_nbits = k + 1
 
@@ -91,8 +88,11 @@ class ScaledPE(Component):
                 if s.adds:
                     s.next_x <<= s.x
 
-        # ---- the multiplier and the sum behind it
+        s.multiply_add(k, place)
 
+    def multiply_add(s, k, place):
+        """The multiplier, and the sum behind it."""
+        acc_nbits = 2 * k + 1
         s.factor = Wire(k)
         s.word = Wire(k)
         s.addend = Wire(acc_nbits)

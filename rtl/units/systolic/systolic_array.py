@@ -32,7 +32,7 @@ class SystolicArray(Component):
 
         # ---- the elements
 
-        elements = declare_row(s, SystolicPE, ("go", "first", "last", "x", "u", "carry"), k, nwords)
+        elements = declare_row(s, SystolicPE, k, nwords)
         for j, following in enumerate(elements[1:]):
             s.done[j] //= following.done
             s.result[j] //= following.sum[0:k]
@@ -98,10 +98,13 @@ class SystolicArray(Component):
         s.first_pe.last //= s.is_last
         s.first_pe.x //= s.x_i
 
-        # the word that element 1 is about to keep; in the first step there is none yet
+        s.quotient(k, elements[1])
+
+    def quotient(s, k, second):
+        """The quotient unit. It takes the word that element 1 is about to keep; at first there is none."""
         s.a_0 = Wire(k)
         s.second_sum = Wire(k)
-        s.second_sum //= elements[1].sum[0:k]
+        s.second_sum //= second.sum[0:k]
 
         @update
         def lowest_word():
@@ -115,7 +118,7 @@ class SystolicArray(Component):
         s.quotient_unit.y_0 //= s.y[0]
         s.quotient_unit.a_0 //= s.a_0
         s.quotient_unit.n_prime //= s.n_prime
-        s.first_pe.u //= s.quotient_unit.u
+        s.first_pe.q //= s.quotient_unit.u
 
     def line_trace(s):
         return row_trace(s)

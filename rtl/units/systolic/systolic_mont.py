@@ -28,11 +28,7 @@ class SystolicMont(Component):
         s.a = [Wire(k) for _ in range(nwords)]
         s.b = [Wire(k) for _ in range(nwords)]
         s.array.n_prime //= s.n_prime
-        s.in_a = [Wire(k) for _ in range(nwords)]
-        s.in_b = [Wire(k) for _ in range(nwords)]
         for j in range(nwords):
-            s.in_a[j] //= s.istream.msg.a[j * k : j * k + k]
-            s.in_b[j] //= s.istream.msg.b[j * k : j * k + k]
             s.array.m[j] //= s.modulus[j * k : j * k + k]
             s.array.y[j] //= s.b[j]
             s.ostream.msg[j * k : j * k + k] //= s.b[j]
@@ -71,8 +67,8 @@ class SystolicMont(Component):
         def words():
             for j in range(nwords):
                 if s.load:
-                    s.a[j] <<= s.in_a[j]
-                    s.b[j] <<= s.in_b[j]
+                    s.a[j] <<= s.istream.msg.a[j * k : j * k + k]
+                    s.b[j] <<= s.istream.msg.b[j * k : j * k + k]
                 elif s.array.done[j]:
                     s.b[j] <<= s.array.result[j]
 

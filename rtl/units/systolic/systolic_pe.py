@@ -13,7 +13,7 @@ The paper's text adds the carry in the first state, which would need the sum of 
 before it exists: here it is added in the second. The paper has 2k + 2 bits of acc, the highest of which is
 always 0: 2 (b-1)^2 + (b-1) + (2b-1) < 2 b^2.
 
-Ports: `go`, `first` (step), `last` (step), x, u from the element before and, a cycle later, to the next one;
+Ports: `go`, `first` (step), `last` (step), x, q (u_i) from the element before and, a cycle later, to the next one;
 y, m: the element's words, static; a: the low word that the next element keeps; carry in and out; low: the
 word kept; sum: acc's word of the result in state STORE of the last step, when `done` is 1 (of the last
 element: two words). Area order: a k x k multiplier, adders of 2k + 1 bits, 5k + 5 register bits.
@@ -23,12 +23,11 @@ from pymtl3 import *
 
 from ...states import states
 
-PLACES = ("first", "general", "last")
+MULTIPLY, ADD, STORE = (b2(i) for i in range(3))
 
 
 class SystolicPE(Component):
     def construct(s, k, place="general"):
-        assert place in PLACES, place
         acc_nbits = 2 * k + 1
         carry_nbits = k + 1
 
@@ -36,7 +35,7 @@ class SystolicPE(Component):
         s.first = InPort()
         s.last = InPort()
         s.x = InPort(k)
-        s.u = InPort(k)
+        s.q = InPort(k)
         s.y = InPort(k)
         s.m = InPort(k)
         if place != "last":
@@ -45,7 +44,7 @@ class SystolicPE(Component):
             s.next_first = OutPort()
             s.next_last = OutPort()
             s.next_x = OutPort(k)
-            s.next_u = OutPort(k)
+            s.next_q = OutPort(k)
             s.next_carry = OutPort(carry_nbits)
         if place != "first":
             s.carry = InPort(carry_nbits)
@@ -54,7 +53,7 @@ class SystolicPE(Component):
             s.sum = OutPort(k if place == "general" else 2 * k)
 
         s.st = Wire(2)
-        MULTIPLY, ADD, STORE = states(s, "st", MULTIPLY=0, ADD=1, STORE=2)
+        states(s, "st", MULTIPLY=0, ADD=1, STORE=2)
         s.is_first = Wire()
         s.is_last = Wire()
         s.x_i = Wire(k)
@@ -76,7 +75,7 @@ class SystolicPE(Component):
 
         @update
         def factors():
-            s.factor @= s.u
+            s.factor @= s.q
             s.word @= s.m
             if s.st == ADD:
                 s.factor @= s.x_i
@@ -109,8 +108,11 @@ class SystolicPE(Component):
             else:
                 s.st <<= MULTIPLY
 
-        # ---- what comes with the step, and goes on to the next element
+        s.pass_on(k, place)
 
+    def pass_on(s, k, place):
+        """What comes with the step goes on to the next element; the words that stay."""
+        acc_nbits = 2 * k + 1
         if place == "last":
 
             @update_ff
@@ -121,7 +123,7 @@ class SystolicPE(Component):
                     s.x_i <<= s.x
 
         else:
-            s.u_i = Wire(k)
+            s.q_i = Wire(k)
 
             @update_ff
             def step():
@@ -129,12 +131,12 @@ class SystolicPE(Component):
                     s.is_first <<= s.first
                     s.is_last <<= s.last
                     s.x_i <<= s.x
-                    s.u_i <<= s.u
+                    s.q_i <<= s.q
 
             s.next_first //= s.is_first
             s.next_last //= s.is_last
             s.next_x //= s.x_i
-            s.next_u //= s.u_i
+            s.next_q //= s.q_i
             s.next_carry //= s.acc[k:acc_nbits]
 
             @update
