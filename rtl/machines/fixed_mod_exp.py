@@ -4,8 +4,8 @@ An inspection of the operands, a ProgramExp that takes them as given, and what i
 (`finish`):
     "none"      the ProgramExp works modulo m and reduces
     "subtract"  it works modulo m, but ends at m for 0 (Montgomery without last subtraction)
-    "reduce"    it works modulo a pseudo-modulus, a multiple of m with arithmetic that is cheap: one reduction, "the final correction
-                block", which takes a cycle (a compression tree, pseudo_mul.py)
+    "reduce"    it works modulo a pseudo-modulus, a multiple of m with cheap arithmetic: one reduction, "the
+                final correction block", takes a cycle (a compression tree, pseudo_mul.py)
     "remainder" the same by `%`, for a modulus that has no tree
 Without a modulus of its own (modulus = 0) it is a Montgomery machine for any odd one, of which it makes the
 same inspection.

@@ -1,23 +1,22 @@
-"""FoldExp: right to left on one multiplier that makes a product a cycle, modulo n by rows of residues
-(fl/multipliers/row_fold.py).
+"""FoldExp: right-to-left exponentiation on one multiplier that makes a product a cycle, modulo n by rows of
+residues (fl/multipliers/row_fold.py).
 
-Two stages, and no carry runs but once a product:
-    1  x, the pair from stage 2 added up; the pair of x * y in one bit heap (ProductPair), y = x in the cycle of a square
-    2  the pair of what that is modulo M, in another (RowFold), and the first levels of the adder (SplitAdder)
-Squares b * b and products r * y follow each other a cycle apart, so that a bit of the exponent takes two: y
-is b for a 1 of it, 1 for a
-0, and r and b are nowhere but in the stages. Products are made for all bits alike. Before that a chain of
-doublings makes the residues,
-`steps` of them a cycle, the first squares while the last ones come; behind it the same chain is the division
-that ends the operation.
+There are two pipeline stages, and one carry-propagate addition per product:
+    1  add up the pair from stage 2 to x; multiply x * y to a pair in one bit heap (ProductPair), y = x for a
+       square
+    2  fold the pair modulo M in another heap (RowFold), and run the first levels of the adder (SplitAdder)
+Squares b * b and products r * y alternate, so that a bit of the exponent takes two cycles: y is b for a 1, 1
+for a 0. r and b are in the stages alone. A product is made for every bit. Before that, a chain of doublings
+makes the residues, `steps` a cycle, and the first squares start while the last ones are made. At the end the
+same chain divides the result.
 
-It has a control of its own, not a program's: a ProgramExp keeps r and b in registers, and its products end in
-one of them, a cycle and a multiplexer on the way from stage 2 to stage 1, which is the loop that decides.
+The controller is its own instead of a program's: a ProgramExp keeps r and b in registers, which would put a
+cycle and a multiplexer on the way from stage 2 to stage 1, the critical loop.
 
-Ports: istream {base, exp, mod} -> ostream {status, result}; any modulus but 0, even ones too, and any base.
-Cycles: modexlab.cl.fold_exp has the closed formula. Constant time for all exponents of a length, for all of a
-width with `full_scan`; for all moduli and bases. Area order: 2 n^2 gates and full adders and more (46 rows in
-place of 32), n registers of n bits.
+Ports: istream {base, exp, mod} -> ostream {status, result}; any modulus except 0, even ones too, and any
+base. Cycles: modexlab.cl.fold_exp has the closed formula. Constant time for all exponents of a length, for
+all of a width with `full_scan`, and for all moduli and bases. Area order: 2 n^2 gates and full adders and
+more (46 rows instead of 32), n registers of n bits.
 """
 
 from pymtl3 import *

@@ -1,11 +1,15 @@
-"""FoldExpCtrl: the control of a FoldExp (fold_exp.py), cycle by cycle.
+"""FoldExpCtrl: the controller of a FoldExp (fold_exp.py), cycle by cycle.
 
-IDLE      until a request comes; one that cannot be computed is answered at once
-SETUP     residues of the modulus are made; in the last two cycles the base and 2^s enter, as products with 1
-SQUARE    b * b, and the bit of the exponent says what MULTIPLY takes beside r: b or 1;  MULTIPLY  for each bit of the exponent
-FOLD      of the last product;  LOAD  its sum;  TAIL  modulo the modulus, as many bits a cycle as residues were doubled;  DONE
-`making` goes beside it from the request on, until there are all residues: `writes` says of which cycle they
-are.
+IDLE      wait for a request; a request that cannot be computed is answered at once
+SETUP     make the residues; in the last two cycles the base and 2^s enter, as products with 1
+SQUARE    b * b; the bit of the exponent chooses the other factor of MULTIPLY, b or 1
+MULTIPLY  r times that factor; SQUARE and MULTIPLY alternate for each bit of the exponent
+FOLD      fold the last product
+LOAD      load its sum into the chain
+TAIL      divide it by the modulus, as many bits a cycle as residues are doubled
+DONE      the answer is offered
+
+`making` is 1 from the request on until all residues are there; `writes` says which cycle of it this is.
 """
 
 from pymtl3 import *

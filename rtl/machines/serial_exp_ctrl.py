@@ -1,12 +1,21 @@
-"""SerialExpCtrl: the control of a SerialExp (serial_exp.py), an operation on all words after the other.
+"""SerialExpCtrl: the controller of a SerialExp (serial_exp.py). An operation runs over all words, one a cycle.
 
-FREE     until a request comes; one that cannot be computed is answered at once
-LOAD     modulus and base go into the memories, M cycles, at the end of which the request is taken
-INVERT   c = -n^-1, k cycles;  SCALE  M' = (c n + 1) / 2^k, M cycles
-DOUBLE   2 Y or 2 Y - n, M + 2 cycles, as often as fl/multipliers/scaled_serial.py says; leading zeros of the exponent leave beside it
-DIGIT    a word of x;  STEP  M cycles: L + 1 steps, with a DIGIT where a word of x begins, are a product. `turn` says which:
-         SQUARES to R^2, ENTER the base, ENTER 1; SQUARE and MULTIPLY for each bit of the exponent; LEAVE
-FIXQ     the quotient digit modulo n;  FIX  (v + q n) / 2^k, M + 2 cycles;  REDUCE  Y or Y - n, twice;  READ  M cycles;  DONE
+FREE     wait for a request; a request that cannot be computed is answered at once
+LOAD     modulus and base go into the memories, M cycles; the request is accepted in the last one
+INVERT   c = -n^-1, k cycles
+SCALE    M' = (c n + 1) / 2^k, M cycles
+DOUBLE   2 Y or 2 Y - n, M + 2 cycles, as often as fl/multipliers/scaled_serial.py says; the leading zeros of
+         the exponent are shifted out at the same time
+DIGIT    fetch a word of x
+STEP     one digit of a product, M cycles; a product is L + 1 steps, with a DIGIT before each word of x
+FIXQ     the quotient digit modulo n
+FIX      (v + q n) / 2^k, M + 2 cycles
+REDUCE   Y or Y - n, twice
+READ     the result goes into the exponent's register, M cycles
+DONE     the answer is offered
+
+`turn` names the product: SQUARES to R^2, ENTER the base, ENTER_ONE, SQUARE and MULTIPLY for each bit of the
+exponent, LEAVE.
 """
 
 from pymtl3 import *

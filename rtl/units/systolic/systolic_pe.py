@@ -13,9 +13,9 @@ The paper's text adds the carry in the first state, which would need the sum of 
 before it exists: here it is added in the second. The paper has 2k + 2 bits of acc, the highest of which is
 always 0: 2 (b-1)^2 + (b-1) + (2b-1) < 2 b^2.
 
-Ports: `go`, `first` (step), `last` (step), x, q (u_i) from the element before and, a cycle later, to the next one;
-y, m: the element's words, static; a: the low word that the next element keeps; carry in and out; low: the
-word kept; sum: acc's word of the result in state STORE of the last step, when `done` is 1 (of the last
+Ports: `go`, `first` (step), `last` (step), x, q (u_i) from the element before and, a cycle later, to the next
+one; y, m: the element's words, static; a: the low word that the next element keeps; carry in and out; low:
+the word kept; sum: acc's word of the result in state STORE of the last step, when `done` is 1 (of the last
 element: two words). Area order: a k x k multiplier, adders of 2k + 1 bits, 5k + 5 register bits.
 """
 
@@ -111,7 +111,7 @@ class SystolicPE(Component):
         s.pass_on(k, place)
 
     def pass_on(s, k, place):
-        """What comes with the step goes on to the next element; the words that stay."""
+        """Pass the step on to the next element, and keep the words that stay."""
         acc_nbits = 2 * k + 1
         if place == "last":
 
