@@ -1,18 +1,27 @@
-"""BranchUnit: whether a conditional branch is taken (RISC-V unprivileged manual, section 2.5.2).
+"""BranchUnit: whether a jump or branch is taken, where it goes, and whether that is a word (RISC-V
+unprivileged manual, section 2.5).
 
-Ports: a, b, funct3 (0 beq, 1 bne, 4 blt, 5 bge, 6 bltu, 7 bgeu) -> taken. Combinational; area order: two
-comparators of 32 bits.
+Ports: jump (messages.JUMP_BRANCH ...), funct3 (0 beq, 1 bne, 4 blt, 5 bge, 6 bltu, 7 bgeu), a, b, target
+(of jal and branches), alu_out (the target of jalr) -> taken (but for jal, which D has done), pc,
+misaligned. Combinational; area order: two comparators of 32 bits.
 """
 
 from pymtl3 import *
 
+from .messages import *
+
 
 class BranchUnit(Component):
     def construct(s):
+        s.jump = InPort(2)
+        s.funct3 = InPort(3)
         s.a = InPort(32)
         s.b = InPort(32)
-        s.funct3 = InPort(3)
+        s.target = InPort(32)
+        s.alu_out = InPort(32)
         s.taken = OutPort()
+        s.pc = OutPort(32)
+        s.misaligned = OutPort()
 
         s.holds = Wire()
 
@@ -26,5 +35,15 @@ class BranchUnit(Component):
                 s.holds @= s.a < s.b
 
         @update
-        def invert():
-            s.taken @= s.holds ^ s.funct3[0]
+        def take():
+            s.taken @= (s.jump == JUMP_JALR) | ((s.jump == JUMP_BRANCH) & (s.holds ^ s.funct3[0]))
+
+        @update
+        def select_pc():
+            s.pc @= s.target
+            if s.jump == JUMP_JALR:
+                s.pc @= concat(s.alu_out[1:32], b1(0))
+
+        @update
+        def check():
+            s.misaligned @= (s.taken | (s.jump == JUMP_JAL)) & s.pc[1]

@@ -1,85 +1,48 @@
-"""CsrFile: the control and status registers, in stage X (privileged manual, chapters 2 and 3: machine mode
-only). Those of interrupts are constant here; bus/interrupt_csr_file.py has them.
+"""CsrFile: the control and status registers (privileged specification, chapters 2 and 3: machine mode only).
+Those of interrupts are constant here; bus/interrupt_csrs.py has them. csrs.py says what a CSR means.
 
-A read and the write of the same instruction happen together, when the instruction leaves X. Registers that
-stand for a port (the manager's and the accelerator's) are moved by the pipeline; here it is only decided
-whether an access is one that they allow. `retire` counts the instruction that leaves X: it can still fail in
-M only if the machine halts then. What a CSR means stands in csrs.py.
+`retire` counts the instruction that leaves X: it can still fail in M only if the machine halts then.
 
-Ports: the access (number, funct3, source_zero and rd_zero for the fields of the instruction, operand, go) ->
-rdata, illegal and which port is meant; a trap (trap, its pc, cause and value); mtvec, mepc, stats_en to the
-pipeline. Area order: 128 flip-flops of counters, 164 others, a mux over 32 bits.
+Ports: number; write, of wdata -> known, rdata; a trap (trap, its pc, cause and value); mtvec, mepc, stats_en.
+Area order: 128 flip-flops of counters, 164 others, a mux over 32 bits.
 """
 
 from pymtl3 import *
 
 from ..isa.csrs import *
 
-XCEL_PAGE = XCEL_FIRST >> 5  # the upper seven bits of the numbers of all accelerator registers
-
-
-INPUTS = {  # name: bits
-    **{"core_id": 32, "number": 12, "funct3": 3, "source_zero": 1, "rd_zero": 1, "operand": 32, "go": 1},
-    **{"retire": 1, "trap": 1, "trap_pc": 32, "trap_cause": 4, "trap_value": 32},
-}
-OUTPUTS = {
-    **{"rdata": 32, "illegal": 1, "from_manager": 1, "to_manager": 1, "to_xcel": 1},
-    **{"mtvec": 32, "mepc": 32, "stats_en": 1},
-}
-
-
-def declare_ports(component):
-    """Give a component the ports of a CSR file."""
-    for direction, ports in ((InPort, INPUTS), (OutPort, OUTPUTS)):
-        for name, nbits in ports.items():
-            setattr(component, name, direction(nbits))
-
 
 class CsrFile(Component):
     def construct(s):
-        declare_ports(s)
+        s.core_id = InPort(32)
+        s.number = InPort(12)
+        s.write = InPort()
+        s.wdata = InPort(32)
+        s.retire = InPort()
+        s.trap = InPort()
+        s.trap_pc = InPort(32)
+        s.trap_cause = InPort(32)
+        s.trap_value = InPort(32)
+        s.known = OutPort()
+        s.rdata = OutPort(32)
+        s.mtvec = OutPort(32)
+        s.mepc = OutPort(32)
+        s.stats_en = OutPort()
 
-        s.vector = Wire(30)
-        s.epc = Wire(30)
-        s.scratch = Wire(32)
-        s.cause = Wire(32)
-        s.tval = Wire(32)
-        s.cycles = Wire(64)
-        s.retired = Wire(64)
-        s.mtvec[0:2] //= 0
-        s.mtvec[2:32] //= s.vector
-        s.mepc[0:2] //= 0
-        s.mepc[2:32] //= s.epc
-
-        # ---- which one, and may it be accessed so
-
-        s.write_form = Wire()  # csrrw, csrrwi
-        s.writes = Wire()
-        s.reads = Wire()
-        s.known = Wire()
-        s.is_port = Wire()
-
-        @update
-        def forms():
-            s.write_form @= ~s.funct3[1]
-            s.writes @= s.write_form | ~s.source_zero
-            s.reads @= ~s.write_form | ~s.rd_zero
+        s.trap_registers()
+        s.cycles = Counter()
+        s.retired = Counter()
+        s.cycles.wdata //= s.wdata
+        s.retired.wdata //= s.wdata
 
         @update
-        def ports():
-            s.from_manager @= s.number == MNGR2PROC
-            s.to_manager @= s.number == PROC2MNGR
-            s.to_xcel @= s.number[5:12] == XCEL_PAGE
-            s.is_port @= s.from_manager | s.to_manager | s.to_xcel
-
-        @update
-        def allowed():
-            if s.is_port:
-                # one access an instruction; a read-only register is not written, and the manager's input not
-                # read
-                s.illegal @= (s.reads & s.writes) | (s.from_manager & s.writes) | (s.to_manager & ~s.writes)
-            else:
-                s.illegal @= ~s.known | (s.writes & (s.number[10:12] == 3))
+        def count():
+            s.cycles.en @= 1
+            s.cycles.write_low @= s.write & (s.number == MCYCLE)
+            s.cycles.write_high @= s.write & (s.number == MCYCLEH)
+            s.retired.en @= s.retire
+            s.retired.write_low @= s.write & (s.number == MINSTRET)
+            s.retired.write_high @= s.write & (s.number == MINSTRETH)
 
         @update
         def read():
@@ -96,23 +59,23 @@ class CsrFile(Component):
             elif s.number == MEPC:
                 s.rdata @= s.mepc
             elif s.number == MSCRATCH:
-                s.rdata @= s.scratch
+                s.rdata @= s.mscratch
             elif s.number == MCAUSE:
-                s.rdata @= s.cause
+                s.rdata @= s.mcause
             elif s.number == MTVAL:
-                s.rdata @= s.tval
+                s.rdata @= s.mtval
             elif s.number == MISA:
                 s.rdata @= MISA_VALUE
             elif s.number == MSTATUS:
                 s.rdata @= MSTATUS_VALUE
             elif (s.number == MCYCLE) | (s.number == CYCLE):
-                s.rdata @= s.cycles[0:32]
+                s.rdata @= s.cycles.count[0:32]
             elif (s.number == MCYCLEH) | (s.number == CYCLEH):
-                s.rdata @= s.cycles[32:64]
+                s.rdata @= s.cycles.count[32:64]
             elif (s.number == MINSTRET) | (s.number == INSTRET):
-                s.rdata @= s.retired[0:32]
+                s.rdata @= s.retired.count[0:32]
             elif (s.number == MINSTRETH) | (s.number == INSTRETH):
-                s.rdata @= s.retired[32:64]
+                s.rdata @= s.retired.count[32:64]
             else:
                 s.known @= (
                     (s.number == MIE)
@@ -122,95 +85,82 @@ class CsrFile(Component):
                     | (s.number == MIMPID)
                 )
 
-        # ---- what is written
-
-        s.wdata = Wire(32)
-        s.write = Wire()
-
-        @update
-        def modify():
-            s.write @= s.go & s.writes
-            if s.write_form:
-                s.wdata @= s.operand
-            elif s.funct3[0]:
-                s.wdata @= s.rdata & ~s.operand
-            else:
-                s.wdata @= s.rdata | s.operand
-
         @update_ff
-        def control():
+        def statistics():
             if s.reset:
                 s.stats_en <<= 0
             elif s.write & (s.number == STATS_EN):
                 s.stats_en <<= s.wdata[0]
 
-        # reset writes a 0 like any other source, so that each of these registers has one enable, and its
-        # clock can be gated
-        s.next_vector = Wire(30)
-        s.next_scratch = Wire(32)
-        s.next_epc = Wire(30)
+    def trap_registers(s):
+        """The registers of traps. Reset writes a 0 like any other source: each has one enable, and its
+        clock can be gated.
+        """
+        s.mscratch = Wire(32)
+        s.mcause = Wire(32)
+        s.mtval = Wire(32)
+        s.vector = Wire(30)
+        s.epc = Wire(30)
+        s.mtvec[0:2] //= 0
+        s.mtvec[2:32] //= s.vector
+        s.mepc[0:2] //= 0
+        s.mepc[2:32] //= s.epc
+        s.written = Wire(32)
+        s.next_epc = Wire(32)
         s.next_cause = Wire(32)
         s.next_tval = Wire(32)
 
         @update
-        def trap_values():
-            s.next_vector @= s.wdata[2:32]
-            s.next_scratch @= s.wdata
-            s.next_epc @= s.wdata[2:32]
-            s.next_cause @= s.wdata
-            s.next_tval @= s.wdata
+        def next_values():
+            s.written @= s.wdata
             if s.reset:
-                s.next_vector @= 0
-                s.next_scratch @= 0
-                s.next_epc @= 0
-                s.next_cause @= 0
-                s.next_tval @= 0
-            elif s.trap:
-                s.next_epc @= s.trap_pc[2:32]
-                s.next_cause @= zext(s.trap_cause, 32)
+                s.written @= 0
+            s.next_epc @= s.written
+            s.next_cause @= s.written
+            s.next_tval @= s.written
+            if s.trap & ~s.reset:
+                s.next_epc @= s.trap_pc
+                s.next_cause @= s.trap_cause
                 s.next_tval @= s.trap_value
 
         @update_ff
-        def trap_state():
+        def registers():
             if s.reset | (s.write & (s.number == MTVEC)):
-                s.vector <<= s.next_vector
+                s.vector <<= s.written[2:32]
             if s.reset | (s.write & (s.number == MSCRATCH)):
-                s.scratch <<= s.next_scratch
+                s.mscratch <<= s.written
             if s.reset | s.trap | (s.write & (s.number == MEPC)):
-                s.epc <<= s.next_epc
+                s.epc <<= s.next_epc[2:32]
             if s.reset | s.trap | (s.write & (s.number == MCAUSE)):
-                s.cause <<= s.next_cause
+                s.mcause <<= s.next_cause
             if s.reset | s.trap | (s.write & (s.number == MTVAL)):
-                s.tval <<= s.next_tval
+                s.mtval <<= s.next_tval
 
-        @update_ff
-        def count_cycles():
-            if s.reset:
-                s.cycles <<= 0
-            elif s.write & (s.number == MCYCLE):
-                s.cycles <<= concat(s.cycles[32:64], s.wdata)
-            elif s.write & (s.number == MCYCLEH):
-                s.cycles <<= concat(s.wdata, s.cycles[0:32])
-            else:
-                s.cycles <<= s.cycles + 1
 
-        s.next_retired = Wire(64)
-        s.counts = Wire()
+class Counter(Component):
+    """64 bits that count the cycles with `en`, and are written by halves."""
+
+    def construct(s):
+        s.en = InPort()
+        s.write_low = InPort()
+        s.write_high = InPort()
+        s.wdata = InPort(32)
+        s.count = OutPort(64)
+
+        s.next_count = Wire(64)
 
         @update
-        def one_more():
-            s.counts @= s.reset | s.retire
-            s.next_retired @= s.retired + 1
+        def next_value():
             if s.reset:
-                s.next_retired @= 0
-            elif s.write & (s.number == MINSTRET):
-                s.counts @= 1
-                s.next_retired @= concat(s.retired[32:64], s.wdata)
-            elif s.write & (s.number == MINSTRETH):
-                s.counts @= 1
-                s.next_retired @= concat(s.wdata, s.retired[0:32])
+                s.next_count @= 0
+            elif s.write_low:
+                s.next_count @= concat(s.count[32:64], s.wdata)
+            elif s.write_high:
+                s.next_count @= concat(s.wdata, s.count[0:32])
+            else:
+                s.next_count @= s.count + 1
 
         @update_ff
-        def count_instructions():
-            if s.counts:
-                s.retired <<= s.next_retired
+        def register():
+            if s.reset | s.en | s.write_low | s.write_high:
+                s.count <<= s.next_count

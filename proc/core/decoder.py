@@ -1,10 +1,10 @@
-"""Decoder: what the pipeline has to do for an instruction of RV32IM_Zicsr_Zifencei, or that it is none
-(`legal` = 0).
+"""Decoder: the control signals of an instruction of RV32IM_Zicsr_Zifencei, one row of a table each;
+`legal` is 0 for any other word.
 
-The encodings are those of isa.py, from which a test draws every instruction. Whether a CSR exists and may be
-written is not known here, but in X (csr_file.py).
+The encodings are those of isa.py, from which a test draws every instruction. CsrUnit checks in X whether
+a CSR exists and may be written.
 
-Ports: inst -> decoded (messages.mk_decoded). Combinational.
+Ports: inst -> cs (messages.Control). Combinational.
 """
 
 from pymtl3 import *
@@ -12,152 +12,82 @@ from pymtl3 import *
 from ..isa.isa import AUIPC, BRANCH, BY_NAME, JAL, JALR, LOAD, LUI, MISC_MEM, OP, OP_IMM, STORE, SYSTEM
 from .messages import *
 
-ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD = (
-    BY_NAME[name].match for name in ("ecall", "ebreak", "mret", "wfi")
-)
+ECALL, EBREAK, MRET, WFI = (BY_NAME[name].match for name in ("ecall", "ebreak", "mret", "wfi"))
+Y, N = b1(1), b1(0)
 
 
 class Decoder(Component):
     def construct(s):
         s.inst = InPort(32)
-        s.decoded = OutPort(mk_decoded())
+        s.cs = OutPort(Control)
 
         s.opcode = Wire(7)
         s.funct3 = Wire(3)
         s.funct7 = Wire(7)
+        s.uimm = Wire()  # a csr instruction with an immediate
         s.opcode //= s.inst[0:7]
         s.funct3 //= s.inst[12:15]
         s.funct7 //= s.inst[25:32]
+        s.uimm //= s.inst[14]
 
+        s.alternate = Wire()  # funct7 = 0x20 where that means sub or sra
         s.fn = Wire(4)
-
-        @update
-        def alu_function():
-            # of OP and OP_IMM; everything else adds
-            s.fn @= ALU_ADD
-            if (s.opcode == OP) | (s.opcode == OP_IMM):
-                if s.funct3 == 0:
-                    if (s.opcode == OP) & s.funct7[5]:
-                        s.fn @= ALU_SUB
-                elif s.funct3 == 1:
-                    s.fn @= ALU_SLL
-                elif s.funct3 == 2:
-                    s.fn @= ALU_SLT
-                elif s.funct3 == 3:
-                    s.fn @= ALU_SLTU
-                elif s.funct3 == 4:
-                    s.fn @= ALU_XOR
-                elif s.funct3 == 5:
-                    s.fn @= ALU_SRL
-                    if s.funct7[5]:
-                        s.fn @= ALU_SRA
-                elif s.funct3 == 6:
-                    s.fn @= ALU_OR
-                else:
-                    s.fn @= ALU_AND
-
-        s.is_shift = Wire()
-        s.plain_or_alternate = Wire()  # funct7 = 0, or 0x20 where that means sub or sra
+        s.legal_op = Wire()
+        s.legal_op_imm = Wire()
+        s.legal_load = Wire()
+        s.legal_branch = Wire()
+        s.is_fence = Wire()
 
         @update
         def function_codes():
-            s.is_shift @= (s.funct3 == 1) | (s.funct3 == 5)
-            s.plain_or_alternate @= (s.funct7 == 0) | (
-                (s.funct7 == 0x20) & ((s.funct3 == 5) | ((s.funct3 == 0) & (s.opcode == OP)))
-            )
+            s.alternate @= (s.funct7 == 0x20) & ((s.funct3 == 5) | ((s.funct3 == 0) & (s.opcode == OP)))
+            s.fn @= concat(s.alternate, s.funct3)
+            s.legal_op @= (s.funct7 == 0) | s.alternate
+            s.legal_op_imm @= s.legal_op | ((s.funct3 != 1) & (s.funct3 != 5))
+            s.legal_load @= (s.funct3[0:2] != 3) & (s.funct3 != 6)
+            s.legal_branch @= s.funct3[2] | ~s.funct3[1]
+            s.is_fence @= (s.opcode == MISC_MEM) & (s.funct3 == 0)
 
         @update
-        def decode():
-            s.decoded.legal @= 0
-            s.decoded.uses_rs1 @= 0
-            s.decoded.uses_rs2 @= 0
-            s.decoded.writes_rd @= 0
-            s.decoded.imm_format @= IMM_I
-            s.decoded.with_imm @= 0
-            s.decoded.alu_fn @= s.fn
-            s.decoded.result @= FROM_ALU
-            s.decoded.transfer @= NEXT
-            s.decoded.memory @= MEM_NONE
-            s.decoded.system @= SYS_NONE
-
-            if s.opcode == OP:
-                s.decoded.uses_rs1 @= 1
-                s.decoded.uses_rs2 @= 1
-                s.decoded.writes_rd @= 1
-                s.decoded.legal @= s.plain_or_alternate | (s.funct7 == 1)
-                if s.funct7 == 1:
-                    s.decoded.result @= FROM_MUL
-                    if s.funct3[2]:
-                        s.decoded.result @= FROM_DIV
+        def control_table():
+            #              legal rs1 rs2 rd immediate op2=imm ALU result jump memory system
+            if (s.opcode == OP) & (s.funct7 == 1) & ~s.funct3[2]:
+                s.cs @= Control(Y, Y, Y, Y, IMM_I, N, ALU_ADD, FROM_MUL, NEXT, MEM_NONE, SYS_NONE)
+            elif (s.opcode == OP) & (s.funct7 == 1):
+                s.cs @= Control(Y, Y, Y, Y, IMM_I, N, ALU_ADD, FROM_DIV, NEXT, MEM_NONE, SYS_NONE)
+            elif s.opcode == OP:
+                s.cs @= Control(s.legal_op, Y, Y, Y, IMM_I, N, s.fn, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)
             elif s.opcode == OP_IMM:
-                s.decoded.uses_rs1 @= 1
-                s.decoded.writes_rd @= 1
-                s.decoded.with_imm @= 1
-                s.decoded.legal @= ~s.is_shift | s.plain_or_alternate
-            elif s.opcode == LUI:
-                # 0 + immediate: the register file reads register 0 when no source is used
-                s.decoded.writes_rd @= 1
-                s.decoded.imm_format @= IMM_U
-                s.decoded.with_imm @= 1
-                s.decoded.legal @= 1
+                s.cs @= Control(s.legal_op_imm, Y, N, Y, IMM_I, Y, s.fn, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)
+            elif s.opcode == LUI:  # 0 + immediate: operand a is 0 where rs1 is not read
+                s.cs @= Control(Y, N, N, Y, IMM_U, Y, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)
             elif s.opcode == AUIPC:
-                s.decoded.writes_rd @= 1
-                s.decoded.imm_format @= IMM_U
-                s.decoded.result @= FROM_TARGET
-                s.decoded.legal @= 1
+                s.cs @= Control(Y, N, N, Y, IMM_U, N, ALU_ADD, FROM_TARGET, NEXT, MEM_NONE, SYS_NONE)
             elif s.opcode == JAL:
-                s.decoded.writes_rd @= 1
-                s.decoded.imm_format @= IMM_J
-                s.decoded.result @= FROM_LINK
-                s.decoded.transfer @= TO_JAL
-                s.decoded.legal @= 1
+                s.cs @= Control(Y, N, N, Y, IMM_J, N, ALU_ADD, FROM_LINK, JUMP_JAL, MEM_NONE, SYS_NONE)
             elif s.opcode == JALR:
-                s.decoded.uses_rs1 @= 1
-                s.decoded.writes_rd @= 1
-                s.decoded.with_imm @= 1
-                s.decoded.result @= FROM_LINK
-                s.decoded.transfer @= TO_JALR
-                s.decoded.legal @= s.funct3 == 0
+                s.cs @= Control(
+                    s.funct3 == 0, Y, N, Y, IMM_I, Y, ALU_ADD, FROM_LINK, JUMP_JALR, MEM_NONE, SYS_NONE
+                )
             elif s.opcode == BRANCH:
-                s.decoded.uses_rs1 @= 1
-                s.decoded.uses_rs2 @= 1
-                s.decoded.imm_format @= IMM_B
-                s.decoded.transfer @= TO_BRANCH
-                s.decoded.legal @= s.funct3[2] | ~s.funct3[1]
+                s.cs @= Control(
+                    s.legal_branch, Y, Y, N, IMM_B, N, ALU_ADD, FROM_ALU, JUMP_BRANCH, MEM_NONE, SYS_NONE
+                )
             elif s.opcode == LOAD:
-                s.decoded.uses_rs1 @= 1
-                s.decoded.writes_rd @= 1
-                s.decoded.with_imm @= 1
-                s.decoded.memory @= MEM_LOAD
-                s.decoded.legal @= (s.funct3[0:2] != 3) & (s.funct3 != 6)
+                s.cs @= Control(s.legal_load, Y, N, Y, IMM_I, Y, ALU_ADD, FROM_ALU, NEXT, MEM_LOAD, SYS_NONE)
             elif s.opcode == STORE:
-                s.decoded.uses_rs1 @= 1
-                s.decoded.uses_rs2 @= 1
-                s.decoded.imm_format @= IMM_S
-                s.decoded.with_imm @= 1
-                s.decoded.memory @= MEM_STORE
-                s.decoded.legal @= s.funct3 < 3
-            elif s.opcode == MISC_MEM:
-                s.decoded.legal @= s.funct3 < 2
-                if s.funct3 == 1:
-                    s.decoded.system @= SYS_FENCE_I
-            elif s.opcode == SYSTEM:
-                if s.funct3[0:2] != 0:
-                    s.decoded.legal @= 1
-                    s.decoded.uses_rs1 @= ~s.funct3[2]
-                    s.decoded.writes_rd @= 1
-                    s.decoded.imm_format @= IMM_Z
-                    s.decoded.with_imm @= s.funct3[2]
-                    s.decoded.result @= FROM_CSR
-                    s.decoded.system @= SYS_CSR
-                elif s.inst == ECALL_WORD:
-                    s.decoded.legal @= 1
-                    s.decoded.system @= SYS_ECALL
-                elif s.inst == EBREAK_WORD:
-                    s.decoded.legal @= 1
-                    s.decoded.system @= SYS_EBREAK
-                elif s.inst == MRET_WORD:
-                    s.decoded.legal @= 1
-                    s.decoded.system @= SYS_MRET
-                else:
-                    s.decoded.legal @= s.inst == WFI_WORD
+                s.cs @= Control(s.funct3 < 3, Y, Y, N, IMM_S, Y, ALU_ADD, FROM_ALU, NEXT, MEM_STORE, SYS_NONE)
+            elif (s.opcode == MISC_MEM) & (s.funct3 == 1):
+                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_FENCE_I)
+            elif (s.opcode == SYSTEM) & (s.funct3[0:2] != 0):
+                s.cs @= Control(Y, ~s.uimm, N, Y, IMM_Z, s.uimm, ALU_ADD, FROM_CSR, NEXT, MEM_CSR, SYS_NONE)
+            elif s.inst == ECALL:
+                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_ECALL)
+            elif s.inst == EBREAK:
+                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_EBREAK)
+            elif s.inst == MRET:
+                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_MRET)
+            elif s.inst == WFI:
+                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_WFI)
+            else:
+                s.cs @= Control(s.is_fence, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)

@@ -12,21 +12,21 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...rtl.units.div_rem import DivRem
-from .messages import mk_muldiv_req
+from .messages import MulDivReq
 from .parameters import check_div_bits
 
 
 class DivUnit(Component):
     def construct(s, div_bits=2):
         check_div_bits(div_bits)
-        s.istream = RecvIfcRTL(mk_muldiv_req())
+        s.istream = RecvIfcRTL(MulDivReq)
         s.ostream = SendIfcRTL(Bits32)
 
-        s.divider = DivRem(32, 32, div_bits)
-        s.istream.val //= s.divider.istream.val
-        s.istream.rdy //= s.divider.istream.rdy
-        s.divider.ostream.val //= s.ostream.val
-        s.divider.ostream.rdy //= s.ostream.rdy
+        s.divider = m = DivRem(32, 32, div_bits)
+        m.istream.val //= s.istream.val
+        m.istream.rdy //= s.istream.rdy
+        m.ostream.val //= s.ostream.val
+        m.ostream.rdy //= s.ostream.rdy
 
         s.negative_a = Wire()
         s.negative_b = Wire()

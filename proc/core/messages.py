@@ -5,27 +5,28 @@ function, which write-back) stand here as integers, for the decoder that sends t
 receive them.
 """
 
-from functools import cache
+from typing import Any
 
-from pymtl3 import mk_bits, mk_bitstruct
+from pymtl3 import Bits1, Bits2, Bits3, Bits4, Bits5, Bits32, b4, bitstruct
 
 # formats of immediates
-IMM_I, IMM_S, IMM_B, IMM_U, IMM_J, IMM_Z = range(6)
+IMM_I, IMM_S, IMM_B, IMM_U, IMM_J, IMM_Z = map(Bits3, range(6))
 
-# functions of the ALU
-ALU_ADD, ALU_SUB, ALU_SLL, ALU_SLT, ALU_SLTU, ALU_XOR, ALU_SRL, ALU_SRA, ALU_OR, ALU_AND = range(10)
+# functions of the ALU: {alternate function, funct3} of the instruction
+ALU_ADD, ALU_SLL, ALU_SLT, ALU_SLTU, ALU_XOR, ALU_SRL, ALU_OR, ALU_AND = map(Bits4, range(8))
+ALU_SUB, ALU_SRA = b4(8), b4(13)
 
-# where the value that X puts out comes from
-FROM_ALU, FROM_TARGET, FROM_LINK, FROM_CSR, FROM_MUL, FROM_DIV = range(6)
+# the source of the value that X computes
+FROM_ALU, FROM_TARGET, FROM_LINK, FROM_CSR, FROM_MUL, FROM_DIV = map(Bits3, range(6))
 
-# transfers of control
-NEXT, TO_BRANCH, TO_JAL, TO_JALR = range(4)
+# jumps and branches
+NEXT, JUMP_BRANCH, JUMP_JAL, JUMP_JALR = map(Bits2, range(4))
 
-# what the data memory is asked for
-MEM_NONE, MEM_LOAD, MEM_STORE = range(3)
+# accesses to the data memory or a CSR; in M, the last one is an access to the accelerator
+MEM_NONE, MEM_LOAD, MEM_STORE, MEM_CSR = map(Bits2, range(4))
 
 # instructions that are about the pipeline itself
-SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_CSR = range(6)
+SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_WFI = map(Bits3, range(6))
 
 # why a slot of the pipeline is empty: commit.bubble
 (
@@ -40,76 +41,158 @@ SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_CSR = range(6)
     BUBBLE_MANAGER,
     BUBBLE_FLUSH,
     BUBBLE_SLEEP,
-) = range(11)
-BUBBLE_NBITS = 4
+) = map(Bits4, range(11))
 
 # in the field `cause` of the commit port, for the interrupt: no exception has this number
 INTERRUPT_CODE = 15
 
-
-def _struct(name, **widths):
-    return mk_bitstruct(name, {field: mk_bits(nbits) for field, nbits in widths.items()})
+Struct: Any = object  # bitstructs are made from their fields, which mypy cannot know
 
 
-@cache
-def mk_mem_req():
-    """{write, strobe, addr, data}: one access to an aligned word; `strobe` says which of its bytes are
-    written.
-    """
-    return _struct("MemReq", write=1, strobe=4, addr=32, data=32)
+@bitstruct
+class MemReq(Struct):
+    """One access to an aligned word; `strobe` says which of its bytes are written."""
+
+    write: Bits1
+    strobe: Bits4
+    addr: Bits32
+    data: Bits32
 
 
-@cache
-def mk_mem_resp():
-    """{error, data}: the word; `error`: there is no memory at this address."""
-    return _struct("MemResp", error=1, data=32)
+@bitstruct
+class MemResp(Struct):
+    """The word; `error`: there is no memory at this address."""
+
+    error: Bits1
+    data: Bits32
 
 
-@cache
-def mk_decoded():
-    """The decoder's output for an instruction."""
-    return _struct(
-        "Decoded",
-        legal=1,
-        uses_rs1=1,
-        uses_rs2=1,
-        writes_rd=1,
-        imm_format=3,
-        with_imm=1,  # the second operand of the ALU is the immediate
-        alu_fn=4,
-        result=3,  # FROM_ALU, ...
-        transfer=2,  # NEXT, ...
-        memory=2,  # MEM_NONE, ...
-        system=3,  # SYS_NONE, ...
-    )
+@bitstruct
+class Fetched(Struct):
+    """F to D: an instruction; `error`: there is no memory at its address."""
+
+    error: Bits1
+    pc: Bits32
+    inst: Bits32
 
 
-@cache
-def mk_muldiv_req():
-    """{funct3, a, b}: one multiplication or division, as the instruction encodes it."""
-    return _struct("MulDivReq", funct3=3, a=32, b=32)
+@bitstruct
+class Control(Struct):
+    """The control signals of an instruction: a row of the decoder's table."""
+
+    legal: Bits1
+    rs1_en: Bits1
+    rs2_en: Bits1
+    rf_wen: Bits1
+    imm_type: Bits3  # IMM_I, ...
+    op2_imm: Bits1  # the second operand of the ALU is the immediate
+    alu_fn: Bits4  # ALU_ADD, ...
+    result_sel: Bits3  # FROM_ALU, ...
+    jump: Bits2  # NEXT, ...
+    mem: Bits2  # MEM_NONE, ...
+    system: Bits3  # SYS_NONE, ...
 
 
-@cache
-def mk_commit():
+@bitstruct
+class Issue(Struct):
+    """D to X, control: `error` is that of the fetch, `bubble` the reason if the slot is empty."""
+
+    val: Bits1
+    error: Bits1
+    bubble: Bits4
+
+
+@bitstruct
+class Operands(Struct):
+    """D to X, data: `store` is the word to store, `target` that of jal and branches."""
+
+    cs: Control
+    pc: Bits32
+    inst: Bits32
+    a: Bits32
+    b: Bits32
+    store: Bits32
+    target: Bits32
+
+
+@bitstruct
+class Slot(Struct):
+    """X to M to W, control: an instruction that retires or traps (val), or a bubble."""
+
+    val: Bits1
+    trap: Bits1
+    halt: Bits1
+    stats: Bits1
+    rf_wen: Bits1
+    mem: Bits2
+    cause: Bits4
+    bubble: Bits4
+
+
+@bitstruct
+class Result(Struct):
+    """X to M to W, data: `value` is that for rd, or mtval."""
+
+    pc: Bits32
+    inst: Bits32
+    addr: Bits32
+    store: Bits32
+    value: Bits32
+
+
+@bitstruct
+class Write(Struct):
+    """The write to the register file of an instruction in X, M or W, for the bypasses."""
+
+    en: Bits1
+    addr: Bits5
+    data: Bits32
+
+
+@bitstruct
+class Hold(Struct):
+    """An instruction waits or is squashed (val); the bubble in its place has this reason."""
+
+    val: Bits1
+    bubble: Bits4
+
+
+@bitstruct
+class Interrupts(Struct):
+    """X to D, with a bus: interrupts are enabled; one would end a wfi (wakes); X may change that."""
+
+    enabled: Bits1
+    wakes: Bits1
+    changing: Bits1
+
+
+@bitstruct
+class MulDivReq(Struct):
+    """One multiplication or division, as the instruction encodes it."""
+
+    funct3: Bits3
+    a: Bits32
+    b: Bits32
+
+
+@bitstruct
+class Commit(Struct):
     """The slot in W: an instruction that retires (val) or traps (trap), or else a bubble and its reason.
 
     data: the value for rd (wen), else the value that a store stores; of a trap: mtval. addr: of a load or
     store. stats: the slot is inside the program's stats window. halt: a trap without a handler, after which
     nothing retires.
     """
-    return _struct(
-        "Commit",
-        val=1,
-        trap=1,
-        halt=1,
-        stats=1,
-        wen=1,
-        bubble=BUBBLE_NBITS,
-        cause=4,
-        rd=5,
-        pc=32,
-        inst=32,
-        data=32,
-        addr=32,
-    )
+
+    val: Bits1
+    trap: Bits1
+    halt: Bits1
+    stats: Bits1
+    wen: Bits1
+    bubble: Bits4
+    cause: Bits4
+    rd: Bits5
+    pc: Bits32
+    inst: Bits32
+    data: Bits32
+    addr: Bits32

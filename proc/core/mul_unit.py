@@ -13,14 +13,14 @@ which a result is taken. Area order: 32^2 full adders, 64 + 64 (latency - 1) fli
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from .messages import mk_muldiv_req
+from .messages import MulDivReq
 from .parameters import check_mul_latency
 
 
 class MulUnit(Component):
     def construct(s, latency=1):
         check_mul_latency(latency)
-        s.istream = RecvIfcRTL(mk_muldiv_req())
+        s.istream = RecvIfcRTL(MulDivReq)
         s.ostream = SendIfcRTL(Bits32)
 
         LAST = latency - 1
@@ -68,26 +68,22 @@ class MulUnit(Component):
             else:
                 s.half @= s.product[32:64] - s.less_b - s.less_a
 
+        s.next_val = Wire(latency)
+        s.next_val[0] //= s.istream.val
+
+        @update_ff
+        def valid():
+            if s.reset:
+                s.val <<= 0
+            elif s.advance:
+                s.val <<= s.next_val
+
         if latency == 1:
             s.ostream.msg //= s.half
-
-            @update_ff
-            def valid():
-                if s.reset:
-                    s.val <<= 0
-                elif s.advance:
-                    s.val <<= s.istream.val
-
         else:
+            s.next_val[1:latency] //= s.val[0:LAST]
             s.later = [Wire(32) for _ in range(LAST)]
             s.ostream.msg //= s.later[latency - 2]
-
-            @update_ff
-            def valid_of_stages():
-                if s.reset:
-                    s.val <<= 0
-                elif s.advance:
-                    s.val <<= concat(s.val[0:LAST], s.istream.val)
 
             @update_ff
             def stages():

@@ -9,6 +9,8 @@ F            the address that is being fetched; D X M W: the instruction in that
 !            in W: the instruction traps
 """
 
+from typing import Any
+
 from pymtl3 import Bits, Component
 
 from ..isa.isa import disassemble
@@ -19,20 +21,15 @@ WIDTH = 26  # of a column: enough for a branch to 0x80000000 with registers of t
 
 def line(proc: Component) -> str:
     """Show the five stages after the combinational logic of a cycle has settled."""
-    ctrl, dpath = proc.ctrl, proc.dpath
-    squashed = bool(ctrl.squash_D)
+    issue, retire, memory, writeback = proc.decode.control, proc.execute.control, proc.memory, proc.writeback
+    in_M, in_W = memory.slot_M, writeback.slot_W
+    mark_D = "~" if issue.squash_D.val else "#" if issue.stall_D else ""
     columns = [
         _fetch(proc),
-        _stage(
-            ctrl.val_D,
-            dpath.inst_D,
-            dpath.pc_D,
-            ctrl.bubble_D,
-            "~" if squashed else "#" if ctrl.stall_D else "",
-        ),
-        _stage(ctrl.val_X, dpath.inst_X, dpath.pc_X, ctrl.bubble_X, "#" if ctrl.stall_X else ""),
-        _stage(ctrl.val_M, dpath.inst_M, dpath.pc_M, ctrl.bubble_M, "#" if ctrl.stall_M else ""),
-        _stage(ctrl.full_W, dpath.inst_W, dpath.pc_W, ctrl.bubble_W, "!" if ctrl.trap_W else ""),
+        _stage(issue.val_D, proc.decode.fetched_D, issue.bubble_D, mark_D),
+        _stage(retire.x.val, proc.execute.operands_X, retire.x.bubble, "#" * int(retire.stall_X)),
+        _stage(in_M.val, memory.result_M, in_M.bubble, "#" * int(memory.stall_M)),
+        _stage(in_W.val, writeback.result_W, in_W.bubble, "!" * int(in_W.trap)),
     ]
     return " ".join(f"{cut(column):{WIDTH}}" for column in columns)
 
@@ -52,9 +49,9 @@ def _fetch(proc: Component) -> str:
     if not fetch.busy:
         return ""
     dropped = bool(fetch.stale | fetch.redirect_val | fetch.stop)
-    mark = "~" if dropped else "#" if fetch.imem_resp.val and not fetch.out_rdy else ""
+    mark = "~" if dropped else "#" if fetch.imem_resp.val and not fetch.ostream.rdy else ""
     return f"{mark}{int(fetch.pc):x}{'' if fetch.imem_resp.val else ' ...'}"
 
 
-def _stage(full: object, inst: Bits, pc: Bits, bubble: Bits, mark: str) -> str:
-    return f"{mark}{disassemble(int(inst), int(pc))}" if full else f"({BUBBLES[int(bubble)]})"
+def _stage(full: object, data: Any, bubble: Bits, mark: str) -> str:
+    return f"{mark}{disassemble(int(data.inst), int(data.pc))}" if full else f"({BUBBLES[int(bubble)]})"

@@ -1,48 +1,36 @@
-"""The ports of a processor, with and without an accelerator behind it, and the wires between two components
-that have them.
-"""
+"""The ports of a processor, and the wires between two components that have them."""
 
-from typing import Any
-
-from pymtl3 import Bits1, Bits32, Component, InPort, OutPort, connect
+from pymtl3 import Bits32, Component, InPort, OutPort
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...rtl.messages import mk_xcel_req, mk_xcel_resp
-from .messages import mk_commit, mk_mem_req, mk_mem_resp
-
-Ports = dict[str, tuple[Any, Any]]  # by name: the port or stream, and its type
-
-MEMORIES: Ports = {
-    "imem_req": (SendIfcRTL, mk_mem_req()),
-    "imem_resp": (RecvIfcRTL, mk_mem_resp()),
-    "dmem_req": (SendIfcRTL, mk_mem_req()),
-    "dmem_resp": (RecvIfcRTL, mk_mem_resp()),
-}
-XCEL: Ports = {"xcel_req": (SendIfcRTL, mk_xcel_req()), "xcel_resp": (RecvIfcRTL, mk_xcel_resp())}
-BUS: Ports = {
-    "bus_req": (SendIfcRTL, mk_mem_req()),
-    "bus_resp": (RecvIfcRTL, mk_mem_resp()),
-    "irq": (InPort, Bits1),
-}
-DRIVER: Ports = {  # of a simulation
-    "mngr2proc": (RecvIfcRTL, Bits32),
-    "proc2mngr": (SendIfcRTL, Bits32),
-    "entry": (InPort, Bits32),
-    "core_id": (InPort, Bits32),
-    "halted": (OutPort, Bits1),
-    "stats_en": (OutPort, Bits1),
-}
-COMMIT: Ports = {"commit": (OutPort, mk_commit())}
+from .messages import Commit, MemReq, MemResp
 
 
-def processor_ports(s: Component, *, xcel: bool = False, bus: bool = False, observed: bool = True) -> None:
-    """Give a component MEMORIES and DRIVER; xcel, bus and observed: the accelerator's, the bus's, commit."""
-    ports = MEMORIES | (XCEL if xcel else {}) | (BUS if bus else {}) | DRIVER | (COMMIT if observed else {})
-    for name, (kind, message) in ports.items():
-        setattr(s, name, kind(message))
+def processor_ports(s: Component, observed: bool = True) -> None:
+    """Declare the ports of a system: memories, the driver of a simulation and, if observed, commit."""
+    s.imem_req = SendIfcRTL(MemReq)
+    s.imem_resp = RecvIfcRTL(MemResp)
+    s.dmem_req = SendIfcRTL(MemReq)
+    s.dmem_resp = RecvIfcRTL(MemResp)
+    s.mngr2proc = RecvIfcRTL(Bits32)
+    s.proc2mngr = SendIfcRTL(Bits32)
+    s.entry = InPort(32)
+    s.core_id = InPort(32)
+    s.halted = OutPort()
+    s.stats_en = OutPort()
+    if observed:
+        s.commit = OutPort(Commit)
 
 
 def join_processor(s: Component, inner: Component) -> None:
-    """Connect `inner` to the ports of `s`, all but commit."""
-    for name in (*MEMORIES, *DRIVER):
-        connect(getattr(s, name), getattr(inner, name))
+    """Connect `inner` to the ports of a system `s`, all but commit."""
+    inner.imem_req //= s.imem_req
+    s.imem_resp //= inner.imem_resp
+    inner.dmem_req //= s.dmem_req
+    s.dmem_resp //= inner.dmem_resp
+    s.mngr2proc //= inner.mngr2proc
+    inner.proc2mngr //= s.proc2mngr
+    s.entry //= inner.entry
+    s.core_id //= inner.core_id
+    inner.halted //= s.halted
+    inner.stats_en //= s.stats_en

@@ -16,7 +16,7 @@ from .ports import join_processor, processor_ports
 
 def join_accelerator(s, mk_proc, mk_xcel, observed):
     """Make a processor with an accelerator behind its port, and connect it to the ports of `s`."""
-    processor_ports(s, observed=observed)
+    processor_ports(s, observed)
     s.proc = mk_proc()
     s.xcel = mk_xcel()
     join_processor(s, s.proc)

@@ -69,13 +69,9 @@ class Stuck(NamedTuple):
     cycles: int | None
 
 
-@dataclass(frozen=True)
-class Window:
-    """Content of the stats window; the functional level has no cycles."""
-
+class _Measured:
     instructions: int
-    cycles: int | None = None
-    where: Mapping[str, int] = field(default_factory=dict)
+    cycles: int | None
 
     @property
     def cpi(self) -> float | None:
@@ -84,7 +80,16 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Window(_Measured):
+    """Content of the stats window; the functional level has no cycles."""
+
+    instructions: int
+    cycles: int | None = None
+    where: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome(_Measured):
     """The end of a run.
 
     reason: "exit" (an ecall; the code is in a0), "tohost" (a word was stored there), "trap", or "limit"
@@ -109,11 +114,6 @@ class Outcome:
     commits: list[Commit] | None
     level: str
     stage: str | None
-
-    @property
-    def cpi(self) -> float | None:
-        """Cycles per instruction, where there are both."""
-        return self.cycles / self.instructions if self.cycles is not None and self.instructions else None
 
     def explain(self, program: Program) -> str:
         """One line on an end that is not the program's own: which instruction trapped and why, or where it

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Model
 from ...rtl.sim.protocol import Progress
-from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_SLEEP, INTERRUPT_CODE
+from ..core.messages import INTERRUPT_CODE
 from ..isa.causes import ECALL, EXTERNAL_INTERRUPT, FETCH_FAULT
 from ..iss.outcome import (
     ACCELERATOR_WAIT,
@@ -44,6 +44,7 @@ LOOP_TRAPS = (
 )
 # cycles in a row in which an instruction waits for the manager, which has no word left and is sent none
 STARVED_CYCLES = 1000
+ACCELERATOR, MANAGER, SLEEP = map(BUBBLES.index, ("accelerator", "manager", "sleep"))
 ISSUE = 16  # the index of the slots that are no bubbles, above all codes of the field `bubble`
 
 
@@ -114,7 +115,7 @@ class Tally:
         if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, INTERRUPT_WAIT, HANG):
             reason, stuck = "limit", Stuck(self.end, self.since)
         elif self.end == "limit" and 2 * self.waiting > self.cycles:
-            asleep = self.where[BUBBLE_SLEEP] > self.where[BUBBLE_ACCELERATOR]
+            asleep = self.where[SLEEP] > self.where[ACCELERATOR]
             stuck = Stuck(INTERRUPT_WAIT if asleep else ACCELERATOR_WAIT, self.since)
         if self.end == "tohost":
             exit_code = self.stored >> 1

@@ -6,6 +6,9 @@ the clock edge: the driver knows the inputs of the next cycle before the edge, s
 evaluates all logic once.
 """
 
+from functools import cache
+from typing import Any
+
 from pymtl3 import Component, InPort
 from pymtl3.dsl import Signal
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -13,15 +16,31 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 from ...fl.errors import BadInput
 from ...rtl.sim.harness import Harness, whole
 from ...rtl.sim.ports import Message
-from ..core.ports import COMMIT, DRIVER, MEMORIES
+from ..core.ports import processor_ports
 
-PORTS = MEMORIES | DRIVER | COMMIT
 STREAMS = (SendIfcRTL, RecvIfcRTL)
+
+
+class _Ports(Component):
+    def construct(s) -> None:
+        processor_ports(s)
+
+
+@cache
+def _ports() -> dict[str, tuple[Any, Any]]:
+    """The ports of a processor by name: the kind of the port or stream, and its type."""
+    component = _Ports()
+    component.elaborate()
+    return {
+        name: (type(port), (port.msg if isinstance(port, STREAMS) else port)._dsl.Type)
+        for name, port in vars(component).items()
+        if isinstance(port, (*STREAMS, Signal)) and name not in ("clk", "reset")
+    }
 
 
 def check(component: Component) -> None:
     """BadInput if an elaborated component does not have these ports."""
-    for port, (kind, message) in PORTS.items():
+    for port, (kind, message) in _ports().items():
         signal = getattr(component, port, None)
         if kind in STREAMS:
             signal = getattr(signal, "msg", None)
@@ -46,7 +65,7 @@ def harness() -> Harness:
         side |= fields
         connections[port] = tuple(part for name, nbits in fields.items() for part in whole(name, nbits))
 
-    for name, (kind, message) in PORTS.items():
+    for name, (kind, message) in _ports().items():
         fields = {f"{name}_{field}": nbits for field, nbits in Message.of(message).fields}
         if kind in STREAMS:
             to_design, from_design = (inputs, outputs) if kind is RecvIfcRTL else (outputs, inputs)

@@ -19,12 +19,22 @@ from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel, fields
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, Progress, hang_cycles
 from ...rtl.sim.translation.translate import top_name
 from ...rtl.sim.translation.translated import translated
-from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM
 from ..iss.outcome import A0, ACCELERATOR_WAIT, HANG, INTERRUPT_WAIT, LAST_PCS, TRAP_LOOP, Commit, Trap
 from ..software.memory import REGIONS
-from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
+from .base import (
+    ACCELERATOR,
+    ISSUE,
+    LOOP_TRAPS,
+    MANAGER,
+    SLEEP,
+    STARVED_CYCLES,
+    Job,
+    MisalignedRequest,
+    ProcSimulation,
+    Tally,
+)
 from .harness import check, harness
 from .timing import PORTS
 
@@ -34,9 +44,9 @@ ENDS |= {IN_TRAP_LOOP: TRAP_LOOP, WAITING: ACCELERATOR_WAIT, HANGING: HANG, ASLE
 CONSTANTS = {
     "ISSUE": ISSUE,
     "LAST_PCS": LAST_PCS,
-    "BUBBLE_ACCELERATOR": BUBBLE_ACCELERATOR,
-    "BUBBLE_MANAGER": BUBBLE_MANAGER,
-    "BUBBLE_SLEEP": BUBBLE_SLEEP,
+    "BUBBLE_ACCELERATOR": ACCELERATOR,
+    "BUBBLE_MANAGER": MANAGER,
+    "BUBBLE_SLEEP": SLEEP,
     "LOAD": LOAD,
     "STORE": STORE,
     "SYSTEM": SYSTEM,

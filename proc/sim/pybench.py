@@ -9,7 +9,7 @@ from ...rtl.sim import interrupt
 from ...rtl.sim.protocol import Progress, Promise, hang_cycles, xorshift32
 from ...rtl.sim.pymodel import PROGRESS_SECONDS, InPython, PythonStage, maker
 from ...rtl.sim.verilog import VerilogStage
-from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP, mk_mem_resp
+from ..core.messages import MemResp
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM, disassemble
 from ..iss.outcome import (
@@ -24,7 +24,18 @@ from ..iss.outcome import (
     Trap,
 )
 from ..software.memory import Memory, mapped
-from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
+from .base import (
+    ACCELERATOR,
+    ISSUE,
+    LOOP_TRAPS,
+    MANAGER,
+    SLEEP,
+    STARVED_CYCLES,
+    Job,
+    MisalignedRequest,
+    ProcSimulation,
+    Tally,
+)
 from .harness import check
 from .timing import MemoryTiming
 
@@ -32,7 +43,7 @@ CSR_WORD = PROC2MNGR << 20 | SYSTEM  # the bits of an instruction that say so, u
 CSR_MASK = 0xFFF << 20 | 0x7F
 OPCODE, SW = 0x7F, BY_NAME["sw"]
 
-_response = maker(mk_mem_resp())
+_response = maker(MemResp)
 ERROR = 1 << 32  # the field `error` of a packed response
 
 
@@ -162,13 +173,13 @@ class _Observer:
         tally.where[slot] += 1
         if port.stats:
             tally.stats_where[slot] += 1
-        self._starved = self._starved + 1 if slot == BUBBLE_MANAGER and self._manager.idle else 0
+        self._starved = self._starved + 1 if slot == MANAGER and self._manager.idle else 0
         if port.val:
             return self._retire() or self._limit()
         tally.since += 1
-        if slot in (BUBBLE_ACCELERATOR, BUBBLE_SLEEP):
+        if slot in (ACCELERATOR, SLEEP):
             tally.waiting += 1
-            self._asleep = slot == BUBBLE_SLEEP
+            self._asleep = slot == SLEEP
         if port.trap:
             trap = Trap(*map(int, (port.pc, port.inst, port.cause, port.data)))
             if port.halt:

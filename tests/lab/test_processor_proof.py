@@ -19,27 +19,27 @@ SECONDS = 120.0  # of a processor
 CHECKS = {processor_check.name: processor_check for processor_check in processor_checks()}
 # what is wrong, in the text of the processor or of the unit that a check is about
 DEFECTS = {
-    "insn add": ("else if ( in_M[i] ) begin", "else if ( 1'd0 ) begin"),  # no bypass from M
+    "insn add": ("else if ( bypass_M ) begin", "else if ( 1'd0 ) begin"),  # no bypass from M
     "insn sub": (
-        "( in_X[0] | in_X[1] ) & late_X",
-        "in_X[0] & late_X",
+        "bypass__0__load_use | bypass__1__load_use",
+        "bypass__0__load_use",
     ),  # the second operand does not wait for a load
-    "insn sra": ("sign = a[31] & ( fn == 4'(ALU_SRA) )", "sign = 1'd0"),
-    "insn mulhu": ("assign muldiv_req.b = source_D[1];", "assign muldiv_req.b = source_D[0];"),
-    "insn jalr": ("jump_X = { alu__out[31:1], 1'd0 };", "jump_X = alu__out;"),
+    "insn sra": ("sign = a[31] & ( fn == ALU_SRA )", "sign = 1'd0"),
+    "insn mulhu": ("operand, bypass__1__operand }", "operand, bypass__0__operand }"),
+    "insn jalr": ("pc = { alu_out[31:1], 1'd0 };", "pc = alu_out;"),
     "insn beq": ("holds = a == b;", "holds = a[31:1] == b[31:1];"),
     "insn blt": ("holds = a[31];", "holds = b[31];"),
     "insn lbu": ("octet = halfword[15:8];", "octet = halfword[7:0];"),
     "insn sh": ("{ addr[1], addr[1], ~addr[1], ~addr[1] }", "{ addr[1], addr[1], ~addr[1], addr[1] }"),
-    "ill": ("decoded.legal = funct3 < 3'd3;", "decoded.legal = 1'd1;"),  # stores of any size
+    "ill": ("cs = { funct3 < 3'd3,", "cs = { Y,"),  # stores of any size
     "pc_fwd": (
         "refused_is_stale <= off_path;",
         "refused_is_stale <= 1'd0;",
     ),  # a branch while nobody takes the address before
     "imem": ("pc <= addr;", "pc <= next_pc;"),
-    "reg": ("writes_W ) & ( rd_W != 5'd0 );", "writes_W );"),
+    "reg": ("slot_W.rf_wen ) & ( rd_W != 5'd0 )", "slot_W.rf_wen )"),
     "unique": (
-        "( ( stale | redirect_val ) | stop ) | out_rdy",
+        "( ( stale | redirect_val ) | stop ) | ostream__rdy",
         "( stale | redirect_val ) | stop",
     ),  # taken, and offered again
     "causal": ("( ~stall_M ) ) & ( ~fault_M );", "( ~stall_M ) );"),  # a request that nobody takes back

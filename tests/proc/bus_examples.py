@@ -12,7 +12,7 @@ All else is refused.
 from functools import partial
 
 from modexlab.fl.axi4lite import strobed
-from modexlab.proc.core.messages import mk_mem_req, mk_mem_resp
+from modexlab.proc.core.messages import MemReq, MemResp
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_bus import ProcBus
@@ -31,8 +31,8 @@ class TimerDevice(Component):
     """
 
     def construct(s, stalls):
-        s.istream = RecvIfcRTL(mk_mem_req())
-        s.ostream = SendIfcRTL(mk_mem_resp())
+        s.istream = RecvIfcRTL(MemReq)
+        s.ostream = SendIfcRTL(MemResp)
         s.irq = OutPort()
 
         s.words = [Wire(32) for _ in range(4)]

@@ -45,11 +45,12 @@ def evaluate(component, **inputs):
 
 # ---- decoder
 
-TRANSFERS = {"branch": messages.TO_BRANCH, "jal": messages.TO_JAL, "jalr": messages.TO_JALR}
+JUMPS = {"branch": messages.JUMP_BRANCH, "jal": messages.JUMP_JAL, "jalr": messages.JUMP_JALR}
 IMMEDIATES = {fmt: getattr(messages, f"IMM_{fmt}") for fmt in "ISBUJZ"}
+ACCESSES = {"load": messages.MEM_LOAD, "store": messages.MEM_STORE, "csr": messages.MEM_CSR}
 SYSTEMS = {
     **{"ecall": messages.SYS_ECALL, "ebreak": messages.SYS_EBREAK, "mret": messages.SYS_MRET},
-    "fence.i": messages.SYS_FENCE_I,
+    **{"fence.i": messages.SYS_FENCE_I, "wfi": messages.SYS_WFI},
 }
 ALU_FUNCTIONS = {
     name: getattr(messages, f"ALU_{name.upper()}")
@@ -62,23 +63,25 @@ def wanted(instruction):
     name, fmt, group = instruction.name, instruction.fmt, instruction.group
     fields = {
         "legal": 1,
-        "uses_rs1": fmt in "RISBHC",
-        "uses_rs2": fmt in "RSB",
-        "writes_rd": fmt in "RIUJHCZ",
-        "transfer": TRANSFERS.get(group, TRANSFERS.get(name, messages.NEXT)),
-        "memory": {"load": messages.MEM_LOAD, "store": messages.MEM_STORE}.get(group, messages.MEM_NONE),
-        "system": messages.SYS_CSR if group == "csr" else SYSTEMS.get(name, messages.SYS_NONE),
+        "rs1_en": fmt in "RISBHC",
+        "rs2_en": fmt in "RSB",
+        "rf_wen": fmt in "RIUJHCZ",
+        "jump": JUMPS.get(group, JUMPS.get(name, messages.NEXT)),
+        "mem": ACCESSES.get(group, messages.MEM_NONE),
+        "system": SYSTEMS.get(name, messages.SYS_NONE),
     }
     if fmt in IMMEDIATES:
-        fields["imm_format"] = IMMEDIATES[fmt]
+        fields["imm_type"] = IMMEDIATES[fmt]
     if fmt not in "JFN" and name != "auipc" and group != "branch":
-        fields["with_imm"] = (
+        fields["op2_imm"] = (
             fmt not in "RC"
         )  # a branch compares its registers; jal and auipc have an adder of their own
-    if fields["writes_rd"]:
+    if fields["rf_wen"]:
         sources = {"mul": messages.FROM_MUL, "div": messages.FROM_DIV, "csr": messages.FROM_CSR}
         sources |= {"jump": messages.FROM_LINK}
-        fields["result"] = messages.FROM_TARGET if name == "auipc" else sources.get(group, messages.FROM_ALU)
+        fields["result_sel"] = (
+            messages.FROM_TARGET if name == "auipc" else sources.get(group, messages.FROM_ALU)
+        )
         if group == "alu" and name not in ("lui", "auipc"):
             operation = {"sltiu": "sltu"}.get(name) or (name[:-1] if fmt in "IH" else name)
             fields["alu_fn"] = ALU_FUNCTIONS[operation]
@@ -89,7 +92,7 @@ def wanted(instruction):
 
 def check_decoder(decoder, word):
     """One word."""
-    decoded = evaluate(decoder, inst=word).decoded
+    decoded = evaluate(decoder, inst=word).cs
     instruction = decode(word)
     if instruction is None:
         assert decoded.legal == 0, f"{word:08x}"
@@ -142,7 +145,8 @@ def check_alu(a, b):
 def check_branch(a, b):
     for name, formula in TAKEN.items():
         funct3 = BY_NAME[name].match >> 12 & 7
-        assert evaluate(BRANCH, a=a, b=b, funct3=funct3).taken == formula(a, b), (name, a, b)
+        found = evaluate(BRANCH, jump=messages.JUMP_BRANCH, a=a, b=b, funct3=funct3).taken
+        assert found == formula(a, b), (name, a, b)
 
 
 def test_corners():
@@ -173,13 +177,14 @@ SIZES = {0: 1, 1: 2, 2: 4, 4: 1, 5: 2}
 def test_byte_lanes(memory, data):
     """All sizes at all addresses: what a store leaves in memory, and what a load makes of it."""
     for (funct3, nbytes), at in itertools.product(SIZES.items(), range(4)):
-        assert bool(evaluate(STORE, funct3=funct3, addr=at, data=data).misaligned) == (at % nbytes > 0)
+        evaluate(STORE, mem=messages.MEM_STORE, funct3=funct3, addr=at, data=data)
+        assert bool(STORE.misaligned) == (at % nbytes > 0)
         if at % nbytes:
             continue
         content = bytearray(memory.to_bytes(4, "little"))
         if funct3 < 4:
-            for lane, byte in enumerate(int(STORE.word).to_bytes(4, "little")):
-                if int(STORE.strobe) >> lane & 1:
+            for lane, byte in enumerate(int(STORE.req.data).to_bytes(4, "little")):
+                if int(STORE.req.strobe) >> lane & 1:
                     content[lane] = byte
             expected = bytearray(memory.to_bytes(4, "little"))
             expected[at : at + nbytes] = data.to_bytes(4, "little")[:nbytes]
@@ -209,11 +214,11 @@ def test_immediates(rd, rs1, rs2, bits):
         takes = {"I": ("rd", "rs1"), "S": ("rs1", "rs2"), "B": ("rs1", "rs2")}.get(fmt, ("rd",))
         word = encode(name, imm=value, **{field: fields[field] for field in takes})
         assert (
-            evaluate(IMM_GEN, inst=word, imm_format=IMMEDIATES[fmt]).imm
+            evaluate(IMM_GEN, inst=word, imm_type=IMMEDIATES[fmt]).imm
             == (value << 12 if fmt == "U" else value) & M
         ), (fmt, value)
     word = encode("csrrwi", rd, rs1, imm=bits % 4096)
-    assert evaluate(IMM_GEN, inst=word, imm_format=messages.IMM_Z).imm == rs1
+    assert evaluate(IMM_GEN, inst=word, imm_type=messages.IMM_Z).imm == rs1
 
 
 def test_units_that_cannot_be_made():

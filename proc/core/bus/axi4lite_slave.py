@@ -14,30 +14,30 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 from ....rtl.interfaces.axi4lite_channels import connect_bus
 from ....rtl.interfaces.axi4lite_master import Axi4LiteMaster
 from ...software.memory import BUS_NBITS
-from ..messages import mk_mem_req, mk_mem_resp
+from ..messages import MemReq, MemResp
 
 
 class Axi4LiteSlave(Component):
     def construct(s, mk_slave):
-        s.istream = RecvIfcRTL(mk_mem_req())
-        s.ostream = SendIfcRTL(mk_mem_resp())
+        s.istream = RecvIfcRTL(MemReq)
+        s.ostream = SendIfcRTL(MemResp)
         s.irq = OutPort()
 
         s.slave = mk_slave()
         ADDRESS_NBITS = s.slave.s_axi_awaddr._dsl.Type.nbits
-        s.master = Axi4LiteMaster(ADDRESS_NBITS)
+        s.master = m = Axi4LiteMaster(ADDRESS_NBITS)
         connect_bus(s.master, "m_axi", s.slave, "s_axi")
         s.slave.irq //= s.irq
-        s.master.irq //= 0
+        m.irq //= 0
 
         s.beyond = Wire()
         s.refuses = Wire()
 
-        s.master.istream.msg.write //= s.istream.msg.write
-        s.master.istream.msg.wait_for_irq //= 0
-        s.master.istream.msg.address //= s.istream.msg.addr[0:ADDRESS_NBITS]
-        s.master.istream.msg.data //= s.istream.msg.data
-        s.master.istream.msg.strobes //= s.istream.msg.strobe
+        m.istream.msg.write //= s.istream.msg.write
+        m.istream.msg.wait_for_irq //= 0
+        m.istream.msg.address //= s.istream.msg.addr[0:ADDRESS_NBITS]
+        m.istream.msg.data //= s.istream.msg.data
+        m.istream.msg.strobes //= s.istream.msg.strobe
 
         @update
         def decode():

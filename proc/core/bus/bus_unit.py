@@ -2,14 +2,12 @@
 window).
 
 An access to the bus waits in X: the request leaves once, and the instruction leaves X with the answer, so
-that nothing behind it has begun. A refusal makes it trap there, precisely: `fails` stands where a misaligned
-access is told, whose numbers in mcause are one below those of the access faults (interrupt_unit.py puts that
-right), and whose mtval is the address as well.
+that nothing behind it has begun. A refusal makes it trap there, precisely.
 
 Ports: istream {write, strobe, addr, data} -> ostream {error, data} to the pipeline; mem_req, mem_resp and
-bus_req, bus_resp, of which answers come one or more cycles after requests; misaligned -> fails; trap, which
-takes a refused access out of X; refused. Cycles: an access to the memory none; one to the bus as many as the
-bus takes. Area order: 32 flip-flops for the word.
+bus_req, bus_resp, whose answers come one or more cycles after requests; refused, until the trap takes the
+access out of X. Cycles: an access to the memory none; one to the bus as many as the bus takes. Area
+order: 32 flip-flops for the word.
 """
 
 from pymtl3 import *
@@ -17,27 +15,25 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ....rtl.states import states
 from ...software.memory import BUS_BASE, BUS_NBITS
-from ..messages import mk_mem_req, mk_mem_resp
+from ..messages import MemReq, MemResp
 
 WINDOW = BUS_BASE >> BUS_NBITS
 
 
 class BusUnit(Component):
     def construct(s):
-        s.istream = RecvIfcRTL(mk_mem_req())
-        s.ostream = SendIfcRTL(mk_mem_resp())
-        s.mem_req = SendIfcRTL(mk_mem_req())
-        s.mem_resp = RecvIfcRTL(mk_mem_resp())
-        s.bus_req = SendIfcRTL(mk_mem_req())
-        s.bus_resp = RecvIfcRTL(mk_mem_resp())
-        s.misaligned = InPort()
-        s.fails = OutPort()
+        s.istream = RecvIfcRTL(MemReq)
+        s.ostream = SendIfcRTL(MemResp)
+        s.mem_req = SendIfcRTL(MemReq)
+        s.mem_resp = RecvIfcRTL(MemResp)
+        s.bus_req = SendIfcRTL(MemReq)
+        s.bus_resp = RecvIfcRTL(MemResp)
         s.trap = InPort()
         s.refused = OutPort()
 
         s.st = Wire(2)
         IDLE, WAIT, REFUSED = states(s, "st", IDLE=0, WAIT=1, REFUSED=2)
-        s.answers = Wire()  # what is in M is an access to the bus that was done in X
+        s.answers = Wire()  # the instruction in M has accessed the bus in X
         s.word = Wire(32)
         s.on_bus = Wire()
         s.done = Wire()
@@ -68,7 +64,6 @@ class BusUnit(Component):
         @update
         def refuse():
             s.refused @= s.st == REFUSED
-            s.fails @= s.misaligned | (s.st == REFUSED)
 
         @update
         def answer_in_M():

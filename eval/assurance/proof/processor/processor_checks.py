@@ -37,7 +37,7 @@ CYCLES = 8  # from any state: an instruction that is fetched at once may wait fo
 REDIRECTED = 10  # and the one that it jumps to for two
 FROM_RESET = 16
 LONGEST = 8  # cycles from one instruction to the next with zero-wait memories
-ANYTHING = ("csrs.", "registers.")  # registers that may be any after a reset: a program may have set them
+ANYTHING = ("csrs.csrs.", "registers.")  # may be any after a reset: a program may have set them
 
 
 @dataclass(frozen=True)
@@ -160,12 +160,12 @@ def _instruction(name: str) -> Bench:
         holds.append(
             "!judged || misaligned || access_strobe == strobe && (access_data & mask) == (placed & mask)"
         )
-    module = "BranchUnit" if name in TAKEN else "ProcDpath" if name in JUMPS or name == "auipc" else "Alu"
+    leads_away = name in TAKEN or name in JUMPS
+    module = "BranchUnit" if leads_away else "ExecuteStage" if name == "auipc" else "Alu"
     if effect.nbytes:
         module = "StoreAlign" if effect.stores else "LoadAlign"
     if effect.result == "unit_result":
-        module = "ProcDpath"
-    leads_away = name in TAKEN or name in JUMPS
+        module = "DecodeStage"
     return Bench(_said(name, effect), holds, module, lines, cycles=REDIRECTED if leads_away else CYCLES)
 
 
@@ -198,7 +198,7 @@ _MEMORY = " | ".join(f"({is_a(name)})" for name, item in EFFECTS.items() if item
 
 
 def _reg() -> Bench:
-    inner = "core.dpath.registers"
+    inner = "core.decode.registers"
     return Bench(
         "what retires is what is written to the register file, and nothing else is",
         [
@@ -206,7 +206,7 @@ def _reg() -> Bench:
             f"slots < {rvfi.JUDGED} || !wen || {inner}.waddr == rd && {inner}.wdata == data && rd != 0 && "
             "val && !trap",
         ],
-        "ProcCtrl",
+        "WritebackStage",
     )
 
 
@@ -232,7 +232,7 @@ def _causal() -> Bench:
         "what is asked of memory or accelerator is answered for an instruction that then ends, one after "
         "the other",
         holds,
-        "ProcCtrl",
+        "RetireUnit",
         lines,
         cycles=REDIRECTED,
     )

@@ -26,7 +26,7 @@ import functools
 import re
 from collections.abc import Sequence
 
-from .....proc.core.messages import mk_commit, mk_mem_req, mk_mem_resp
+from .....proc.core.messages import Commit, MemReq, MemResp
 from .....proc.core.proc import Proc
 from .....rtl.sim.ports import Message
 from .....rtl.sim.translation.translate import translate
@@ -73,11 +73,11 @@ endmodule"""
 SIGNALS = """\
   wire slot = val | trap;
   reg [2:0] slots = 0;
-  wire [31:0] rs1 = core.dpath.registers.rs1, rs2 = core.dpath.registers.rs2;
-  wire named = insn[19:15] == core.dpath.registers.at_1 & insn[24:20] == core.dpath.registers.at_2;
+  wire [31:0] rs1 = core.decode.registers.rs1, rs2 = core.decode.registers.rs2;
+  wire named = insn[19:15] == core.decode.registers.at_1 & insn[24:20] == core.decode.registers.at_2;
   wire [2:0] funct3 = insn[14:12];
   wire [31:0] unit_result = {result};
-  wire [31:0] mtvec = core.dpath.csrs.mtvec, mepc = core.dpath.csrs.mepc;
+  wire [31:0] mtvec = core.execute.csrs.mtvec, mepc = core.execute.csrs.mepc;
   reg [{asks}:0] asked, access;
   reg [{answers}:0] answer;
   reg answered = 0, begun = 0;
@@ -120,7 +120,7 @@ def bench(
             pins[name] = name
             declared += [f"input {kind} {name}"] if way == "input" else []
             body += [f"  {kind} {name};"] if way == "output" else []
-    asks, answers, commit = (Message.of(made()) for made in (mk_mem_req, mk_mem_resp, mk_commit))
+    asks, answers, commit = map(Message.of, (MemReq, MemResp, Commit))
     body += [
         benches.instance(TOP, "core", pins),
         *_fields("commit", commit),
