@@ -36,7 +36,7 @@ FRONT_LEVELS = 2  # of the adder's levels those in stage 2; then the stages are 
 
 class FoldExp(Component):
     def construct(s, shape, full_scan=False):
-        nbits, wide = shape.nbits, shape.operand_nbits
+        nbits, wide, GROUPS = shape.nbits, shape.operand_nbits, shape.residues
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = FoldExpCtrl(shape)
         check_operands(s, nbits, odd_only=False, reduced_only=False)
@@ -72,11 +72,14 @@ class FoldExp(Component):
         s.fold = RowFold(shape)
         s.fold.sum //= s.product_sum
         s.fold.carry //= s.product_carry
-        for residue, port in zip(s.chain.residue, s.fold.residue, strict=True):
-            residue //= port
         s.front = AdderFront(wide, FRONT_LEVELS)
         s.front.sum //= s.fold.next_sum
         s.front.carry //= s.fold.next_carry
+
+        @update
+        def residues():
+            for g in range(GROUPS):
+                s.fold.residue[g] @= s.chain.residue[g]
 
         @update_ff
         def stages():

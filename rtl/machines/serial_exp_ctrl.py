@@ -1,4 +1,4 @@
-"""SerialExpCtrl: the controller of a SerialExp (serial_exp.py). An operation runs over all words, one a cycle.
+"""SerialExpCtrl: the controller of a SerialExp (serial_exp.py). An operation takes one word per cycle.
 
 FREE     wait for a request; a request that cannot be computed is answered at once
 LOAD     modulus and base go into the memories, M cycles; the request is accepted in the last one
