@@ -102,24 +102,28 @@ class SerialExp(Component):
         answer_if_ok(s, s.exp[0:nbits])
 
     def fetch(s, S):
-        """The words that enter the multiplier, a row for each operation."""
+        """The words that enter the multiplier, and where their sum goes."""
         TOP = S - 1
         s.top_of_y = Wire()
-        s.to_y = Wire(TO_NBITS)
-        s.to_u = Wire(TO_NBITS)
+        s.subtracts = Wire()
+        s.product_to = Wire(TO_NBITS)
 
         @update
         def read_words():
-            s.y @= s.memory_odd.digit if s.swapped else s.memory_even.digit
-            s.u @= s.memory_even.digit if s.swapped else s.memory_odd.digit
-            s.to_y @= ODD if s.swapped else EVEN
-            s.to_u @= EVEN if s.swapped else ODD
+            s.y @= s.memory_even.digit
+            s.u @= s.memory_odd.digit
+            if s.swapped:
+                s.y @= s.memory_odd.digit
+                s.u @= s.memory_even.digit
 
         @update
         def double():
+            s.subtracts @= (s.op == DOUBLE) | (s.op == REDUCE)
             s.operand @= s.y
             if s.op == DOUBLE:
-                s.operand @= (s.y << 1) | zext(s.top_of_y, S) if s.ctrl.index != 0 else s.y << 1
+                s.operand @= s.y << 1
+                if s.ctrl.index != 0:
+                    s.operand @= (s.y << 1) | zext(s.top_of_y, S)
 
         @update_ff
         def keep_top():
@@ -128,34 +132,37 @@ class SerialExp(Component):
         @update
         def operands():
             s.multiplier.u @= s.operand
+            if s.op == STEP:
+                s.multiplier.u @= s.u
+                if s.ctrl.first_step:
+                    s.multiplier.u @= 0
+            elif (s.op == SCALE) | (s.op == FIXQ):
+                s.multiplier.u @= 0
             s.multiplier.c @= s.memory_n.digit
+            if s.subtracts:
+                s.multiplier.c @= ~s.memory_n.digit
+            elif s.op == STEP:
+                s.multiplier.c @= s.memory_scaled.digit
             s.multiplier.y @= s.y
-            s.multiplier.carry_in @= 0
-            s.multiplier.shifts @= 1
+            s.multiplier.carry_in @= s.subtracts | (s.op == SCALE)
+            s.multiplier.shifts @= ~s.subtracts & ~((s.op == STEP) & s.ctrl.last_step)
+
+        @update
+        def destinations():
+            s.product_to @= ODD if s.swapped else EVEN
             s.multiplier.to @= NOWHERE
             if s.op == SCALE:
-                s.multiplier.u @= 0
-                s.multiplier.carry_in @= 1
                 s.multiplier.to @= TO_SCALED
-            elif (s.op == DOUBLE) | (s.op == REDUCE):
-                s.multiplier.c @= ~s.memory_n.digit
-                s.multiplier.carry_in @= 1
-                s.multiplier.shifts @= 0
-                s.multiplier.to @= s.to_u
-            elif s.op == STEP:
-                s.multiplier.u @= s.u & ~sext(s.ctrl.first_step, S)
-                s.multiplier.c @= s.memory_scaled.digit
-                s.multiplier.shifts @= ~s.ctrl.last_step
-                if ~s.ctrl.last_step:
-                    s.multiplier.to @= s.to_u
-                elif s.ctrl.turn == ENTER:
-                    s.multiplier.to @= TO_X
-                elif (s.ctrl.turn != MULTIPLY) | s.ctrl.exp_top:
-                    s.multiplier.to @= s.to_y
-            elif s.op == FIXQ:
-                s.multiplier.u @= 0
+            elif s.subtracts | ((s.op == STEP) & ~s.ctrl.last_step):
+                s.multiplier.to @= EVEN if s.swapped else ODD
             elif s.op == FIX:
-                s.multiplier.to @= s.to_y
+                s.multiplier.to @= s.product_to
+            elif s.op == STEP:
+                s.multiplier.to @= s.product_to
+                if s.ctrl.turn == ENTER:
+                    s.multiplier.to @= TO_X
+                elif (s.ctrl.turn == MULTIPLY) & ~s.ctrl.exp_top:
+                    s.multiplier.to @= NOWHERE
 
     def digits_of_factors(s, S, k, LAST):
         """The digits q and x, a cycle later: q is the low one of the sum before, x the next one of a word."""
@@ -169,16 +176,17 @@ class SerialExp(Component):
         @update
         def multiplicands():
             s.multiplier.q @= s.q
-            s.multiplier.x @= 0
             if s.adds_op == SCALE:
                 s.multiplier.q @= s.inverse.c
             elif (s.adds_op == DOUBLE) | (s.adds_op == REDUCE):
                 s.multiplier.q @= 1
             elif s.adds_op == FIXQ:
                 s.multiplier.q @= 0
-                s.multiplier.x @= s.inverse.c
-            elif (s.adds_op == STEP) & ~s.adds_last:
+            s.multiplier.x @= 0
+            if (s.adds_op == STEP) & ~s.adds_last:
                 s.multiplier.x @= s.digits[0:k]
+            elif s.adds_op == FIXQ:
+                s.multiplier.x @= s.inverse.c
 
         @update
         def word_of_x():
