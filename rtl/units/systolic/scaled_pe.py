@@ -111,7 +111,9 @@ class ScaledPE(Component):
             def addend_of_the_first():
                 s.addend @= 0
                 if s.adds:
-                    s.addend @= s.acc + zext(s.a, acc_nbits) if ~s.is_first else s.acc
+                    s.addend @= s.acc
+                    if ~s.is_first:
+                        s.addend @= s.acc + zext(s.a, acc_nbits)
 
         elif place == "general":
 
@@ -119,11 +121,9 @@ class ScaledPE(Component):
             def addend_of_others():
                 s.addend @= 0
                 if s.adds:
-                    s.addend @= (
-                        s.acc + zext(s.carry, acc_nbits) + zext(s.a, acc_nbits)
-                        if ~s.is_first
-                        else s.acc + zext(s.carry, acc_nbits)
-                    )
+                    s.addend @= s.acc + zext(s.carry, acc_nbits)
+                    if ~s.is_first:
+                        s.addend @= s.acc + zext(s.carry, acc_nbits) + zext(s.a, acc_nbits)
 
         else:
 

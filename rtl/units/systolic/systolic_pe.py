@@ -85,11 +85,9 @@ class SystolicPE(Component):
         def adds():
             s.addend @= 0
             if s.st == ADD:
-                s.addend @= (
-                    s.acc + zext(s.carried, acc_nbits) + zext(s.kept, acc_nbits)
-                    if ~s.is_first
-                    else s.acc + zext(s.carried, acc_nbits)
-                )
+                s.addend @= s.acc + zext(s.carried, acc_nbits)
+                if ~s.is_first:
+                    s.addend @= s.acc + zext(s.carried, acc_nbits) + zext(s.kept, acc_nbits)
 
         @update_ff
         def accumulate():
