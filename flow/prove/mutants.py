@@ -10,7 +10,7 @@ CHANGED = {"+": "-", "-": "+", "&": "|", "|": "&", "^": "|", "==": "!=", "!=": "
 OPERATOR = re.compile(r" (\+|-|&|\||\^|==|!=|<|\*) ")
 COMMENT = re.compile(r"//.*")
 INDEX = re.compile(r"\w\[(\d+)\](?! *\w)")  # of a bit, and of no declaration
-IF = re.compile(r"\bif \( (?P<condition>.+) \)")
+IF = re.compile(r"\bif \((?P<condition>.+)\) begin")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def _of_module(verilog: str, module: str) -> Iterator[Mutant]:
 
 
 def _of_line(verilog: str, at: int, line: str) -> Iterator[Mutant]:
-    if "localparam" in line:
+    if "localparam" in line or "genvar" in line:
         return
     number = verilog.count("\n", 0, at) + 1
     for found in OPERATOR.finditer(line):
@@ -58,5 +58,5 @@ def _of_line(verilog: str, at: int, line: str) -> Iterator[Mutant]:
             yield Mutant(text, f"line {number}: {index} is {index - 1} in `{line.strip()}`")
     if tested := IF.search(line):
         place, end = at + tested.start("condition"), at + tested.end("condition")
-        text = f"{verilog[:place]}!( {tested['condition']} ){verilog[end:]}"
+        text = f"{verilog[:place]}!({tested['condition']}){verilog[end:]}"
         yield Mutant(text, f"line {number}: the condition of `{line.strip()}` is inverted")

@@ -19,36 +19,36 @@ SECONDS = 120.0  # of a processor
 CHECKS = {processor_check.name: processor_check for processor_check in processor_checks()}
 # what is wrong, in the text of the processor or of the unit that a check is about
 DEFECTS = {
-    "insn add": ("else if ( bypass_M ) begin", "else if ( 1'd0 ) begin"),  # no bypass from M
+    "insn add": ("else if (bypass_M) begin", "else if (1'd0) begin"),  # no bypass from M
     "insn sub": (
         "bypass__0__load_use | bypass__1__load_use",
         "bypass__0__load_use",
     ),  # the second operand does not wait for a load
-    "insn sra": ("sign = a[31] & ( fn == ALU_SRA )", "sign = 1'd0"),
-    "insn mulhu": ("operand, bypass__1__operand }", "operand, bypass__0__operand }"),
-    "insn jalr": ("pc = { alu_out[31:1], 1'd0 };", "pc = alu_out;"),
+    "insn sra": ("sign = a[31] & (fn == ALU_SRA)", "sign = 1'd0"),
+    "insn mulhu": ("operand, bypass__1__operand}", "operand, bypass__0__operand}"),
+    "insn jalr": ("? {alu_out[31:1], 1'd0} :", "? alu_out :"),
     "insn beq": ("holds = a == b;", "holds = a[31:1] == b[31:1];"),
     "insn blt": ("holds = a[31];", "holds = b[31];"),
-    "insn lbu": ("octet = halfword[15:8];", "octet = halfword[7:0];"),
-    "insn sh": ("{ addr[1], addr[1], ~addr[1], ~addr[1] }", "{ addr[1], addr[1], ~addr[1], addr[1] }"),
-    "ill": ("cs = { funct3 < 3'd3,", "cs = { Y,"),  # stores of any size
+    "insn lbu": ("? halfword[15:8] :", "? halfword[7:0] :"),
+    "insn sh": ("{addr[1], addr[1], ~addr[1], ~addr[1]}", "{addr[1], addr[1], ~addr[1], addr[1]}"),
+    "ill": ("cs = {funct3 < 3'd3,", "cs = {Y,"),  # stores of any size
     "pc_fwd": (
         "refused_is_stale <= off_path;",
         "refused_is_stale <= 1'd0;",
     ),  # a branch while nobody takes the address before
     "imem": ("pc <= addr;", "pc <= next_pc;"),
-    "reg": ("slot_W.rf_wen ) & ( rd_W != 5'd0 )", "slot_W.rf_wen )"),
+    "reg": ("slot_W.rf_wen & (rd_W != 5'd0)", "slot_W.rf_wen"),
     "unique": (
-        "( ( stale | redirect_val ) | stop ) | ostream__rdy",
-        "( stale | redirect_val ) | stop",
+        "stale | redirect_val | stop | ostream__rdy",
+        "stale | redirect_val | stop",
     ),  # taken, and offered again
-    "causal": ("( ~stall_M ) ) & ( ~fault_M );", "( ~stall_M ) );"),  # a request that nobody takes back
+    "causal": ("~trap & ~stall_M & ~fault_M;", "~trap & ~stall_M;"),  # a request that nobody takes back
     "liveness": (
-        "stale <= off_path;\n      end\n      else if ( answered )",
-        "stale <= 1'd1;\n      end\n      else if ( answered )",
+        "stale <= off_path;\n      end else if (answered)",
+        "stale <= 1'd1;\n      end else if (answered)",
     ),
-    "MulUnit": ("( funct3 != 3'd3 )", "( funct3 == 3'd1 )"),  # mulhsu
-    "DivUnit": ("& ( istream__msg.b != 32'd0 )", ""),  # by 0
+    "MulUnit": ("(funct3 != 3'd3)", "(funct3 == 3'd1)"),  # mulhsu
+    "DivUnit": ("& (istream__msg.b != 32'd0)", ""),  # by 0
     "RegisterFile": ("waddr == 5'(i)", "waddr[3:0] == 4'(i)"),
 }
 

@@ -466,11 +466,11 @@ def test_what_a_fault_is_told_as(monkeypatch):
     planting(
         monkeypatch,
         {
-            "no text": ("out = value[3:0]", "out = value["),
+            "no text": ("? value[3:0]", "? value["),
             "a loop": ("6'(value) - 6'(n)", "difference - 6'(n)"),
             "the same": ("6'(value) - 6'(n)", "6'(value) - 6'(n) + 6'd0"),
-            "above 2n": ("out = difference[3:0]", "out = 6'(value) >= {1'd0, n, 1'd0} ? n : difference[3:0]"),
-            "wrong": ("out = value[3:0]", "out = n"),
+            "above 2n": (": difference[3:0]", ": 6'(value) >= {1'd0, n, 1'd0} ? n : difference[3:0]"),
+            "wrong": ("? value[3:0]", "? n"),
         },
     )
     found = first_refuted(of(CondSub(4)), SECONDS)
@@ -481,7 +481,7 @@ def test_what_a_fault_is_told_as(monkeypatch):
 
 def test_a_unit_that_ignores_its_modulus_is_refuted():
     """With operands: it is asked what one is that reads it."""
-    outcome = outcome_of(of(ShiftSub(4, until="spent"), "answers"), (".n( modulus )", ".n( 4'd9 )"))
+    outcome = outcome_of(of(ShiftSub(4, until="spent"), "answers"), (".n(modulus)", ".n(4'd9)"))
     (wrong,) = outcome.counterexample
     assert wrong["answer"] == wrong["a"] * wrong["b"] % 9 != wrong["a"] * wrong["b"] % wrong["modulus"]
 
@@ -540,7 +540,7 @@ def test_heap_adds_up(heap_check):
 def test_columns_without_a_bit_hold_ones(heap_check):
     """With zeros there, a heap of complements does not add up."""
     text, _ = heap_check.source()
-    other = re.sub(r"(= \d+'d)[1-9]\d*;", r"\g<1>0;", text)
+    other = re.sub(r"\b(\d+'d)[1-9]\d*(?=[,};])", r"\g<1>0", text)
     assert other != text
     assert heap_check.run(SECONDS, lambda *_: None, other).verdict == REFUTED
 
@@ -741,12 +741,12 @@ def test_nothing_to_prove():
 
 
 def test_mutants_are_of_the_module_alone():
-    text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if ( x == y[3] ) begin // + - \nendmodule\n"
+    text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if (x == y[3]) begin // + - \nendmodule\n"
     found = [mutant.what for mutant in mutants.mutants(text, "b")]
     assert found == [
-        "line 5: == is != in `if ( x == y[3] ) begin`",
-        "line 5: 3 is 2 in `if ( x == y[3] ) begin`",
-        "line 5: the condition of `if ( x == y[3] ) begin` is inverted",
+        "line 5: == is != in `if (x == y[3]) begin`",
+        "line 5: 3 is 2 in `if (x == y[3]) begin`",
+        "line 5: the condition of `if (x == y[3]) begin` is inverted",
     ]
 
 

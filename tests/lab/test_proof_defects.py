@@ -138,8 +138,8 @@ def zeroised(*change):
     return guards.zeroise(machine, SECONDS, changed(translate(slave), *change)).verdict
 
 
-KEPT = "if ( reset | zeroise ) begin\n        words", "if ( reset ) begin\n        words"
-DELIVERED = "( over & ( ~dropped ) ) & ( ~wiping )", "over & ( ~wiping )"
+KEPT = "if (reset | zeroise) begin\n        words", "if (reset) begin\n        words"
+DELIVERED = "over & ~dropped & ~wiping", "over & ~wiping"
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ DELIVERED = "( over & ( ~dropped ) ) & ( ~wiping )", "over & ( ~wiping )"
             for name, old, new in (
                 (
                     "result kept",
-                    "( reset | zeroise ) | start ) begin\n      result",
-                    "reset | start ) begin\n      result",
+                    "reset | zeroise | start) begin\n      result",
+                    "reset | start) begin\n      result",
                 ),
                 ("machine not overwritten", "wants_wiping <= 1'd1", "wants_wiping <= 1'd0"),
-                ("start while busy", "& ( ~busy );", ";"),
+                ("start while busy", "& ~busy;", ";"),
             )
         ),
     ],
@@ -241,7 +241,7 @@ def test_wiping():
     machine = catalogue.find("mont").at(8, schedule="fixed-window")
     design = stream(machine)
     assert guards.wipe(machine, design, SECONDS).verdict == PROVED
-    text = design.verilog.replace("if ( write ) begin", "if ( write && !( words[write_at] == 8'd77 ) ) begin")
+    text = design.verilog.replace("if (write) begin", "if (write && !(words[write_at] == 8'd77)) begin")
     assert text != design.verilog
     assert guards.wipe(machine, replace(design, verilog=text), SECONDS).verdict == REFUTED
     assert not [check for check in checks(catalogue.find("mont").at(8)) if check.name == "wipe"]

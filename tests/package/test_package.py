@@ -173,7 +173,7 @@ def tools(tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("defect", ["", r"else if \( s_axi_bready \) begin"])
+@pytest.mark.parametrize("defect", ["", r"else if \(s_axi_bready\) begin"])
 def test_make_prove(defect, edited, tools):
     """It ends well for the slave, and not for one that drops an answer."""
     done = run(edited(f"rtl/{TOP}.sv", defect, "else begin"), "make", "prove", tools=tools)

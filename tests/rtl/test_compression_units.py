@@ -230,14 +230,13 @@ def test_wider_products(spec):
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES, *OURS])
 def test_verilog_is_clean_and_readable(strategy):
-    """It passes `verilator -Wall`, and the bits and cells have the names that the plan gives them."""
+    """It passes `verilator -Wall`, and the cells have the names that the plan gives them."""
     text = translate(PseudoMul(9, 341, strategy))
     lint(text)
     plan = make_plan("multiply", parse("2^8+85"), 9, strategy)
     for level in range(len(plan.levels)):
-        assert f" bits_{level}_3;" in text
         for kind, word in (("five", "FiveThreeCompressors"), ("full", "FullAdders"), ("half", "HalfAdders")):
-            assert (f" {kind}_{level}\n" in text) == bool(plan.levels[level].total(kind)), (kind, level)
+            assert (f" {kind}_{level} (\n" in text) == bool(plan.levels[level].total(kind)), (kind, level)
             assert not plan.count(kind) or word in text
 
 

@@ -35,4 +35,4 @@ def test_reads_and_writes_as_the_plain_one(depth):
 def test_machines_that_blind_an_exponent_have_it():
     for blind, shielded in (("no", False), ("message", False), ("exponent", True), ("both", True)):
         text = translate(machine_of("mont", 16, schedule="fixed-window", blind=blind).rtl())
-        assert ("ShieldedMemory" in text, "ResidueMemory" in text) == (shielded, not shielded)
+        assert ("module ShieldedMemory" in text, "module ResidueMemory" in text) == (shielded, not shielded)

@@ -98,7 +98,7 @@ def test_systolic_counts_of_the_paper(nbits):
     elements, multipliers, cycles = PUBLISHED[nbits]
     machine = DESIGN.at(nbits)
     text = translate(machine.multiplier(), "dut")
-    pes = re.findall(r"^ +(SystolicPE\w*) \w+$", text, re.MULTILINE)
+    pes = re.findall(r"^ +(SystolicPE\w*) \w+ \($", text, re.MULTILINE)
     assert len(pes) == elements
     quotient = re.search(r"^module QuotientUnit\b.*?^endmodule", text, re.MULTILINE | re.DOTALL)
     assert quotient is not None

@@ -123,15 +123,15 @@ class SiteModel:
 
 FLIP = "_flipped"  # what is behind the name of a wire that is XORed with it
 _MODULE = re.compile(
-    r"^module (\w+)\n\(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$", re.DOTALL | re.MULTILINE
+    r"^module (\w+) \(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$", re.DOTALL | re.MULTILINE
 )
-_INSTANCE = re.compile(r"^  (\w+) (\w+)\n  \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE)
+_INSTANCE = re.compile(r"^  (?!module )(\w+) (\w+) \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE)
 _CLOCKED = re.compile(r"^  always_ff .*?^  end$", re.DOTALL | re.MULTILINE)
 _WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
 _ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
 _ARRAY = re.compile(r"^  logic(?: \[\d+:0\])? (\w+) \[0:\d+\];$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
-_ANSWER = re.compile(r"\.ostream__msg\( (\w+) \)")
+_ANSWER = re.compile(r"\.ostream__msg\((\w+)\)")
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _xored(text: str, name: str) -> tuple[str, bool]:
     kind, true = declared[1], f"{name}_answered"
     lines = [declared[0], f"  {kind} {true};", f"  {kind} {name}{FLIP} {PUBLIC};"]
     lines.append(f"  assign {name} = {true} ^ {name}{FLIP};")
-    text = text.replace(f".ostream__msg( {name} )", f".ostream__msg( {true} )")
+    text = text.replace(f".ostream__msg({name})", f".ostream__msg({true})")
     return text.replace(declared[0], "\n".join(lines), 1), True
 
 

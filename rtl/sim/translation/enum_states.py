@@ -1,5 +1,5 @@
-"""Enumerated states in update blocks (rtl/states.py): drops branches on impossible states, and writes choices
-by state as `case`.
+"""Enumerated states (rtl/states.py) and constants in update blocks: drops branches on impossible states and
+on wires that are tied to a constant, and writes choices by state as `case`.
 
 PyMTL3 has neither enumerations nor case statements: in its tree of an update block a state is a constant, a
 choice by state a chain of comparisons.
@@ -7,15 +7,44 @@ choice by state a chain of comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
 from pymtl3.passes.rtlir import RTLIRType as rt
+from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
+from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
-from ...states import States
+from ...states import NONE, States, states_of
+
+
+@dataclass(frozen=True)
+class Known:
+    """The states of a component, and the values of its wires that are tied to a constant."""
+
+    states: States
+    constants: Mapping[str, int]
+
+
+NOTHING = Known(NONE, {})
+
+
+def known_of(component: Any) -> Known:
+    """Find both in an elaborated component."""
+    connections = component.get_metadata(StructuralRTLIRGenL4Pass.connections)
+    constants: dict[str, int] = {}
+    before = -1
+    while before < len(constants):
+        before = len(constants)
+        for writer, reader in connections:
+            if isinstance(reader, sexp.CurCompAttr) and isinstance(reader.get_rtype(), rt.Wire):
+                if isinstance(writer, sexp.ConstInstance):
+                    constants[reader.get_attr()] = int(writer.get_value())
+                elif isinstance(writer, sexp.CurCompAttr) and writer.get_attr() in constants:
+                    constants[reader.get_attr()] = constants[writer.get_attr()]
+    return Known(states_of(component), constants)
 
 
 @dataclass(frozen=True)
@@ -39,56 +68,61 @@ def state_name(node: Any, states: States) -> str | None:
     return states.name(int(node._value)) if hasattr(node, "_value") else None
 
 
-def without_unreached(statements: Sequence[Any], states: States) -> list[Any]:
+def without_unreached(statements: Sequence[Any], known: Known) -> list[Any]:
     """The statements that can have an effect."""
     kept = []
     for statement in statements:
         if isinstance(statement, bir.If):
-            kept += _of_if(statement, states)
+            kept += _of_if(statement, known)
         elif isinstance(statement, bir.For):
-            statement.body = without_unreached(statement.body, states)
+            statement.body = without_unreached(statement.body, known)
             kept += [statement] if statement.body else []
-        elif not _enters_unreached(statement, states):
+        elif not _enters_unreached(statement, known):
             if isinstance(statement, bir.Assign):
-                statement.value = _simplified(statement.value, states)
+                statement.value = _simplified(statement.value, known)
             kept.append(statement)
     return kept
 
 
-def _of_if(node: Any, states: States) -> list[Any]:
+def _of_if(node: Any, known: Known) -> list[Any]:
     """Return the branches that remain."""
-    node.cond = _simplified(node.cond, states)
-    never = _truth(node.cond) == 0 or (len(node.body) == 1 and _enters_unreached(node.body[0], states))
+    node.cond = _simplified(node.cond, known)
+    never = _truth(node.cond) == 0 or (len(node.body) == 1 and _enters_unreached(node.body[0], known))
     if never:
-        return without_unreached(node.orelse, states)
+        return without_unreached(node.orelse, known)
     if _truth(node.cond) == 1:
-        return without_unreached(node.body, states)
-    node.body, node.orelse = without_unreached(node.body, states), without_unreached(node.orelse, states)
+        return without_unreached(node.body, known)
+    node.body, node.orelse = without_unreached(node.body, known), without_unreached(node.orelse, known)
     return [node] if node.body or node.orelse else []
 
 
-def _enters_unreached(node: Any, states: States) -> bool:
+def _enters_unreached(node: Any, known: Known) -> bool:
     """Whether a statement, which is then never executed, gives a signal a state that cannot be."""
     return (
         isinstance(node, bir.Assign)
-        and all(holds_state(target, states) for target in node.targets)
+        and all(holds_state(target, known.states) for target in node.targets)
         and hasattr(node.value, "_value")
-        and state_name(node.value, states) is None
+        and state_name(node.value, known.states) is None
     )
 
 
-def _simplified(node: Any, states: States) -> Any:
-    """An expression without comparisons to states that cannot be."""
+def _simplified(node: Any, known: Known) -> Any:
+    """An expression without comparisons to states that cannot be, and without constant wires."""
+    if isinstance(node, bir.Attribute) and isinstance(node.value, bir.Base) and node.attr in known.constants:
+        return _number(known.constants[node.attr], node.Type.get_dtype().get_length())
     if isinstance(node, bir.Compare) and isinstance(node.op, bir.Eq | bir.NotEq):
-        unreached = hasattr(node.right, "_value") and state_name(node.right, states) is None
-        if holds_state(node.left, states) and unreached:
+        unreached = hasattr(node.right, "_value") and state_name(node.right, known.states) is None
+        if holds_state(node.left, known.states) and unreached:
             return _bit(isinstance(node.op, bir.NotEq))
+        node.left = _simplified(node.left, known)
+        if getattr(node.left, "_decided", False) and hasattr(node.right, "_value"):
+            return _bit((node.left.value == int(node.right._value)) == isinstance(node.op, bir.Eq))
     elif isinstance(node, bir.UnaryOp) and isinstance(node.op, bir.Invert):
-        node.operand = _simplified(node.operand, states)
+        node.operand = _simplified(node.operand, known)
         truth = _truth(node.operand)
         return node if truth is None else _bit(not truth)
     elif isinstance(node, bir.BinOp) and isinstance(node.op, bir.BitAnd | bir.BitOr):
-        node.left, node.right = _simplified(node.left, states), _simplified(node.right, states)
+        node.left, node.right = _simplified(node.left, known), _simplified(node.right, known)
         neutral = int(isinstance(node.op, bir.BitAnd))
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if (truth := _truth(one)) is not None:
@@ -97,16 +131,21 @@ def _simplified(node: Any, states: States) -> Any:
 
 
 def _bit(value: bool) -> Any:
+    return _number(int(value), 1)
+
+
+def _number(value: int, nbits: int) -> Any:
     """A constant that this module has made."""
-    node = bir.Number(int(value))
-    node.Type = rt.Const(rdt.Vector(1))
-    node._value, node._is_explicit, node._decided = int(value), True, True
+    node = bir.Number(value)
+    node.Type = rt.Const(rdt.Vector(nbits))
+    node._value, node._is_explicit, node._decided = value, True, True
     return node
 
 
 def _truth(node: Any) -> int | None:
-    """The value of a constant that this module has made; others stay as they are written."""
-    return node.value if getattr(node, "_decided", False) else None
+    """The value of a bit that this module has decided; other constants stay as they are written."""
+    decided = getattr(node, "_decided", False) and node.Type.get_dtype().get_length() == 1
+    return node.value if decided else None
 
 
 def choice(node: Any, states: States) -> Choice | None:

@@ -1,10 +1,9 @@
 """Names of generated Verilog modules, and their parameters as text."""
 
-import dataclasses
 import hashlib
 import re
+import sys
 import textwrap
-from typing import SupportsIndex
 
 from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.util.utility import get_component_full_name
@@ -13,7 +12,7 @@ from ....fl.errors import shown
 
 MAX_NAME = 63
 MAX_PREFIX = 31
-MAX_LINE = 110
+MAX_LINE = 100
 
 Identity = tuple[type, str]
 
@@ -61,43 +60,31 @@ def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[
 
 
 def described(kind: rt.Component) -> str:
-    """Comment lines: the class, and all of its parameters with their values, in words.
+    """Comment lines: what the class is, by the first sentence of its docstring, and its plain parameters."""
+    words = [_said(key, value) for key, value in kind.get_params() if isinstance(value, bool | int | str)]
+    lines = [f"{kind.get_name()}: {_summary(type(kind.obj))}".removesuffix(": "), ", ".join(words)]
+    wrapped = [part for line in lines for part in textwrap.wrap(line, MAX_LINE - 3, break_on_hyphens=False)]
+    return "".join(f"// {line}\n" for line in wrapped)
 
-    They are the same in every process, so without the addresses of objects.
-    """
-    words = [_said(key, value) for key, value in kind.get_params() if is_value(value)]
-    text = f"{kind.get_name()}: {', '.join(words)}" if words else kind.get_name()
-    lines = textwrap.wrap(text, MAX_LINE - 3, subsequent_indent="  ", break_on_hyphens=False)
-    return "".join(f"// {line}\n" for line in lines)
+
+def _summary(kind: type) -> str:
+    """The first sentence about a class, in its docstring or in that of its module."""
+    text = vars(kind).get("__doc__") or ""
+    if not text:
+        name, _, text = (sys.modules[kind.__module__].__doc__ or "").partition(": ")
+        text = text if name == kind.__name__ else ""
+    paragraph = re.sub(r" \([^()]*\.py\b[^()]*\)", "", " ".join(text.split("\n\n")[0].split()))
+    if ".py" in paragraph:  # a file means nothing to who has the Verilog alone
+        return ""
+    return re.split(r"(?<=[^.]\.) (?=[A-Z])", paragraph)[0].removesuffix(".")
 
 
 def _said(name: str, value: object) -> str:
-    """A parameter for a reader, as in "nstages 4, not pipelined".
-
-    A dataclass is its own `described` text, else its fields; of named objects in a list, the names.
-    """
+    """A parameter for a reader, as in "nstages 4, not pipelined"."""
     name = name.replace("_", " ")
     if isinstance(value, bool):
         return name if value else f"not {name}"
-    if isinstance(text := getattr(value, "described", None), str):
-        return f"{name} {text}"
-    if dataclasses.is_dataclass(value):
-        fields = [field for field in dataclasses.fields(value) if field.repr]
-        return ", ".join(_said(field.name, getattr(value, field.name)) for field in fields)
-    if isinstance(value, list | tuple):
-        return f"{name} {' '.join(map(_item, value))}" if value else f"no {name}"
-    return f"{name} {_item(value)}"
-
-
-def _item(value: object) -> str:
-    """A value as text: its name, else the class of an object without text of its own; never a repr."""
-    if isinstance(named := getattr(value, "name", None) or getattr(value, "__name__", None), str):
-        return named
-    if isinstance(value, tuple):
-        return ":".join(map(_item, value))
-    if isinstance(value, SupportsIndex):
-        return shown(int(value))
-    return str(value) if isinstance(value, str | float) else type(value).__name__
+    return f"{name} {value if isinstance(value, str) else shown(value)}"
 
 
 def is_value(value: object) -> bool:

@@ -21,6 +21,7 @@ from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...states import NONE, States, states_of
+from .enum_states import known_of
 
 Connection = tuple[str, str]  # the writer, the reader
 CLOCKING = ("clk", "reset")  # PyMTL3 gives them to every module
@@ -90,7 +91,7 @@ class DirectStructure(VTranslator):
     # module -> those of clk and reset that it does not have, of the modules written so far
     _without: dict[str, list[str]]
     _states: States = NONE  # of the module whose declarations are being written
-    _with_states: set[str]  # the modules that have some
+    _pruned: set[str]  # the modules whose update blocks may have lost branches
 
     # ---- declarations
 
@@ -101,11 +102,13 @@ class DirectStructure(VTranslator):
 
     def _enumeration(self, m: Any) -> str:
         """The states of a component."""
+        known = known_of(m)
+        if known.states.codes or known.constants:
+            self._pruned.add(
+                self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
+            )
         if not self._states.codes:
             return ""
-        self._with_states.add(
-            self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
-        )
         nbits = getattr(m, self._states.signals[0]).get_type().nbits
         names = [
             f"    {name} = {self._literal_number(nbits, code)}" for name, code in self._states.codes.items()
@@ -206,7 +209,7 @@ class DirectStructure(VTranslator):
         ]
         texts, connections = joined(instances, connections, blocks)
         wires = list(structural.decl_wires)
-        if structural.component_unique_name in self._with_states:
+        if structural.component_unique_name in self._pruned:
             wires, connections = read_somewhere(wires, connections, blocks, "\n".join(texts))
         written = SimpleNamespace(**vars(structural))
         written.decl_wires = "\n".join(f"  {wire}" for wire in wires)

@@ -12,8 +12,9 @@ import operator
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from pymtl3 import Bits, Component
@@ -28,19 +29,20 @@ from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ....fl.errors import BadInput
-from ...states import NONE, States, states_of
 from .. import interrupt, toolchain
 from ..text import VerilogText
-from .enum_states import choice, holds_state, state_name, without_unreached
+from .concurrent import Generate, concurrent, nodes
+from .enum_fields import enum_names, enum_value, enumerations, with_enums
+from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
 from .names import described, identity, module_names, prefix_of
+from .source_text import Block, source_order
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
-from .verilog_format import drop_unused, order_ports, tidy
+from .verilog_format import drop_unused, layout, order_ports, tidy, without_aliases, without_unread
 
 _HEADER = """\
-// {top}: translated from PyMTL3; the top module is the last one.
-/* verilator lint_off DECLFILENAME */
-/* verilator lint_off PINCONNECTEMPTY */  // an output that is not needed is left open
+// {top}: translated from PyMTL3; the top module is the first one.
+/* verilator lint_off DECLFILENAME */  // one file has all modules
 `default_nettype none
 
 """
@@ -116,7 +118,7 @@ class Readable(DirectStructure):
         self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
         self._without = {}
-        self._with_states = set()
+        self._pruned = set()
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
@@ -137,8 +139,10 @@ class Readable(DirectStructure):
 
     def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
         """One module; those inside it come first."""
-        text = tidy(super().rtlir_tr_component(behavioral, structural))
+        text = without_aliases(tidy(super().rtlir_tr_component(behavioral, structural)))
         name = structural.component_unique_name
+        if name in self._pruned:
+            text = without_unread(text)
         if not structural.component_is_top:
             text, self._without[name] = drop_unused(text)
         text = leave_open(order_ports(text, self._attributes[name]), self._directions)
@@ -146,7 +150,7 @@ class Readable(DirectStructure):
         return self._described[name] + text
 
     def rtlir_tr_components(self, components: dict[str, str]) -> str:
-        return "\n\n".join(components.values())
+        return "\n\n".join([*components.values()][::-1])
 
     def rtlir_tr_src_layout(self, hierarchy: Any) -> str:
         """The whole text."""
@@ -162,19 +166,38 @@ class Readable(DirectStructure):
             hierarchy.component_src,
             flags=re.DOTALL | re.MULTILINE,
         )
-        text = "\n".join([*(definition for _, definition in structs), modules])
+        enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
+        text = "\n".join(
+            [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]
+        )
+        if self._prefix:
+            names = {name for kind, _ in structs for name in enum_names(kind.cls)}
+            text = re.sub(
+                r"\b[A-Za-z]\w*\b", lambda word: f"{self._prefix * (word[0] in names)}{word[0]}", text
+            )
         # PyMTL3 appends the fields of a struct to its name; the class name suffices where it is unique
         classes = [kind.cls.__name__ for kind, _ in structs]
         for kind, _ in structs:
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        return f"{_HEADER.format(top=self._name)}{text.rstrip()}\n\n`default_nettype wire\n"
+        return f"{_HEADER.format(top=self._name)}{layout(text.rstrip())}\n\n`default_nettype wire\n"
 
     # Update blocks: without their Python source, and indented once (both lists hold the same strings).
 
-    def rtlir_tr_upblk_decl(self, upblk: object, src: list[str], py_src: list[str]) -> list[str]:
-        return src
+    def rtlir_tr_upblk_decl(self, upblk: FunctionType, src: list[str], py_src: list[str]) -> Block:
+        return Block(upblk, src)
+
+    def rtlir_tr_upblk_decls(self, upblk_decls: list[list[str]]) -> str:
+        """All blocks in the order of the source; assignments stand together."""
+        blocks = sorted(
+            (block for block in upblk_decls if isinstance(block, Block) and block), key=source_order
+        )
+        text = ""
+        for before, block in pairwise([None, *blocks]):
+            together = before and not block.comment and all(len(part) == 1 for part in (before, block))
+            text += "".join(f"\n  {line}" for line in ([] if together else [""]) + block.comment + block)
+        return text
 
     def rtlir_tr_upblk_srcs(self, upblk_srcs: list[list[str]]) -> str:
         return ""
@@ -186,6 +209,7 @@ class Readable(DirectStructure):
         return _number(nbits, value)
 
 
+ASSOCIATIVE = bir.Add | bir.BitAnd | bir.BitOr | bir.BitXor
 _PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
 
 
@@ -195,7 +219,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def __init__(self, is_reserved: Callable[[str], bool]) -> None:
         super().__init__(is_reserved)
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
-        self._states: States = NONE  # of the component whose update block this is
+        self._known = NOTHING  # of the component whose update block this is
 
     def visit(self, node: Any) -> Any:
         """As PyMTL3 does, with the loop variables that `unrolled` has set, and the text of `visit_Index`."""
@@ -209,37 +233,79 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             self._turns = before
 
     def enter(self, blk: Any, rtlir: Any) -> Any:
-        component = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
-        self._states = states_of(component.cell_contents) if component is not None else NONE
+        """Translate a block, unless its component has written it for readers."""
+        cell = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
+        component = cell.cell_contents if cell is not None else None
+        self._known = known_of(component) if component is not None else NOTHING
+        written = getattr(component, "verilog", {}).get(blk.__name__)
+        if written is not None:
+            return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in written), "end"]
         return super().enter(blk, rtlir)
 
     def visit_CombUpblk(self, node: Any) -> list[str]:
-        node.body = without_unreached(unrolled(node.body), self._states)
-        return super().visit_CombUpblk(node) if node.body else []
+        node.body = without_unreached(unrolled(node.body), self._known)
+        items = concurrent(node.body)
+        return self._block(node, "always_comb") if items is None else self._concurrent(items, node.name)
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
-        node.body = without_unreached(unrolled(node.body), self._states)
-        return super().visit_SeqUpblk(node) if node.body else []
+        node.body = without_unreached(unrolled(node.body), self._known)
+        return self._block(node, "always_ff @(posedge clk)")
+
+    def _block(self, node: Any, kind: str) -> list[str]:
+        if not node.body:
+            return []
+        self.check_res(node, node.name)
+        return [f"{kind} begin : {node.name}", *self._statements(node.body), "end"]
+
+    def _statements(self, body: list[Any]) -> list[str]:
+        """Statements, indented."""
+        return [f"  {line}" for statement in body for line in self.visit(statement)]
+
+    def _concurrent(self, items: list[Any], name: str) -> list[str]:
+        """Continuous assignments, and loops of them."""
+        lines = []
+        loops = sum(isinstance(item, Generate) for item in items)
+        for number, item in enumerate(items):
+            if isinstance(item, Generate):
+                label = name if loops == 1 else f"{name}_{number}"
+                i, turns = item.variable, item.turns
+                step = f"{i}++" if turns.step == 1 else f"{i} = {i} + {turns.step}"
+                lines.append(f"for (genvar {i} = {turns.start}; {i} < {turns.stop}; {step}) begin : {label}")
+                if item.ordered:
+                    inside = ["always_comb begin", *self._statements(item.body), "end"]
+                else:
+                    inside = self._concurrent(item.body, f"{label}_inner")
+                lines += [*(f"  {line}" for line in inside), "end"]
+            else:
+                lines += [f"assign {line}" for line in self.visit(item)]
+        return lines
 
     def visit_If(self, node: Any) -> list[str]:
-        """A choice by state is a case; a branch that is empty, as its loops have no turns, is not written."""
-        chosen = choice(node, self._states)
+        """A choice by state is a case."""
+        chosen = choice(node, self._known.states)
         if chosen is not None:
             branches = [
-                (", ".join(str(self._states.name(code)) for code in codes), body)
+                (", ".join(str(self._known.states.name(code)) for code in codes), body)
                 for codes, body in chosen.branches
             ]
             return [
-                f"unique case ( {self.visit(chosen.signal)} )",
+                f"unique case ({self.visit(chosen.signal)})",
                 *(line for label, body in branches for line in self._branch(label, body)),
                 *self._branch("default", chosen.others),
                 "endcase",
             ]
-        lines = super().visit_If(node)
-        if not node.body and lines[2] in ("else", "else begin"):
-            condition = lines[0].removeprefix("if ( ").removesuffix(" ) begin")
-            lines[:3] = [f"if ( !( {condition} ) ){lines[2].removeprefix('else')}"]
-        return lines
+        node.cond._top_expr = True
+        condition = self.visit(node.cond)
+        if not node.body:  # its loops have no turns
+            return [f"if (!({condition})) begin", *self._statements(node.orelse), "end"]
+        lines = [f"if ({condition}) begin", *self._statements(node.body)]
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], bir.If):
+            first, *more = self.visit(node.orelse[0])
+            if first.startswith("if "):
+                return [*lines, f"end else {first}", *more]
+        if node.orelse:
+            lines += ["end else begin", *self._statements(node.orelse)]
+        return [*lines, "end"]
 
     def _branch(self, label: str, body: list[Any]) -> list[str]:
         """Return the branch of a case."""
@@ -264,17 +330,22 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return _number(width, value % (1 << width))
         if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             _lend_width(node.left, node.right)
+        if isinstance(node.op, ASSOCIATIVE) and _same_operator(node, node.left):
+            node.left._top_expr = node.right._top_expr = True
+            return f"{self.visit(node.left)} {self.ops[type(node.op)]} {self.visit_expr_wrap(node.right)}"
         return super().visit_BinOp(node)
 
     def visit_Compare(self, node: Any) -> Any:
-        if holds_state(node.left, self._states) and isinstance(node.op, bir.Eq | bir.NotEq):
+        if holds_state(node.left, self._known.states) and isinstance(node.op, bir.Eq | bir.NotEq):
             return f"{self.visit(node.left)} {self.ops[type(node.op)]} {self._state(node.right)}"
+        if (name := enum_value(node.left, node.right)) is not None:
+            return f"{self.visit(node.left)} {self.ops[type(node.op)]} {name}"
         _lend_width(node.left, node.right)
         return super().visit_Compare(node)
 
     def _state(self, node: Any) -> str:
         """A state by name, or whatever else is given to a signal that holds one."""
-        return state_name(node, self._states) or str(self.visit(node))
+        return state_name(node, self._known.states) or str(self.visit(node))
 
     def visit_IfExp(self, node: Any) -> Any:
         width = getattr(node, "_context", _width(node))
@@ -283,8 +354,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_Assign(self, node: Any) -> Any:
         kind = node.targets[0].Type
-        if all(holds_state(target, self._states) for target in node.targets):
-            node.value._text = state_name(node.value, self._states)
+        if all(holds_state(target, self._known.states) for target in node.targets):
+            node.value._text = state_name(node.value, self._known.states)
         if isinstance(kind, rt.Signal):
             node.value._context = kind.get_dtype().get_length()
         return super().visit_Assign(node)
@@ -365,13 +436,23 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_For(self, node: Any) -> list[str]:
         """Plain numbers as bounds."""
-        start, end, step = (getattr(item, "_value", None) for item in (node.start, node.end, node.step))
-        if start is None or end is None or step is None or step < 0:
-            return super().visit_For(node)
-        src = super().visit_For(node)
-        begin = " begin" if len(node.body) > 1 else ""
-        i = self.visit(node.var)
-        return [f"for ( int unsigned {i} = {start}; {i} < {end}; {i} += {step} ){begin}", *src[1:]]
+        for bound in (node.start, node.end, node.step):
+            bound._top_expr = True
+        start, end, step = (
+            int(bound._value) if hasattr(bound, "_value") else self.visit(bound)
+            for bound in (node.start, node.end, node.step)
+        )
+        i, compare = self.visit(node.var), "<"
+        if not isinstance(step, str) and step < 0:
+            compare, step = ">", f"-{-step}"
+        move = f"{i}++" if step == 1 else f"{i} += {step}".replace("+= -", "-= ")
+        head = f"for (int unsigned {i} = {start}; {i} {compare} {end}; {move}) begin"
+        return [head, *self._statements(node.body), "end"]
+
+    def visit_expr_wrap(self, node: Any) -> Any:
+        """Parentheses around what is more than a term."""
+        compound = isinstance(node, bir.IfExp | bir.BinOp | bir.Compare) and not hasattr(node, "_text")
+        return f"({self.visit(node)})" if compound and not _is_constant(node) else self.visit(node)
 
 
 def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType({})) -> list[Any]:
@@ -412,24 +493,13 @@ def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType(
     return kept
 
 
-def _nodes(tree: Any) -> Iterator[Any]:
-    """All nodes of a part of an update block."""
-    if isinstance(tree, list):
-        for node in tree:
-            yield from _nodes(node)
-    elif isinstance(tree, bir.BaseBehavioralRTLIR):
-        yield tree
-        for var in vars(tree).values():
-            yield from _nodes(var)
-
-
 def _selects_instance(body: list[Any], variable: str) -> bool:
     """Whether statements select one of several components by a loop variable."""
     return any(
         isinstance(node, bir.Index)
         and _is_instances(node.value.Type)
-        and any(isinstance(part, bir.LoopVar) and part.name == variable for part in _nodes(node.idx))
-        for node in _nodes(body)
+        and any(isinstance(part, bir.LoopVar) and part.name == variable for part in nodes(node.idx))
+        for node in nodes(body)
     )
 
 
@@ -453,6 +523,11 @@ def _is_instances(kind: Any) -> bool:
 def _is_constant(node: Any) -> bool:
     """Whether an expression is made of Python integers alone."""
     return isinstance(node, bir.BinOp) and hasattr(node, "_value") and not node._is_explicit
+
+
+def _same_operator(node: Any, inner: Any) -> bool:
+    """Whether an operand is an operation of the same kind, which needs no parentheses."""
+    return isinstance(inner, bir.BinOp) and type(inner.op) is type(node.op) and not _is_constant(inner)
 
 
 def _width(node: Any) -> int:

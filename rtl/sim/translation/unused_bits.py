@@ -1,11 +1,11 @@
-"""Finds signals of a Verilog module with unread bits, so that lint pragmas cover these alone.
+"""Finds signals of a Verilog module with unread bits, and reads them once more as `unused`, which lint knows.
 
 A sum has a bit that its reader does not need, a quotient is computed beside a remainder: of such signals some
-bits are not read, and lint is silenced where they are declared. A signal of which no bit is read is dead:
-lint complains about it. There are two exceptions. The source can give a reason for an input port in a class
-attribute, `UNREAD = (("modulus", "every product unit has this port"),)`, or for a signal of the top module
-whoever has it translated; and an output of a stream of an inner component that nobody reads is left open, as
-`.istream__rdy()`, where the sender knows that the receiver is ready.
+bits are not read. A signal of which no bit is read is dead: lint complains about it. There are two exceptions.
+The source can give a reason for an input port in a class attribute,
+`UNREAD = (("modulus", "every product unit has this port"),)`, or for a signal of the top module whoever has it
+translated; and an output of a stream of an inner component that nobody reads, where the sender knows that the
+receiver is ready, is connected to a wire called unused.
 """
 
 import re
@@ -34,33 +34,22 @@ def directions(text: str) -> dict[str, str]:
 
 
 def leave_open(text: str, inner: Directions) -> str:
-    """Without the wires to outputs of the streams of inner components that nothing else mentions."""
-
-    def instance(match: re.Match[str]) -> str:
-        def pin(connection: re.Match[str]) -> str:
-            port, wire = connection.groups()
-            if "__" in port and inner.get(match[1], {}).get(port) == "output" and wire in once:
-                opened.add(wire)
-                return f"    .{port}()"
-            return connection[0]
-
-        return match[0].replace(match[2], _PIN.sub(pin, match[2]))
-
-    opened: set[str] = set()
+    """Wires to outputs of the streams of inner components that nothing else mentions are called unused."""
+    open_ports: dict[str, str] = {}
     wires = {match["name"] for match in _WIRE.finditer(text) if not match["dimensions"]}
     words = Counter(re.findall(r"\w+", text))
-    once = {wire for wire in wires if words[wire] == 2}
-    text = _INSTANCE.sub(instance, text)
-    for wire in opened:
-        text = re.sub(rf"^  \w+ (?:\[[^ ]*\] )?{wire};\n", "", text, flags=re.MULTILINE)
-    return text
+    for module, pins in _INSTANCE.findall(text):
+        for port, wire in _PIN.findall(pins):
+            output = "__" in port and inner.get(module, {}).get(port) == "output"
+            if output and wire in wires and words[wire] == 2:
+                open_ports[wire] = f"unused_{wire}"
+    return re.sub(r"\w+", lambda word: open_ports.get(word[0], word[0]), text) if open_ports else text
 
 
 def silence(
     text: str, inner: Directions, structs: Mapping[str, Iterable[str]], reasons: Mapping[str, str]
 ) -> str:
-    """Switch UNUSEDSIGNAL off at the declarations of signals that are read in part, or not for a given
-    reason.
+    """Read signals that are read in part, or not for a given reason, at the end of the module.
 
     inner: the ports of the modules inside; structs: the fields of each type.
     """
@@ -79,20 +68,20 @@ def silence(
     for match in _USE.finditer(reads):
         uses.setdefault(match["name"], []).append((match["cast"], match["part"], match["closed"]))
 
-    def declared(match: re.Match[str]) -> str:
-        reason = reasons.get(match["name"])
-        if reason is None or match["name"] in words:
-            fields = structs.get(match["kind"])
-            if match["dimensions"] or not _in_part(match["packed"], fields, uses.get(match["name"], [])):
-                return match[0]
-            reason = "not all of it is needed"
-        return (
-            f"  /* verilator lint_off UNUSEDSIGNAL */  // {reason}\n{match[0]}\n"
-            "  /* verilator lint_on UNUSEDSIGNAL */"
-        )
-
-    text = _WIRE.sub(declared, text)
-    return _PORT.sub(lambda match: match[0] if match["direction"] == "output" else declared(match), text)
+    unused: dict[str, list[str]] = {}  # by the reason
+    declared = [match for match in _PORT.finditer(text) if match["direction"] == "input"]
+    for match in [*declared, *_WIRE.finditer(text)]:
+        name, fields = match["name"], structs.get(match["kind"])
+        if name in reasons and name not in words:
+            unused.setdefault(reasons[name], []).append(name)
+        elif not match["dimensions"] and _in_part(match["packed"], fields, uses.get(name, [])):
+            unused.setdefault("not all of it is needed", []).append(name)
+    if not unused:
+        return text
+    lines = [f"  // {reason}: {', '.join(names)}" for reason, names in unused.items()]
+    names = ", ".join(name for names in unused.values() for name in names)
+    lines += ["  logic unused;", f"  assign unused = ^{{ {names} }};", "endmodule"]
+    return re.sub(r"^endmodule$", lambda _: "\n" + "\n".join(lines), text, flags=re.MULTILINE)
 
 
 def _in_part(packed: str | None, fields: Iterable[str] | None, uses: Iterable[Use]) -> bool:

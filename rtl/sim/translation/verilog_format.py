@@ -1,12 +1,14 @@
 """Formats the Verilog text of one module that PyMTL3 wrote.
 
 Each function takes the text of a module and returns it with the same meaning. They rely on the form in which
-PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line.
+PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line; `layout` comes last and leaves
+the spacing of lowRISC's style guide.
 """
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^ *//.*\n", ""),  # banners and paths
@@ -111,3 +113,163 @@ def drop_unused(text: str) -> tuple[str, list[str]]:
     for port in dropped:
         text = re.sub(rf"^  input .* {port},?\n", "", text, flags=re.MULTILINE)
     return text.replace(",\n);", "\n);"), dropped
+
+
+_NAME = re.compile(r"(?<![.\w'])[A-Za-z_]\w*")
+_WIRE = re.compile(r"^  (?!localparam |assign |input |output )\w+(?: (\[[^ ]*\]))? (\w+);\n", re.MULTILINE)
+_SIGNAL = re.compile(r"^  (?:(?:input|output) +)?\w+ \[(\d+):0\](\S*) (\w+)[,;]?$", re.MULTILINE)
+_ALIAS = re.compile(r"^  assign (\w+) = (\w+|\d+'[dh][0-9a-f]+);\n", re.MULTILINE)
+_PART = re.compile(r"^  assign (\w+)\[(\d+)(?::(\d+))?\] = (.*);\n", re.MULTILINE)
+_SELECTED = re.compile(r"(\w+)\[(\d+)(?::(\d+))?\]")
+_PIN = re.compile(r"(?<=\( )\w+(?= \))")
+
+
+def without_aliases(text: str) -> str:
+    """Without wires that only give another name to a signal, a constant, or what a pin is connected to."""
+    text = _inlined(_gathered(text))
+    words = _words(text)
+    wires = {name for _, name in _WIRE.findall(text) if words[name] > 2}  # what nobody reads is left to lint
+    selected = set(re.findall(r"(\w+)[\[.]", text))
+    meant = {name: value for name, value in _ALIAS.findall(text) if name in wires}
+    for name in [*meant]:
+        while meant[name] in meant:
+            meant[name] = meant[meant[name]]
+    meant = {name: value for name, value in meant.items() if "'" not in value or name not in selected}
+    text = _renamed(text, meant)
+    # a wire that is there for the sake of an output
+    words = _words(text)
+    outputs = {
+        value: name
+        for name, value in _ALIAS.findall(text)
+        if value in wires and words[value] == 3 and f"  assign {value} = " in text
+    }
+    text = _renamed(text, outputs)
+    return re.sub(r"\n\n+(?=endmodule)", "\n", re.sub(r"\n\n+", "\n\n", text))
+
+
+def _renamed(text: str, meant: Mapping[str, str]) -> str:
+    """Without these wires, others in their place."""
+    text = _WIRE.sub(lambda line: "" if line[2] in meant else line[0], text)
+    text = _NAME.sub(lambda word: meant.get(word[0], word[0]), text)
+    return re.sub(r"^  assign (\S+) = \1;\n", "", text, flags=re.MULTILINE)
+
+
+def _gathered(text: str) -> str:
+    """Signals all of whose parts are assigned one by one, assigned at once."""
+    signals = {name: (int(last), inner) for last, inner, name in _SIGNAL.findall(text)}
+    parts: dict[str, list[tuple[int, int, str]]] = {}
+    for name, high, low, value in _PART.findall(text):
+        if name in signals:
+            parts.setdefault(name, []).append((int(high), int(low or high), value))
+    whole = {}
+    for name, found in parts.items():
+        found.sort(reverse=True)
+        if [high for high, _, _ in found] == [signals[name][0], *(low - 1 for _, low, _ in found[:-1])]:
+            if found[-1][1] == 0:
+                whole[name] = _joined([value for _, _, value in found], signals, signals[name][1])
+    done: set[str] = set()
+
+    def line(match: re.Match[str]) -> str:
+        if match[1] not in whole:
+            return match[0]
+        first = match[1] not in done
+        done.add(match[1])
+        return f"  assign {match[1]} = {whole[match[1]]};\n" if first else ""
+
+    return _PART.sub(line, text)
+
+
+def _joined(values: list[str], signals: Mapping[str, tuple[int, str]], inner: str) -> str:
+    """A concatenation, neighbouring parts of a signal as one; of elements of the type `inner`."""
+    joined: list[tuple[str, int, int] | str] = []
+    for value, same in itertools.groupby(values):
+        if (count := len([*same])) > 1:
+            joined.append(f"{{ {count} {{ {value} }} }}")
+            continue
+        part = _SELECTED.fullmatch(value)
+        if part is None or part[1] not in signals or signals[part[1]][1] != inner:
+            joined.append(value)
+            continue
+        name, high, low = part[1], int(part[2]), int(part[3] or part[2])
+        before = joined[-1] if joined else None
+        if isinstance(before, tuple) and before[0] == name and before[2] == high + 1:
+            joined[-1] = (name, before[1], low)
+        else:
+            joined.append((name, high, low))
+    texts = [item if isinstance(item, str) else _selection(*item, signals[item[0]][0]) for item in joined]
+    return texts[0] if len(texts) == 1 else f"{{ {', '.join(texts)} }}"
+
+
+def _selection(name: str, high: int, low: int, last: int) -> str:
+    if (high, low) == (last, 0):
+        return name
+    return f"{name}[{high}]" if high == low else f"{name}[{high}:{low}]"
+
+
+def _inlined(text: str) -> str:
+    """Concatenations in the place of wires that lead to one pin alone."""
+    words = _words(text)
+    wires = {name for _, name in _WIRE.findall(text)}
+    pins = {wire for wire in _PIN.findall(text) if words[wire] == 3 and wire in wires}
+    assigned = re.compile(r"^  assign (\w+) = (\{ .* \}|\w+\[[\d:]+\]);\n", re.MULTILINE)
+    values = {name: value for name, value in assigned.findall(text) if name in pins}
+    text = _WIRE.sub(lambda line: "" if line[2] in values else line[0], text)
+    text = assigned.sub(lambda line: "" if line[1] in values else line[0], text)
+    return _PIN.sub(lambda pin: values.get(pin[0], pin[0]), text)
+
+
+_WRITTEN = re.compile(r"^ *(?:assign )?(\w+)(?:\[[^\]\n]*\])? <?= .*\n", re.MULTILINE)
+_EMPTY = re.compile(r"^ *(?:if \(.*\)|always_\w+(?: @\(.*\))?) begin(?: : \w+)?\n *end\n\n?", re.MULTILINE)
+
+
+def without_unread(text: str) -> str:
+    """Without signals that branches which have been dropped alone read, and what they alone read."""
+    while True:
+        words = _words(text)
+        written = Counter(_WRITTEN.findall(text))
+        unread = {name for _, name in _WIRE.findall(text) if words[name] == 1 + written[name]}
+        if not unread:
+            return text
+        text = _WIRE.sub(lambda line, unread=unread: "" if line[2] in unread else line[0], text)
+        text = _WRITTEN.sub(lambda line, unread=unread: "" if line[1] in unread else line[0], text)
+        while _EMPTY.search(text):
+            text = _EMPTY.sub("", text)
+
+
+MAX_COLUMNS = 100
+_SPACING = [
+    (r"^( *\w+ \w+)\n *\($", r"\1 ("),  # of modules and instances
+    (r"^(module \w+)\n\($", r"\1 ("),
+    (r"(?<=[({]) +(?=\S)", ""),
+    (r"(?<=[^\s/]) +(?=[)}])", ""),
+    (r"(?<=\{)(\d+) (?=\{)", r"\1"),
+]
+_BREAK = re.compile(r"(?<=[&|^+,?:-]) ")
+
+
+def layout(text: str) -> str:
+    """The text with the spacing of lowRISC's style, no line of code longer than 100 columns."""
+    for pattern, replacement in _SPACING:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    lines = (line if line.lstrip().startswith("//") else _wrapped(line) for line in text.split("\n"))
+    return "\n".join(lines)
+
+
+def _wrapped(line: str) -> str:
+    """A line of code, broken behind the operator that is nested least."""
+    code = line.partition("  //")[0]
+    if len(code) <= MAX_COLUMNS:
+        return line
+    breaks = [match.start() for match in _BREAK.finditer(line) if match.start() < MAX_COLUMNS]
+    breaks = [place for place in breaks if line[:place].strip()]
+    if not breaks:
+        return line
+    depths = {place: sum((char in "({[") - (char in ")}]") for char in line[:place]) for place in breaks}
+    place = max(breaks, key=lambda place: (-depths[place], place))
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return line[:place] + "\n" + _wrapped_more(indent + line[place + 1 :], indent)
+
+
+def _wrapped_more(line: str, indent: str) -> str:
+    """What follows a break, which is not indented any further."""
+    return _wrapped(line).replace(f"\n{indent}    ", f"\n{indent}")

@@ -154,12 +154,12 @@ def test_state_that_cannot_be_is_not_written():
     text = translate(Counter(False))
     lint(text)
     assert "DETOUR" not in text and "steady" not in text
-    assert "if ( go ) begin\n          next_st = DONE;" in text
-    assert text.count("unique case ( st )") == 2 and "default: ;" in text
+    assert "if (go) begin\n          next_st = DONE;" in text
+    assert text.count("unique case (st)") == 2 and "default: ;" in text
 
 
 def test_machine_has_no_states_as_numbers():
     text = translate(catalogue.find("ssmm-ct").at(8).rtl())
-    (names,) = re.findall(r"module SerialCtrl\n.*?typedef enum logic \[1:0\] \{(.*?)\}", text, re.DOTALL)
+    (names,) = re.findall(r"module SerialCtrl \(\n.*?typedef enum logic \[1:0\] \{(.*?)\}", text, re.DOTALL)
     assert re.findall(r"(\w+) =", names) == ["IDLE", "STEP", "DONE"]
     assert not re.search(r"\bst (==|<=) \d", text)

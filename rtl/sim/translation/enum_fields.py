@@ -1,0 +1,54 @@
+"""Enumerated fields of messages: a bitstruct class says so by `ENUMS = {"field": ("NAME", ...)}`, 0 first.
+
+The Verilog declares one type for each field, `field_e`, whose values are called FIELD_NAME.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pymtl3.passes.rtlir import BehavioralRTLIR as bir
+from pymtl3.passes.rtlir import RTLIRDataType as rdt
+
+
+def enum_names(message: type) -> Iterator[str]:
+    """The types of a message class and their values."""
+    for field, names in _enums(message):
+        yield f"{field}_e"
+        yield from (value_name(field, name) for name in names)
+
+
+def value_name(field: str, name: str) -> str:
+    return f"{field}_{name}".upper()
+
+
+def enumerations(message: type) -> Iterator[str]:
+    """The declarations of these types."""
+    for field, names in _enums(message):
+        nbits = message.__bitstruct_fields__[field].nbits  # type: ignore[attr-defined]
+        values = (f"  {value_name(field, name)} = {nbits}'d{number}" for number, name in enumerate(names))
+        yield f"typedef enum logic [{nbits - 1}:0] {{\n" + ",\n".join(values) + f"\n}} {field}_e;\n"
+
+
+def with_enums(message: type, declaration: str) -> str:
+    """The declaration of a message, whose enumerated fields have these types."""
+    for field, _ in _enums(message):
+        declaration = re.sub(rf"\blogic *(\[[^\]]*\])? *{field};", f"{field}_e {field};", declaration)
+    return declaration
+
+
+def enum_value(signal: Any, constant: Any) -> str | None:
+    """The name of a constant to which an enumerated field is compared."""
+    if not (isinstance(signal, bir.Attribute) and hasattr(constant, "_value")):
+        return None
+    kind = getattr(signal.value, "Type", None)
+    message = kind.get_dtype() if hasattr(kind, "get_dtype") else None
+    names = dict(_enums(message.cls)).get(signal.attr, ()) if isinstance(message, rdt.Struct) else ()
+    value = int(constant._value)
+    return value_name(signal.attr, names[value]) if value < len(names) else None
+
+
+def _enums(message: type) -> list[tuple[str, tuple[str, ...]]]:
+    return list(getattr(message, "ENUMS", {}).items())
