@@ -69,7 +69,7 @@ def concurrent(statements: Sequence[Any], variables: tuple[str, ...] = ()) -> li
 
 
 def _generated(loop: Any, variables: tuple[str, ...]) -> Generate | None:
-    bounds = [getattr(bound, "_value", None) for bound in (loop.start, loop.end, loop.step)]
+    bounds: list[Any] = [getattr(bound, "_value", None) for bound in (loop.start, loop.end, loop.step)]
     if None in bounds or int(bounds[2]) <= 0:
         return None
     inside, turns = (*variables, loop.var.name), range(*map(int, bounds))
@@ -183,4 +183,4 @@ def _steps(target: Any) -> list[Step]:
     if isinstance(target, bir.Index):
         first = getattr(target.idx, "_value", None)
         return [*inside, ("bits", first, None if first is None else int(first) + 1)]
-    return [*inside, ("bits", *(getattr(end, "_value", None) for end in (target.lower, target.upper)))]
+    return [*inside, ("bits", getattr(target.lower, "_value", None), getattr(target.upper, "_value", None))]

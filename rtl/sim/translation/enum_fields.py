@@ -11,6 +11,7 @@ from typing import Any
 
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
+from pymtl3.passes.rtlir import RTLIRType as rt
 
 
 def enum_names(message: type) -> Iterator[str]:
@@ -43,8 +44,8 @@ def enum_value(signal: Any, constant: Any) -> str | None:
     """The name of a constant to which an enumerated field is compared."""
     if not (isinstance(signal, bir.Attribute) and hasattr(constant, "_value")):
         return None
-    kind = getattr(signal.value, "Type", None)
-    message = kind.get_dtype() if hasattr(kind, "get_dtype") else None
+    kind: Any = getattr(signal.value, "Type", None)
+    message = kind.get_dtype() if isinstance(kind, rt.Signal) else None
     names = dict(_enums(message.cls)).get(signal.attr, ()) if isinstance(message, rdt.Struct) else ()
     value = int(constant._value)
     return value_name(signal.attr, names[value]) if value < len(names) else None

@@ -79,7 +79,7 @@ def _summary(kind: type) -> str:
     return re.split(r"(?<=[^.]\.) (?=[A-Z])", paragraph)[0].removesuffix(".")
 
 
-def _said(name: str, value: object) -> str:
+def _said(name: str, value: bool | int | str) -> str:
     """A parameter for a reader, as in "nstages 4, not pipelined"."""
     name = name.replace("_", " ")
     if isinstance(value, bool):

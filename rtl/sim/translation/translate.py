@@ -12,7 +12,6 @@ import operator
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -193,10 +192,11 @@ class Readable(DirectStructure):
         blocks = sorted(
             (block for block in upblk_decls if isinstance(block, Block) and block), key=source_order
         )
-        text = ""
-        for before, block in pairwise([None, *blocks]):
-            together = before and not block.comment and all(len(part) == 1 for part in (before, block))
-            text += "".join(f"\n  {line}" for line in ([] if together else [""]) + block.comment + block)
+        text, before = "", 0
+        for block in blocks:
+            together = before == len(block) == 1 and not block.comment
+            text += "".join(f"\n  {line}" for line in [*([] if together else [""]), *block.comment, *block])
+            before = len(block)
         return text
 
     def rtlir_tr_upblk_srcs(self, upblk_srcs: list[list[str]]) -> str:

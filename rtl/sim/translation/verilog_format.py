@@ -230,8 +230,9 @@ def without_unread(text: str) -> str:
         unread = {name for _, name in _WIRE.findall(text) if words[name] == 1 + written[name]}
         if not unread:
             return text
-        text = _WIRE.sub(lambda line, unread=unread: "" if line[2] in unread else line[0], text)
-        text = _WRITTEN.sub(lambda line, unread=unread: "" if line[1] in unread else line[0], text)
+        for pattern, group in ((_WIRE, 2), (_WRITTEN, 1)):
+            lines = {line[0] for line in pattern.finditer(text) if line[group] in unread}
+            text = "".join(line for line in text.splitlines(keepends=True) if line not in lines)
         while _EMPTY.search(text):
             text = _EMPTY.sub("", text)
 
