@@ -62,7 +62,7 @@ def concurrent(statements: Sequence[Any], variables: tuple[str, ...] = ()) -> li
         if {*_signals(values)} & {*_signals([*targets[place], *later])}:
             return None
     if not all(
-        _selected_by(target, variable) for variable in variables for each in targets for target in each
+        _selected_by(target, variable) for variable in variables for group in targets for target in group
     ):
         return None
     return found

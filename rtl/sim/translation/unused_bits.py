@@ -1,11 +1,10 @@
-"""Finds signals of a Verilog module with unread bits, and reads them once more as `unused`, which lint knows.
+"""Finds signals of a Verilog module with unread bits, and reads them in a signal called `unused`.
 
-A sum has a bit that its reader does not need, a quotient is computed beside a remainder: of such signals some
-bits are not read. A signal of which no bit is read is dead: lint complains about it. There are two exceptions.
-The source can give a reason for an input port in a class attribute,
-`UNREAD = (("modulus", "every product unit has this port"),)`, or for a signal of the top module whoever has it
-translated; and an output of a stream of an inner component that nobody reads, where the sender knows that the
-receiver is ready, is connected to a wire called unused.
+A sum has a bit that its reader does not need, a quotient is computed beside a remainder: some of their bits
+are not read. Lint still complains about a signal of which no bit is read. There are two exceptions: an input
+port for which the class gives a reason, `UNREAD = (("modulus", "every product unit has this port"),)`, or
+the caller for a signal of the top module; and an unread output of a stream of an inner component, whose
+sender knows that the receiver is ready: its wire is called unused.
 """
 
 import re

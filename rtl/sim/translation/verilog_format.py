@@ -128,7 +128,7 @@ def without_aliases(text: str) -> str:
     """Without wires that only give another name to a signal, a constant, or what a pin is connected to."""
     text = _inlined(_gathered(text))
     words = _words(text)
-    wires = {name for _, name in _WIRE.findall(text) if words[name] > 2}  # what nobody reads is left to lint
+    wires = {name for _, name in _WIRE.findall(text) if words[name] > 2}  # lint reports unread ones
     selected = set(re.findall(r"(\w+)[\[.]", text))
     meant = {name: value for name, value in _ALIAS.findall(text) if name in wires}
     for name in [*meant]:
@@ -272,5 +272,5 @@ def _wrapped(line: str) -> str:
 
 
 def _wrapped_more(line: str, indent: str) -> str:
-    """What follows a break, which is not indented any further."""
+    """Continuation lines, all indented alike."""
     return _wrapped(line).replace(f"\n{indent}    ", f"\n{indent}")
