@@ -94,16 +94,24 @@ class Field:
     nbits: int
     one: tuple[int, ...]
     zero: tuple[int, ...]
+    used: tuple[tuple[bool, bool], ...]  # for a 0, and for a 1
     labels: tuple[str, ...] = ()  # of an enumeration
 
     @property
     def by_bit(self) -> bool:
         return self.one != self.zero
 
+    def value(self, pc: int, bit: int) -> int:
+        return (self.one if bit else self.zero)[pc]
+
+    def idle(self, pc: int, bit: int) -> bool:
+        """A microinstruction does not use the field, or has no action for it."""
+        return not (self.used[pc][bit] and (self.labels or self.value(pc, bit)))
+
     def verilog(self, pc: int, bit: int) -> str:
         """The field of a microinstruction in SystemVerilog."""
-        value = (self.one if bit else self.zero)[pc]
-        return self.labels[value] if self.labels else f"{self.nbits}'d{value}"
+        value = self.value(pc, bit)
+        return f"{self.name}_{self.labels[value]}".upper() if self.labels else f"{self.nbits}'d{value}"
 
 
 def _has(*kinds: type) -> cached_property[bool]:
@@ -366,8 +374,7 @@ class Microcode:
 
     def word(self, pc: int, bit: int) -> Any:
         """A microinstruction as the ROM has it."""
-        values = [(field.one if bit else field.zero)[pc] for field in self.fields]
-        return self.word_type(*values)
+        return self.word_type(*(field.value(pc, bit) for field in self.fields))
 
     def _field(
         self, name: str, value: Callable[[Word, int], Value], nbits: int = 1, labels: Any = ()
@@ -381,7 +388,8 @@ class Microcode:
             tuple(next((value for value in pair if value is not None), usual) for pair in ordered)
             for ordered in (pairs, [pair[::-1] for pair in pairs])
         )
-        return Field(name, max(nbits, max(*one, *zero).bit_length()), one, zero, tuple(labels))
+        found = tuple((at_zero is not None, at_one is not None) for at_one, at_zero in pairs)
+        return Field(name, max(nbits, max(*one, *zero).bit_length()), one, zero, found, tuple(labels))
 
     def _number(self, name: str, value: Callable[[Word], Value], nbits: int = 1, labels: Any = ()) -> Field:
         return self._field(name, lambda word, _: value(word), nbits, labels)
@@ -398,7 +406,7 @@ class Microcode:
         sources = self.sources[name]
         source = dict(self._factors).get(name) or (lambda word, _: self._selects[name](word))
         if len(sources) > 1:
-            labels = [f"{name}_{LABELS.get(item, item)}".replace(".", "_").upper() for item in sources]
+            labels = [LABELS.get(item, item).replace(".", "_").upper() for item in sources]
 
             def index(word: Word, bit: int) -> Value:
                 found = source(word, bit)
@@ -503,7 +511,7 @@ class Microcode:
             yield from self._select("convert_from")
         if self.scaled:
             kind = _value(lambda setup: KINDS.index(setup.kind), Setup)
-            yield self._number("convert_kind", kind, 2, [f"convert_{kind}".upper() for kind in KINDS])
+            yield self._number("convert_kind", kind, 2, map(str.upper, KINDS))
             yield self._flag("makes_m_prime", lambda word: word.setup and word.setup.kind == "scale")
             yield self._flag(
                 "sets_ones", lambda word: any(load.src == "ones" for load in word.find(SetModulus))
@@ -522,8 +530,8 @@ class Microcode:
         if self.compares:
             yield self._action("compares", Check)
             yield from self._select("compare_with")
-            labels = [f"fail_{status.name}".upper() for status in Status]
-            yield self._number("fail", _value(lambda check: int(check.status), Check), STATUS_NBITS, labels)
+            names = [status.name for status in Status]
+            yield self._number("fail", _value(lambda check: int(check.status), Check), STATUS_NBITS, names)
         if self.program.verified:
             yield self._flag("releases", lambda word: any(check.final for check in word.find(Check)))
 

@@ -131,6 +131,11 @@ _WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
 _ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
 _ARRAY = re.compile(r"^  logic(?: \[\d+:0\])? (\w+) \[0:\d+\];$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
+_ROM = re.compile(
+    r"^  always_comb begin : look_up\w*\n    unique case \((?P<address>.*)\)\n(?P<items>.*?)^    endcase\n  end$",
+    re.DOTALL | re.MULTILINE,
+)
+_WORD = re.compile(r"^      ([\w', ]+): word = \{ *//[^\n]*\n(.*?)^      \};$", re.DOTALL | re.MULTILINE)
 _ANSWER = re.compile(r"\.ostream__msg\((\w+)\)")
 
 
@@ -149,7 +154,7 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
     modules: dict[str, Module] = {}
 
     def prepared(match: re.Match[str]) -> str:
-        text = match[0]
+        text, roms = _tabulated(match[0])
         instances = {item[2]: item[1] for item in _INSTANCE.finditer(text)}
         written = {name for block in _CLOCKED.findall(text) for name in _WRITTEN.findall(block)}
         entries: dict[str, list[str]] = {}
@@ -159,7 +164,7 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
         constant = [
             name for name, values in entries.items() if name in arrays and all(map(_NUMBER.fullmatch, values))
         ]
-        sites = dict.fromkeys(sorted(written), Kind.REGISTER) | dict.fromkeys(constant, Kind.TABLE)
+        sites = dict.fromkeys(sorted(written), Kind.REGISTER) | dict.fromkeys(roms + constant, Kind.TABLE)
         for name in sites:
             text = _public(text, name)
         for name in dict.fromkeys(_ANSWER.findall(text)) if flips else ():
@@ -170,6 +175,23 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
         return text
 
     return _MODULE.sub(prepared, verilog), modules
+
+
+def _tabulated(text: str) -> tuple[str, list[str]]:
+    """A module whose case of constant words (MicroRom) is a table, and the name of the table."""
+    found = _ROM.search(text)
+    if found is None:
+        return text, []
+    words = {label: word for labels, word in _WORD.findall(found["items"]) for label in labels.split(", ")}
+    depth = 1 << int(next(iter(words)).partition("'")[0])
+    values = [words.get(f"{depth.bit_length() - 1}'d{at}", words["default"]) for at in range(depth)]
+    kind = re.search(r"output +(\w+) word\b", text)
+    assert kind is not None, text
+    lines = [f"  {kind[1]} words [0:{depth - 1}];"]
+    lines += [f"  assign words[{at}] = {{{value}}};" for at, value in enumerate(values)]
+    return text.replace(found[0], "\n".join([*lines, f"  assign word = words[{found['address']}];"])), [
+        "words"
+    ]
 
 
 def _public(text: str, name: str) -> str:
