@@ -138,12 +138,11 @@ class Microcode:
                 late = any(self._short(register, word) for register in self.program.registers)
                 assert not (late and (after.setup or after.made(0) or after.made(1))), "a late load"
         # an exponent is loaded for loops of one direction
-        if self.both_ways:
-            right = None
-            for pc, word in enumerate(self.words):
-                for load in word.find(SetExponent):
-                    right = not load.count
-                assert not word.flow.loops or right is (pc in self.program.right_words), "direction"
+        right = None
+        for pc, word in enumerate(self.words):
+            for load in word.find(SetExponent):
+                right = not load.count
+            assert not word.flow.loops or right is (pc in self.program.right_words), "direction"
         # a refused request goes on with a microinstruction without product, conversion and memory access
         refused = self.words[self.program.failure]
         assert not (refused.products or refused.setup or self._reads(refused))
@@ -256,7 +255,7 @@ class Microcode:
     def reads_ahead(self) -> bool:
         """The memory, or a forwarded product, needs the microinstruction of the next cycle."""
         issue = self.shape.forward and (
-            self.scaled or self.scans or any(len(self.sources[name]) > 1 for name, _ in self._factors)
+            self.scaled or any(len(self.sources[name]) > 1 for name, _ in self._factors)
         )
         return issue or self.program.depth > 0
 

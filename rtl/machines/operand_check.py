@@ -28,17 +28,13 @@ class OperandCheck(Component):
         EVEN_MODULUS = int(Status.EVEN_MODULUS)
         BASE_TOO_LARGE = int(Status.BASE_TOO_LARGE)
 
-        s.even = Wire()
+        s.odd = Wire()
         s.too_large = Wire()
 
         if odd_only:
-
-            @update
-            def parity():
-                s.even @= ~s.mod[0]
-
+            s.odd //= s.mod[0]
         else:
-            s.even //= 0
+            s.odd //= 1
 
         if reduced_only:
             s.base = InPort(nbits)
@@ -55,7 +51,7 @@ class OperandCheck(Component):
             s.status @= OK
             if s.mod == 0:
                 s.status @= ZERO_MODULUS
-            elif s.even:
+            elif ~s.odd:
                 s.status @= EVEN_MODULUS
             elif s.too_large:
                 s.status @= BASE_TOO_LARGE

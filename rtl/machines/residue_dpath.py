@@ -53,14 +53,13 @@ class Lifted(Component):
 class OneResidue(Component):
     """1 modulo the modulus that is loaded, which is 0 for modulus 1. A refused request shows 0.
 
-    Ports: load_modulus, modulus, accept, load -> one.
+    Ports: load_modulus, modulus, refuse -> one.
     """
 
     def construct(s, nbits):
         s.load_modulus = InPort()
         s.modulus = InPort(nbits)
-        s.accept = InPort()
-        s.load = InPort()
+        s.refuse = InPort()
         s.one = OutPort(nbits)
         s.above_one = Wire()
         s.is_one = Wire()
@@ -70,7 +69,7 @@ class OneResidue(Component):
             s.is_one @= s.above_one
             if s.load_modulus:
                 s.is_one @= s.modulus != 1
-            if s.accept & ~s.load:
+            if s.refuse:
                 s.is_one @= 0
             s.one @= zext(s.is_one, nbits)
 
@@ -205,8 +204,10 @@ class ResidueDpath(Component):
     # ---- multiplexers
 
     def named(s, code):
-        """Registers, and the results of boxes, as programs call them."""
+        """Registers, fields of the request and results of boxes, as programs call them."""
         found = {name: register.value for name, register, *_ in s.registers(code)}
+        for field in code.request_type.__bitstruct_fields__:
+            found[f"in.{field}"] = getattr(s.request, field)
         if code.program.depth:
             found["memory"] = s.memory.data
         if code.adds:
@@ -231,14 +232,11 @@ class ResidueDpath(Component):
             constants |= {"1": 1}
         if name in constants:
             return residue(constants[name])
-        whole, _, part = name.removeprefix("in.").partition(".")
         named = s.named(code)
-        if name in named or not name.startswith("in."):
-            signal = named.get(name, named.get(whole))
-            if isinstance(signal, ResidueValue):
-                signal = {"now": signal.now, "next": signal.next, "kept": signal.kept}[value]
-        else:
-            signal = getattr(s.request, whole)
+        whole, part = (name, "") if name in named else name.rsplit(".", 1)
+        signal = named[whole]
+        if isinstance(signal, ResidueValue):
+            signal = {"now": signal.now, "next": signal.next, "kept": signal.kept}[value]
         nbits, low_nbits = signal.get_type().nbits, code.shape.modulus_nbits
         if part == "low":
             return signal[0 : min(nbits, low_nbits)]
@@ -330,15 +328,14 @@ class ResidueDpath(Component):
             # a refused request has no result, and shows 0
             @update
             def one_of_request():
-                s.given_one @= 0
-                if s.ctrl.load:
-                    s.given_one @= s.request.one
+                s.given_one @= s.request.one
+                if s.ctrl.refuse:
+                    s.given_one @= 0
 
         if code.reads_one:
             s.one_residue.load_modulus //= s.ctrl.load_modulus
             s.one_residue.modulus //= modulus
-            s.one_residue.accept //= s.ctrl.accept
-            s.one_residue.load //= s.ctrl.load
+            s.one_residue.refuse //= s.ctrl.refuse
 
         if code.scaled:
             s.m_prime = OutPort(shape.modulus_nbits)

@@ -33,10 +33,8 @@ class DpathIfc(Interface):
         s.arrives = Control(code.nproducts)  # product by product
         if code.in_order:
             s.second = Control()  # the unit's request is product 1, not product 0
-        if code.reads_one:
-            s.accept = Control()  # a request
         if code.reads_one or program.given:
-            s.load = Control()  # a request that is not refused
+            s.refuse = Control()  # a request
         s.load_modulus = Control()
 
         s.load_exponent = Control()
@@ -217,6 +215,7 @@ class Sequencer(Component):
         s.chosen_pc = Wire(code.pc_nbits)  # the next address, but for a refusal that comes late
         s.advance = Wire()  # next_pc is entered
         s.accept = Wire()
+        s.refuse = Wire()
         s.again = Wire()
         s.unequal = Wire()
         s.status = Wire(STATUS_NBITS)
@@ -286,14 +285,10 @@ class Sequencer(Component):
         def request():
             s.istream_rdy @= s.word.accepts
             s.accept @= s.word.accepts & s.istream_val
+            s.refuse @= s.accept & (s.in_status != 0)
 
-        if code.reads_one:
-            s.dpath.accept //= s.accept
         if code.reads_one or code.program.given:
-
-            @update
-            def request_that_is_not_refused():
-                s.dpath.load @= s.accept & (s.in_status == 0)
+            s.dpath.refuse //= s.refuse
 
     def send_products(s, code):
         """Products of the next microinstruction, and its conversion."""
@@ -366,12 +361,7 @@ class Sequencer(Component):
     def choose_next(s, code):
         FAILURE = mk_bits(code.pc_nbits)(code.program.failure)
         ALIGN = mk_bits(code.pc_nbits)(code.aligning or 0)
-        s.refused = Wire()
         s.to_align = Wire()
-
-        @update
-        def refuse():
-            s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
 
         # leading zeros go from the request on, at the latest in the microinstruction that waits for it
         if code.aligning is not None:
@@ -407,7 +397,7 @@ class Sequencer(Component):
         @update
         def next_address_or_refusal():
             s.next_pc @= s.chosen_pc
-            if s.refused:
+            if s.refuse | s.unequal:
                 s.next_pc @= FAILURE
 
     def count_repetitions(s, code):

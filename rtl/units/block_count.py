@@ -11,6 +11,8 @@ delay grows with log nbits.
 
 from pymtl3 import *
 
+from ..wires import connect_low
+
 
 def block_nbits_of(nbits: int, least: int) -> int:
     """The bits of a block in a unit of nbits bits whose cycles take multiples of `least`: 8 if it divides
@@ -32,24 +34,17 @@ class BlockCount(Component):
         if nblocks == 1:
             s.nblocks //= 1
         else:
-            # the highest block may be shorter, and blocks beside it fill up to a power of two
-            ninputs = 1 << clog2(nblocks)
-            s.blocks = [Wire(block_nbits) for _ in range(nblocks)]
-            for i in range(nblocks):
-                there = min(block_nbits, nbits - i * block_nbits)
-                s.blocks[i][0:there] //= s.value[i * block_nbits : i * block_nbits + there]
-                if there < block_nbits:
-                    s.blocks[i][there:block_nbits] //= 0
-            s.highest = HighestOne(ninputs)
-            if nblocks < ninputs:
-                s.highest.value[nblocks:ninputs] //= 0
+            # the highest block may be shorter, and blocks fill up to a power of two
+            s.padded = Wire(nblocks * block_nbits)
+            connect_low(s.padded, s.value)
             s.filled = Wire(nblocks)
-            s.highest.value[0:nblocks] //= s.filled
+            s.highest = HighestOne(1 << clog2(nblocks))
+            connect_low(s.highest.value, s.filled)
 
             @update
             def fill():
                 for i in range(nblocks):
-                    s.filled[i] @= s.blocks[i] != 0
+                    s.filled[i] @= s.padded[i * block_nbits : i * block_nbits + block_nbits] != 0
 
             @update
             def count():

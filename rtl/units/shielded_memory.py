@@ -28,18 +28,14 @@ class ShieldedMemory(Component):
 
         s.words = [Wire(nbits) for _ in range(depth)]
         s.opened = [Wire() for _ in range(depth)]  # the word that is read
-        s.gated = [Wire(nbits) for _ in range(depth)]
-        s.chosen = [Wire(nbits) for _ in range(depth + 1)]  # the OR of those before
         s.taking = [Wire() for _ in range(depth)]  # the word that is written at the end of the cycle
         s.arrived = Wire(nbits)  # what it takes
 
         @update
         def choose():
-            s.chosen[0] @= 0
+            s.data @= 0
             for i in range(depth):
-                s.gated[i] @= s.words[i] & sext(s.opened[i], nbits)
-                s.chosen[i + 1] @= s.chosen[i] | s.gated[i]
-            s.data @= s.chosen[depth]
+                s.data @= s.data | (s.words[i] & sext(s.opened[i], nbits))
 
         @update_ff
         def ports():

@@ -131,11 +131,7 @@ _WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
 _ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
 _ARRAY = re.compile(r"^  logic(?: \[\d+:0\])? (\w+) \[0:\d+\];$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
-_ROM = re.compile(
-    r"^  always_comb begin : look_up\w*\n    unique case \((?P<address>.*)\)\n(?P<items>.*?)^    endcase\n  end$",
-    re.DOTALL | re.MULTILINE,
-)
-_WORD = re.compile(r"^      ([\w', ]+): word = \{ *//[^\n]*\n(.*?)^      \};$", re.DOTALL | re.MULTILINE)
+_WORD = re.compile(r"^( +[\w', ]+: word = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL | re.MULTILINE)
 _ANSWER = re.compile(r"\.ostream__msg\((\w+)\)")
 
 
@@ -178,20 +174,19 @@ def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]
 
 
 def _tabulated(text: str) -> tuple[str, list[str]]:
-    """A module whose case of constant words (MicroRom) is a table, and the name of the table."""
-    found = _ROM.search(text)
-    if found is None:
-        return text, []
-    words = {label: word for labels, word in _WORD.findall(found["items"]) for label in labels.split(", ")}
-    depth = 1 << int(next(iter(words)).partition("'")[0])
-    values = [words.get(f"{depth.bit_length() - 1}'d{at}", words["default"]) for at in range(depth)]
-    kind = re.search(r"output +(\w+) word\b", text)
-    assert kind is not None, text
-    lines = [f"  {kind[1]} words [0:{depth - 1}];"]
-    lines += [f"  assign words[{at}] = {{{value}}};" for at, value in enumerate(values)]
-    return text.replace(found[0], "\n".join([*lines, f"  assign word = words[{found['address']}];"])), [
-        "words"
-    ]
+    """A module with its case of constant words (MicroRom) read from a table, and the table's name."""
+    words: list[str] = []
+
+    def entry(match: re.Match[str]) -> str:
+        words.append(match[2])
+        return f"{match[1]}words[{len(words) - 1}];"
+
+    text = _WORD.sub(entry, text)
+    if kind := words and re.search(r"output +(\w+) word\b", text):
+        table = [f"  {kind[1]} words [0:{len(words) - 1}];"]
+        table += [f"  assign words[{at}] = {word};" for at, word in enumerate(words)]
+        text = text.replace("\n);\n", "\n);\n" + "\n".join(table) + "\n", 1)
+    return text, ["words"] if words else []
 
 
 def _public(text: str, name: str) -> str:
