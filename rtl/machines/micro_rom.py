@@ -14,61 +14,52 @@ COLUMNS = 66  # of a comment in the exported case
 
 class MicroRom(Component):
     def construct(s, code):
+        depth, last = 1 << code.pc_nbits, len(code.words) - 1
         s.pc = InPort(code.pc_nbits)
         s.word = OutPort(code.word_type)
-        depth, last = 1 << code.pc_nbits, len(code.words) - 1
+        s.address = Wire(code.pc_nbits + code.by_bit)
+        s.address[0 : code.pc_nbits] //= s.pc
+        if code.by_bit:
+            s.exponent_bit = InPort()
+            s.address[code.pc_nbits] //= s.exponent_bit
         words = [code.word(min(pc, last), bit) for bit in range(1 + code.by_bit) for pc in range(depth)]
         s.words = [Wire(code.word_type.nbits) for _ in words]
         for wire, word in zip(s.words, words, strict=True):
             wire //= word.to_bits()
 
-        if code.by_bit:
-            s.exponent_bit = InPort()
+        @update
+        def look_up():
+            s.word @= s.words[s.address]
 
-            @update
-            def look_up_by_bit():
-                s.word @= s.words[concat(s.exponent_bit, s.pc)]
-
-            s.verilog = {"look_up_by_bit": verilog_case(code, "{exponent_bit, pc}")}
-        else:
-
-            @update
-            def look_up():
-                s.word @= s.words[s.pc]
-
-            s.verilog = {"look_up": verilog_case(code, "pc")}
+        s.verilog = {"look_up": list(verilog_case(code))}
 
 
-def verilog_case(code, address):
+def verilog_case(code):
     """The ROM for readers of SystemVerilog: a concatenation for each microinstruction, with its assembly."""
-    lines = [f"unique case ({address})"]
+    nbits = code.pc_nbits + code.by_bit
+    yield "unique case (address)"
     for pc, texts in enumerate(code.program.assembly):
+        bits = range(1 + code.by_bit)
         split = code.word(pc, 0) != code.word(pc, 1)
-        for bit in range(1 + split):
-            places = [pc + (high << code.pc_nbits) for high in ([bit] if split else range(1 + code.by_bit))]
-            labels = ", ".join(f"{code.pc_nbits + code.by_bit}'d{place}" for place in places)
+        for group in [[bit] for bit in bits] if split else [bits]:
+            labels = ", ".join(f"{nbits}'d{pc + (bit << code.pc_nbits)}" for bit in group)
+            note = f"exponent bit {group[0]}; " * split
+            text = f"{pc}: {note}{'; '.join(filter(None, texts))}"
             label = labels if pc < len(code.words) - 1 else "default"
-            assembly = "; ".join(filter(None, (f"exponent bit {bit}" if split else "", *texts)))
-            lines.append(
-                f"  {label}: word = {{  // {textwrap.shorten(f'{pc}: {assembly}', COLUMNS, placeholder=' ...')}"
-            )
-            rows = list(field_rows(code, pc, bit))
-            lines += [f"    {value + ',':<28} // {name}" for value, name in rows[:-1]]
-            lines += [f"    {rows[-1][0]:<28} // {rows[-1][1]}", "  };"]
-    return [*lines, "endcase"]
+            yield f"  {label}: word = {{  // {textwrap.shorten(text, COLUMNS, placeholder=' ...')}"
+            *rows, last = field_rows(code, pc, group[0])
+            yield from (f"    {value + ',':<28} // {name}" for value, name in rows)
+            yield f"    {last[0]:<28} // {last[1]}"
+            yield "  };"
+    yield "endcase"
 
 
 def field_rows(code, pc, bit):
     """The values of a microinstruction's fields, with their names; a row for fields that are idle together."""
-    for idle, fields in itertools.groupby(code.fields, lambda field: field.idle(pc, bit)):
-        fields = list(fields)
+    for idle, group in itertools.groupby(code.fields, lambda field: field.idle(pc, bit)):
+        fields = list(group)
         if idle and len(fields) > 1:
-            value = 0
-            for field in fields:
-                value = value << field.nbits | field.value(pc, bit)
-            yield (
-                f"{sum(field.nbits for field in fields)}'d{value}",
-                f"unused: {fields[0].name} to {fields[-1].name}",
-            )
+            value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in fields)
+            yield f"{len(value)}'b{value}", f"unused: {fields[0].name} to {fields[-1].name}"
         else:
             yield from ((field.verilog(pc, bit), field.name) for field in fields)
