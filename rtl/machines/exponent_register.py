@@ -19,6 +19,29 @@ from ...fl.program.ir import SetExponent
 from ..wires import connect_low
 
 
+class ExponentIfc(Interface):
+    """Wires between Sequencer and ExponentRegister: Control to the register, State from it."""
+
+    def construct(s, code, Control, State):
+        s.load = Control()
+        s.shift = Control()  # to the next digit
+        s.finished_n = State()  # no digit is left after this cycle
+        if code.by_bit:
+            s.bit_now = State()
+            s.bit_n = State()  # after this cycle
+        if code.aligning:
+            s.align = Control()  # a leading zero may go
+            s.aligned_n = State()
+        if code.skips:
+            s.skip = Control()  # a leading block goes
+            s.can_skip = State()
+        if code.program.sliding:
+            s.window_nbits = State(code.index_nbits)
+        if code.stretches:
+            s.load_random = Control()
+            s.stretch = Control()
+
+
 class WindowIfc(Interface):
     """The length of a window, and its value without the last bit."""
 
@@ -58,9 +81,7 @@ class ExponentRegister(Component):
     def construct(s, code):
         nbits = code.program.scanned_nbits
         s.source = InPort(code.shape.residue_nbits)
-        s.load = InPort()
-        s.shift = InPort()
-        s.finished_n = OutPort()
+        s.ctrl = ExponentIfc(code, InPort, OutPort)
 
         s.now = Wire(nbits)
         s.next = Wire(nbits)
@@ -96,7 +117,7 @@ class ExponentRegister(Component):
         @update
         def next_direction():
             s.to_right_n @= s.to_right
-            if s.load:
+            if s.ctrl.load:
                 s.to_right_n @= s.load_right
 
         @update_ff
@@ -140,11 +161,10 @@ class ExponentRegister(Component):
         k = code.program.digit_nbits
         if code.program.sliding:
             # the window at the top, now and after this cycle
-            s.window_nbits = OutPort(code.index_nbits)
             s.window_n = OutPort(k)  # half of its value
             s.window = SlidingWindow(k, code.index_nbits)
             s.window.top //= s.now[nbits - k : nbits]
-            s.window.window.nbits //= s.window_nbits
+            s.window.window.nbits //= s.ctrl.window_nbits
             s.next_window = SlidingWindow(k, code.index_nbits)
             s.next_window.top //= s.next[nbits - k : nbits]
             s.next_window.window.half //= s.window_n
@@ -152,7 +172,7 @@ class ExponentRegister(Component):
 
             @update
             def step_to_the_left():
-                s.step @= s.window_nbits
+                s.step @= s.ctrl.window_nbits
                 if s.aligning:
                     s.step @= 1
 
@@ -185,12 +205,11 @@ class ExponentRegister(Component):
 
     def choose_next(s, code, nbits):
         TOP = nbits - 1
-        if code.aligning is not None:
-            s.align = InPort()
+        if code.aligning:
 
             @update
             def lose_zero():
-                s.aligning @= s.align & ~s.now[TOP] & (s.left != 0)
+                s.aligning @= s.ctrl.align & ~s.now[TOP] & (s.left != 0)
 
         elif not code.skips:
             s.aligning //= 0
@@ -204,17 +223,15 @@ class ExponentRegister(Component):
             @update
             def next_value():
                 s.next @= s.now
-                if s.load:
+                if s.ctrl.load:
                     s.next @= s.placed
-                elif s.shift | s.aligning:
+                elif s.ctrl.shift | s.aligning:
                     s.next @= s.moved
 
     def blind(s, code, nbits):
         """A step of exponent + factor * source."""
         factor_nbits = code.program.random_nbits
-        s.stretch = InPort()
         s.adds = InPort()
-        s.load_random = InPort()
         s.random_in = InPort(factor_nbits)
         s.random = Wire(factor_nbits)
         HIGHEST = factor_nbits - 1
@@ -224,27 +241,27 @@ class ExponentRegister(Component):
         @update
         def terms():
             s.augend @= 0
-            if s.stretch:
+            if s.ctrl.stretch:
                 s.augend @= s.now << 1
             elif s.adds:
                 s.augend @= s.now
             s.addend @= s.placed
-            if s.stretch & ~s.random[HIGHEST]:
+            if s.ctrl.stretch & ~s.random[HIGHEST]:
                 s.addend @= 0
 
         @update
         def next_value_with_sum():
             s.next @= s.now
-            if s.load | s.stretch:
+            if s.ctrl.load | s.ctrl.stretch:
                 s.next @= s.augend + s.addend
-            elif s.shift:
+            elif s.ctrl.shift:
                 s.next @= s.moved
 
         @update_ff
         def random_factor():
-            if s.load_random:
+            if s.ctrl.load_random:
                 s.random <<= s.random_in
-            elif s.stretch:
+            elif s.ctrl.stretch:
                 s.random <<= s.random << 1
 
     def skip_blocks(s, code, nbits):
@@ -253,23 +270,21 @@ class ExponentRegister(Component):
         DIGITS = block // code.program.digit_nbits
         TOP_BLOCK = nbits - block
         s.blocks = InPort(clog2(nbits // block + 1))
-        s.skip = InPort()
-        s.can_skip = OutPort()
         s.filled = Wire(clog2(code.ndigits + 1))
         connect_low(s.filled, s.blocks)
 
         @update
         def top_block_is_empty():
-            s.can_skip @= (s.now[TOP_BLOCK:nbits] == 0) & (s.left > s.filled * DIGITS)
+            s.ctrl.can_skip @= (s.now[TOP_BLOCK:nbits] == 0) & (s.left > s.filled * DIGITS)
 
         @update
         def next_value_with_skips():
             s.next @= s.now
-            if s.load:
+            if s.ctrl.load:
                 s.next @= s.placed
-            elif s.skip:
+            elif s.ctrl.skip:
                 s.next @= s.now << block
-            elif s.shift:
+            elif s.ctrl.shift:
                 s.next @= s.moved
 
     def count_digits(s, code):
@@ -284,9 +299,9 @@ class ExponentRegister(Component):
 
             @update
             def fewer_by_one_or_a_block():
-                s.moves @= s.shift | s.skip
+                s.moves @= s.ctrl.shift | s.ctrl.skip
                 s.fewer @= s.left - 1
-                if s.skip:
+                if s.ctrl.skip:
                     s.fewer @= s.left - DIGITS
 
         else:
@@ -298,21 +313,21 @@ class ExponentRegister(Component):
 
             @update
             def fewer_digits():
-                s.moves @= s.shift | s.aligning
+                s.moves @= s.ctrl.shift | s.aligning
                 s.fewer @= s.left - s.digits
 
         # whether none is left is known before it is known which of these it will be
         @update
         def last_digit():
             s.none_left @= s.left == 0
-            if s.load:
+            if s.ctrl.load:
                 s.none_left @= 0
             elif s.moves:
                 s.none_left @= s.fewer == 0
 
         @update_ff
         def digits_left():
-            if s.load:
+            if s.ctrl.load:
                 s.left <<= NDIGITS
             elif s.moves:
                 s.left <<= s.fewer
@@ -322,48 +337,45 @@ class ExponentRegister(Component):
 
             @update
             def finished_in_its_direction():
-                s.finished_n @= s.none_left
+                s.ctrl.finished_n @= s.none_left
                 if s.to_right_n:
-                    s.finished_n @= s.next == 0
+                    s.ctrl.finished_n @= s.next == 0
 
         elif code.ndigits:
-            s.finished_n //= s.none_left
+            s.ctrl.finished_n //= s.none_left
         else:
 
             @update
             def finished():
-                s.finished_n @= s.next == 0
+                s.ctrl.finished_n @= s.next == 0
 
-        if code.aligning is not None:
-            s.aligned_n = OutPort()
+        if code.aligning:
             TOP = code.program.scanned_nbits - 1
 
             @update
             def aligned():
-                s.aligned_n @= s.next[TOP] | s.none_left
+                s.ctrl.aligned_n @= s.next[TOP] | s.none_left
 
     def select_bit(s, code, nbits):
         """The bit that changes microinstructions: the lowest one, or the last of the digit at the top (the
         first of a window).
         """
-        s.bit_now = OutPort()
-        s.bit_n = OutPort()
         LOW = nbits - (1 if code.program.sliding else code.program.digit_nbits)
         if code.both_ways:
 
             @update
             def bit_in_its_direction():
-                s.bit_now @= s.now[LOW]
+                s.ctrl.bit_now @= s.now[LOW]
                 if s.to_right:
-                    s.bit_now @= s.now[0]
+                    s.ctrl.bit_now @= s.now[0]
 
             @update
             def next_bit_in_its_direction():
-                s.bit_n @= s.next[LOW]
+                s.ctrl.bit_n @= s.next[LOW]
                 if s.to_right_n:
-                    s.bit_n @= s.next[0]
+                    s.ctrl.bit_n @= s.next[0]
 
         else:
             bit = LOW if code.ndigits else 0
-            s.bit_now //= s.now[bit]
-            s.bit_n //= s.next[bit]
+            s.ctrl.bit_now //= s.now[bit]
+            s.ctrl.bit_n //= s.next[bit]

@@ -9,8 +9,6 @@ import textwrap
 
 from pymtl3 import *
 
-COLUMNS = 66  # of a comment in the exported case
-
 
 class MicroRom(Component):
     def construct(s, code):
@@ -44,9 +42,10 @@ def verilog_case(code):
         for group in [[bit] for bit in bits] if split else [bits]:
             labels = ", ".join(f"{nbits}'d{pc + (bit << code.pc_nbits)}" for bit in group)
             note = f"exponent bit {group[0]}; " * split
+            if pc == len(code.words) - 1:
+                labels = "default"
             text = f"{pc}: {note}{'; '.join(filter(None, texts))}"
-            label = labels if pc < len(code.words) - 1 else "default"
-            yield f"  {label}: word = {{  // {textwrap.shorten(text, COLUMNS, placeholder=' ...')}"
+            yield f"  {labels}: word = {{  // {textwrap.shorten(text, 66, placeholder=' ...')}"
             *rows, last = field_rows(code, pc, group[0])
             yield from (f"    {value + ',':<28} // {name}" for value, name in rows)
             yield f"    {last[0]:<28} // {last[1]}"

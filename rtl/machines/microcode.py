@@ -97,10 +97,6 @@ class Field:
     used: tuple[tuple[bool, bool], ...]  # for a 0, and for a 1
     labels: tuple[str, ...] = ()  # of an enumeration
 
-    @property
-    def by_bit(self) -> bool:
-        return self.one != self.zero
-
     def value(self, pc: int, bit: int) -> int:
         return (self.one if bit else self.zero)[pc]
 
@@ -209,7 +205,7 @@ class Microcode:
 
     @cached_property
     def aligning(self) -> int | None:
-        """Address of the microinstruction that waits for the exponent's alignment."""
+        """Address of the microinstruction that waits for the exponent's alignment; never the first."""
         return next((pc for pc, word in enumerate(self.words) if word.aligns), None)
 
     @property
@@ -361,7 +357,7 @@ class Microcode:
     @cached_property
     def by_bit(self) -> bool:
         """The exponent's current bit changes microinstructions."""
-        return any(field.by_bit for field in self.fields)
+        return any(field.one != field.zero for field in self.fields)
 
     @cached_property
     def word_type(self) -> type:
@@ -381,7 +377,7 @@ class Microcode:
         """A field of at least nbits bits."""
         pairs = [(value(word, 1), value(word, 0)) for word in self.words]
         used = Counter(value for pair in pairs for value in pair if value is not None)
-        usual = used.most_common(1)[0][0] if used else 0
+        ((usual, _),) = used.most_common(1) or [(0, 0)]
         # a value for one bit alone is used for both
         one, zero = (
             tuple(next((value for value in pair if value is not None), usual) for pair in ordered)
@@ -425,7 +421,7 @@ class Microcode:
         yield self._field("loop_exit", _loop_exit, self.pc_nbits)
         if self.shape.forward:
             yield self._flag("settles", lambda word: word.settles)
-        if self.aligning is not None:
+        if self.aligning:
             yield self._flag("aligns", lambda word: word.aligns)
         if self.repeats:
             yield self._field("repeats", lambda word, bit: int(word.flow_at(bit).kind == "repeat"))

@@ -270,10 +270,9 @@ class ResidueDpath(Component):
         return lanes
 
     def connect_register(s, code, name, register, source, late_source):
-        word = s.ctrl.word
         register.arrives //= s.ctrl.arrives
         register.ends //= s.ctrl.ends
-        connect(register.takes, getattr(word, f"{name}_takes"))
+        connect(register.takes, getattr(s.ctrl.word, f"{name}_takes"))
         for port, product in zip(register.product, s.product * code.nproducts, strict=False):
             port //= product
         s.connect_load(code, register.loads, register.source, source, f"{name}_from")
@@ -370,32 +369,18 @@ class ResidueDpath(Component):
     def connect_exponent(s, code):
         word = s.ctrl.word
         s.exponent.source //= s.select(code, s.exponent_from, "exponent_from", word)
-        s.exponent.load //= s.ctrl.load_exponent
-        s.exponent.shift //= s.ctrl.shift
-        s.exponent.finished_n //= s.ctrl.finished_n
+        s.exponent.ctrl //= s.ctrl.exponent
         if code.clears_lowest:
             s.exponent.even //= word.even
         if code.places:
             s.exponent.at_top //= word.at_top
         if code.both_ways:
             s.exponent.load_right //= word.load_right
-        if code.by_bit:
-            s.exponent.bit_now //= s.ctrl.bit_now
-            s.exponent.bit_n //= s.ctrl.bit_n
-        if code.aligning is not None:
-            s.exponent.align //= s.ctrl.align
-            s.exponent.aligned_n //= s.ctrl.aligned_n
         if code.skips:
             s.exponent.blocks //= s.blocks.out
-            s.exponent.skip //= s.ctrl.skip
-            s.exponent.can_skip //= s.ctrl.can_skip
         if code.stretches:
             s.exponent.adds //= word.adds
-            s.exponent.stretch //= s.ctrl.stretch
-            s.exponent.load_random //= s.ctrl.load_random
             s.exponent.random_in //= s.s.value.now[0 : code.program.random_nbits]
-        if code.program.sliding:
-            s.exponent.window_nbits //= s.ctrl.window_nbits
 
     def connect_memory(s, code):
         address = mk_bits(code.address_nbits)
@@ -464,7 +449,6 @@ class ResidueDpath(Component):
         s.convert_in //= s.select(code, s.convert_from, "convert_from", word, value="kept")
         if not code.counts_doublings:
             return
-        per_block = code.doublings_per_block
         most = (
             max(setup.fixed + setup.per_block * shape.nblocks for setup in code.program.find(Setup))
             // shape.doublings_per_cycle
@@ -473,7 +457,7 @@ class ResidueDpath(Component):
         s.convert_last = OutPort(counted)  # cycles, less one
         s.cycles = Wire(counted)
         connect_low(s.cycles, s.ctrl.word.convert_cycles)
-        PER_BLOCK = per_block // shape.doublings_per_cycle
+        PER_BLOCK = code.doublings_per_block // shape.doublings_per_cycle
         if PER_BLOCK:
 
             @update

@@ -16,6 +16,7 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
 from ..units.serial_ctrl import declare_handshakes
+from .exponent_register import ExponentIfc
 from .micro_rom import MicroRom
 
 
@@ -37,24 +38,7 @@ class DpathIfc(Interface):
             s.refuse = Control()  # a request
         s.load_modulus = Control()
 
-        s.load_exponent = Control()
-        s.shift = Control()  # to the next digit
-        s.finished_n = State()  # no digit is left after this cycle
-        if code.by_bit:
-            s.bit_now = State()
-            s.bit_n = State()  # after this cycle
-        if code.aligning is not None:
-            s.align = Control()  # a leading zero may go
-            s.aligned_n = State()
-        if code.skips:
-            s.skip = Control()  # a leading block goes
-            s.can_skip = State()
-        if program.sliding:
-            s.window_nbits = State(code.index_nbits)
-        if code.stretches:
-            s.load_random = Control()
-            s.stretch = Control()
-
+        s.exponent = ExponentIfc(code, Control, State)
         if program.depth:
             s.store = Control()
             s.index = Control(code.index_nbits)
@@ -229,7 +213,6 @@ class Sequencer(Component):
         s.end_word(code)
         s.choose_next(code)
         s.count_repetitions(code)
-        s.drive_exponent(code)
         s.access_memory(code)
         s.answer(code)
 
@@ -254,8 +237,8 @@ class Sequencer(Component):
         if len(code.sources["convert_from"]) > 1:
             s.next_word //= s.dpath.next_word
         if code.by_bit:
-            s.now.exponent_bit //= s.dpath.bit_now
-            s.entered.exponent_bit //= s.dpath.bit_n
+            s.now.exponent_bit //= s.dpath.exponent.bit_now
+            s.entered.exponent_bit //= s.dpath.exponent.bit_n
         if code.reads_ahead:
             s.ahead_pc = Wire(code.pc_nbits)
             s.ahead_word = Wire(code.word_type)
@@ -276,9 +259,9 @@ class Sequencer(Component):
 
                 @update
                 def exponent_bit_ahead():
-                    s.bit_ahead @= s.dpath.bit_now
+                    s.bit_ahead @= s.dpath.exponent.bit_now
                     if s.advance:
-                        s.bit_ahead @= s.dpath.bit_n
+                        s.bit_ahead @= s.dpath.exponent.bit_n
 
     def take_request(s, code):
         @update
@@ -354,9 +337,17 @@ class Sequencer(Component):
             )
 
         @update
-        def loads():
-            s.dpath.load_exponent @= s.dpath.ends & s.word.sets_exponent
+        def loads_and_shift():
+            s.dpath.exponent.load @= s.dpath.ends & s.word.sets_exponent
             s.dpath.load_modulus @= s.dpath.ends & s.word.sets_modulus
+            s.dpath.exponent.shift @= s.dpath.ends & s.word.next_digit
+
+        if code.stretches:
+
+            @update
+            def blind():
+                s.dpath.exponent.load_random @= s.dpath.ends & s.word.sets_random
+                s.dpath.exponent.stretch @= s.dpath.ends & s.word.stretches
 
     def choose_next(s, code):
         FAILURE = mk_bits(code.pc_nbits)(code.program.failure)
@@ -364,19 +355,21 @@ class Sequencer(Component):
         s.to_align = Wire()
 
         # leading zeros go from the request on, at the latest in the microinstruction that waits for it
-        if code.aligning is not None:
+        if code.aligning:
 
             @update
             def align():
-                s.dpath.align @= (s.pc <= ALIGN) & ~s.word.needs_request
+                s.dpath.exponent.align @= (s.pc <= ALIGN) & ~s.word.needs_request
 
             @update
             def enter_by_aligning():
-                s.to_align @= s.word.in_loop & ~s.word.next_digit & ~s.word.aligns & ~s.dpath.aligned_n
+                s.to_align @= (
+                    s.word.in_loop & ~s.word.next_digit & ~s.word.aligns & ~s.dpath.exponent.aligned_n
+                )
 
             @update
             def advance_when_aligned():
-                s.advance @= s.dpath.ends | (s.word.aligns & s.dpath.aligned_n)
+                s.advance @= s.dpath.ends | (s.word.aligns & s.dpath.exponent.aligned_n)
 
         else:
             s.to_align //= 0
@@ -389,7 +382,7 @@ class Sequencer(Component):
                 s.chosen_pc @= s.pc
             elif s.to_align:
                 s.chosen_pc @= ALIGN
-            elif s.word.in_loop & s.dpath.finished_n:
+            elif s.word.in_loop & s.dpath.exponent.finished_n:
                 s.chosen_pc @= s.word.loop_exit
 
         # A refusal goes on where no product is sent. Factors are selected as if there were none: the
@@ -416,7 +409,7 @@ class Sequencer(Component):
             def end_of_repetition():
                 s.last_index @= s.word.last_index
                 if s.word.to_window_end:
-                    s.last_index @= s.dpath.window_nbits
+                    s.last_index @= s.dpath.exponent.window_nbits
 
         else:
             s.last_index //= s.word.last_index
@@ -425,10 +418,10 @@ class Sequencer(Component):
 
             @update
             def more_repetitions_or_blocks():
-                s.dpath.skip @= s.word.skips & s.dpath.can_skip
+                s.dpath.exponent.skip @= s.word.skips & s.dpath.exponent.can_skip
                 s.more @= s.repetition.index != s.last_index
                 if s.word.skips:
-                    s.more @= s.dpath.can_skip
+                    s.more @= s.dpath.exponent.can_skip
 
         else:
 
@@ -439,18 +432,6 @@ class Sequencer(Component):
         @update
         def repeat_word():
             s.again @= s.word.repeats & s.more
-
-    def drive_exponent(s, code):
-        @update
-        def shift():
-            s.dpath.shift @= s.dpath.ends & s.word.next_digit
-
-        if code.stretches:
-
-            @update
-            def blind():
-                s.dpath.load_random @= s.dpath.ends & s.word.sets_random
-                s.dpath.stretch @= s.dpath.ends & s.word.stretches
 
     def access_memory(s, code):
         if code.program.depth:

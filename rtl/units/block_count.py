@@ -50,9 +50,6 @@ class BlockCount(Component):
             def count():
                 s.nblocks @= zext(s.highest.index, out_nbits) + 1
 
-    def line_trace(s):
-        return f"{s.nblocks}"
-
 
 class HighestOne(Component):
     """The index of the highest one in a word of a power of two bits, 0 where there is none: of its upper
