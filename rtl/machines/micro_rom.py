@@ -54,11 +54,11 @@ def verilog_case(code):
 
 
 def field_rows(code, pc, bit):
-    """The values of a microinstruction's fields, with their names; a row for fields that are idle together."""
+    """The values of a microinstruction's fields, with their names; a row for neighbours that are idle."""
     for idle, group in itertools.groupby(code.fields, lambda field: field.idle(pc, bit)):
         fields = list(group)
         if idle and len(fields) > 1:
             value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in fields)
-            yield f"{len(value)}'b{value}", f"unused: {fields[0].name} to {fields[-1].name}"
+            yield f"{len(value)}'h{int(value, 2):x}", f"unused: {fields[0].name} to {fields[-1].name}"
         else:
             yield from ((field.verilog(pc, bit), field.name) for field in fields)

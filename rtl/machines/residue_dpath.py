@@ -285,7 +285,7 @@ class ResidueDpath(Component):
             register.entry //= 0
 
     def connect_load(s, code, loads, port, mux, field):
-        """What a register loads at the end of a microinstruction, if there is anything."""
+        """Connect the source of a register's load, if it has one."""
         if mux is None:
             loads //= 0
             port //= 0

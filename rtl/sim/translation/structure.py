@@ -103,7 +103,7 @@ class DirectStructure(VTranslator):
     def _enumeration(self, m: Any) -> str:
         """The states of a component."""
         known = known_of(m)
-        if known.states.codes or known.constants:
+        if known.states.codes or known.constants or hasattr(m, "verilog"):
             self._pruned.add(
                 self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
             )
