@@ -7,10 +7,13 @@ widths that follow the modulus, forwarding, windows and protections; `make regre
 
 import itertools
 import random
+import re
 
 import pytest
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
+from modexlab.rtl.machines.micro_rom import verilog_case
+from modexlab.rtl.machines.microcode import Microcode
 from modexlab.rtl.sim import Stall
 
 from tests.harness import check_native, ran, regress_if, run_mod_exps, run_native, stamps
@@ -334,3 +337,28 @@ def test_all_protections_are_there():
     """The lists of this file have every combination."""
     assert len(PROTECTIONS) == 2 * len(BLINDS) * 2 - 1
     assert len(ALL) == len(OF_DOMAIN) * len(SECRET) * 2 * len(PROTECTIONS)
+
+
+@pytest.mark.parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
+def test_exported_rom_has_the_microinstructions(how):
+    """The concatenation of each word has its bits, and the assembly is that of the listing."""
+    program, _, shape = machine_of("mont", 16, **how).rtl()._dsl.args
+    code = Microcode(program, shape)
+    names = {
+        f"{field.name}_{label}".upper(): f"{field.nbits}'h{value:x}"
+        for field in code.fields
+        for value, label in enumerate(field.labels)
+    }
+    case = re.compile(r"^  (.*): word = \{  // (\d+): (.*)\n((?:    .*\n)+)", re.MULTILINE)
+    seen = set()
+    for labels, pc, assembly, body in case.findall("\n".join(verilog_case(code))):
+        found = ""
+        for text in re.findall(r"^ +([\w']+)", body, re.MULTILINE):
+            nbits, base, value = re.fullmatch(r"(\d+)'([dh])(\w+)", names.get(text, text)).groups()
+            found += f"{int(value, 16 if base == 'h' else 10):0{nbits}b}"
+        for place in map(int, re.findall(r"'d(\d+)", labels) or [pc]):
+            word = code.word(int(pc), place >> code.pc_nbits)
+            assert (int(found, 2), len(found)) == (int(word.to_bits()), word.nbits)
+            seen.add(place)
+        assert program.assembly[int(pc)][0][:20] in assembly
+    assert {place % (1 << code.pc_nbits) for place in seen} == set(range(len(program.words)))
