@@ -30,10 +30,19 @@ def connect_in_series(s, *units):
 
 
 @cache
+def mk_message(name, fields):
+    """A message of any fields, ((name, nbits), ...), the most significant first."""
+    return mk_bitstruct(name, {field: mk_bits(nbits) for field, nbits in fields})
+
+
+def _message(name, **fields):
+    """The same, with the bits of each field."""
+    return mk_message(name, tuple(fields.items()))
+
+
 def mk_product_req(nbits):
     """{a, b}: the factors of one modular product."""
-    word = mk_bits(nbits)
-    return mk_bitstruct(f"ProductReq_{nbits}", {"a": word, "b": word})
+    return _message(f"ProductReq_{nbits}", a=nbits, b=nbits)
 
 
 def declare_product_ports(s, nbits):
@@ -42,121 +51,97 @@ def declare_product_ports(s, nbits):
     s.modulus = InPort(nbits)
 
 
-@cache
 def mk_div_req(nbits, dbits):
     """{dividend, divisor}."""
-    return mk_bitstruct(f"DivReq_{nbits}_{dbits}", {"dividend": mk_bits(nbits), "divisor": mk_bits(dbits)})
+    return _message(f"DivReq_{nbits}_{dbits}", dividend=nbits, divisor=dbits)
 
 
-@cache
 def mk_div_resp(nbits, dbits):
     """{quotient, remainder}."""
-    return mk_bitstruct(f"DivResp_{nbits}_{dbits}", {"quotient": mk_bits(nbits), "remainder": mk_bits(dbits)})
+    return _message(f"DivResp_{nbits}_{dbits}", quotient=nbits, remainder=dbits)
 
 
-@cache
 def mk_modexp_req(nbits):
     """{base, exp, mod}: one modular exponentiation."""
-    word = mk_bits(nbits)
-    return mk_bitstruct(f"ModExpReq_{nbits}", {"base": word, "exp": word, "mod": word})
+    return _message(f"ModExpReq_{nbits}", base=nbits, exp=nbits, mod=nbits)
 
 
-@cache
 def mk_keyed_req(nbits, given):
     """{base, exp, mod, ...}: an exponentiation that comes with numbers made from the modulus once; `given`:
     their names and bits.
     """
-    word = mk_bits(nbits)
-    fields = {"base": word, "exp": word, "mod": word, **{name: mk_bits(wide) for name, wide in given}}
-    return mk_bitstruct(f"KeyedReq_{nbits}", fields)
+    return _message(f"KeyedReq_{nbits}", base=nbits, exp=nbits, mod=nbits, **dict(given))
 
 
-@cache
 def mk_modexp_resp(nbits):
     """{status, result}: `modexlab.fl.status` names the codes."""
-    return mk_bitstruct(f"ModExpResp_{nbits}", {"status": mk_bits(STATUS_NBITS), "result": mk_bits(nbits)})
+    return _message(f"ModExpResp_{nbits}", status=STATUS_NBITS, result=nbits)
 
 
-@cache
 def mk_entered_req(nbits):
     """{status, one, base, exp, mod}: an exponentiation whose 1 and base are in the domain of the
     multiplier.
     """
-    word = mk_bits(nbits)
-    fields = {"status": mk_bits(STATUS_NBITS), "one": word, "base": word, "exp": word, "mod": word}
-    return mk_bitstruct(f"EnteredReq_{nbits}", fields)
+    return _message(f"EnteredReq_{nbits}", status=STATUS_NBITS, one=nbits, base=nbits, exp=nbits, mod=nbits)
 
 
-@cache
 def mk_entered_resp(nbits):
     """{status, result, mod}: a result still in the domain, with the modulus that takes it out."""
-    word = mk_bits(nbits)
-    return mk_bitstruct(
-        f"EnteredResp_{nbits}", {"status": mk_bits(STATUS_NBITS), "result": word, "mod": word}
-    )
+    return _message(f"EnteredResp_{nbits}", status=STATUS_NBITS, result=nbits, mod=nbits)
 
 
-@cache
 def mk_xcel_req():
     """{write, addr, data}: one access of the processor to an accelerator register."""
-    return mk_bitstruct("XcelReq", {"write": mk_bits(1), "addr": mk_bits(5), "data": mk_bits(32)})
+    return _message("XcelReq", write=1, addr=5, data=32)
 
 
-@cache
 def mk_xcel_resp():
     """{write, data}: the answer to one access; data is 0 for a write."""
-    return mk_bitstruct("XcelResp", {"write": mk_bits(1), "data": mk_bits(32)})
+    return _message("XcelResp", write=1, data=32)
 
 
-@cache
 def mk_bus_req(address_nbits=12):
     """{write, wait_for_irq, address, data, strobes}: one access to the registers of a bus, or a wait for the
     interrupt.
     """
-    fields = {"write": 1, "wait_for_irq": 1, "address": address_nbits, "data": 32, "strobes": 4}
     name = "BusReq" if address_nbits == 12 else f"BusReq_{address_nbits}"
-    return mk_bitstruct(name, {name: mk_bits(nbits) for name, nbits in fields.items()})
+    return _message(name, write=1, wait_for_irq=1, address=address_nbits, data=32, strobes=4)
 
 
-@cache
 def mk_bus_resp():
     """{write, data, fault}: the answer; data is 0 for a write, fault says that it was refused."""
-    return mk_bitstruct("BusResp", {"write": mk_bits(1), "data": mk_bits(32), "fault": mk_bits(1)})
+    return _message("BusResp", write=1, data=32, fault=1)
 
 
-def _byte_count(nbits):
-    """The type of a number of bytes of an encoding."""
-    return mk_bits(clog2(nbytes_of(nbits)))
+def _length_nbits(nbits):
+    """Bits of a number of bytes of an encoding."""
+    return clog2(nbytes_of(nbits))
 
 
-@cache
 def mk_pad_req(nbits):
     """{sign, length, message}: a message of so many bytes, to be padded for a signature or for encryption."""
-    fields = {"sign": mk_bits(1), "length": _byte_count(nbits), "message": mk_bits(nbits)}
-    return mk_bitstruct(f"PadReq_{nbits}", fields)
+    return _message(f"PadReq_{nbits}", sign=1, length=_length_nbits(nbits), message=nbits)
 
 
-@cache
 def mk_pad_resp(nbits):
     """{status, em}: `modexlab.fl.pkcs1.Padded` names the codes; em is the encoding."""
-    return mk_bitstruct(f"PadResp_{nbits}", {"status": mk_bits(2), "em": mk_bits(nbits)})
+    return _message(f"PadResp_{nbits}", status=2, em=nbits)
 
 
-@cache
 def mk_unpad_req(nbits, implicit=False):
     """{sign, em}: an encoding; implicit: {sign, length, fallback, em}, with what takes the place of a wrong
     one.
     """
-    more = {"length": _byte_count(nbits), "fallback": mk_bits(nbits)} if implicit else {}
-    name = f"Unpad{'Implicit' if implicit else ''}Req_{nbits}"
-    return mk_bitstruct(name, {"sign": mk_bits(1), **more, "em": mk_bits(nbits)})
+    if not implicit:
+        return _message(f"UnpadReq_{nbits}", sign=1, em=nbits)
+    return _message(
+        f"UnpadImplicitReq_{nbits}", sign=1, length=_length_nbits(nbits), fallback=nbits, em=nbits
+    )
 
 
-@cache
 def mk_unpad_resp(nbits):
     """{good, length, message}: the message of so many bytes, if the encoding is good."""
-    fields = {"good": mk_bits(1), "length": _byte_count(nbits), "message": mk_bits(nbits)}
-    return mk_bitstruct(f"UnpadResp_{nbits}", fields)
+    return _message(f"UnpadResp_{nbits}", good=1, length=_length_nbits(nbits), message=nbits)
 
 
 def mk_request(shape):
@@ -165,9 +150,3 @@ def mk_request(shape):
         return mk_message(f"Request_{sum(nbits for _, nbits in shape.request)}", shape.request)
     given = shape.request[3:]
     return mk_keyed_req(shape.widest, given) if given else mk_modexp_req(shape.widest)
-
-
-@cache
-def mk_message(name, fields):
-    """A message of any fields, ((name, nbits), ...), the most significant first."""
-    return mk_bitstruct(name, {field: mk_bits(nbits) for field, nbits in fields})

@@ -52,7 +52,7 @@ GENERAL = (
     *("eval/lab", "eval/assurance", "eval/exchange/package", "eval/report"),
 )
 RSA_PLUGINS = {
-    *(f"rtl.interfaces.{name}" for name in ("axi4lite", "axi4lite_000", "one_result")),
+    *(f"rtl.interfaces.{name}" for name in ("axi4lite", "one_result", "registers.message_padder")),
     *(f"eval.lab.{name}" for name in ("content", "explore", "measure", "point", "space")),
     *(f"eval.lab.{name}" for name in ("verdicts", "comparison.compare", "comparison.cores", "ledger.ledger")),
     *(

@@ -52,11 +52,11 @@ def verilog_file(
     unread: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The file of a component; `rest` makes the lines after its ports, when it has been elaborated."""
-    from ...rtl.interfaces.axi4lite_top import axi4lite_top
     from ...rtl.sim import translate
+    from .verilog.axi4lite_top import axi4lite_top
 
     body = translate(component, top, unique=True, unread=unread)
-    if hasattr(component, "s_axi_awvalid"):
+    if hasattr(component, "s_axi"):
         body = axi4lite_top(body, top, port_lines(body, top))
     settings = list(settings)
     lines = [

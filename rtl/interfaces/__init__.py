@@ -1,3 +1,4 @@
-"""How a machine is attached: one file an interface. Imports fl, rtl's machines and messages;
-`xcel_adapter.py` has registers.
+"""Attachment of a machine: registers of a processor (xcel.py), AXI4-Lite (axi4lite.py), paper 000's bus
+(axi4lite_000.py). Each instantiates one component per box of its diagram; registers/ has the others.
+Imports fl, and rtl's machines, units and messages.
 """

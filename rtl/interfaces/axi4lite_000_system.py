@@ -10,12 +10,12 @@ significant first; the paper has the key in the hardware. Padding takes the sequ
 from pymtl3 import *
 
 from ...fl.axi4lite_000 import KEY, KEY_NUMBERS, is_padded
-from ...fl.xcel import WORD_NBITS, words_of
+from ...fl.xcel import words_of
 from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from ..units.padding.lfsr_not_random import LfsrNotRandom
 from .axi4lite_000 import Axi4Lite000
-from .axi4lite_channels import connect_bus
 from .axi4lite_master import Axi4LiteMaster
+from .registers.word_shifter import WordShifter
 
 
 class Axi4Lite000System(Component):
@@ -25,7 +25,7 @@ class Axi4Lite000System(Component):
         declare_streams(s, mk_bus_req(), mk_bus_resp())
         s.master = Axi4LiteMaster()
         s.slave = Axi4Lite000(nbits, mk_machine, given, startup=0, has_raw=True)
-        connect_bus(s.master, "m_axi", s.slave, "s_axi")
+        s.master.m_axi //= s.slave.s_axi
         s.slave.irq //= s.master.irq
         if is_padded(nbits):
             s.source = LfsrNotRandom()
@@ -33,21 +33,14 @@ class Axi4Lite000System(Component):
 
         # ---- the key
 
-        W = words_of(nbits)
-        names = (*KEY_NUMBERS, *(name for name, _ in given))
-        count = len(names)
-        TOP, PUSH, KEY_NBITS = KEY.bit_length() - 1, WORD_NBITS * (W - 1), WORD_NBITS * W
-        s.key = [Wire(KEY_NBITS) for _ in range(count)]
-        s.pushed_key = [Wire(KEY_NBITS) for _ in range(count)]
-        for i in range(count):
-            s.pushed_key[i][PUSH:KEY_NBITS] //= s.istream.msg.data
-            if W > 1:
-                s.pushed_key[i][0:PUSH] //= s.key[i][WORD_NBITS:KEY_NBITS]
+        widths = (*((name, nbits) for name in KEY_NUMBERS), *given)
+        count, TOP = len(widths), KEY.bit_length() - 1
+        s.key = [WordShifter(words_of(nbits)) for _ in widths]
         s.pushes = Wire()
         s.pushed = Wire()
-        for name, number in zip(names, s.key, strict=True):
-            port = getattr(s.slave, f"key_{name}")
-            connect(port, number[0 : port._dsl.Type.nbits])
+        for shifter, (name, wide) in zip(s.key, widths, strict=True):
+            shifter.word //= s.istream.msg.data
+            connect(getattr(s.slave.key, name), shifter.number[0:wide])
         s.master.istream.msg //= s.istream.msg
 
         @update
@@ -56,6 +49,11 @@ class Axi4Lite000System(Component):
             s.master.istream.val @= s.istream.val & ~s.pushes & ~s.pushed
             s.istream.rdy @= s.master.istream.rdy & ~s.pushed
             s.master.ostream.rdy @= s.ostream.rdy & ~s.pushed
+            for i in range(count):
+                s.key[i].push @= s.pushes & s.istream.rdy & (s.istream.msg.address[2:6] == i)
+
+        @update
+        def answer():
             s.ostream.val @= s.master.ostream.val | s.pushed
             s.ostream.msg @= s.master.ostream.msg
             if s.pushed:
@@ -71,9 +69,6 @@ class Axi4Lite000System(Component):
                 s.pushed <<= 1
             elif s.ostream.rdy:
                 s.pushed <<= 0
-            for i in range(count):
-                if s.pushes & s.istream.rdy & (s.istream.msg.address[2:6] == i):
-                    s.key[i] <<= s.pushed_key[i]
 
     def line_trace(s):
         return f"{s.master.line_trace()}{s.slave.line_trace()}"

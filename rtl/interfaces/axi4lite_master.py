@@ -1,7 +1,7 @@
 """Axi4LiteMaster: accesses of a stream as AXI4-Lite, one after the other; what drives a slave in simulation,
 and from a processor.
 
-Ports: istream {write, wait, address, data, strobes} -> ostream {write, data, fault}; m_axi_*, the bus; irq.
+Ports: istream {write, wait, address, data, strobes} -> ostream {write, data, fault}; m_axi, the bus; irq.
 With `wait` nothing goes to the bus: the answer comes with the interrupt. Address and data of a write are
 offered together. Cycles: an access to a slave that answers at once takes 4.
 """
@@ -12,13 +12,13 @@ from ...fl.axi4lite import ADDRESS_NBITS, OKAY
 from ...fl.xcel import WORD_NBITS
 from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from ..states import states
-from .axi4lite_channels import declare_bus
+from .axi4lite_ifc import Axi4LiteIfc
 
 
 class Axi4LiteMaster(Component):
     def construct(s, address_nbits=ADDRESS_NBITS):
         declare_streams(s, mk_bus_req(address_nbits), mk_bus_resp())
-        declare_bus(s, "m_axi", master=True, address_nbits=address_nbits)
+        s.m_axi = axi = Axi4LiteIfc(OutPort, InPort, address_nbits)
         s.irq = InPort()
 
         s.st = Wire(3)
@@ -31,10 +31,10 @@ class Axi4LiteMaster(Component):
         s.aw_left = Wire()
         s.w_left = Wire()
 
-        s.m_axi_awaddr //= s.req.address
-        s.m_axi_araddr //= s.req.address
-        s.m_axi_wdata //= s.req.data
-        s.m_axi_wstrb //= s.req.strobes
+        axi.awaddr //= s.req.address
+        axi.araddr //= s.req.address
+        axi.wdata //= s.req.data
+        axi.wstrb //= s.req.strobes
         s.ostream.msg.write //= s.req.write
         s.ostream.msg.data //= s.data
         s.ostream.msg.fault //= s.fault
@@ -43,11 +43,11 @@ class Axi4LiteMaster(Component):
         def handshakes():
             s.istream.rdy @= s.st == IDLE
             s.ostream.val @= s.st == DONE
-            s.m_axi_awvalid @= (s.st == WRITE) & s.aw_left
-            s.m_axi_wvalid @= (s.st == WRITE) & s.w_left
-            s.m_axi_bready @= s.st == ANSWERED
-            s.m_axi_arvalid @= s.st == READ
-            s.m_axi_rready @= s.st == DATA
+            s.m_axi.awvalid @= (s.st == WRITE) & s.aw_left
+            s.m_axi.wvalid @= (s.st == WRITE) & s.w_left
+            s.m_axi.bready @= s.st == ANSWERED
+            s.m_axi.arvalid @= s.st == READ
+            s.m_axi.rready @= s.st == DATA
 
         @update_ff
         def control():
@@ -61,16 +61,16 @@ class Axi4LiteMaster(Component):
                     elif s.istream.msg.write:
                         s.st <<= WRITE
             elif s.st == WRITE:
-                if (s.m_axi_awready | ~s.aw_left) & (s.m_axi_wready | ~s.w_left):
+                if (s.m_axi.awready | ~s.aw_left) & (s.m_axi.wready | ~s.w_left):
                     s.st <<= ANSWERED
             elif s.st == ANSWERED:
-                if s.m_axi_bvalid:
+                if s.m_axi.bvalid:
                     s.st <<= DONE
             elif s.st == READ:
-                if s.m_axi_arready:
+                if s.m_axi.arready:
                     s.st <<= DATA
             elif s.st == DATA:
-                if s.m_axi_rvalid:
+                if s.m_axi.rvalid:
                     s.st <<= DONE
             elif s.st == SLEEP:
                 if s.irq:
@@ -87,15 +87,15 @@ class Axi4LiteMaster(Component):
                 s.aw_left <<= 1
                 s.w_left <<= 1
             elif s.st == WRITE:
-                if s.m_axi_awready:
+                if s.m_axi.awready:
                     s.aw_left <<= 0
-                if s.m_axi_wready:
+                if s.m_axi.wready:
                     s.w_left <<= 0
             elif s.st == ANSWERED:
-                s.fault <<= s.m_axi_bresp != OKAY
+                s.fault <<= s.m_axi.bresp != OKAY
             elif s.st == DATA:
-                s.data <<= s.m_axi_rdata
-                s.fault <<= s.m_axi_rresp != OKAY
+                s.data <<= s.m_axi.rdata
+                s.fault <<= s.m_axi.rresp != OKAY
 
     def line_trace(s):
         return ".w?r<z!"[int(s.st)]

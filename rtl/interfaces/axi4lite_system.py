@@ -9,7 +9,6 @@ from pymtl3 import *
 from ...fl.axi4lite import NO_TRAITS, address_nbits
 from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from .axi4lite import Axi4Lite
-from .axi4lite_channels import connect_bus
 from .axi4lite_master import Axi4LiteMaster
 
 
@@ -21,7 +20,7 @@ class Axi4LiteSystem(Component):
         s.slave = Axi4Lite(shape, mk_accelerator, traits)
         s.istream //= s.master.istream
         s.master.ostream //= s.ostream
-        connect_bus(s.master, "m_axi", s.slave, "s_axi")
+        s.master.m_axi //= s.slave.s_axi
         s.slave.irq //= s.master.irq
 
     def line_trace(s):

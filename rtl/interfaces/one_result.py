@@ -9,8 +9,8 @@ from pymtl3 import *
 
 from ...fl.accelerator import STATUS
 from ...fl.mod_exp import is_exponentiation
-from ...fl.status import STATUS_NBITS
 from ..messages import declare_streams, mk_modexp_resp, mk_request
+from ..wires import connect_low
 
 
 def one_result(shape, mk_accelerator):
@@ -31,11 +31,10 @@ class OneResult(Component):
         s.ostream.val //= s.accelerator.ostream.val
         s.accelerator.ostream.rdy //= s.ostream.rdy
         answer, status, result = s.accelerator.ostream.msg, s.ostream.msg.status, s.ostream.msg.result
-        used = shape.response[0][1] if shape.has_status else 0
-        if used:
-            status[0:used] //= getattr(answer, STATUS)
-        if used < STATUS_NBITS:
-            status[used:STATUS_NBITS] //= 0
+        if shape.has_status:
+            connect_low(status, getattr(answer, STATUS))
+        else:
+            status //= 0
         for place, (name, nbits) in enumerate(shape.results):
             low = place * shape.stride
             result[low : low + nbits] //= getattr(answer, name)

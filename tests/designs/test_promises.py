@@ -328,7 +328,7 @@ def test_header(name, settings):
         machine.promises.reduced_only,
     )
     slave = Axi4LiteFL(machine.shape, machine.fl, machine.traits)
-    constant = re.search(r"localparam .* ABLE = \d+'(?:h([0-9a-f]+)|d(\d+));", text)
+    constant = re.search(r"localparam .* CAPABILITIES = \d+'(?:h([0-9a-f]+)|d(\d+));", text)
     assert (
         constant
         and int(constant[1] or constant[2], 16 if constant[1] else 10) == slave.map["CAPABILITIES"].reset

@@ -139,7 +139,7 @@ def zeroised(*change):
 
 
 KEPT = "if (reset | zeroise) begin\n        words", "if (reset) begin\n        words"
-DELIVERED = "over & ~dropped & ~wiping", "over & ~wiping"
+DELIVERED = "answered = ~dropped & ~wiping", "answered = ~wiping"
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ DELIVERED = "over & ~dropped & ~wiping", "over & ~wiping"
             for name, old, new in (
                 (
                     "result kept",
-                    "reset | zeroise | start) begin\n      result",
-                    "reset | start) begin\n      result",
+                    "reset | clear | start) begin\n      answer",
+                    "reset | start) begin\n      answer",
                 ),
                 ("machine not overwritten", "wants_wiping <= 1'd1", "wants_wiping <= 1'd0"),
-                ("start while busy", "& ~busy;", ";"),
+                ("start while busy", "wen & starts & ~busy", "wen & starts"),
             )
         ),
     ],

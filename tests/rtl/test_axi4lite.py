@@ -211,10 +211,10 @@ class Bus:
     answers: dict[str, list[Any]] = field(default_factory=lambda: {"b": [], "r": []})
 
     def get(self, name):
-        return int(getattr(self.slave, f"s_axi_{name}"))
+        return int(getattr(self.slave.s_axi, name))
 
     def put(self, name, value):
-        port = getattr(self.slave, f"s_axi_{name}")
+        port = getattr(self.slave.s_axi, name)
         port @= value
 
     def cycle(self):
@@ -344,7 +344,7 @@ def test_zeroise_forgets_everything(bus):
         for _ in range(pause):
             bus.cycle()
         assert bus.write("CONTROL", ZEROISE | START) == OKAY
-        assert not any(int(word) for word in (*bus.slave.words, *bus.slave.result))
+        assert not any(map(int, (*bus.slave.writes.words, bus.slave.reads.answer)))
         assert bus.write("BASE", 1) == SLVERR, "busy with it"
         bus.status(1, 0)
         assert bus.read("STATUS") == bus.read("CYCLES_LOW") == (0, OKAY)
@@ -386,7 +386,7 @@ def after_zeroise(machine, key, at):
         for _ in range(at):
             bus.cycle()
     assert bus.write(registers["CONTROL"].address, ZEROISE) == OKAY
-    while int(slave.busy):  # it is looked at inside: a read would put another word on the bus
+    while int(slave.control.busy):  # it is looked at inside: a read would put another word on the bus
         bus.cycle()
     bus.cycle()
     return registers_of(slave)

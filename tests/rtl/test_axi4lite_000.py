@@ -9,6 +9,7 @@ import pytest
 import rsa
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import AXI4LITE_000, answers
+from modexlab.eval.designs.verilog.machine import verilog
 from modexlab.fl import pkcs1
 from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR
 from modexlab.fl.axi4lite_000 import (
@@ -26,7 +27,7 @@ from modexlab.fl.pkcs1 import Kind
 from modexlab.fl.random_bytes import lfsr_not_random
 from modexlab.fl.status import Status
 from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000
-from modexlab.rtl.sim import Stall, lint, simulate, translate
+from modexlab.rtl.sim import Stall, lint, simulate
 
 from tests.harness import one_now, ran, stepped
 from tests.tables.keyed import EIGHT, FOUR
@@ -175,9 +176,9 @@ def test_refusals_of_the_model():
 def slave():
     """The hardware alone, with a random source that is stuck."""
     unit = stepped(Axi4Lite000(NBITS, lambda _: MACHINE.rtl(), (), startup=0))
-    unit.key_modulus @= N
-    unit.key_public @= E
-    unit.key_private @= SHORT  # as long as a test can wait in Python
+    unit.key.modulus @= N
+    unit.key.public @= E
+    unit.key.private @= SHORT  # as long as a test can wait in Python
     unit.random.val @= 1
     unit.random.msg @= 0x55
     return unit
@@ -188,7 +189,7 @@ def access(slave, name, data=None):
 
     def put(**values):
         for signal, value in values.items():
-            port = getattr(slave, f"s_axi_{signal}")
+            port = getattr(slave.s_axi, signal)
             port @= value
 
     put(bready=1, rready=1)
@@ -200,10 +201,10 @@ def access(slave, name, data=None):
     put(arvalid=0, awvalid=0, wvalid=0)
     for _ in range(5):
         slave.sim_eval_combinational()
-        if slave.s_axi_bvalid | slave.s_axi_rvalid:
+        if slave.s_axi.bvalid | slave.s_axi.rvalid:
             break
         slave.sim_tick()
-    answer = (int(slave.s_axi_rdata), int(slave.s_axi_rresp)) if data is None else (0, int(slave.s_axi_bresp))
+    answer = (int(slave.s_axi.rdata), int(slave.s_axi.rresp)) if data is None else (0, int(slave.s_axi.bresp))
     slave.sim_tick()
     return answer
 
@@ -274,7 +275,7 @@ def test_codes_are_beside_those_of_machines():
 @pytest.mark.parametrize("nbits", one_now((8, 64, 96), 64, 96))
 def test_verilog_is_clean(nbits):
     """Other tools accept the Verilog of the slave with its key at ports."""
-    text = translate(find("mont").at(nbits).exported(AXI4LITE_000))
+    text = verilog(find("mont").at(nbits), AXI4LITE_000.name)
     lint(text)
     assert "key_modulus" in text and ("random__msg" in text) == (nbits > 64)
 

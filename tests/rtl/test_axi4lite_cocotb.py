@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES
+from modexlab.eval.designs.verilog.axi4lite_top import axi4lite_top
 from modexlab.eval.designs.verilog.machine import verilog
 from modexlab.eval.designs.verilog_header import port_lines
-from modexlab.rtl.interfaces.axi4lite_channels import BUS
 from modexlab.rtl.interfaces.axi4lite_properties import PROPERTIES
-from modexlab.rtl.interfaces.axi4lite_top import axi4lite_top
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.toolchain import verilator_root
 
@@ -26,13 +25,10 @@ TESTS = {"axi4lite": 4, "axi4lite-000": 3}  # that must have run
 
 def bench(text, top, paper):
     """The slave, the rules beside it, and bytes that are not random."""
-    signals = BUS | dict.fromkeys(("awprot", "arprot"), (3, True))
-    ports = [
-        f"{'input' if from_master else 'output'} logic [{nbits - 1}:0] s_axi_{name}"
-        for name, (nbits, from_master) in signals.items()
-    ]
-    wired = [f".s_axi_{name}(s_axi_{name})" for name in signals]
-    rules = [f".{name}(s_axi_{name})" for name in signals]
+    ports = [line for line in port_lines(text, top) if "s_axi_" in line]
+    signals = [line.split()[-1] for line in ports]
+    wired = [f".{name}({name})" for name in signals]
+    rules = [f".{name.removeprefix('s_axi_')}({name})" for name in signals]
     source = ""
     if paper:
         key = ("key_modulus", "key_public", "key_private")

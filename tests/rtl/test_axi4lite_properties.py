@@ -4,8 +4,9 @@ keeps the rules.
 
 import pytest
 from modexlab.eval.assurance.proof.bus_check import decide
+from modexlab.fl.axi4lite import ADDRESS_NBITS
 from modexlab.flow.prove.report import PROVED, REFUTED
-from modexlab.rtl.interfaces.axi4lite_channels import ADDRESS_NBITS, Axi4LiteChannels
+from modexlab.rtl.interfaces.axi4lite_channels import Axi4LiteChannels
 from modexlab.rtl.sim import translate
 
 from tests.harness import one_now
@@ -13,19 +14,13 @@ from tests.harness import one_now
 SECONDS = 120.0
 
 DEFECTS = {  # of the hardware: text as it stands, and in its place; which no test of words alone need see
-    "an answer is dropped": ("else if (s_axi_bready) begin", "else begin"),
-    "an answer changes": ("    if (write) begin\n      b <=", "    if (1'd1) begin\n      b <="),
-    "a read is answered twice": (
-        "else if (s_axi_rready) begin\n        r_held <= 1'd0;",
-        "else if (s_axi_rready) begin\n        r_held <= s_axi_arvalid;",
-    ),
-    "a write needs no data": ("write = aw_held & w_held", "write = aw_held"),
-    "answers out of reset": (
-        "ar_held <= 1'd0;\n      r_held <= 1'd0;\n    end else",
-        "ar_held <= 1'd0;\n      r_held <= 1'd1;\n    end else",
-    ),
-    "never ready": ("s_axi_awready = ~aw_held", "s_axi_awready = 1'd0"),
-    "it knows EXOKAY": ("b <= SLVERR", "b <= 2'd1"),
+    "an answer is dropped": (".recv__val(wen)", ".recv__val(wen & s_axi__bready)"),
+    "an answer changes": (".send__msg(s_axi__bresp)", ".send__msg()"),
+    "a read is answered twice": (".send__rdy(r__recv__rdy)", ".send__rdy(r__recv__rdy & s_axi__arvalid)"),
+    "a write needs no data": ("wen = aw__send__val & w__send__val", "wen = aw__send__val"),
+    "answers out of reset": ("send__val(s_axi__rvalid)", "send__val()"),
+    "never ready": (".recv__rdy(s_axi__awready)", ".recv__rdy()"),
+    "it knows EXOKAY": ("b__recv__msg = werror ? SLVERR", "b__recv__msg = werror ? 2'd1"),
 }
 
 

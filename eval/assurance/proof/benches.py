@@ -825,25 +825,23 @@ def zeroised(
     verilog: str,
     top: str,
     wires: Sequence[tuple[str, int, bool]],
-    control: tuple[int, int, int],
+    control: tuple[int, int],
     constants: str,
-    words: tuple[int, int],
 ) -> str:
     """A slave of AXI4-Lite with these ports, from reset, around a machine with one request under way.
 
-    control: the address of its word, and the bits that start and zeroise. constants: the request that
-    overwrites the machine. words: the number of words of the operands, and of the result.
+    control: the address of its word, and the bit that zeroises. constants: the request that overwrites the
+    machine.
     """
-    address, start, zeroise = control
+    address, zeroise = control
     inputs = ["input clk", *(f"input {_range(nbits)} {name}" for name, nbits, is_input in wires if is_input)]
     body = [
         RESET,
         *(f"  wire {_range(nbits)} {name};" for name, nbits, is_input in wires if not is_input),
         instance(top, "unit", {"clk": "clk", "reset": "reset", **{name: name for name, _, _ in wires}}),
         f"""\
-  wire commanded = unit.write && unit.aw == {address} && !reset;
-  wire zeroises = commanded && unit.data[{zeroise}];
-  wire starts = commanded && unit.data[{start}] && !unit.data[{zeroise}] && !unit.refused;
+  wire zeroises = unit.writes.wen && unit.writes.waddr == {address} && unit.writes.wdata[{zeroise}] && !reset;
+  wire starts = unit.writes.start && !reset;
   wire asks = unit.machine.istream__val & unit.machine.istream__rdy & !reset;
   wire answers = unit.machine.ostream__val & unit.machine.ostream__rdy & !reset;
   reg now = 0, forgotten = 0, under_way = 0, overwrites = 0, due = 0;
@@ -861,11 +859,11 @@ def zeroised(
         body,
         ["!unit.machine.ostream__val || under_way", "!unit.machine.istream__rdy || !under_way"],
         [
-            *(f"!now || unit.words[{i}] == 0" for i in range(words[0])),
-            *(f"!forgotten || unit.result[{i}] == 0" for i in range(words[1])),
-            "!forgotten || !unit.done",
+            "!now || unit.writes.operand == 0",
+            "!forgotten || unit.reads.answer == 0",
+            "!forgotten || !unit.reads.done",
             "!starts || !under_way",
-            "!due || unit.busy",
+            "!due || unit.control.busy",
         ],
     )
 

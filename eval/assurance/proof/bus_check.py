@@ -8,18 +8,22 @@ from __future__ import annotations
 from ....fl.axi4lite import address_nbits
 from ....flow.prove.assertions import Outcome
 from ....flow.prove.assertions import decide as decided
-from ....rtl.interfaces.axi4lite_channels import ADDRESSES, BUS, Axi4LiteChannels
+from ....rtl.interfaces.axi4lite_channels import Axi4LiteChannels
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
 from ....rtl.sim.translation.translate import translate
 from ...designs.runnable import Runnable
+from ...designs.verilog_header import port_lines
 from .check import AXI, Check, Report
+from .ports import CLOCKING
 
-FREE = {"write_refused": 1, "read_data": 32, "read_refused": 1}  # what registers answer: anything
+NAME = Axi4LiteChannels.__name__
 TOP = """\
 module proof(input logic aclk, input logic aresetn, {inputs});
   {signals}
-  Axi4LiteChannels channels(.clk(aclk), .reset(!aresetn), {wired});
-  axi4lite_properties #(.ADDRESS_NBITS({address_nbits})) rules(.aclk(aclk), .aresetn(aresetn), {bus});
+  {name} channels(.clk(aclk), .reset(!aresetn), {wired});
+  axi4lite_properties #(.ADDRESS_NBITS({address_nbits})) rules(
+    .aclk(aclk), .aresetn(aresetn), {bus}, .awprot(3'd0), .arprot(3'd0)
+  );
   logic started = 1'b0;
   always_ff @(posedge aclk) started <= 1'b1;
   always_comb assume (started || !aresetn);
@@ -32,7 +36,7 @@ def bus_check(accelerator: Runnable) -> Check:
     nbits = address_nbits(accelerator.shape)
 
     def source() -> tuple[str, str]:
-        return translate(Axi4LiteChannels(nbits)), "Axi4LiteChannels"
+        return translate(Axi4LiteChannels(nbits)), NAME
 
     def run(seconds: float, _: Report, changed: str = "") -> Outcome:
         return decide(changed or source()[0], nbits, seconds)
@@ -46,18 +50,16 @@ def bus_check(accelerator: Runnable) -> Check:
 
 def decide(channels: str, nbits: int, seconds: float) -> Outcome:
     """Decide a text of the channels, with addresses of so many bits, from reset and with free inputs."""
-    widths = {name: nbits if name in ADDRESSES else usual for name, (usual, _) in BUS.items()}
-    from_master = {name for name, (_, from_master) in BUS.items() if from_master}
-    inputs = {name: width for name, width in widths.items() if name in from_master} | FREE
+    declarations = port_lines(channels, NAME)[len(CLOCKING) :]
+    names = [line.split()[-1] for line in declarations]
     top = TOP.format(
-        inputs=", ".join(f"input logic [{width - 1}:0] {name}" for name, width in inputs.items()),
+        inputs=", ".join(line for line in declarations if line.startswith("input")),
         signals=" ".join(
-            f"logic [{width - 1}:0] {name};" for name, width in widths.items() if name not in from_master
+            f"{line.removeprefix('output ')};" for line in declarations if line.startswith("output")
         ),
-        wired=", ".join(
-            [*(f".s_axi_{name}({name})" for name in BUS), *(f".{name}({name})" for name in FREE)]
-        ),
-        bus=", ".join([*(f".{name}({name})" for name in BUS), ".awprot(3'd0), .arprot(3'd0)"]),
+        name=NAME,
+        wired=", ".join(f".{name}({name})" for name in names),
+        bus=", ".join(f".{name[7:]}({name})" for name in names if name.startswith("s_axi__")),
         address_nbits=nbits,
     )
     return decided("\n".join([channels, PROPERTIES.read_text(), top]), seconds, how="at all delays")

@@ -18,7 +18,7 @@ from ....fl.status import Status
 from ....flow.prove.assertions import Outcome, countdown, decide
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....proc.software.seeded_keys import seeded_key
-from ....rtl.interfaces.axi4lite import WIPING_EXPONENT
+from ....rtl.interfaces.registers.wiping_request import EXPONENT
 from ....rtl.sim import simulate
 from ....rtl.sim.campaigns.faults import Faulted
 from ....rtl.sim.translation.translate import top_name, translate
@@ -195,16 +195,16 @@ def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Outcome:
     slave.elaborate()
     text = verilog or translate(slave)
     fields = [nbits for _, nbits in machine.shape.request]
-    values = (0, WIPING_EXPONENT, machine.traits.modulus)
+    values = (0, EXPONENT, machine.traits.modulus)
     constants = [f"{nbits}'d{value}" for nbits, value in itertools.zip_longest(fields, values, fillvalue=0)]
     control = register_map(machine.shape)["CONTROL"]
+    bus = ports(slave.s_axi)
     bench = benches.zeroised(
         text,
         top_name(slave),
-        ports(slave),
-        (control.address >> 2, control.field("start").low, control.field("zeroise").low),
+        [*ports(slave), *((f"s_axi__{name}", nbits, is_input) for name, nbits, is_input in bus)],
+        (control.address >> 2, control.field("zeroise").low),
         f"{{{', '.join(constants)}}}",
-        (len(slave.words), len(slave.result)),
     )
     free = [f"unit.machine.{name}" for name in MACHINE]
     return decide(bench, seconds, how="whatever the machine behind the bus answers", free=free)

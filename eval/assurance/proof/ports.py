@@ -6,15 +6,15 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from pymtl3 import Component, InPort, OutPort
+from pymtl3 import Component, InPort, Interface, OutPort
 from pymtl3.datatypes import is_bitstruct_class
 
 CLOCKING = ("clk", "reset")
 
 
-def ports(unit: Component) -> list[tuple[str, int, bool]]:
-    """Return name, bits and direction (input?) of the ports of an elaborated unit without streams; a list of
-    ports counts as one, the first lowest.
+def ports(unit: Component | Interface) -> list[tuple[str, int, bool]]:
+    """Return name, bits and direction (input?) of the ports of an elaborated unit or an interface, without
+    streams. A list of ports counts as one, the first lowest.
     """
     found = []
     for name, port in vars(unit).items():

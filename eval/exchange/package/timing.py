@@ -121,9 +121,9 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     paper = interface is AXI4LITE_000
     channels = {
         channel: [
-            *((f"s_axi_{value}", f"s_axi_{channel}valid") for value in values),
-            f"s_axi_{channel}valid",
-            f"s_axi_{channel}ready",
+            *((f"s_axi.{value}", f"s_axi.{channel}valid") for value in values),
+            f"s_axi.{channel}valid",
+            f"s_axi.{channel}ready",
         ]
         for channel, values in VALUES.items()
     }
@@ -135,23 +135,23 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
 
     def write(name: str, data: int, place: int = 0) -> None:
         """Address and data together; ready for the answer at once."""
-        valid = {"s_axi_awvalid": 1, "s_axi_wvalid": 1}
+        valid = {"s_axi__awvalid": 1, "s_axi__wvalid": 1}
         row = record.cycle(
-            s_axi_awaddr=at[name] + BYTES * place,
-            s_axi_wdata=data,
-            s_axi_wstrb=ALL_BYTES,
-            s_axi_bready=1,
+            s_axi__awaddr=at[name] + BYTES * place,
+            s_axi__wdata=data,
+            s_axi__wstrb=ALL_BYTES,
+            s_axi__bready=1,
             **valid,
         )
-        assert row["s_axi_awready"] and row["s_axi_wready"]
-        while not record.cycle(s_axi_awvalid=0, s_axi_wvalid=0)["s_axi_bvalid"]:
+        assert row["s_axi.awready"] and row["s_axi.wready"]
+        while not record.cycle(s_axi__awvalid=0, s_axi__wvalid=0)["s_axi.bvalid"]:
             pass
 
     def read(name: str) -> int:
-        record.cycle(s_axi_araddr=at[name], s_axi_arvalid=1, s_axi_rready=1)
-        while not (row := record.cycle(s_axi_arvalid=0))["s_axi_rvalid"]:
+        record.cycle(s_axi__araddr=at[name], s_axi__arvalid=1, s_axi__rready=1)
+        while not (row := record.cycle(s_axi__arvalid=0))["s_axi.rvalid"]:
             pass
-        return row["s_axi_rresp"]
+        return row["s_axi.rresp"]
 
     def drawn(parts: str) -> dict[str, Any]:
         lanes = [{"name": part, "of": channels[part]} for part in parts.split()]
@@ -175,8 +175,8 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     )
     if paper:
         _, exponent, modulus = request
-        for name, value in (("key_modulus", modulus), ("key_public", exponent)):
-            port = getattr(component, name)
+        for name, value in (("modulus", modulus), ("public", exponent)):
+            port = getattr(component.key, name)
             port @= value
         write("WRITE_ADDRESS", 0)
         write("INPUT_LENGTH", 1)
@@ -215,7 +215,9 @@ def wave(
         group: list[Any] = [lane["name"]] if lane["name"] else []
         for item in lane["of"]:
             name, valid = item if isinstance(item, tuple) else (item, None)
-            group.append({"name": name.replace("s_axi_", "").replace(".", "__"), **_drawn(kept, name, valid)})
+            group.append(
+                {"name": name.removeprefix("s_axi.").replace(".", "__"), **_drawn(kept, name, valid)}
+            )
         if lane["name"]:
             signals.append(group)
         else:

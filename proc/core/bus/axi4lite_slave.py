@@ -11,7 +11,6 @@ flip-flops, and the slave.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ....rtl.interfaces.axi4lite_channels import connect_bus
 from ....rtl.interfaces.axi4lite_master import Axi4LiteMaster
 from ...software.memory import BUS_NBITS
 from ..messages import MemReq, MemResp
@@ -24,9 +23,9 @@ class Axi4LiteSlave(Component):
         s.irq = OutPort()
 
         s.slave = mk_slave()
-        ADDRESS_NBITS = s.slave.s_axi_awaddr._dsl.Type.nbits
+        ADDRESS_NBITS = s.slave.s_axi.awaddr._dsl.Type.nbits
         s.master = m = Axi4LiteMaster(ADDRESS_NBITS)
-        connect_bus(s.master, "m_axi", s.slave, "s_axi")
+        m.m_axi //= s.slave.s_axi
         s.slave.irq //= s.irq
         m.irq //= 0
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 
 TOP = """\
 // {top}: the slave with the ports of AMBA AXI4-Lite
-module {top}
-(
+module {top} (
 {ports}
 );
 
@@ -20,8 +19,7 @@ module {top}
   logic unused_prot;
   assign unused_prot = ^{{s_axi_awprot, s_axi_arprot}};
 
-  {slave} slave
-  (
+  {slave} slave (
 {pins}
   );
 
@@ -40,12 +38,12 @@ def axi4lite_top(text: str, top: str, declarations: Iterable[str]) -> str:
     ports, pins = [], []
     for declaration in declarations:
         kind, name = declaration.rsplit(" ", 1)
-        port, wire = CLOCKING.get(name, (name, name))
+        flat = re.sub("^(s_axi|key)__", r"\1_", name)  # AMBA's names, and those of the numbers of a key
+        port, wire = CLOCKING.get(name, (flat, flat))
         ports.append(f"  {kind} {port}")
         if port in PROT_AFTER:
             ports.append(f"  input logic [2:0] {port.replace('addr', 'prot')}")
         pins.append(f"    .{name}({wire})")
-    text = re.sub(rf"^module {top}\b", f"module {slave}", text, flags=re.MULTILINE)
     around = TOP.format(top=top, slave=slave, ports=",\n".join(ports), pins=",\n".join(pins))
-    body, end, rest = text.rpartition("`default_nettype wire")
-    return f"{body}{around}\n{end}{rest}"
+    module = re.compile(rf"((?:^//.*\n)*)^module {top}\b", re.MULTILINE)  # with the comment before it
+    return module.sub(lambda found: f"{around}\n{found[1]}module {slave}", text)

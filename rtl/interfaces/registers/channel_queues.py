@@ -1,0 +1,62 @@
+"""Queues of one entry for the channels of a bus. No path leads from the input to the output.
+
+RequestQueue accepts a message when it is empty. ResponseQueue also accepts one while its entry leaves, and
+otherwise clears the entry that has left, so that no result stays on the bus.
+
+Ports: recv {msg} -> send {msg}. Cycles: 1.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+
+class RequestQueue(Component):
+    def construct(s, nbits):
+        s.recv = RecvIfcRTL(mk_bits(nbits))
+        s.send = SendIfcRTL(mk_bits(nbits))
+
+        s.full = Wire()
+        s.entry = Wire(nbits)
+        s.send.val //= s.full
+        s.send.msg //= s.entry
+
+        @update
+        def ready():
+            s.recv.rdy @= ~s.full
+
+        @update_ff
+        def registers():
+            if s.reset:
+                s.full <<= 0
+            elif s.full:
+                s.full <<= ~s.send.rdy
+            else:
+                s.full <<= s.recv.val
+            if ~s.full:
+                s.entry <<= s.recv.msg
+
+
+class ResponseQueue(Component):
+    def construct(s, nbits):
+        s.recv = RecvIfcRTL(mk_bits(nbits))
+        s.send = SendIfcRTL(mk_bits(nbits))
+
+        s.full = Wire()
+        s.entry = Wire(nbits)
+        s.send.val //= s.full
+        s.send.msg //= s.entry
+
+        @update
+        def ready():
+            s.recv.rdy @= ~s.full | s.send.rdy
+
+        @update_ff
+        def registers():
+            if s.reset:
+                s.full <<= 0
+                s.entry <<= 0
+            elif s.recv.rdy:
+                s.full <<= s.recv.val
+                s.entry <<= 0
+                if s.recv.val:
+                    s.entry <<= s.recv.msg

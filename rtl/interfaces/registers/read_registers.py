@@ -1,0 +1,110 @@
+"""ReadRegisters: the registers of fl/axi4lite.py that are read, with status, result and cycles of the last
+computation.
+
+Ports: start: a new computation begins, with too_wide one that is refused; counting: the cycle counts; ends:
+status and result of the machine are kept; clear: all is forgotten. raddr (of a word); busy, irq_enabled and
+irq_pending -> rdata, error. Area order: a register for each bit of the result.
+"""
+
+from pymtl3 import *
+
+from ....fl.axi4lite import address_nbits, register_map
+from ....fl.status import STATUS_NBITS, Status
+from ....fl.xcel import WORD_NBITS, words_of
+from .word_select import WordSelect
+from .write_registers import COUNT_NBITS, PLACE_NBITS
+
+COUNTER_NBITS = 64
+OK, TOO_WIDE = int(Status.OK), int(Status.TOO_WIDE)
+
+
+class ReadRegisters(Component):
+    def construct(s, shape, traits):
+        ADDR_NBITS, W = address_nbits(shape) - 2, words_of(shape.result_nbits)
+        s.clear = InPort()
+        s.start = InPort()
+        s.too_wide = InPort()
+        s.counting = InPort()
+        s.ends = InPort()
+        s.status = InPort(STATUS_NBITS)
+        s.result = InPort(shape.result_nbits)
+        s.busy = InPort()
+        s.irq_enabled = InPort()
+        s.irq_pending = InPort()
+        s.raddr = InPort(ADDR_NBITS)
+        s.rdata = OutPort(WORD_NBITS)
+        s.error = OutPort()
+
+        s.done = Wire()
+        s.code = Wire(STATUS_NBITS)
+        s.valid = Wire()  # there is a result
+        s.answer = Wire(shape.result_nbits)
+        s.cycles = Wire(COUNTER_NBITS)
+
+        @update_ff
+        def registers():
+            if s.reset | s.clear:
+                s.done <<= 0
+                s.code <<= OK
+            elif s.start:
+                s.done <<= s.too_wide
+                s.code <<= OK
+                if s.too_wide:
+                    s.code <<= TOO_WIDE
+            elif s.ends:
+                s.done <<= 1
+                s.code <<= s.status
+
+        @update_ff
+        def results():
+            if s.reset | s.clear | s.start:
+                s.answer <<= 0
+                s.cycles <<= 0
+            else:
+                if s.ends:
+                    s.answer <<= s.result
+                if s.counting:
+                    s.cycles <<= s.cycles + 1
+
+        readable = [register for register in register_map(shape, traits).values() if register.readable]
+        ID_AT, VERSION_AT, CAPABLE_AT, STATUS, IRQ_ENABLE, IRQ_STATUS, CYCLES_LOW, CYCLES_HIGH, RESULT = (
+            register.address >> 2 for register in readable
+        )
+        ID, VERSION, CAPABILITIES = (Bits32(register.reset) for register in readable[:3])
+        CODE, WINDOW = readable[3].field("code").low, RESULT >> PLACE_NBITS
+        s.select = WordSelect(shape.result_nbits, PLACE_NBITS)
+        s.select.number //= s.answer
+        s.select.place //= s.raddr[0:PLACE_NBITS]
+
+        @update
+        def read():
+            s.valid @= s.done & (s.code == OK)
+            s.rdata @= 0
+            s.error @= 0
+            if s.raddr == ID_AT:
+                s.rdata @= ID
+            elif s.raddr == VERSION_AT:
+                s.rdata @= VERSION
+            elif s.raddr == CAPABLE_AT:
+                s.rdata @= CAPABILITIES
+            elif s.raddr == STATUS:
+                s.rdata[0] @= s.busy
+                s.rdata[1] @= s.done
+                s.rdata[2] @= s.done & ~s.valid
+                s.rdata[CODE : CODE + STATUS_NBITS] @= s.code
+            elif s.raddr == IRQ_ENABLE:
+                s.rdata[0] @= s.irq_enabled
+            elif s.raddr == IRQ_STATUS:
+                s.rdata[0] @= s.irq_pending
+            elif s.raddr == CYCLES_LOW:
+                s.rdata @= s.cycles[0:WORD_NBITS]
+            elif s.raddr == CYCLES_HIGH:
+                s.rdata @= s.cycles[WORD_NBITS:COUNTER_NBITS]
+            elif (
+                (s.raddr[PLACE_NBITS:ADDR_NBITS] == WINDOW)
+                & (zext(s.select.place, COUNT_NBITS) < W)
+                & s.valid
+            ):
+                s.rdata @= s.select.word
+            else:
+                s.error @= 1

@@ -1,0 +1,49 @@
+"""RequestControl: one operation of a machine after the other.
+
+    IDLE  -- start --> SEND
+    SEND  a request is offered -- it is accepted --> RUN
+    RUN   -- the response is there --> IDLE
+
+Ports: start; req_val, req_rdy, resp_val, resp_rdy of the machine's streams; busy; ends: there is a response.
+"""
+
+from pymtl3 import *
+
+from ...states import state_name, states
+
+
+class RequestControl(Component):
+    def construct(s):
+        s.start = InPort()
+        s.req_val = OutPort()
+        s.req_rdy = InPort()
+        s.resp_val = InPort()
+        s.resp_rdy = OutPort()
+        s.busy = OutPort()
+        s.ends = OutPort()
+
+        s.st = Wire(2)
+        IDLE, SEND, RUN = states(s, "st", IDLE=0, SEND=1, RUN=2)
+
+        @update
+        def outputs():
+            s.busy @= s.st != IDLE
+            s.req_val @= s.st == SEND
+            s.resp_rdy @= s.st == RUN
+            s.ends @= (s.st == RUN) & s.resp_val
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.st == IDLE:
+                if s.start:
+                    s.st <<= SEND
+            elif s.st == SEND:
+                if s.req_rdy:
+                    s.st <<= RUN
+            elif s.resp_val:
+                s.st <<= IDLE
+
+    def line_trace(s):
+        return f"{state_name(s):4}"

@@ -1,0 +1,36 @@
+"""WipingRequest: the request that overwrites what an exponentiator holds, in the place of a cleared one.
+
+While `wiping` the operands are 0, and the request is 0^3 modulo `modulus`. Ports: cleared, wiping -> request.
+"""
+
+from pymtl3 import *
+
+from ...messages import mk_request
+
+EXPONENT = 3  # every product unit gets operands of 0
+
+
+class WipingRequest(Component):
+    def construct(s, shape, modulus):
+        s.cleared = InPort(mk_request(shape))
+        s.wiping = InPort()
+        s.request = OutPort(mk_request(shape))
+
+        MODULUS = mk_bits(shape.widest)(modulus)
+
+        # wires of their own: Icarus takes no message of which some fields are connected and others chosen
+        s.exponent = Wire(shape.widest)
+        s.modulus = Wire(shape.widest)
+        s.request.base //= s.cleared.base
+        s.request.exp //= s.exponent
+        s.request.mod //= s.modulus
+        for name, _ in shape.request[3:]:
+            connect(getattr(s.request, name), getattr(s.cleared, name))
+
+        @update
+        def overwrite():
+            s.exponent @= s.cleared.exp
+            s.modulus @= s.cleared.mod
+            if s.wiping:
+                s.exponent @= EXPONENT
+                s.modulus @= MODULUS
