@@ -29,7 +29,7 @@ setup(
         "modexlab.eval": ["examples/**", "results/*"],
         "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.exchange.soc": ["software/*"],
-        "modexlab.eval.exchange.package": ["bench/*", "texts/*", "*.css"],
+        "modexlab.eval.exchange.package": ["template/**", "*.css"],
         "modexlab.eval.report": ["page/*"],
     },
 )

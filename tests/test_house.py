@@ -61,7 +61,7 @@ RSA_PLUGINS = {
     ),
     "eval.assurance.proof.machine_checks",
     *(f"eval.assurance.attacks.{name}" for name in ("bellcore", "leakage", "secrets")),
-    *(f"eval.exchange.package.{name}" for name in ("exponentiation", "package", "register_rdl", "vectors")),
+    *(f"eval.exchange.package.{name}" for name in ("exponentiation", "package", "vectors")),
     *(
         f"eval.report.{name}"
         for name in ("comparison", "cores", "datasets", "drawing", "ledger_view", "sections")

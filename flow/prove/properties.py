@@ -23,6 +23,7 @@ opt_clean
 dffunmap
 simplemap
 techmap
+setundef -anyseq
 aigmap
 opt_clean
 write_aiger -I -B -zinit -no-startoffset -map {top}.aim {top}.aig

@@ -35,12 +35,14 @@ class MicroRom(Component):
 def verilog_case(code):
     """The ROM for readers of SystemVerilog: a concatenation for each microinstruction, with its assembly."""
     nbits = code.pc_nbits + code.by_bit
-    yield "unique case (address)"
+    yield "unique casez (address)"
     for pc, texts in enumerate(code.program.assembly):
         bits = range(1 + code.by_bit)
         split = code.word(pc, 0) != code.word(pc, 1)
         for group in [[bit] for bit in bits] if split else [bits]:
-            labels = ", ".join(f"{nbits}'d{pc + (bit << code.pc_nbits)}" for bit in group)
+            labels = f"{nbits}'d{pc + (group[0] << code.pc_nbits)}"
+            if len(group) > 1:  # the bit may be unknown, as it is before the first exponent
+                labels = f"{nbits}'b?{pc:0{code.pc_nbits}b}"
             note = f"exponent bit {group[0]}; " * split
             if pc == len(code.words) - 1:
                 labels = "default"

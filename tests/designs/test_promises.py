@@ -10,8 +10,9 @@ from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.interfaces import AXI4LITE
 from modexlab.eval.designs.verilog.machine import verilog
-from modexlab.eval.exchange.package.datasheet import Facts, markdown
+from modexlab.eval.exchange.package.datasheet import markdown
 from modexlab.eval.exchange.package.exponentiation import Exponentiation
+from modexlab.eval.exchange.package.vectors import Vectors
 from modexlab.fl.axi4lite import Axi4LiteFL, register_map
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
@@ -300,7 +301,9 @@ def test_register(design):
 def test_data_sheet(name, settings):
     """So does the data sheet."""
     machine = catalogue.find(name).at(KEY_NBITS, **settings)
-    sheet = markdown(Facts(Exponentiation(machine, AXI4LITE), "core", "0", (), (), (), 0, ()))
+    subject = Exponentiation(machine, AXI4LITE)
+    words = subject.words | {"name": "core", "version": "0", "transfers": "0"}
+    sheet = markdown(subject, words, Vectors(1, 1, 1, {}), (), (), ())
     assert f"| constant time | {machine.promises.sentence} |" in sheet
     assert ("Even moduli are refused" in sheet) == machine.promises.odd_only
     assert ("A base at or above the modulus is refused" in sheet) == machine.promises.reduced_only

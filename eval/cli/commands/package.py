@@ -14,11 +14,12 @@ from ..render import answer, labelled
 SUMMARY = "pack a design as an IP core"
 TEXT = """\
 The folder has the Verilog, a self-checking testbench for
-Verilator and Icarus, the protocol's rules as assertions, a FuseSoC core, constraints, a data sheet
-(block diagram, timing, registers, cycles, area and energy from the ledger, security, limits); behind
-AXI4-Lite also the register map in SystemRDL, a driver in C (for an accelerator of your own, the header
-of its call), and a proof of the rules. The testbench of an accelerator of your own sends the requests of
-its table. Nothing in the folder needs modexlab."""
+Verilator and Icarus, the same for cocotb, the protocol's rules as assertions, a FuseSoC core with targets
+for simulation, lint and an ECP5, constraints, a data sheet (block diagram, timing, registers, cycles, area
+and energy from the ledger, security, limits); behind AXI4-Lite also a bridge from APB, the register map in
+SystemRDL, a driver in C (for an accelerator of your own, the header of its call), and a proof of the rules.
+The testbench of an accelerator of your own sends the requests of its table. Nothing in the folder needs
+modexlab; its README.md lists the commands with their prerequisites."""
 EXAMPLES = """\
   modexlab verilog mont-ct --package --nbits 64 -o mont_ct
   modexlab verilog systolic --package --nbits 1024 --interface stream -o systolic

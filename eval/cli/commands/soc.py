@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from ....fl.errors import BadInput
 from ....proc.software.seeded_keys import seeded_key
@@ -11,22 +11,9 @@ from ...designs.machine import Design
 from ...designs.own import OwnDesign
 from ...designs.runnable import Runnable
 from ...designs.system_catalogue import check_key_width
-from ...exchange.soc.chip import (
-    Chip,
-    RoundTrip,
-    TableCalls,
-    calls_cycles,
-    calls_software,
-    expected_cycles,
-    require_litex,
-    round_trip,
-    round_trip_software,
-    table_calls,
-    works,
-)
+from ...exchange.soc.chip import Call, Chip, Outcome, Program, require_litex, round_trip, table_calls, works
 from ...exchange.soc.cpus import CPUS
 from ...exchange.soc.folder import CALLS, ROUND_TRIP, folder_files
-from ...exchange.soc.program import Software
 from ...folders import new_directory, write_folder
 from ...json_values import attributes, json_value
 from ...progress import Progress
@@ -59,7 +46,6 @@ machine in the whole call."""
 
 CALLS_NOTE = """\
 Cycles as the CPU sees them, from the first write to the return of a call; caches are cold at first."""
-Trip = TypeVar("Trip")
 
 
 OPTIONS = (
@@ -89,9 +75,21 @@ def execute(args: Namespace) -> int:
         )
     accelerator = own.made(args, design)
     _ = accelerator.interface(AXI4LITE.name)  # refuses what has no registers there
-    trip = _run(args, accelerator, calls_software, table_calls, calls_cycles(accelerator), CALLS)
-    _answer_calls(args, trip)
-    return 0 if trip.ok else 1
+    program, outcome = _run(args, accelerator, table_calls, CALLS)
+    shape = accelerator.shape
+    calls = [
+        {
+            "row": call.name,
+            "ok": call.ok,
+            "whole": call.phases["whole"],
+            "request": own.named(shape.request, call.request),
+            "response": own.named(shape.response, call.response),
+            "expected": own.named(shape.response, call.expected),
+        }
+        for call in outcome.calls
+    ]
+    rows = [[call.name, _verdict(call), call.phases["whole"]] for call in outcome.calls]
+    return _answer(args, program, outcome, calls, Table(["row", "result", "whole call"], rows), CALLS_NOTE)
 
 
 def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
@@ -105,108 +103,76 @@ def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
     by_interrupt = args.wait == INTERRUPT
     key_nbits, wait = works(machine)[0].mod.bit_length(), f"and waits by {args.wait}"
     words = {name: text.format(nbits=key_nbits, wait=wait) for name, text in ROUND_TRIP.items()}
-    trip = _run(
-        args,
-        machine,
-        lambda chip: round_trip_software(chip, by_interrupt),
-        lambda chip, progress: round_trip(chip, by_interrupt, progress),
-        expected_cycles(machine),
-        words,
-    )
-    _answer_round_trip(args, trip)
-    return 0 if trip.ok else 1
+    program, outcome = _run(args, machine, lambda chip: round_trip(chip, by_interrupt), words)
+    calls = [
+        {
+            "operation": call.name,
+            "ok": call.ok,
+            **{phase: call.phases[phase] for phase in PHASES},
+            "result": json_value(call.response[0]),
+            "expected": json_value(call.expected[0]),
+        }
+        for call in outcome.calls
+    ]
+    rows = [
+        [
+            call.name,
+            _verdict(call),
+            *(call.phases[phase] for phase in PHASES),
+            f"{100 * call.phases['machine'] / call.phases['whole']:.1f}",
+        ]
+        for call in outcome.calls
+    ]
+    phases = ["whole call" if phase == "whole" else phase for phase in PHASES]
+    table = Table(["operation", "result", *phases, "share (%)"], rows)
+    how = f"{args.wait}, with a key of {key_nbits} bits"
+    return _answer(args, program, outcome, calls, table, NOTE, how, key_nbits=key_nbits, wait=args.wait)
 
 
 def _run(
-    args: Namespace,
-    machine: Runnable,
-    software: Callable[[Chip], Software],
-    run: Callable[[Chip, Callable[[int], object]], Trip],
-    cycles: int,
-    words: Mapping[str, str],
-) -> Trip:
+    args: Namespace, machine: Runnable, make: Callable[[Chip], Program], words: Mapping[str, str]
+) -> tuple[Program, Outcome]:
     """Make the chip, write its folder, and run the program."""
     directory = None if args.output is None else new_directory("--output", args.output, args.force)
     require_litex(args.cpu)
     label = f"{machine.design.name}, {machine.nbits} bits, {args.cpu}"
-    with Progress(f"{label}: make the chip", cycles, "cycle", quiet=args.json) as progress:
-        chip = Chip(machine, args.cpu)
+    program = make(Chip(machine, args.cpu))
+    with Progress(f"{label}: make the chip", program.cycles, "cycle", quiet=args.json) as progress:
         if directory is not None:
-            write_folder(directory, folder_files(chip, software(chip), words))
-        _ = chip.model
+            write_folder(directory, folder_files(program.chip, program.software(), words))
+        _ = program.chip.model
         progress.describe(f"{label}: simulate")
-        return run(chip, lambda cycle: progress(cycle, cycles))
+        return program, program.run(lambda cycle: progress(cycle, program.cycles))
 
 
 def _answer(
     args: Namespace,
-    trip: RoundTrip | TableCalls,
+    program: Program,
+    outcome: Outcome,
     calls: list[Json],
     table: Table,
     note: str,
     how: str = POLLING,
     **more: Any,
-) -> None:
+) -> int:
     """A program and its calls."""
-    machine, output = trip.chip.machine, trip.output
+    machine, output = program.chip.machine, outcome.output
     report = {
         **described(machine),
         **more,
-        "cpu": trip.chip.cpu,
-        "ok": trip.ok,
+        "cpu": args.cpu,
+        "ok": outcome.ok,
         "exit_code": output.code,
         **attributes(output, "text", "cycles"),
         "calls": calls,
     }
-    title = f"{machine.design.name}, {machine.nbits} bits, on {trip.chip.cpu}, by {how}"
+    title = f"{machine.design.name}, {machine.nbits} bits, on {args.cpu}, by {how}"
     if output.code != 0:
         title += f"\nthe program ended with exit code {output.code}: {'; '.join(output.text)}"
     where = "" if args.output is None else f"the chip: {args.output} (see README.md there)"
     answer(args, report, title, table, note, where)
+    return 0 if outcome.ok else 1
 
 
-def _answer_calls(args: Namespace, trip: TableCalls) -> None:
-    shape = trip.chip.machine.shape
-    calls = [
-        {
-            "row": call.row.name,
-            "ok": call.ok,
-            "whole": call.cycles,
-            "request": own.named(shape.request, call.row.request),
-            "response": own.named(shape.response, call.response),
-            "expected": own.named(shape.response, call.expected),
-        }
-        for call in trip.calls
-    ]
-    rows = [[call.row.name, _verdict(call.ok), call.cycles] for call in trip.calls]
-    _answer(args, trip, calls, Table(["row", "result", "whole call"], rows), CALLS_NOTE)
-
-
-def _answer_round_trip(args: Namespace, trip: RoundTrip) -> None:
-    calls = [
-        {
-            "operation": call.operation,
-            "ok": call.result == call.expected,
-            **attributes(call, *PHASES),
-            "result": json_value(call.result),
-            "expected": json_value(call.expected),
-        }
-        for call in trip.calls
-    ]
-    rows = [
-        [
-            call["operation"],
-            _verdict(call["ok"]),
-            *(call[phase] for phase in PHASES),
-            f"{100 * call['machine'] / call['whole']:.1f}",
-        ]
-        for call in calls
-    ]
-    phases = ["whole call" if phase == "whole" else phase for phase in PHASES]
-    table = Table(["operation", "result", *phases, "share (%)"], rows)
-    how = f"{args.wait}, with a key of {trip.key_nbits} bits"
-    _answer(args, trip, calls, table, NOTE, how, key_nbits=trip.key_nbits, wait=args.wait)
-
-
-def _verdict(ok: bool) -> str:
-    return "ok" if ok else "WRONG"
+def _verdict(call: Call) -> str:
+    return "ok" if call.ok else "WRONG"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ....fl.register_map import Register
@@ -15,7 +14,9 @@ from ...lab.metrics import METRICS
 from ...lab.point import Point
 from ...lab.stages import FLOW, FPGA, LAYOUT, NETLIST, STAGES
 from .subject import Subject, table
+from .template import filled
 from .timing import Diagram
+from .vectors import Vectors
 
 SHOWN = (
     "area_um2",
@@ -31,70 +32,38 @@ SHOWN = (
     "ff",
     "dsp",
 )
-LIMITS = (
-    "One clock domain, no scan chain, no clock gating cells instantiated; AxPROT is ignored, and there "
-    "is no exclusive access.",
-    "Figures of area and energy are of an open library of 45 nm; the SDC here is a beginning, not a "
-    "sign-off.",
-)
 DRAWN = ("random ", "drawn ")  # rows of pseudo-random operands
+SHEET = Path(__file__).with_name("datasheet.md")
 STYLE = Path(__file__).with_name("datasheet.css")
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The contents of the sheet."""
-
-    subject: Subject
-    name: str
-    version: str
-    ports: Sequence[str]  # declarations of the top module
-    rows: Sequence[Row]  # of the ledger
-    diagrams: Sequence[Diagram]
-    transfers: int
-    tried: Sequence[str]  # what the rows of the testbench are for
-
-
-def markdown(facts: Facts) -> str:
-    """The whole sheet."""
-    subject = facts.subject
+def markdown(
+    subject: Subject,
+    words: Mapping[str, str],
+    tests: Vectors,
+    waves: Sequence[Diagram],
+    ports: Sequence[str],
+    rows: Sequence[Row],
+) -> str:
+    """The whole sheet; `words` are those of the template, `rows` those of the ledger."""
     fields = subject.fields()
-    blocks = [
-        f"# {facts.name}",
-        f"{subject.about}. Version {facts.version}, made by modexlab.",
-        table(("property", "value"), subject.properties),
-        "![Block diagram](block.svg)",
-        "## Ports",
-        subject.interface.clocking,
-        table(("port", "direction", "bits"), [_port(line) for line in facts.ports]),
-        *(["## Fields", table(("message", "field", "bits", "place"), fields)] if fields else ()),
-        "## Protocol",
-        *_protocol(subject),
-        *_register_map(subject),
-        "## Status codes",
-        table(("code", "meaning"), [(str(code), meaning) for code, meaning in subject.codes().items()]),
-        "## Timing",
-        *(
-            block
-            for diagram in facts.diagrams
-            for block in (diagram.caption, f"![{diagram.caption}](wave_{diagram.name}.svg)")
-        ),
-        "## Cycles",
-        *subject.cycles(),
-        "## Area and energy",
-        *_figures(facts),
-        "## Security",
-        _items(subject.security()),
-        "## Known limits",
-        _items((*subject.limits(), *LIMITS)),
-        "## Tested",
-        f"The testbench in this package makes {facts.transfers} transfers, with pauses on all sides, and "
-        "compares every answer; "
-        f"{subject.golden}. Beside it stand assertions of the protocol (`properties/`). "
-        "It tries:",
-        _items(_tried(facts.tried)),
-    ]
-    return "\n\n".join(blocks) + "\n"
+    statuses = [(str(code), meaning) for code, meaning in subject.codes().items()]
+    blocks = {
+        "properties": [table(("property", "value"), subject.properties)],
+        "ports": [table(("port", "direction", "bits"), [port(line) for line in ports])],
+        "fields": [table(("message", "field", "bits", "place"), fields)],
+        "protocol": _protocol(subject),
+        "registers": _register_map(subject),
+        "statuses": [table(("code", "meaning"), statuses)],
+        "timing": (f"{wave.caption}\n\n![{wave.caption}](wave_{wave.name}.svg)" for wave in waves),
+        "cycles": subject.cycles(),
+        "figures": _figures(subject, rows),
+        "refusals": [_items(f"Refused with status {code}: {text}." for code, text in subject.refusals())],
+        "tried": [_items(_tried(tests.comments.values()))],
+    }
+    words = {**words, **{name: "\n\n".join(parts) for name, parts in blocks.items()}}
+    kinds = {*subject.kinds, "fields" if fields else "", "registers" if words["registers"] else ""}
+    return filled(SHEET.read_text(), kinds, words)
 
 
 def _items(lines: Iterable[str]) -> str:
@@ -119,7 +88,8 @@ def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
     )
 
 
-def _port(declaration: str) -> tuple[str, str, str]:
+def port(declaration: str) -> tuple[str, str, str]:
+    """Name, direction and bits of a port."""
     direction, *_, name = declaration.split()
     width = re.search(r"\[(\d+):0\]", declaration)
     return f"`{name}`", direction, str(int(width[1]) + 1) if width else "1"
@@ -146,11 +116,6 @@ def _register_map(subject: Subject) -> Iterator[str]:
     registers = subject.interface.registers(subject.machine.shape, subject.machine.traits)
     if not registers:
         return
-    yield "## Registers"
-    yield (
-        "Byte addresses; operands are rows of words, the least significant first. The source of the map "
-        "is `regs/`, in SystemRDL."
-    )
     head = ("address", "register", "access", "reset", "bits", "meaning")
     yield table(head, list(_register_rows(registers)))
 
@@ -166,17 +131,12 @@ def _register_rows(registers: Mapping[str, Register]) -> Iterator[tuple[str, ...
             yield "", "", "", "", bits, f"{field.name}: {field.text}"
 
 
-def _figures(facts: Facts) -> Iterator[str]:
-    machine, interface = facts.subject.machine, facts.subject.interface
+def _figures(subject: Subject, ledger: Sequence[Row]) -> Iterator[str]:
+    machine, interface = subject.machine, subject.interface
     values = tuple(machine.parameters.items())
     point = Point(machine.design.reference, machine.nbits, values, interface.name, stage=FLOW)
-    chosen = [
-        f"--set {name}={str(value).lower() if isinstance(value, bool) else value}"
-        for name, value in point.settings
-    ]
-    words = [facts.subject.command, f"--nbits {machine.nbits}", *chosen, f"--interface {interface.name}"]
-    command = " ".join(words)
-    shown = [row for row in facts.rows if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
+    command = re.sub(r"--design \S+", "--accelerator FOLDER", " ".join(point.command[:-1]))
+    shown = [row for row in ledger if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
     if not shown:
         yield f"Nothing has been measured of this machine behind this interface yet: `{command}` does."
         return
@@ -207,9 +167,9 @@ def _figures(facts: Facts) -> Iterator[str]:
         )
 
 
-def _tried(comments: Sequence[str]) -> Iterator[str]:
+def _tried(comments: Collection[str]) -> Iterator[str]:
     """The rows in words; pseudo-random ones are a number."""
-    drawn = sum(comment.startswith(DRAWN) for comment in comments)
-    yield from (comment for comment in comments if not comment.startswith(DRAWN))
+    drawn = [comment for comment in comments if comment.startswith(DRAWN)]
+    yield from (comment for comment in comments if comment not in drawn)
     if drawn:
-        yield f"pseudo-random operands, {drawn} times"
+        yield f"pseudo-random operands, {len(drawn)} times"

@@ -13,7 +13,7 @@ from ....fl.status import Status
 from ....fl.xcel import words_of
 from ....proc.software.compiler import DRIVER_FILES
 from ...designs.catalogue import find
-from ...designs.interfaces import AXI4LITE, AXI4LITE_000
+from ...designs.interfaces import AXI4LITE_000
 from ...designs.machine import Machine
 from ...designs.machine_chip import Chip
 from ...designs.verilog.machine import codes, computes
@@ -94,8 +94,6 @@ class Exponentiation(Subject):
     @property
     def software(self) -> dict[str, str]:
         return {path.name: path.read_text() for path in DRIVER_FILES}
-
-    software_use = "the driver in C, for bare metal: modexlab.h says how it is used"
 
     # ---- the data sheet
 
@@ -190,98 +188,42 @@ class Exponentiation(Subject):
         yield from self.transfers(machine.carried(0, key.d, key.n))
 
     @property
-    def command(self) -> str:
-        return f"modexlab asic {self.machine.design.name}"
-
-    def security(self) -> Iterator[str]:
-        """Its promises, and how it keeps a key."""
+    def kinds(self) -> set[str]:
         machine, interface = self.machine, self.interface
-        constant = machine.promises.sentence.replace(": ", ", ", 1)
-        yield f"Constant time: {constant}. Nothing is claimed of power, radiation or faults."
-        if machine.keyed:
-            yield from self._keeps()
-        if interface is AXI4LITE:
-            also = ", and the numbers of the key," if machine.keyed else ""
-            yield (
-                f"Base, exponent and modulus{also} cannot be read; the result can, as soon as there is "
-                "one, and not before."
-            )
-            yield (
-                "Zeroise clears operands and result, and then computes once on zeros: no register of "
-                "slave or machine hangs on the key "
-                "afterwards (tested at RTL over all designs, and in the state of netlists). Reset clears "
-                "operands and result, not the machine."
-            )
-            yield (
-                "Whoever is on the bus can use the key that is loaded: a system keeps others off this "
-                "address."
-            )
-        elif interface is AXI4LITE_000:
-            yield (
-                "The key comes by ports, and cannot be read by the bus. There is no zeroise: reset "
-                "clears input and output, but neither the "
-                "machine's registers nor those of padding, where the last message still is."
-            )
-            yield (
-                "What is wrong with an encoding cannot be told from answers or cycles. That it is wrong "
-                "can: for strangers' ciphertexts that "
-                "is enough for an attack (Bleichenbacher, 1998); use such a machine for keys of which no "
-                "stranger asks."
-            )
-            yield (
-                "Random bytes must come from a true source; the health tests see bytes that are stuck or "
-                "biased, and no more."
-            )
-        elif machine.keyed:
-            yield "The machine overwrites all that it holds of an operation before its answer leaves."
-            if interface.counts_accesses:
-                yield (
-                    "Numbers that were pushed stay in the registers in front of it until others replace them."
-                )
-        else:
-            yield (
-                "Operands stay in the machine's registers until others replace them, or an operation "
-                "ends; reset does not clear all of them."
-            )
+        keyed, promises = machine.keyed, machine.promises
+        holds = {
+            f"rsa-{interface.name}": True,
+            "rsa-keyed": keyed and not interface.on_bus,
+            "rsa-keyed-pushed": keyed and not interface.on_bus and interface.counts_accesses,
+            "rsa-unkeyed": not keyed and not interface.on_bus,
+            "verify": keyed and machine.programmed.recipe.verify,
+            "blinds": keyed and self._hidden,
+            "odd-montgomery": promises.odd_only and machine.design.odd_only,
+            "odd-primes": promises.odd_only and not machine.design.odd_only,
+            "reduced": promises.reduced_only,
+            "fixed": machine.modulus and not keyed,
+            "padded": interface is AXI4LITE_000 and is_padded(machine.nbits),
+            "narrow": machine.modulus_nbits < machine.nbits,
+        }
+        return {"rsa", *(kind for kind, true in holds.items() if true)}
 
-    def _keeps(self) -> Iterator[str]:
-        """The protections of a program with a private key."""
+    @property
+    def _hidden(self) -> str:
+        """The operands that a program with a private key blinds."""
         recipe = self.machine.programmed.recipe
-        if recipe.verify:
-            yield "A result leaves only if it gives the message again by the public exponent."
-        if recipe.blind_message or recipe.blind_exponent:
-            hidden = [
-                name
-                for name, done in (("message", recipe.blind_message), ("exponent", recipe.blind_exponent))
-                if done
-            ]
-            yield (
-                f"{' and '.join(hidden).capitalize()} are hidden by the random numbers that come with the "
-                "request: the machine draws none, and "
-                "cannot tell whether they are new."
-            )
+        blinded = {"message": recipe.blind_message, "exponent": recipe.blind_exponent}
+        return " and the ".join(name for name, done in blinded.items() if done)
 
-    def limits(self) -> Iterator[str]:
-        """Its preconditions, and what it leaves to the caller."""
+    @property
+    def words(self) -> dict[str, str]:
         machine = self.machine
-        if machine.promises.odd_only:
-            why = (
-                "the machine computes in Montgomery form"
-                if machine.design.odd_only
-                else "the primes of a key are odd"
-            )
-            yield f"Even moduli are refused: {why}."
-        if machine.promises.reduced_only:
-            yield "A base at or above the modulus is refused: reduce it first."
-        if machine.modulus and not machine.keyed:
-            known = has_known_factors(machine.modulus, machine.nbits)
-            factors = ", whose factors are known: arithmetic, and no key for RSA" if known else ""
-            yield f"It is made for one modulus{factors}."
-        if self.interface is AXI4LITE_000 and is_padded(machine.nbits):
-            yield "Where the random source gives no bytes, an encryption does not end; reset ends it."
-        if machine.modulus_nbits < machine.nbits:
-            yield f"Moduli have {machine.modulus_nbits} bits at most."
-        yield (
-            "RSA alone is no encryption and no signature: padding is the caller's, except where this "
-            "sheet says otherwise."
-        )
+        known = machine.modulus and has_known_factors(machine.modulus, machine.nbits)
+        return super().words | {
+            "also": ", and the numbers of the key," if machine.keyed else "",
+            "hidden": self._hidden if machine.keyed else "",
+            "factors": ", whose factors are known: arithmetic, and no key for RSA" if known else "",
+            "modulus_nbits": str(machine.modulus_nbits),
+        }
+
+    def refusals(self) -> list[tuple[int, str]]:
+        return []

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.metadata
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from ....fl.errors import BadInput
 from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.properties import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
-from ...designs.interfaces import AXI4LITE, Interface
+from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
 from ...designs.verilog.machine import verilog
@@ -30,11 +31,17 @@ from .exponentiation import Exponentiation
 from .plain_verilog import plain_verilog
 from .register_rdl import register_rdl
 from .subject import Subject
+from .template import filled
 from .timing import diagrams
 from .vectors import vectors
 
-BENCH = Path(__file__).parent / "bench"
-TEXTS = Path(__file__).parent / "texts"  # with {fields}
+TEMPLATE = Path(__file__).parent / "template"  # by the kinds of packages that have the files
+COCOTB = Path(__file__).with_name("cocotb_bench.py")
+CHANGES = TEMPLATE / "all" / "CHANGES.md"
+ECP5_PINS = 365
+PRAGMA = r"^ */\* verilator lint_off (\w+) \*/(?: *// (.*))?\n"
+AROUND = re.compile(PRAGMA + r"((?:.*\n)+?) */\* verilator lint_on \1 \*/\n", re.MULTILINE)
+REASONS = {"DECLFILENAME": "the modules are in one file"}
 
 
 @dataclass(frozen=True)
@@ -47,18 +54,17 @@ class Package:
 
     @property
     def name(self) -> str:
-        """Return the name of the top module and of the core."""
-        return self.machine.top(self.interface)
+        """The name of the top module and of the core, with a digest of non-default settings."""
+        machine = self.machine
+        defaults = {param.name: param.default_at(machine.nbits) for param in machine.design.params}
+        changed = [f"{name}={value}" for name, value in machine.parameters.items() if value != defaults[name]]
+        digest = hashlib.blake2b(" ".join(changed).encode(), digest_size=4).hexdigest()
+        return machine.top(self.interface) + (f"_{digest}" if changed else "")
 
     @property
     def core(self) -> str:
-        """Vendor, library and name of the FuseSoC core, with a digest of non-default settings."""
-        defaults = {param.name: param.default_at(self.machine.nbits) for param in self.machine.design.params}
-        changed = [
-            f"{name}={value}" for name, value in self.machine.parameters.items() if value != defaults[name]
-        ]
-        digest = hashlib.blake2b(" ".join(changed).encode(), digest_size=4).hexdigest()
-        return f"modexlab:ip:{self.name}" + (f"_{digest}" if changed else "")
+        """Vendor, library and name of the FuseSoC core."""
+        return f"modexlab:ip:{self.name}"
 
     @functools.cached_property
     def subject(self) -> Subject:
@@ -68,145 +74,115 @@ class Package:
 
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""
-        name, subject = self.name, self.subject
-        version, licence = origin()
+        subject, name, interface = self.subject, self.name, self.interface
+        registers = interface is AXI4LITE
         progress("Verilog")
-        hardware = verilog(self.machine, self.interface.name)
-        declarations = port_lines(hardware, name)
+        hardware = verilog(self.machine, interface.name)
+        hardware, waivers = _waived(re.sub(rf"\b{self.machine.top(interface)}", name, hardware), name)
+        ports = port_lines(hardware, name)
         progress("Verilog-2001")
         plain = plain_verilog(hardware, name)
         progress("vectors")
-        tests = vectors(subject)
+        tests = vectors(subject, name)
         progress("diagrams")
-        drawn = diagrams(self.interface, *subject.shown)
-        pictures = {"block.svg": block_diagram(subject.component, name, self._port_groups(declarations))}
+        drawn = diagrams(interface, *subject.shown)
+        pictures = {"block.svg": block_diagram(subject.component, name)}
         pictures |= {f"wave_{diagram.name}.svg": diagram.svg for diagram in drawn}
-        facts = datasheet.Facts(
-            subject,
-            name,
-            version,
-            declarations,
-            self.rows,
-            drawn,
-            len(tests.requests),
-            list(tests.comments.values()),
-        )
-        sheet = datasheet.markdown(facts)
-        properties = PROPERTIES if self.interface.on_bus else BENCH / "stream_properties.sv"
-        words = {
+        progress("files")
+        modexlab, licence = origin()
+        words = subject.words | {
             "name": name,
             "core": self.core,
+            "files": f"src/{self.core.replace(':', '_')}_{version()}",
             "title": subject.title,
-            "version": version,
-            "properties": properties.stem,
-            "clock": self.interface.clock,
-            "period": f"{CLOCK_NS:g}",
+            "version": version(),
+            "modexlab": modexlab,
             "licence": licence,
+            "properties": PROPERTIES.stem if interface.on_bus else "stream_properties",
+            "icarus_rtl": f"rtl/{name}.v",
+            "address_nbits": str(axi4lite.address_nbits(self.machine.shape)) if registers else "",
+            "waivers": waivers,
+            "clock": interface.clock,
+            "period": f"{CLOCK_NS:g}",
+            "inputs": self._sdc_ports(ports, "input"),
+            "outputs": self._sdc_ports(ports, "output"),
+            "transfers": str(len(tests.requests)),
         }
-        more = self._more(hardware)
-        proves = "properties/prove.ys" in more
-        progress("files")
-        return {
-            "README.md": _text(
-                "README.md",
-                **words,
-                more=self._more_lines(more),
-                prove_needs="; Yosys with its abc, or PyPI's pyosys (`prove`)" if proves else "",
-            ),
+        sheet = datasheet.markdown(subject, words, tests, drawn, ports, self.rows)
+        pins = sum(int(bits) for *_, bits in map(datasheet.port, ports))
+        kinds = {
+            *subject.kinds,
+            "all",
+            "plain",
+            "pins" if pins <= ECP5_PINS else "core",
+            "bus" if interface.on_bus else "stream",
+        }
+        made = {
             "LICENSE": _licence(),
-            "Makefile": _text(
-                "Makefile",
-                **words,
-                more=_text("prove.mk") if proves else "",
-                more_phony=" prove" if proves else "",
-                more_help="# make prove    the rules of the bus, proved (yosys)\n" if proves else "",
-            ),
-            f"{name}.core": _text("package.core", **words),
             f"rtl/{name}.sv": hardware,
             f"rtl/{name}.v": plain,
-            f"sdc/{name}.sdc": _text(
-                "constraints.sdc",
-                **words,
-                inputs=" ".join(self._sdc_ports(declarations, "input")),
-                outputs=" ".join(self._sdc_ports(declarations, "output")),
-            ),
-            f"properties/{properties.name}": properties.read_text(),
-            "bench/tb.sv": (BENCH / ("tb_bus.sv" if self.interface.on_bus else "tb_stream.sv")).read_text(),
-            "bench/tb_clock.sv": (BENCH / "tb_clock.sv").read_text(),
-            "bench/main.cpp": (BENCH / "main.cpp").read_text(),
             "bench/vectors.svh": tests.macros,
             "bench/rows.svh": tests.rows,
-            **more,
+            "bench/cocotb_bench.py": COCOTB.read_text(),
             "doc/datasheet.md": sheet,
-            "doc/datasheet.html": datasheet.page(sheet, f"{name} {version}", pictures),
+            "doc/datasheet.html": datasheet.page(sheet, f"{name} {version()}", pictures),
             **{f"doc/{file}": text for file, text in pictures.items()},
         }
+        if interface.on_bus:
+            made[f"properties/{PROPERTIES.name}"] = PROPERTIES.read_text()
+        if interface is AXI4LITE_000:
+            made[f"regs/{name}.rdl"] = axi4lite_000.MAP.read_text()
+        if registers:
+            kinds.add("axi4lite")
+            made[f"regs/{name}.rdl"] = register_rdl(
+                name, subject.title, interface.registers(self.machine.shape, self.machine.traits)
+            )
+            made |= {f"sw/{file}": text for file, text in subject.software.items()}
+            sources = [f"rtl/{name}.sv", f"properties/{PROPERTIES.name}", "properties/proof.sv"]
+            made["properties/prove.ys"] = proof_script([f"../{source}" for source in sources], "proof")
+        return _template(kinds, words) | made
 
-    def _sdc_ports(self, declarations: list[str], direction: str) -> list[str]:
-        """The ports of a direction but the clock, as patterns: a bus is all of its bits."""
-        names = [declaration.split()[-1] for declaration in declarations if declaration.startswith(direction)]
-        return [
-            f"{name}*" if f"] {name}" in " ".join(declarations) or "__msg" in name else name
-            for name in names
-            if name != self.interface.clock
-        ]
+    def _sdc_ports(self, ports: list[str], direction: str) -> str:
+        """The ports of a direction but the clock."""
+        names = [port.split()[-1] for port in ports if port.startswith(direction)]
+        return " ".join(name for name in names if name != self.interface.clock)
 
-    def _port_groups(self, declarations: list[str]) -> list[tuple[str, str]]:
-        names = [declaration.split()[-1] for declaration in declarations]
-        clocking = (f"{self.interface.clock}, {self.interface.reset}", "in")
-        if not self.interface.on_bus:
-            return [clocking, ("istream (val/rdy)", "in"), ("ostream (val/rdy)", "out")]
-        groups = [clocking, ("s_axi_* (AXI4-Lite)", "both"), ("irq", "out")]
-        for prefix, title in (("key_", "key_*"), ("random", "random (val/rdy)")):
-            if any(name.startswith(prefix) for name in names):
-                groups.append((title, "in"))
-        return groups
 
-    def _more(self, hardware: str) -> dict[str, str]:
-        """Return the files of one interface only: a map of registers, a driver, a proof."""
-        if not self.interface.on_bus:
-            return {}
-        name = self.name
-        if self.interface is not AXI4LITE:
-            return {f"regs/{name}.rdl": axi4lite_000.MAP.read_text()}
-        more = {f"regs/{name}.rdl": register_rdl(name, self.machine.shape, self.machine.traits)}
-        more |= {f"sw/{file}": text for file, text in self.subject.software.items()}
-        more["properties/proof.sv"] = self._proof_top(port_lines(hardware, name))
-        files = [f"../rtl/{name}.sv", f"../properties/{PROPERTIES.name}", "../properties/proof.sv"]
-        more["properties/prove.ys"] = proof_script(files, "proof")
-        return more
+def version() -> str:
+    """The version of packages: the latest in the list of changes."""
+    return CHANGES.read_text().split("\n## ", 1)[1].split("\n")[0]
 
-    def _proof_top(self, declarations: list[str]) -> str:
-        bus = [declaration for declaration in declarations if "s_axi_" in declaration]
-        names = [item.split()[-1] for item in bus]
-        bare = [name.removeprefix("s_axi_") for name in names]
-        inputs = ",\n".join(f"  {item}" for item in bus if item.startswith("input"))
-        outputs = "\n".join(f"  {item.removeprefix('output ')};" for item in bus if item.startswith("output"))
-        pins = ",\n".join(f"    .{name}({name})" for name in names)
-        rules = ",\n".join(f"    .{short}({name})" for short, name in zip(bare, names, strict=True))
-        address_nbits = axi4lite.address_nbits(self.machine.shape)
-        return _text(
-            "proof.sv",
-            name=self.name,
-            inputs=inputs,
-            outputs=outputs,
-            pins=pins,
-            rules=rules,
-            address_nbits=str(address_nbits),
+
+def _template(kinds: Collection[str], words: Mapping[str, str]) -> dict[str, str]:
+    """The files of the template for packages of these kinds, by path."""
+    return {
+        str(path.relative_to(TEMPLATE / kind)).replace("NAME", words["name"]): filled(
+            path.read_text(), kinds, words
         )
-
-    def _more_lines(self, more: dict[str, str]) -> str:
-        lines = ""
-        if any(name.startswith("regs/") for name in more):
-            lines += "| `regs/` | the register map in SystemRDL |\n"
-        if any(name.startswith("sw/") for name in more):
-            lines += f"| `sw/` | {self.subject.software_use} |\n"
-        return lines
+        for kind in kinds
+        for path in filter(Path.is_file, (TEMPLATE / kind).rglob("*"))
+    }
 
 
-def _text(file: str, **words: str) -> str:
-    """A text with its fields filled in."""
-    return (TEXTS / file).read_text().format(**words)
+def _waived(hardware: str, name: str) -> tuple[str, str]:
+    """A Verilog text without pragmas of Verilator's lint, and the same waivers as a configuration file."""
+    waivers: dict[str, str] = {}
+
+    def waive(rule: str, reason: str | None, match: str = "") -> None:
+        line = f'lint_off -rule {rule} -file "*/{name}.sv"{match}'
+        waivers.setdefault(line, f"// {reason or REASONS[rule]}\n{line}")
+
+    def around(found: re.Match[str]) -> str:
+        for signal in re.findall(r"(\w+)(?: \[[^\]]*\])*[,;]?\n", found[3]):
+            waive(found[1], found[2], f""" -match "*'{signal}'*\"""")
+        return found[3]
+
+    def whole(found: re.Match[str]) -> str:
+        waive(found[1], found[2])
+        return ""
+
+    text = re.sub(PRAGMA, whole, AROUND.sub(around, hardware), flags=re.MULTILINE)
+    return text, "\n".join(waivers.values())
 
 
 def _licence() -> str:

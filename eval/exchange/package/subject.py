@@ -145,15 +145,6 @@ class Subject:
         text = call_header(machine.name, machine.nbits, machine.shape, on_bus=True)
         return {f"{identifier(machine.name)}.h": text}
 
-    @property
-    def software_use(self) -> str:
-        """How that is used, in a line."""
-        name = identifier(self.machine.name)
-        return (
-            f"`{name}_call` in C, for bare metal: define BUS_BASE, the address of its registers, "
-            f"and include {name}.h"
-        )
-
     # ---- the data sheet
 
     @property
@@ -250,45 +241,26 @@ class Subject:
             )
 
     @property
-    def command(self) -> str:
-        """The command that measures it, without its settings."""
-        return "modexlab asic --accelerator FOLDER"
+    def kinds(self) -> set[str]:
+        """Kinds of paragraphs of the data sheet."""
+        return {"own", "own-axi4lite" if self.interface is AXI4LITE else "own-stream", "refusals"}
 
-    def security(self) -> Iterator[str]:
-        """The guarantees, and where they end."""
-        constant = self.promise.replace(": ", ", ", 1)
-        yield (
-            f"Constant time: {constant}. So its author states; "
-            "nothing is claimed of power, radiation or faults."
-        )
-        if self.interface is AXI4LITE:
-            yield (
-                "The fields of a request cannot be read; the results can, as soon as they are there, and "
-                "not before."
-            )
-            yield (
-                "Zeroise clears fields and results, and then has the accelerator compute on zeros. "
-                "Whether this overwrites all "
-                "that it holds depends on the accelerator."
-            )
-            yield (
-                "Every master of the bus can start requests and read results: a system keeps others off "
-                "this address."
-            )
-        else:
-            yield (
-                "Requests and results may stay in registers until others replace them; reset does not "
-                "clear all of them."
-            )
+    @property
+    def words(self) -> dict[str, str]:
+        """Words of these paragraphs."""
+        requests = self.machine.in_flight
+        return {
+            "about": self.about,
+            "call": identifier(self.machine.name),
+            "clocking": self.interface.clocking,
+            "golden": self.golden,
+            "constant": self.promise.replace(": ", ", ", 1),
+            "in_flight": f"{requests} request{'s' if requests > 1 else ''}",
+        }
 
-    def limits(self) -> Iterator[str]:
-        """Its preconditions."""
-        for code, text in sorted(self.machine.statuses.items()):
-            yield f"Refused with status {int(code)}: {text}."
-        yield (
-            f"It has at most {self.machine.in_flight} request{'s' if self.machine.in_flight > 1 else ''} "
-            "under way at a time."
-        )
+    def refusals(self) -> list[tuple[int, str]]:
+        """Status codes of refused requests, with the reasons."""
+        return sorted((int(code), text) for code, text in self.machine.statuses.items())
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

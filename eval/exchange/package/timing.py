@@ -5,6 +5,7 @@ A stretch in which nothing changes is cut out.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from typing import Any
 from pymtl3 import DefaultPassGroup
 
 from ....fl.accelerator import Message
-from ....fl.axi4lite import ALL_BYTES, BYTES, SLVERR, operand_names
+from ....fl.axi4lite import SLVERR
+from ....fl.axi4lite_000 import as_accesses as as_paper_accesses
 from ....fl.errors import BadInput
-from ....fl.xcel import to_words
 from ...designs.interfaces import AXI4LITE_000, Interface
 from ...designs.runnable import Runnable
 
@@ -51,11 +52,11 @@ class Diagram:
 class Recorder:
     """A component, clocked by hand; a row of values for each cycle."""
 
-    def __init__(self, component: Any, signals: Sequence[str]) -> None:
+    def __init__(self, component: Any, signals: Sequence[str], longest: int) -> None:
         component.elaborate()
         component.apply(DefaultPassGroup(linetrace=False))
         component.sim_reset()
-        self.component, self.signals = component, signals
+        self.component, self.signals, self.longest = component, signals, longest
         self.rows: list[dict[str, int]] = []
 
     def port(self, name: str) -> Any:
@@ -75,6 +76,11 @@ class Recorder:
         self.component.sim_tick()
         return row
 
+    def until(self, name: str, **inputs: int) -> dict[str, int]:
+        """The row in which a signal is 1 at last."""
+        rows = (self.cycle(**inputs) for _ in range(self.longest))
+        return next(row for row in rows if row[name])
+
 
 def diagrams(interface: Interface, machine: Runnable, request: Message) -> list[Diagram]:
     """The diagrams of a request to a machine behind an interface."""
@@ -89,20 +95,15 @@ def _number(port: Any) -> int:
 
 
 def _streams(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
-    component, longest = machine.exported(interface), machine.longest
+    component = machine.exported(interface)
     signals = [f"{stream}.{name}" for stream in ("istream", "ostream") for name in ("msg", "val", "rdy")]
-    record = Recorder(component, signals)
-    first = interface.requests(machine.shape, request)[0]
-    message = type(component.istream.msg)(*first)
+    record = Recorder(component, signals, machine.longest)
+    message = type(component.istream.msg)
     record.cycle(ostream__rdy=0)
-    record.component.istream.msg @= message
-    for _ in range(longest):
-        if record.cycle(istream__val=1)["istream.rdy"]:
-            break
-    record.component.istream.msg @= type(component.istream.msg)()
-    for _ in range(longest):
-        if record.cycle(istream__val=0)["ostream.val"]:
-            break
+    component.istream.msg @= message(*interface.requests(machine.shape, request)[0])
+    record.until("istream.rdy", istream__val=1)
+    component.istream.msg @= message()
+    record.until("ostream.val", istream__val=0)
     record.cycle()
     record.cycle(ostream__rdy=1)
     record.cycle(ostream__rdy=0)
@@ -110,15 +111,14 @@ def _streams(interface: Interface, machine: Runnable, request: Message) -> Itera
         "A request and its answer: each moves in the cycle in which val and rdy are both 1; the "
         "answer waits until it is taken."
     )
-    lanes = [
-        {"name": stream, "of": [(f"{stream}.msg", f"{stream}.val"), f"{stream}.val", f"{stream}.rdy"]}
+    lanes = {
+        stream: [(f"{stream}.msg", f"{stream}.val"), f"{stream}.val", f"{stream}.rdy"]
         for stream in ("istream", "ostream")
-    ]
+    }
     yield Diagram("handshake", caption, wave(record.rows, lanes, interface.clock))
 
 
 def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
-    paper = interface is AXI4LITE_000
     channels = {
         channel: [
             *((f"s_axi.{value}", f"s_axi.{channel}valid") for value in values),
@@ -129,71 +129,54 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     }
     signals = [name if isinstance(name, str) else name[0] for part in channels.values() for name in part]
     component = machine.exported(interface)
-    record = Recorder(component, [*signals, "irq"])
-    registers = interface.registers(machine.shape, machine.traits)
-    at = {name: register.address for name, register in registers.items()}
+    record = Recorder(component, [*signals, "irq"], machine.longest)
+    if interface is AXI4LITE_000:
+        base, exponent, modulus = request
+        component.key.public @= exponent
+        component.key.modulus @= modulus
+        accesses = as_paper_accesses(machine.nbits, base, 1)
+    else:
+        accesses = interface.requests(machine.shape, request)
 
-    def write(name: str, data: int, place: int = 0) -> None:
+    def play(access: Message) -> dict[str, int]:
         """Address and data together; ready for the answer at once."""
-        valid = {"s_axi__awvalid": 1, "s_axi__wvalid": 1}
-        row = record.cycle(
-            s_axi__awaddr=at[name] + BYTES * place,
-            s_axi__wdata=data,
-            s_axi__wstrb=ALL_BYTES,
-            s_axi__bready=1,
-            **valid,
-        )
+        write, wait, address, data, strobes = access
+        if wait:
+            return record.until("irq")
+        if not write:
+            record.cycle(s_axi__araddr=address, s_axi__arvalid=1, s_axi__rready=1)
+            return record.until("s_axi.rvalid", s_axi__arvalid=0)
+        payload = {"s_axi__awaddr": address, "s_axi__wdata": data, "s_axi__wstrb": strobes}
+        row = record.cycle(**payload, s_axi__awvalid=1, s_axi__wvalid=1, s_axi__bready=1)
         assert row["s_axi.awready"] and row["s_axi.wready"]
-        while not record.cycle(s_axi__awvalid=0, s_axi__wvalid=0)["s_axi.bvalid"]:
-            pass
-
-    def read(name: str) -> int:
-        record.cycle(s_axi__araddr=at[name], s_axi__arvalid=1, s_axi__rready=1)
-        while not (row := record.cycle(s_axi__arvalid=0))["s_axi.rvalid"]:
-            pass
-        return row["s_axi.rresp"]
+        return record.until("s_axi.bvalid", s_axi__awvalid=0, s_axi__wvalid=0)
 
     def drawn(parts: str) -> dict[str, Any]:
-        lanes = [{"name": part, "of": channels[part]} for part in parts.split()]
-        return wave(record.rows, [*lanes, {"name": "", "of": ["irq"]}], interface.clock)
+        record.cycle()
+        lanes = {part: channels[part] for part in parts.split()}
+        diagram = wave(record.rows, lanes | {"": ["irq"]}, interface.clock)
+        record.rows.clear()
+        record.cycle()
+        return diagram
 
-    names = operand_names(machine.shape)
-    words = [to_words(value, machine.shape.widest) for value in request]
-    written, start = ("INPUT_FIFO", 1 << 2) if paper else (names[-1], 1)
     record.cycle()
-    write(written, words[-1][0])
-    record.cycle()
+    play(accesses[0])
     yield Diagram(
         "write", "A write: address and data in any order, the answer a cycle after both.", drawn("aw w b")
     )
-    record.rows.clear()
-    record.cycle()
-    assert read("INPUT_FIFO" if paper else names[len(names) // 2]) == SLVERR
-    record.cycle()
+    assert play((0, 0, accesses[0][2], 0, 0))["s_axi.rresp"] == SLVERR
     yield Diagram(
         "refused", "A read of what cannot be read: the answer is SLVERR, and the data are 0.", drawn("ar r")
     )
-    if paper:
-        _, exponent, modulus = request
-        for name, value in (("modulus", modulus), ("public", exponent)):
-            port = getattr(component.key, name)
-            port @= value
-        write("WRITE_ADDRESS", 0)
-        write("INPUT_LENGTH", 1)
-    else:
-        for name, number in zip(names, words, strict=True):
-            for place, word in enumerate(number):
-                write(name, word, place)
-        write("IRQ_ENABLE", 1)
+    begin = next(place for place, (_, wait, *_) in enumerate(accesses) if wait) - 1
+    for access in accesses[:begin]:
+        play(access)
     record.rows.clear()
     record.cycle()
-    write("STATUS" if paper else "CONTROL", start)
-    for _ in range(machine.longest):
-        if record.cycle()["irq"]:
-            break
-    read("STATUS")
-    write("STATUS" if paper else "IRQ_STATUS", 0 if paper else 1)
-    record.cycle()
+    after = accesses[begin + 2 :]
+    read, write = (next(access for access in after if access[0] == kind) for kind in (0, 1))
+    for access in (*accesses[begin : begin + 2], read, write):
+        play(access)
     record.cycle()
     caption = (
         "A computation: start, the interrupt at its end, status read, interrupt taken back. The cut "
@@ -203,7 +186,7 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
 
 
 def wave(
-    rows: Sequence[Mapping[str, int]], lanes: Sequence[Mapping[str, Any]], clock_name: str
+    rows: Sequence[Mapping[str, int]], lanes: Mapping[str, Sequence[Any]], clock_name: str
 ) -> dict[str, Any]:
     """Rows as WaveJSON: a group of signals for each lane; a signal with another, (value, valid), is drawn
     while that is 1.
@@ -211,32 +194,22 @@ def wave(
     kept = list(_cut(rows))
     clock = "".join("|" if row is None else "." if place else "p" for place, row in enumerate(kept))
     signals: list[Any] = [{"name": clock_name, "wave": clock}]
-    for lane in lanes:
-        group: list[Any] = [lane["name"]] if lane["name"] else []
-        for item in lane["of"]:
+    for title, items in lanes.items():
+        waves = []
+        for item in items:
             name, valid = item if isinstance(item, tuple) else (item, None)
-            group.append(
+            waves.append(
                 {"name": name.removeprefix("s_axi.").replace(".", "__"), **_drawn(kept, name, valid)}
             )
-        if lane["name"]:
-            signals.append(group)
-        else:
-            signals += group
+        signals += [[title, *waves]] if title else waves
     return {"signal": signals, "config": {"hscale": 1}}
 
 
 def _cut(rows: Sequence[Mapping[str, int]]) -> Iterator[Mapping[str, int] | None]:
     """The rows, a long stretch of equal ones as two of them with None between."""
-    start = 0
-    while start < len(rows):
-        stop = start
-        while stop < len(rows) and rows[stop] == rows[start]:
-            stop += 1
-        if stop - start > LONGEST_STILL:
-            yield from (rows[start], None, rows[start])
-        else:
-            yield from rows[start:stop]
-        start = stop
+    for row, equal in itertools.groupby(rows):
+        count = len([*equal])
+        yield from (row, None, row) if count > LONGEST_STILL else [row] * count
 
 
 def _drawn(rows: Sequence[Mapping[str, int] | None], name: str, valid: str | None) -> dict[str, Any]:

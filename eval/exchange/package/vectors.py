@@ -80,9 +80,9 @@ class Vectors:
         return "\n".join([*lines, "  end", ""])
 
 
-def vectors(subject: Subject) -> Vectors:
-    """The messages or accesses of this package's testbench."""
-    defines = {"DUT": subject.machine.top(subject.interface)}
+def vectors(subject: Subject, top: str) -> Vectors:
+    """The messages or accesses of the testbench of this module."""
+    defines = {"DUT": top}
     if subject.interface is AXI4LITE:
         return _of_bus(subject, defines)
     if subject.interface is AXI4LITE_000:

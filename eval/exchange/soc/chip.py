@@ -4,7 +4,7 @@ The program of a machine of the catalogue is RSA there and back; any other accel
 of its table.
 
     chip = Chip(find("mont").at(64), "vexriscv")
-    trip = round_trip(chip, interrupt=True)
+    outcome = round_trip(chip, interrupt=True).run()
 
 The model is compiled once for each machine and CPU, by rtl/sim/build.py, and kept in the cache; the program
 comes as a file that the ROM reads.
@@ -17,12 +17,12 @@ import importlib.util
 import itertools
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ....fl.accelerator import Message, Row
+from ....fl.accelerator import Message
 from ....fl.axi4lite import address_nbits
 from ....fl.errors import BadInput
 from ....fl.xcel import WORD_NBITS, words_of
@@ -44,7 +44,7 @@ BENCH = Path(__file__).with_name("bench.cpp")
 OPT = "-O2"
 ROM = "soc_rom.init"
 NETTYPE = "`default_nettype wire\n"
-LOAD, START, WAIT, READ, END = range(1, 6)  # marks of round_trip.c
+STATUS = "status"
 MOST_ROWS = 8  # of a table that are called
 
 
@@ -159,44 +159,73 @@ def _take(output: Output, line: str, progress: Callable[[int], object] | None) -
         progress(numbers[0])
 
 
-# ---- the round trip
+# ---- programs that call the accelerator
 
 
 @dataclass(frozen=True)
 class Call:
-    """An exponentiation as the CPU sees it, in cycles."""
+    """A call of the accelerator; phases are in cycles of the CPU."""
 
-    operation: str
-    load: int  # of the key
-    start: int  # write the base, start
-    wait: int
-    read: int
-    machine: int  # by its own counter
-    result: int
-    expected: int
-
-    @property
-    def whole(self) -> int:
-        return self.load + self.start + self.wait + self.read
+    name: str
+    phases: Mapping[str, int]
+    request: Message
+    response: Message
+    expected: Message
+    ok: bool
 
 
 @dataclass(frozen=True)
-class RoundTrip:
-    """Encryption and decryption by one program."""
+class Outcome:
+    """Calls of one program."""
 
-    chip: Chip
-    interrupt: bool
     calls: tuple[Call, ...]
     output: Output
-
-    @property
-    def key_nbits(self) -> int:
-        return works(self.chip.machine)[0].mod.bit_length()
+    complete: bool
 
     @property
     def ok(self) -> bool:
-        """The program found all right, and so does who has read what it put out."""
-        return self.output.code == 0 and all(call.result == call.expected for call in self.calls)
+        """All calls were made, and both the program and this module found the right results."""
+        return self.output.code == 0 and self.complete and all(call.ok for call in self.calls)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program whose marks delimit the phases of its calls, and whose words are their results."""
+
+    chip: Chip
+    software: Callable[[], Software]
+    requests: Sequence[tuple[str, Message]]  # by name, one for each call
+    expected: Sequence[Message]
+    cycles: int  # of the accelerator at most
+    phases: tuple[str, ...]
+    first: str  # number of a call's output: the status, or cycles by the accelerator's own counter
+    first_words: int = 1
+
+    def run(self, progress: Callable[[int], object] | None = None) -> Outcome:
+        """Run it to its end."""
+        shape = self.chip.machine.shape
+        transfers = sum(AXI4LITE.transfers(shape, request) for _, request in self.requests)
+        output = self.chip.run(self.software(), 2 * self.cycles + 500 * transfers + 100_000, progress)
+        marks, words = iter(cycle for _, cycle in output.marks), iter(output.words)
+        sizes = [self.first_words, *(words_of(nbits) for _, nbits in shape.results)]
+        calls = []
+        for (name, request), expected in zip(self.requests, self.expected, strict=True):
+            begin = [*itertools.islice(marks, len(self.phases) + 1)]
+            if len(begin) <= len(self.phases):
+                break  # the program has ended before
+            cycles = [later - earlier for earlier, later in itertools.pairwise(begin)]
+            phases = dict(zip(self.phases, cycles, strict=True), whole=sum(cycles))
+            first, *results = (_number(itertools.islice(words, size)) for size in sizes)
+            phases |= {self.first: first}
+            response = (first, *results) if self.first == STATUS and shape.has_status else tuple(results)
+            compared = 1 if self.first == STATUS and first and shape.has_status else None  # no results
+            ok = response[:compared] == expected[:compared]
+            calls.append(Call(name, phases, request, response, expected, ok))
+        return Outcome(tuple(calls), output, len(calls) == len(self.requests))
+
+
+def _number(words: Iterable[int]) -> int:
+    return sum(word << WORD_NBITS * place for place, word in enumerate(words))
 
 
 def works(machine: Machine) -> tuple[Workload, Workload]:
@@ -212,8 +241,8 @@ def works(machine: Machine) -> tuple[Workload, Workload]:
     return key_operations(nbits, seeded_key(nbits))
 
 
-def round_trip_software(chip: Chip, interrupt: bool) -> Software:
-    """Encrypts and decrypts."""
+def round_trip(chip: Chip, interrupt: bool) -> Program:
+    """RSA by a machine of the catalogue: encryption and decryption."""
     machine = chip.machine
     encrypt, decrypt = works(machine)
     numbers = {
@@ -223,110 +252,35 @@ def round_trip_software(chip: Chip, interrupt: bool) -> Software:
         "message": encrypt.base,
         "ciphertext": decrypt.base,
     }
-    _, _, _, *given = machine.carried(*encrypt.operands)
-    return chip.software(
-        "round_trip.c", operands_header(machine.nbits, numbers, given), by_interrupt=interrupt
+    requests = [(work.name, machine.carried(*work.operands)) for work in (encrypt, decrypt)]
+    _, _, _, *given = requests[0][1]
+    operands = operands_header(machine.nbits, numbers, given)
+    return Program(
+        chip,
+        lambda: chip.software("round_trip.c", operands, by_interrupt=interrupt),
+        requests,
+        [(encrypt.golden,), (decrypt.golden,)],
+        sum(machine.cycles(*work.operands) for work in (encrypt, decrypt)),
+        ("load", "start", "wait", "read"),
+        "machine",
+        2,
     )
 
 
-def expected_cycles(machine: Machine) -> int:
-    """Return the cycles of the machine in a round trip."""
-    return sum(machine.cycles(*work.operands) for work in works(machine))
-
-
-def round_trip(chip: Chip, interrupt: bool, progress: Callable[[int], object] | None = None) -> RoundTrip:
-    """Run it."""
+def table_calls(chip: Chip) -> Program:
+    """Calls of any accelerator with the first requests of its table."""
     machine = chip.machine
-    most = 2 * expected_cycles(machine) + 2000 * words_of(machine.nbits) + 100_000
-    output = chip.run(round_trip_software(chip, interrupt), most, progress)
-    words, count = iter(output.words), words_of(machine.nbits)
-    calls = []
-    for i, work in enumerate(works(machine)):
-        marks = output.marks[5 * i : 5 * i + 5]
-        if [mark for mark, _ in marks] != [LOAD, START, WAIT, READ, END]:
-            break  # the program has ended before
-        begin = [cycle for _, cycle in marks]
-        low, high, *result = (next(words) for _ in range(2 + count))
-        load, start, wait, read = (later - earlier for earlier, later in itertools.pairwise(begin))
-        value = sum(word << (WORD_NBITS * place) for place, word in enumerate(result))
-        calls.append(Call(work.name, load, start, wait, read, high << 32 | low, value, work.golden))
-    return RoundTrip(chip, interrupt, tuple(calls), output)
-
-
-# ---- calls of any accelerator
-
-
-@dataclass(frozen=True)
-class RowCall:
-    """A call with a request of the table, in cycles of the CPU."""
-
-    row: Row
-    cycles: int
-    response: Message
-    expected: Message
-    refused: bool
-
-    @property
-    def ok(self) -> bool:
-        """The response is right; a refused request has no results."""
-        return self.response[0] == self.expected[0] if self.refused else self.response == self.expected
-
-
-@dataclass(frozen=True)
-class TableCalls:
-    """The calls of one program."""
-
-    chip: Chip
-    calls: tuple[RowCall, ...]
-    output: Output
-
-    @property
-    def ok(self) -> bool:
-        """All calls were made, and the program and this module found all right."""
-        complete = len(self.calls) == len(rows_of(self.chip.machine))
-        return self.output.code == 0 and complete and all(call.ok for call in self.calls)
-
-
-def rows_of(accelerator: Runnable) -> Sequence[Row]:
-    """The requests that are called: the first of the table, in order."""
-    rows = accelerator.rows()[:MOST_ROWS]
-    check_rows(accelerator, rows)
-    return rows
-
-
-def calls_software(chip: Chip) -> Software:
-    """Calls the accelerator with each of these requests."""
-    requests = [row.request for row in rows_of(chip.machine)]
-    return chip.software(
-        "call.c", calls_header(chip.machine, requests, chip.machine.answers(requests)), driver=()
+    rows = machine.rows()[:MOST_ROWS]
+    check_rows(machine, rows)
+    requests = [row.request for row in rows]
+    answers = machine.answers(requests)
+    header = calls_header(machine, requests, answers)
+    return Program(
+        chip,
+        lambda: chip.software("call.c", header, driver=()),
+        [(row.name, row.request) for row in rows],
+        answers,
+        machine.most_cycles(requests),
+        ("call",),
+        STATUS,
     )
-
-
-def calls_cycles(accelerator: Runnable) -> int:
-    """Cycles of the accelerator in these calls at most."""
-    return accelerator.most_cycles([row.request for row in rows_of(accelerator)])
-
-
-def table_calls(chip: Chip, progress: Callable[[int], object] | None = None) -> TableCalls:
-    """Run them."""
-    machine, rows = chip.machine, rows_of(chip.machine)
-    shape = machine.shape
-    transfers = sum(AXI4LITE.transfers(shape, row.request) for row in rows)
-    output = chip.run(calls_software(chip), 2 * calls_cycles(machine) + 500 * transfers + 100_000, progress)
-    answers = machine.answers([row.request for row in rows])
-    sizes = [1, *(words_of(nbits) for _, nbits in shape.results)]
-    marks, size = [cycle for _, cycle in output.marks], sum(sizes)
-    calls = []
-    for index, (row, expected) in enumerate(zip(rows, answers, strict=True)):
-        words = iter(output.words[size * index : size * (index + 1)])
-        numbers = tuple(
-            sum(word << WORD_NBITS * place for place, word in enumerate(itertools.islice(words, count)))
-            for count in sizes
-        )
-        if len(marks) < 2 * (index + 1):
-            break  # the program has ended before
-        begin, end = marks[2 * index : 2 * index + 2]
-        response = numbers if shape.has_status else numbers[1:]
-        refused = shape.has_status and expected[0] != 0
-        calls.append(RowCall(row, end - begin, response, expected, refused))
-    return TableCalls(chip, tuple(calls), output)

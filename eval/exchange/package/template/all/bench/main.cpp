@@ -4,6 +4,9 @@
 
 #include "Vtb.h"
 #include "verilated.h"
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 
 int main(int argc, char **argv) {
   const auto context = std::make_unique<VerilatedContext>();
@@ -16,5 +19,8 @@ int main(int argc, char **argv) {
     bench->eval();
   }
   bench->final();
+#if VM_COVERAGE
+  context->coveragep()->write("build/coverage.dat");
+#endif
   return 0;
 }
