@@ -23,28 +23,23 @@ class Alu(Component):
         s.less = Wire()
 
         @update
-        def add():
+        def add_and_compare():
             s.subtract @= s.fn != ALU_ADD
             if s.subtract:
                 s.sum @= zext(s.a, 33) - zext(s.b, 33)
             else:
                 s.sum @= zext(s.a, 33) + zext(s.b, 33)
-
-        @update
-        def compare():
             s.less @= s.sum[32]
             if (s.fn == ALU_SLT) & (s.a[31] != s.b[31]):
                 s.less @= s.a[31]
 
         s.sign = Wire()
-        s.fill = Wire(31)
         s.shifted = Wire(63)
 
         @update
         def shift_right():
             s.sign @= s.a[31] & (s.fn == ALU_SRA)
-            s.fill @= sext(s.sign, 31)
-            s.shifted @= concat(s.fill, s.a) >> zext(s.b[0:5], 63)
+            s.shifted @= concat(sext(s.sign, 31), s.a) >> zext(s.b[0:5], 63)
 
         @update
         def select():

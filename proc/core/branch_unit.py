@@ -35,15 +35,9 @@ class BranchUnit(Component):
                 s.holds @= s.a < s.b
 
         @update
-        def take():
+        def jump_or_branch():
             s.taken @= (s.jump == JUMP_JALR) | ((s.jump == JUMP_BRANCH) & (s.holds ^ s.funct3[0]))
-
-        @update
-        def select_pc():
             s.pc @= s.target
             if s.jump == JUMP_JALR:
                 s.pc @= concat(s.alu_out[1:32], b1(0))
-
-        @update
-        def check():
             s.misaligned @= (s.taken | (s.jump == JUMP_JAL)) & s.pc[1]

@@ -78,11 +78,7 @@ class CsrFile(Component):
                 s.rdata @= s.retired.count[32:64]
             else:
                 s.known @= (
-                    (s.number == MIE)
-                    | (s.number == MIP)
-                    | (s.number == MVENDORID)
-                    | (s.number == MARCHID)
-                    | (s.number == MIMPID)
+                    (s.number == MIE) | (s.number == MIP) | ((s.number >= MVENDORID) & (s.number <= MIMPID))
                 )
 
         @update_ff

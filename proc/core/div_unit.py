@@ -32,12 +32,9 @@ class DivUnit(Component):
         s.negative_b = Wire()
 
         @update
-        def signs():
+        def magnitudes():
             s.negative_a @= s.istream.msg.a[31] & ~s.istream.msg.funct3[0]
             s.negative_b @= s.istream.msg.b[31] & ~s.istream.msg.funct3[0]
-
-        @update
-        def magnitudes():
             s.divider.istream.msg.dividend @= s.istream.msg.a
             s.divider.istream.msg.divisor @= s.istream.msg.b
             if s.negative_a:
@@ -60,13 +57,10 @@ class DivUnit(Component):
         s.magnitude = Wire(32)
 
         @update
-        def choose():
+        def result():
             s.magnitude @= s.divider.ostream.msg.quotient
             if s.remainder:
                 s.magnitude @= s.divider.ostream.msg.remainder
-
-        @update
-        def negate_result():
             s.ostream.msg @= s.magnitude
             if s.negate:
                 s.ostream.msg @= ~s.magnitude + 1

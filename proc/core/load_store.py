@@ -37,9 +37,6 @@ class StoreAlign(Component):
                 else:
                     s.req.strobe @= 15
                     s.req.data @= s.data
-
-        @update
-        def check():
             s.misaligned @= (s.funct3[0] & s.addr[0]) | (s.funct3[1] & (s.addr[0:2] != 0))
 
 
@@ -52,8 +49,6 @@ class LoadAlign(Component):
 
         s.halfword = Wire(16)
         s.octet = Wire(8)
-        s.byte_sign = Wire()
-        s.half_sign = Wire()
 
         @update
         def select():
@@ -66,11 +61,13 @@ class LoadAlign(Component):
 
         @update
         def extend():
-            s.byte_sign @= s.octet[7] & ~s.funct3[2]
-            s.half_sign @= s.halfword[15] & ~s.funct3[2]
-            if s.funct3[0:2] == 0:
-                s.out @= concat(sext(s.byte_sign, 24), s.octet)
-            elif s.funct3[0:2] == 1:
-                s.out @= concat(sext(s.half_sign, 16), s.halfword)
+            if s.funct3 == 0:
+                s.out @= sext(s.octet, 32)
+            elif s.funct3 == 1:
+                s.out @= sext(s.halfword, 32)
+            elif s.funct3 == 4:
+                s.out @= zext(s.octet, 32)
+            elif s.funct3 == 5:
+                s.out @= zext(s.halfword, 32)
             else:
                 s.out @= s.word

@@ -54,9 +54,6 @@ class MulUnit(Component):
         @update
         def multiply():
             s.product @= zext(s.a, 64) * zext(s.b, 64)
-
-        @update
-        def pick_half():
             s.less_b @= 0
             s.less_a @= 0
             if s.a[31] & (s.funct3 != 3):

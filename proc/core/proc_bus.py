@@ -7,14 +7,12 @@ the line irq. It answers every request, in order, one or more cycles after it. T
 Ports: those of ProcXcel.
 """
 
-from pymtl3 import *
-
-from .proc_xcel import join_accelerator
+from .proc_xcel import ProcXcel
 
 
-class ProcBus(Component):
-    def construct(s, mk_proc, mk_xcel, mk_slave, observed=True):
-        join_accelerator(s, mk_proc, mk_xcel, observed)
+class ProcBus(ProcXcel):
+    def construct(s, mk_proc, mk_xcel, mk_slave, observed=True):  # type: ignore[override]
+        super().construct(mk_proc, mk_xcel, observed)
         s.slave = mk_slave()
         s.proc.bus_req //= s.slave.istream
         s.slave.ostream //= s.proc.bus_resp

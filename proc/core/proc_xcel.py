@@ -14,21 +14,16 @@ from pymtl3 import *
 from .ports import join_processor, processor_ports
 
 
-def join_accelerator(s, mk_proc, mk_xcel, observed):
-    """Make a processor with an accelerator behind its port, and connect it to the ports of `s`."""
-    processor_ports(s, observed)
-    s.proc = mk_proc()
-    s.xcel = mk_xcel()
-    join_processor(s, s.proc)
-    s.proc.xcel_req //= s.xcel.istream
-    s.xcel.ostream //= s.proc.xcel_resp
-    if observed:
-        s.proc.commit //= s.commit
-
-
 class ProcXcel(Component):
     def construct(s, mk_proc, mk_xcel, observed=True):
-        join_accelerator(s, mk_proc, mk_xcel, observed)
+        processor_ports(s, observed)
+        s.proc = mk_proc()
+        s.xcel = mk_xcel()
+        join_processor(s, s.proc)
+        s.proc.xcel_req //= s.xcel.istream
+        s.xcel.ostream //= s.proc.xcel_resp
+        if observed:
+            s.proc.commit //= s.commit
 
     def line_trace(s):
         return f"{s.proc.line_trace()} {s.xcel.line_trace()}".rstrip()

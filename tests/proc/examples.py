@@ -22,48 +22,36 @@ class SlowXcel(Component):
     def construct(s):
         s.istream = RecvIfcRTL(mk_xcel_req())
         s.ostream = SendIfcRTL(mk_xcel_resp())
+        s.inner = NullXcel()
+        s.inner.istream.msg //= s.istream.msg
+        s.inner.ostream.msg //= s.ostream.msg
 
         s.draw = Wire(16)  # maximal length: x^16 + x^14 + x^13 + x^11 + 1
         s.feedback = Wire()
-        s.full = Wire()
         s.offered = Wire()
-        s.write = Wire()
-        s.is_xr0 = Wire()
-        s.register = Wire(32)
 
         @update
-        def handshakes():
+        def requests():
+            s.inner.istream.val @= s.istream.val & s.draw[1]
+            s.inner.ostream.rdy @= s.ostream.rdy & s.offered
+
+        @update
+        def answers():
             s.feedback @= s.draw[0] ^ s.draw[2] ^ s.draw[3] ^ s.draw[5]
-            s.istream.rdy @= ~s.full & s.draw[1]
+            s.istream.rdy @= s.inner.istream.rdy & s.draw[1]
             s.ostream.val @= s.offered
 
-        @update
-        def answer():
-            s.ostream.msg.write @= s.write
-            s.ostream.msg.data @= 0
-            if s.is_xr0 & ~s.write:
-                s.ostream.msg.data @= s.register
-
         @update_ff
-        def access():
+        def shift():
             if s.reset:
                 s.draw <<= 0xACE1
-                s.full <<= 0
                 s.offered <<= 0
-                s.register <<= 0
             else:
                 s.draw <<= concat(s.feedback, s.draw[1:16])
-                if s.istream.val & s.istream.rdy:
-                    s.full <<= 1
-                    s.write <<= s.istream.msg.write
-                    s.is_xr0 <<= s.istream.msg.addr == 0
-                    if s.istream.msg.write & (s.istream.msg.addr == 0):
-                        s.register <<= s.istream.msg.data
-                elif s.offered & s.ostream.rdy:
-                    s.full <<= 0
-                    s.offered <<= 0
-                elif s.full & s.draw[4]:
-                    s.offered <<= 1
+                if s.offered:
+                    s.offered <<= ~s.ostream.rdy
+                else:
+                    s.offered <<= s.inner.ostream.val & s.draw[4]
 
     def line_trace(s):
         return f"{s.istream}|{s.ostream}"

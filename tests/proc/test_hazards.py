@@ -13,7 +13,6 @@ from modexlab.proc.isa.causes import FETCH_FAULT
 from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS
 from modexlab.proc.iss.outcome import Trap
 from modexlab.proc.sim import MemoryTiming, simulate_proc
-from modexlab.proc.software.elf import Program
 from modexlab.proc.software.memory import REGIONS
 
 from tests.proc.assembler import DATA, Assembler, assemble
@@ -504,25 +503,6 @@ def test_self_modifying(name):
         {out}:
         """)
     assert check_everywhere(finish(asm, f"{name} in modified code")).reason == "exit"
-
-
-def test_tohost():
-    """The store to tohost ends the program, and nothing behind it is done; a zero, a byte and another address
-    do not.
-    """
-    for word, code in ((1, 0), (7, 3), (0xFFFF_FFFF, 0x7FFF_FFFF)):
-        asm = Assembler()
-        asm.text(
-            f"""
-            li gp, {DATA}; li t0, {word}; sw zero, 0(gp); sb t0, 0(gp); sh t0, 0(gp); sw t0, 4(gp)
-            csrrwi zero, proc2mngr, 1; sw t0, 0(gp)
-            csrrwi zero, proc2mngr, 2; .word 0
-            """
-        )
-        program = asm.program("tohost")
-        program = Program(program.name, program.entry, program.segments, {"tohost": DATA})
-        expected = check_everywhere(program)
-        assert (expected.reason, expected.exit_code, expected.output) == ("tohost", code, [1])
 
 
 def test_first_and_last_instruction_of_a_handler():

@@ -19,6 +19,7 @@ from modexlab.proc.software.elf import load_elf
 
 from tests.harness import refused
 from tests.proc.assembler import code, of_words, word
+from tests.proc.examples import simulation
 from tests.proc.formulas import GOLDEN, GOLDEN_IMMEDIATE, TAKEN, unsigned
 
 RA, T0, A0, A1, A2 = 1, 5, 10, 11, 12
@@ -44,6 +45,13 @@ def execute(source, base=0x200, record=True, **settings):
         assert replace(single, commits=None) == outcome
         assert len(single.commits) == single.instructions
         return single
+    return outcome
+
+
+def execute_at_both_levels(source, **settings):
+    """Run on the pipeline as well, which must send the same words to the manager."""
+    outcome = execute(source, **settings)
+    assert simulation().run(of_words(code(source)), **settings).output == outcome.output
     return outcome
 
 
@@ -232,7 +240,7 @@ def test_csr_instructions(number):
         expected.append(held)
         kind = name[4]
         held = (operand if kind == "w" else held | operand if kind == "s" else held - (held & operand)) & mask
-    assert execute("\n".join([*lines, FINISH])).output == expected
+    assert execute_at_both_levels("\n".join([*lines, FINISH])).output == expected
 
 
 def test_csrrw_of_the_same_register_swaps():
@@ -241,7 +249,7 @@ def test_csrrw_of_the_same_register_swaps():
         csrrw t0, mscratch, t0; csrrw zero, proc2mngr, t0
         csrrw zero, mscratch, zero; csrrs a0, mscratch, zero; csrrw zero, proc2mngr, a0; {FINISH}
     """
-    assert execute(source).output == [0x1111, 0]
+    assert execute_at_both_levels(source).output == [0x1111, 0]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +269,7 @@ def test_csrrw_of_the_same_register_swaps():
 def test_constants(number, value, writable):
     write = f"csrrw zero, {number}, t0" if writable else ""
     source = f"li t0, -1; {write}; csrrs a0, {number}, zero; csrrw zero, proc2mngr, a0; {FINISH}"
-    assert execute(source, core_id=9).output == [value]
+    assert execute_at_both_levels(source, core_id=9).output == [value]
 
 
 def test_instructions_are_counted():

@@ -211,10 +211,10 @@ def test_broken_promises(stage):
 
 def test_end_by_tohost(native, python):
     for stored, exit_code in ((1, 0), (2 * 21 + 1, 21), (1338, 669)):
-        # neither a 0 nor a byte is an end; what is behind the end is not sent
+        # neither a 0, a byte, a half word nor another word is an end; what is behind the end is not sent
         source = f"""
-            li s0, 0x1000; sw zero, 4(s0); sb s0, 5(s0); li t0, {stored}; csrrw zero, proc2mngr, t0
-            sw t0, 4(s0); csrrw zero, proc2mngr, t0; li a0, 99
+            li s0, 0x1000; sw zero, 4(s0); sb s0, 5(s0); li t0, {stored}; sh t0, 4(s0)
+            sw t0, 8(s0); csrrw zero, proc2mngr, t0; sw t0, 4(s0); csrrw zero, proc2mngr, t0; li a0, 99
         """
         program = program_of(source, {"tohost": 0x1004})
         expected = ISS(program).run()

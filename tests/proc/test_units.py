@@ -406,38 +406,6 @@ def test_csr_accesses_all(first):
     check_accesses(list(range(first, first + 256)))
 
 
-CSR_VALUES = {
-    # what a register reads as after all ones were written to it
-    **{"mstatus": 0x1800, "misa": 0x4000_1100, "mie": 0, "mip": 0, "mscratch": M, "mepc": M & ~3},
-    **{"mcause": M, "mtval": M, "stats_en": 1, "mtvec": M & ~3},
-}
-CSR_CONSTANTS = {"mvendorid": 0, "marchid": 0, "mimpid": 0, "mhartid": 5, "numcores": 1}
-
-
-def test_csr_values():
-    """Values of CSRs after reset, after writes, and after setting and clearing bits; constants."""
-    lines, expected = ["li t0, -1; li t1, 0x0F0F0F0F"], []
-    for name, ones in CSR_VALUES.items():
-        fixed = name in ("mstatus", "misa", "mie", "mip")
-        first = ones if fixed else 0
-        for access, value in (
-            (f"csrrs a0, {name}, zero", first),
-            (f"csrrw a0, {name}, t0", first),
-            (f"csrrc a0, {name}, t1", ones),
-            (f"csrrsi a0, {name}, 21", ones if fixed else ones & ~0x0F0F_0F0F),
-            (f"csrrci a0, {name}, 16", ones if fixed else (ones & ~0x0F0F_0F0F) | (ones & 21)),
-            (f"csrrwi a0, {name}, 0", ones if fixed else ((ones & ~0x0F0F_0F0F) | (ones & 21)) & ~16),
-            (f"csrrs a0, {name}, zero", first),
-        ):
-            lines.append(f"{access}; csrrw zero, proc2mngr, a0")
-            expected.append(value)
-    for name, value in CSR_CONSTANTS.items():
-        lines.append(f"csrrs a0, {name}, zero; csrrw zero, proc2mngr, a0")
-        expected.append(value)
-    outcome = simulation().run(assemble("\n".join([*lines, "li a0, 0; ecall"])), core_id=5)
-    assert outcome.output == expected
-
-
 def test_counters():
     """minstret and mcycle count from what is written, over the boundary of their words."""
     source = """

@@ -41,14 +41,6 @@ class FetchUnit(Component):
         s.answered = Wire()
         s.path_pc = Wire(32)
 
-        s.imem_req.msg.write //= 0
-        s.imem_req.msg.strobe //= 0
-        s.imem_req.msg.data //= 0
-        s.imem_req.msg.addr //= s.addr
-        s.ostream.msg.inst //= s.imem_resp.msg.data
-        s.ostream.msg.error //= s.imem_resp.msg.error
-        s.ostream.msg.pc //= s.pc
-
         @update
         def accept():
             s.imem_resp.rdy @= s.busy & (s.stale | s.redirect_val | s.stop | s.ostream.rdy)
@@ -56,6 +48,7 @@ class FetchUnit(Component):
 
         @update
         def deliver():
+            s.ostream.msg @= Fetched(s.imem_resp.msg.error, s.pc, s.imem_resp.msg.data)
             s.ostream.val @= s.busy & ~s.stale & s.imem_resp.val & ~s.redirect_val & ~s.stop
 
         @update
@@ -68,6 +61,7 @@ class FetchUnit(Component):
                 s.addr @= s.redirect_pc
             else:
                 s.addr @= s.next_pc
+            s.imem_req.msg @= MemReq(0, 0, s.addr, 0)
 
         @update
         def advance():

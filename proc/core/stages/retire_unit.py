@@ -42,6 +42,9 @@ class RetireUnit(Component):
         s.halt_X = Wire()
         s.flush_X = Wire()
         s.halting = Wire()
+        s.mem = Wire(2)
+        s.rf_wen = Wire()
+        s.bubble = Wire(4)
 
         @update_ff
         def register_X():
@@ -84,30 +87,26 @@ class RetireUnit(Component):
                 s.halting <<= s.stop
 
         @update
-        def next_slot():
-            s.slot.val @= s.leaves_X
-            s.slot.trap @= s.trap
-            s.slot.halt @= s.halt_X
-            s.slot.stats @= s.stats_en
-            s.slot.cause @= s.cause
-            s.slot.rf_wen @= s.cs.rf_wen & ~s.trap
-            s.slot.mem @= MEM_NONE
-            if s.retire & ((s.cs.mem != MEM_CSR) | s.to_xcel):
-                s.slot.mem @= s.cs.mem
+        def bubble_to_M():
+            if s.fault_M:
+                s.bubble @= BUBBLE_FLUSH
+            elif ~s.x.val:
+                s.bubble @= s.x.bubble
+            elif s.cs.result_sel == FROM_MUL:
+                s.bubble @= BUBBLE_MULTIPLIER
+            elif s.cs.result_sel == FROM_DIV:
+                s.bubble @= BUBBLE_DIVIDER
+            elif s.to_xcel:
+                s.bubble @= BUBBLE_ACCELERATOR
+            elif s.cs.result_sel == FROM_CSR:
+                s.bubble @= BUBBLE_MANAGER
+            else:
+                s.bubble @= BUBBLE_DATA_MEMORY
 
         @update
-        def bubble():
-            if s.fault_M:
-                s.slot.bubble @= BUBBLE_FLUSH
-            elif ~s.x.val:
-                s.slot.bubble @= s.x.bubble
-            elif s.cs.result_sel == FROM_MUL:
-                s.slot.bubble @= BUBBLE_MULTIPLIER
-            elif s.cs.result_sel == FROM_DIV:
-                s.slot.bubble @= BUBBLE_DIVIDER
-            elif s.to_xcel:
-                s.slot.bubble @= BUBBLE_ACCELERATOR
-            elif s.cs.result_sel == FROM_CSR:
-                s.slot.bubble @= BUBBLE_MANAGER
-            else:
-                s.slot.bubble @= BUBBLE_DATA_MEMORY
+        def slot_to_M():
+            s.mem @= MEM_NONE
+            if s.retire & ((s.cs.mem != MEM_CSR) | s.to_xcel):
+                s.mem @= s.cs.mem
+            s.rf_wen @= s.cs.rf_wen & ~s.trap
+            s.slot @= Slot(s.leaves_X, s.trap, s.halt_X, s.stats_en, s.rf_wen, s.mem, s.cause, s.bubble)

@@ -42,18 +42,20 @@ class WritebackStage(Component):
 
         @update
         def commit_slot():
-            s.commit.val @= s.retires_W
-            s.commit.trap @= s.slot_W.val & s.slot_W.trap
-            s.commit.halt @= s.slot_W.val & s.slot_W.halt
-            s.commit.stats @= s.slot_W.stats
-            s.commit.bubble @= s.slot_W.bubble
-            s.commit.cause @= s.slot_W.cause
-            s.commit.wen @= s.write_W.en
-            s.commit.rd @= s.rd_W
-            s.commit.pc @= s.result_W.pc
-            s.commit.inst @= s.result_W.inst
-            s.commit.addr @= s.result_W.addr
-            s.commit.data @= s.result_W.value
+            s.commit @= Commit(
+                s.retires_W,
+                s.slot_W.val & s.slot_W.trap,
+                s.slot_W.val & s.slot_W.halt,
+                s.slot_W.stats,
+                s.write_W.en,
+                s.slot_W.bubble,
+                s.slot_W.cause,
+                s.rd_W,
+                s.result_W.pc,
+                s.result_W.inst,
+                s.result_W.value,
+                s.result_W.addr,
+            )
             if s.retires_W & (s.slot_W.mem == MEM_STORE):  # a fault reports its address
                 s.commit.data @= s.result_W.store
 
