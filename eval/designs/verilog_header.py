@@ -103,8 +103,8 @@ def messages(component: Component) -> list[str]:
 
 SLAVE = """\
 Protocol: AMBA AXI4-Lite with 32 bits of data. aresetn is synchronous: it is sampled at the rising edge of
-aclk. s_axi_awprot and s_axi_arprot are not used: all accesses have the same rights. irq is the interrupt, a
-level. Every output of the bus comes from a register or from one gate behind registers."""
+aclk. s_axi_awprot and s_axi_arprot are not used: all accesses have the same rights. irq is the interrupt,
+a level. Every output of the bus comes from a register or from one gate behind registers."""
 
 
 def bus(registers: Mapping[str, Register], rules: str) -> list[str]:
@@ -112,8 +112,7 @@ def bus(registers: Mapping[str, Register], rules: str) -> list[str]:
     return [
         *SLAVE.split("\n"),
         "",
-        "Registers: byte address, name, access, reset value, meaning. Operands are arrays of words, the "
-        "least significant first:",
+        "Registers: address, name, access, reset value, meaning; operands least significant word first:",
         *register_lines(registers),
         "",
         *paragraphs(rules),
