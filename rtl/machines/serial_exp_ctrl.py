@@ -95,9 +95,6 @@ class SerialExpCtrl(Component):
                 s.ends @= s.count == BUBBLE
             elif s.st == INVERT:
                 s.ends @= s.count == LAST_BIT
-            s.first_step @= s.step == 0
-            s.last_step @= s.step == LAST_STEP
-            s.product_ends @= (s.st == STEP) & s.ends & s.last_step
 
         @update
         def fetches():
@@ -111,7 +108,10 @@ class SerialExpCtrl(Component):
                 s.fetch @= s.count < M
 
         @update
-        def shifts_exponent():
+        def ends_of_steps():
+            s.first_step @= s.step == 0
+            s.last_step @= s.step == LAST_STEP
+            s.product_ends @= (s.st == STEP) & s.ends & s.last_step
             s.shift_exp @= (s.turn == MULTIPLY) & s.product_ends
             if s.st == DOUBLE:
                 s.shift_exp @= ~s.exp_top & (s.nleft != 0)

@@ -17,6 +17,7 @@ from pymtl3 import *
 from ..messages import declare_streams, mk_entered_req, mk_entered_resp
 from ..units.serial_ctrl import connect_serial
 from ..units.systolic.scaled_array import ScaledArray
+from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl
 
 
@@ -28,6 +29,8 @@ class SystolicExp(Component):
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
+        for field in ("base", "one", "mod"):
+            operand_words(s, field, wide, k, nwords)
         s.base = [Wire(k) for _ in range(nwords)]
         s.power = [Wire(k) for _ in range(nwords)]
         s.mod = [Wire(k) for _ in range(nwords)]
@@ -48,10 +51,10 @@ class SystolicExp(Component):
         def words():
             for j in range(nwords):
                 if s.ctrl.accept:
-                    s.base[j] <<= s.istream.msg.base[j * k : j * k + k]
-                    s.mod[j] <<= s.istream.msg.mod[j * k : j * k + k]
+                    s.base[j] <<= s.in_base[j]
+                    s.mod[j] <<= s.in_mod[j]
                 if s.ctrl.accept:
-                    s.power[j] <<= s.istream.msg.one[j * k : j * k + k]
+                    s.power[j] <<= s.in_one[j]
                 elif s.array.done[j] & s.ctrl.to_power:
                     s.power[j] <<= s.array.result[j]
 

@@ -77,11 +77,14 @@ class SystolicModExp(Component):
             s.result[j * k : j * k + k] //= s.power[j]
             s.modulus[j * k : j * k + k] //= s.mod[j]
 
+        s.answer = Wire(nbits)
+        s.ostream.msg.result //= s.answer
+
         @update
         def leaves():
-            s.ostream.msg.result @= 0
+            s.answer @= 0
             if s.ctrl.valid & (s.result != s.modulus):
-                s.ostream.msg.result @= s.result[0:nbits]
+                s.answer @= s.result[0:nbits]
 
     def words(s, k, nwords):
         """The array, and the words that it works on."""

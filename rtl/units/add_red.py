@@ -67,9 +67,7 @@ class AddRedKoc(Component):
 
         @update
         def addends():
-            s.addend_even @= 0
-            if s.x_i:
-                s.addend_even @= zext(s.y, wide)
+            s.addend_even @= zext(s.y, wide) & sext(s.x_i, wide)
             s.addend_odd @= s.addend_even + zext(s.n, wide)
 
         @update
@@ -109,9 +107,7 @@ class AddRedCarrySave(Component):
 
         @update
         def add_y():
-            s.partial @= 0
-            if s.x_i:
-                s.partial @= zext(s.y, wide)
+            s.partial @= zext(s.y, wide) & sext(s.x_i, wide)
             s.sum_y @= s.sum_in ^ s.carry_in ^ s.partial
             # the majority row weighs twice as much; its top bit is 0 because the three rows sum to less than
             # 4N
@@ -119,9 +115,7 @@ class AddRedCarrySave(Component):
 
         @update
         def add_n():
-            s.multiple @= 0
-            if s.sum_y[0]:
-                s.multiple @= zext(s.n, wide)
+            s.multiple @= zext(s.n, wide) & sext(s.sum_y[0], wide)
             s.sum_n @= s.sum_y ^ s.carry_y ^ s.multiple
             # this row stays unshifted: halving the state moves it back by the one place it is ahead
             s.carry_n @= (s.sum_y & s.carry_y) | (s.sum_y & s.multiple) | (s.carry_y & s.multiple)

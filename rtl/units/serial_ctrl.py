@@ -56,12 +56,14 @@ def answer_if_ok(s, result):
     """A machine answers with a result, and with 0 if there is none."""
     s.result = Wire(result.get_type())
     s.result //= result
+    s.answer = Wire(result.get_type())
+    s.ostream.msg.result //= s.answer
 
     @update
-    def answer():
-        s.ostream.msg.result @= 0
+    def answer_or_zero():
+        s.answer @= 0
         if s.ctrl.out_status == OK:
-            s.ostream.msg.result @= s.result
+            s.answer @= s.result
 
 
 def connect_pass(s, ncycles, counted):

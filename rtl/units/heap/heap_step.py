@@ -79,7 +79,7 @@ class HeapStep(Component):
         """Two bits of a digit select a multiple; rows of B and of M' alternate in the heap."""
         PAIRS = shape.digit_nbits // 2
         b_nbits, m_nbits = shape.operand_nbits + 2, shape.nbits + 2
-        ALL_ONES = mk_bits(shape.state_nbits)(-1)
+        B_ONES, M_ONES = (mk_bits(shape.state_nbits - n)(-1) for n in (b_nbits, m_nbits))
         s.b_thrice = InPort(b_nbits)
         s.m_thrice = InPort(m_nbits)
         s.digit_pairs = PairDecode(shape.digit_nbits)
@@ -107,10 +107,8 @@ class HeapStep(Component):
             s.heap.row[0] @= s.rest_sum
             s.heap.row[1] @= s.rest_carry
             for i in range(PAIRS):
-                s.heap.row[2 * i + 2] @= ALL_ONES
-                s.heap.row[2 * i + 3] @= ALL_ONES
-                s.heap.row[2 * i + 2][2 * i : 2 * i + b_nbits] @= s.digit_rows.out[i]
-                s.heap.row[2 * i + 3][2 * i : 2 * i + m_nbits] @= s.quotient_rows.out[i]
+                s.heap.row[2 * i + 2] @= ~(~concat(B_ONES, s.digit_rows.out[i]) << i << i)
+                s.heap.row[2 * i + 3] @= ~(~concat(M_ONES, s.quotient_rows.out[i]) << i << i)
 
     def and_rows(s, shape):
         """A bit of a digit gates a word; rows of B and of M' alternate in the heap."""
@@ -127,7 +125,7 @@ class HeapStep(Component):
     def joint_rows(s, shape):
         """A bit of the digit and one of the quotient select B, M' or their sum."""
         DIGIT_NBITS, wide = shape.digit_nbits, shape.operand_nbits + 1
-        ALL_ONES = mk_bits(shape.state_nbits)(-1)
+        ONES = mk_bits(shape.state_nbits - wide)(-1)
         s.b_and_m = InPort(wide)
         s.rows = RowSelect(DIGIT_NBITS, wide)
         s.rows.z //= s.b_and_m
@@ -145,5 +143,4 @@ class HeapStep(Component):
             s.heap.row[0] @= s.rest_sum
             s.heap.row[1] @= s.rest_carry
             for i in range(DIGIT_NBITS):
-                s.heap.row[i + 2] @= ALL_ONES
-                s.heap.row[i + 2][i : i + wide] @= s.rows.out[i]
+                s.heap.row[i + 2] @= ~(~concat(ONES, s.rows.out[i]) << i)

@@ -28,6 +28,10 @@ class SystolicMont(Component):
         s.a = [Wire(k) for _ in range(nwords)]
         s.b = [Wire(k) for _ in range(nwords)]
         s.array.n_prime //= s.n_prime
+        s.in_a = Wire(wide)
+        s.in_b = Wire(wide)
+        s.in_a //= s.istream.msg.a
+        s.in_b //= s.istream.msg.b
         for j in range(nwords):
             s.array.m[j] //= s.modulus[j * k : j * k + k]
             s.array.y[j] //= s.b[j]
@@ -36,8 +40,6 @@ class SystolicMont(Component):
         s.st = Wire(2)
         IDLE, RUN, DRAIN, DONE = states(s, "st", IDLE=0, RUN=1, DRAIN=2, DONE=3)
         s.load = Wire()
-        s.whole = Wire()
-        s.whole //= s.array.done[LAST_WORD]
 
         @update
         def handshakes():
@@ -56,7 +58,9 @@ class SystolicMont(Component):
                 s.st <<= IDLE
             elif s.load:
                 s.st <<= RUN
-            elif ((s.st == RUN) & s.array.returns & s.whole) | ((s.st == DRAIN) & s.whole):
+            elif ((s.st == RUN) & s.array.returns & s.array.done[LAST_WORD]) | (
+                (s.st == DRAIN) & s.array.done[LAST_WORD]
+            ):
                 s.st <<= DONE
             elif (s.st == RUN) & s.array.returns:
                 s.st <<= DRAIN
@@ -67,8 +71,8 @@ class SystolicMont(Component):
         def words():
             for j in range(nwords):
                 if s.load:
-                    s.a[j] <<= s.istream.msg.a[j * k : j * k + k]
-                    s.b[j] <<= s.istream.msg.b[j * k : j * k + k]
+                    s.a[j] <<= s.in_a[j * k : j * k + k]
+                    s.b[j] <<= s.in_b[j * k : j * k + k]
                 elif s.array.done[j]:
                     s.b[j] <<= s.array.result[j]
 
