@@ -92,9 +92,13 @@ class Form:
 
 def likely(design: Document) -> dict[str, str]:
     """The modules whose name says what they are, and what that is; none if all of them have few bits."""
-    # modules of a design that is exported begin with the name of its top
+    # modules of a design that is exported begin with the name of its top; yosys names one with parameters
+    # $paramod\\NAME\\..., or $paramod$HASH\\NAME
     found = {
-        name: start for name in design["modules"] for start in NAMES if re.match(rf"\\?(\w+_)?{start}", name)
+        name: start
+        for name in design["modules"]
+        for start in NAMES
+        if re.match(rf"(\$paramod(\$\w+)?)?\\?(\w+_)?{start}", name)
     }
     cells = sum(width(design["modules"][instance["type"]]) for instance in _instances(design, found))
     return found if cells >= LEAST else {}

@@ -68,6 +68,26 @@ def concurrent(statements: Sequence[Any], variables: tuple[str, ...] = ()) -> li
     return found
 
 
+def messages(statements: Sequence[Any]) -> set[str]:
+    """The messages of which statements assign fields."""
+    targets = [assign.targets for assign in _assignments(statements)]
+    fields = (node for node in nodes(targets) if isinstance(node, bir.Attribute) and _is_signal(node.value))
+    return {name for node in fields for name in _signals(node.value)}
+
+
+def ordered_messages(blocks: Sequence[list[Any]]) -> set[str]:
+    """The messages of which blocks whose order matters assign fields, and those that are assigned with them.
+
+    Icarus takes the fields of a message from blocks alone, or from assignments alone.
+    """
+    found: set[str] = set()
+    left = list(blocks)
+    while more := [block for block in left if concurrent(block) is None or found & messages(block)]:
+        left = [block for block in left if block not in more]
+        found.update(*map(messages, more))
+    return found
+
+
 def _generated(loop: Any, variables: tuple[str, ...]) -> Generate | None:
     bounds: list[Any] = [getattr(bound, "_value", None) for bound in (loop.start, loop.end, loop.step)]
     if None in bounds or int(bounds[2]) <= 0:

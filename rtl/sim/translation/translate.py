@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any
 
-from pymtl3 import Bits, Component
+from pymtl3 import Bits, Component, MetadataKey
 from pymtl3.dsl import Interface, Signal
 from pymtl3.passes.backends.verilog.translation.behavioral.VBehavioralTranslatorL5 import (
     BehavioralRTLIRToVVisitorL5,
@@ -25,15 +25,17 @@ from pymtl3.passes.backends.verilog.translation.VerilogTranslationConfigs import
 from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRType as rt
+from pymtl3.passes.rtlir.behavioral.BehavioralRTLIRGenL1Pass import BehavioralRTLIRGenL1Pass
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ....fl.errors import BadInput
 from .. import interrupt, toolchain
 from ..text import VerilogText
-from .concurrent import Generate, concurrent, nodes
+from .concurrent import Generate, concurrent, messages, nodes, ordered_messages
 from .enum_fields import enum_names, enum_value, enumerations, with_enums
 from .enum_states import NOTHING, choice, holds_state, known_of, state_name, without_unreached
 from .names import described, identity, module_names, prefix_of
+from .parameters import merged, numbers_of
 from .source_text import Block, source_order
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
@@ -113,6 +115,7 @@ class Readable(DirectStructure):
         self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
         self._module_names: dict[tuple[type, str], str] = {}
         self._described: dict[str, str] = {}
+        self._kinds: dict[str, tuple[str, dict[str, int]]] = {}  # module -> its class, and its numbers
         self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
         self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
@@ -131,6 +134,13 @@ class Readable(DirectStructure):
             self._module_names[identity(kind)]: dict(getattr(type(kind.obj), "UNREAD", ())) for kind in kinds
         }
         self._unread[self._name] |= self._unread_at_top
+        self._kinds = {
+            self._module_names[identity(kind)]: (
+                f"{self._prefix}{kind.get_name()}",
+                numbers_of(kind.get_params()),
+            )
+            for kind in kinds[1:]
+        }
         self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
@@ -165,6 +175,7 @@ class Readable(DirectStructure):
             hierarchy.component_src,
             flags=re.DOTALL | re.MULTILINE,
         )
+        modules = merged(modules, self._kinds)
         enums = [text for kind, _ in structs for text in enumerations(kind.cls)]
         text = "\n".join(
             [*enums, *(with_enums(kind.cls, definition) for kind, definition in structs), modules]
@@ -210,6 +221,8 @@ class Readable(DirectStructure):
 
 
 ASSOCIATIVE = bir.Add | bir.BitAnd | bir.BitOr | bir.BitXor
+UPBLKS = BehavioralRTLIRGenL1Pass.rtlir_upblks
+ORDERED: MetadataKey = MetadataKey(frozenset)
 _PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
 
 
@@ -219,6 +232,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def __init__(self, is_reserved: Callable[[str], bool]) -> None:
         super().__init__(is_reserved)
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
+        self._ordered: frozenset[str] = frozenset()  # messages whose fields blocks alone assign
         self._known = NOTHING  # of the component whose update block this is
 
     def visit(self, node: Any) -> Any:
@@ -237,14 +251,28 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         cell = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
         component = cell.cell_contents if cell is not None else None
         self._known = known_of(component) if component is not None else NOTHING
+        self._ordered = self._ordered_messages(component)
         written = getattr(component, "verilog", {}).get(blk.__name__)
         if written is not None:
             return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in written), "end"]
         return super().enter(blk, rtlir)
 
+    def _ordered_messages(self, component: Any) -> frozenset[str]:
+        """Found for all blocks of a component when its first one is translated."""
+        if component is None or not component.has_metadata(ORDERED):
+            blocks = [] if component is None else component.get_metadata(UPBLKS).values()
+            combinational = [_copied(blk.body) for blk in blocks if isinstance(blk, bir.CombUpblk)]
+            bodies = [without_unreached(unrolled(body), self._known) for body in combinational]
+            found = frozenset(ordered_messages(bodies))
+            if component is not None:
+                component.set_metadata(ORDERED, found)
+            return found
+        ordered: frozenset[str] = component.get_metadata(ORDERED)
+        return ordered
+
     def visit_CombUpblk(self, node: Any) -> list[str]:
         node.body = without_unreached(unrolled(node.body), self._known)
-        items = concurrent(node.body)
+        items = None if self._ordered & messages(node.body) else concurrent(node.body)
         return self._block(node, "always_comb") if items is None else self._concurrent(items, node.name)
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
