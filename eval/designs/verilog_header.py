@@ -26,7 +26,7 @@ Protocol: clk rising edge; reset is synchronous and active high. Both streams ar
 in every cycle in which val and rdy are both 1; val, once 1, stays until the message has moved. Responses
 come in the order of the requests."""
 
-LONGEST = 107  # columns of a header line; "// " comes before it
+LONGEST = 97  # columns of a header line; "// " comes before it
 
 
 def origin() -> tuple[str, str]:

@@ -76,6 +76,7 @@ def _machine(machine: Machine, interface: Interface) -> str:
             f"Domain         {design.domain}",
             *wrapped(f"Cycles         {_cycles(machine, interface)}", 15),
             *wrapped(f"Constant time  {machine.promises.sentence}", 15),
+            *wrapped(f"Command        {_command(machine, interface)}", 15),
         ],
         parameters(machine),
         lambda: [
@@ -87,6 +88,14 @@ def _machine(machine: Machine, interface: Interface) -> str:
             *_program(machine),
         ],
     )
+
+
+def _command(machine: Machine, interface: Interface) -> str:
+    """The command that writes the file."""
+    defaults = {param.name: param.default_at(machine.nbits) for param in machine.design.params}
+    given = [f"--set {name}={value}" for name, value in machine.parameters.items() if value != defaults[name]]
+    behind = [] if interface is DEFAULT else [f"--interface {interface.name}"]
+    return " ".join(["modexlab verilog", machine.design.name, f"--nbits {machine.nbits}", *behind, *given])
 
 
 def computes(machine: Machine) -> str:
@@ -200,11 +209,8 @@ def _program(machine: Machine) -> Iterator[str]:
     made = machine.build.programmed
     if made is None:
         return
-    defaults = {param.name: param.default_at(machine.nbits) for param in machine.design.params}
-    given = [f"--set {name}={value}" for name, value in machine.parameters.items() if value != defaults[name]]
-    command = " ".join(["modexlab program", machine.design.name, f"--nbits {machine.nbits}", *given])
     yield ""
-    yield from wrapped(f"Program ({command}):", 2)
+    yield "Program:"
     yield from wrapped(f"  {LEGEND}", 2)
     for line in made.program.listing():
         yield f"  {line if len(folded(f'  {line}')) == 1 else ' '.join(line.split())}"

@@ -123,15 +123,18 @@ class SiteModel:
 
 FLIP = "_flipped"  # what is behind the name of a wire that is XORed with it
 _MODULE = re.compile(
-    r"^module (\w+) (?:#\(\n.*?\n\) )?\(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$", re.DOTALL | re.MULTILINE
+    r"^module (\w+) (?:#\(\n.*?\n\) )?\(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$",
+    re.DOTALL | re.MULTILINE,
 )
-_INSTANCE = re.compile(r"^  (?!module )(\w+) (?:#\(.*\) )?(\w+) \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE)
+_INSTANCE = re.compile(
+    r"^  (?!module )(\w+) (?:#\([^\n]*\) )?(\w+) \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE
+)
 _CLOCKED = re.compile(r"^  always_ff .*?^  end$", re.DOTALL | re.MULTILINE)
 _WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
 _ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
 _ARRAY = re.compile(r"^  logic(?: \[[^\]]*\])? (\w+) \[0:[^\]]*\];$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
-_WORD = re.compile(r"^( +[\w', ]+: word = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL | re.MULTILINE)
+_WORD = re.compile(r"^( +[\w'?, ]+: word = )(\{ *//[^\n]*\n.*?\});$", re.DOTALL | re.MULTILINE)
 _ANSWER = re.compile(r"\.ostream__msg\((\w+)\)")
 
 

@@ -37,7 +37,9 @@ class Module:
 def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
     """The text with merged modules. kinds: of each module, the name of its class and its numbers."""
     while True:
-        found = [Module(*part.groups(), *kinds[part[2]]) for part in _MODULE.finditer(text) if part[2] in kinds]
+        found = [
+            Module(*part.groups(), *kinds[part[2]]) for part in _MODULE.finditer(text) if part[2] in kinds
+        ]
         groups: dict[tuple[str, str], list[Module]] = {}
         for module in found:
             groups.setdefault((module.kind, _template(module.body)), []).append(module)

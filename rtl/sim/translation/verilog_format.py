@@ -241,7 +241,7 @@ MAX_COLUMNS = 100
 _SPACING = [
     (r"^( *\w+ \w+)\n *\($", r"\1 ("),  # of modules and instances
     (r"^(module \w+)\n\($", r"\1 ("),
-    (r"(?<=[({]) +(?=\S)", ""),
+    (r"(?<=[({]) +(?=\S)(?!//)", ""),
     (r"(?<=[^\s/]) +(?=[)}])", ""),
     (r"(?<=\{)(\d+) (?=\{)", r"\1"),
 ]
@@ -252,8 +252,21 @@ def layout(text: str) -> str:
     """The text with the spacing of lowRISC's style, no line of code longer than 100 columns."""
     for pattern, replacement in _SPACING:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-    lines = (line if line.lstrip().startswith("//") else _wrapped(line) for line in text.split("\n"))
+    lines = [line if line.lstrip().startswith("//") else _wrapped(line) for line in text.split("\n")]
+    commented = [line.find("  //") > 0 and not line.lstrip().startswith("//") for line in lines]
+    for _, run in itertools.groupby(
+        range(len(lines)), key=lambda at: commented[at] and lines[at][-1:] != ";"
+    ):
+        _align(lines, [at for at in run if commented[at] and "{  //" not in lines[at]])
     return "\n".join(lines)
+
+
+def _align(lines: list[str], run: list[int]) -> None:
+    """Put the comments behind code in these lines into one column."""
+    parts = {at: re.split(r" +(?=//)", lines[at], maxsplit=1) for at in run}
+    column = max((len(code) for code, _ in parts.values()), default=0) + 2
+    for at, (code, comment) in parts.items():
+        lines[at] = f"{code:{column}}{comment}"
 
 
 def _wrapped(line: str) -> str:
@@ -261,7 +274,7 @@ def _wrapped(line: str) -> str:
     code = line.partition("  //")[0]
     if len(code) <= MAX_COLUMNS:
         return line
-    breaks = [match.start() for match in _BREAK.finditer(line) if match.start() < MAX_COLUMNS]
+    breaks = [match.start() for match in _BREAK.finditer(code) if match.start() < MAX_COLUMNS]
     breaks = [place for place in breaks if line[:place].strip()]
     if not breaks:
         return line

@@ -114,7 +114,7 @@ EXAMPLES = {
 
 
 def modules(verilog):
-    return re.findall(r"^module (\w+) \($", verilog, re.MULTILINE)[::-1]
+    return re.findall(r"^module (\w+) #?\($", verilog, re.MULTILINE)[::-1]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -133,6 +133,13 @@ def test_clean_under_lint_and_free_of_noise(name):
     assert len(set(modules(verilog))) == len(modules(verilog))
 
 
+@pytest.fixture
+def unmerged(monkeypatch):
+    """Each module by itself, as it is before those that differ by numbers alone become one."""
+    monkeypatch.setattr("modexlab.rtl.sim.translation.translate.merged", lambda text, _: text)
+
+
+@pytest.mark.usefixtures("unmerged")
 def test_names_of_modules():
     assert modules(translate(AddMod(32))) == ["Add", "AddMod"]
     assert modules(translate(AddMod(32), "my_top")) == ["Add", "my_top"]
@@ -151,6 +158,26 @@ def test_names_of_modules():
     ]
 
 
+def test_modules_that_differ_by_numbers_are_one():
+    """Down the hierarchy: the parameter of a parent is passed on to what is inside."""
+    verilog = translate(Outer())
+    lint(verilog)
+    assert modules(verilog) == ["Add", "Inner", "Outer"]
+    assert "module Inner #(\n  parameter int SCALE = 3\n) (" in verilog
+    assert verilog.count("  Inner #(.SCALE(1)) parts__") == 5
+    assert verilog.count("  Add #(.K(SCALE)) leaf (") == 1
+
+
+@pytest.mark.parametrize("name", ["mont", "heap", "fold", "systolic", "ssmm"])
+def test_no_two_modules_are_equal_up_to_their_numbers(name):
+    """Of one class, but for those whose numbers no expression of their parameters gives."""
+    verilog = translate(catalogue.find(name).at(16).rtl())
+    bodies = re.findall(r"^module (\w+?)(?:_\d+)* #?\(\n(.*?)^endmodule", verilog, re.DOTALL | re.MULTILINE)
+    assert len({(kind, re.sub(r"\d+", "#", body)) for kind, body in bodies}) == len(bodies)
+    assert name in ("mont", "ssmm") or "parameter int" in verilog
+
+
+@pytest.mark.usefixtures("unmerged")
 def test_parameters_stand_above_each_module():
     verilog = translate(Outer())
     inner = "// Inner: Parameters of all kinds\n// nbits 8, kind "
