@@ -210,7 +210,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
 
 def with_module(verilog: str, module: str, text: str) -> str:
     """The text with another module in the place of one."""
-    pattern = rf"^module {re.escape(module)}\n.*?^endmodule$"
+    pattern = rf"^module {re.escape(module)}\b.*?^endmodule$"
     changed, count = re.subn(pattern, lambda _: text, verilog, flags=re.DOTALL | re.MULTILINE)
     if count != 1:
         raise ValueError(f"{count} modules {module}")

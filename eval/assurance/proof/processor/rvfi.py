@@ -114,7 +114,7 @@ def bench(
     text = cut(text, prompt)
     body, pins = [], {"clk": "clk", "reset": "1'b0"}
     declared = ["input clk"]
-    ports = text[text.index(f"module {TOP}\n") :].partition(";")[0]
+    ports = text[text.index(f"module {TOP} (") :].partition(";")[0]
     for way, kind, name in PORT.findall(ports):
         if name not in pins:
             pins[name] = name
