@@ -92,6 +92,18 @@ class CsrUnit(Component):
             if s.from_manager:
                 s.rdata @= s.mngr2proc.msg
 
+        s.connect_ports()
+        if bus:
+            s.add_interrupts()
+        else:
+            s.csrs.rdata //= s.csr
+
+            @update
+            def trap_cause():
+                s.csrs.trap_cause @= zext(s.cause, 32)
+
+    def connect_ports(s):
+        """The streams to the accelerator and the manager."""
         s.proc2mngr.msg //= s.operand
         s.xcel_req.msg.addr //= s.inst[20:25]
         s.xcel_req.msg.data //= s.operand
@@ -110,15 +122,6 @@ class CsrUnit(Component):
                 | (s.to_manager & ~s.proc2mngr.rdy)
                 | (s.from_manager & ~s.mngr2proc.val)
             )
-
-        if bus:
-            s.add_interrupts()
-        else:
-            s.csrs.rdata //= s.csr
-
-            @update
-            def trap_cause():
-                s.csrs.trap_cause @= zext(s.cause, 32)
 
     def decode_access(s):
         """The register or port that a csr instruction accesses, and whether it may."""

@@ -42,9 +42,6 @@ class RetireUnit(Component):
         s.halt_X = Wire()
         s.flush_X = Wire()
         s.halting = Wire()
-        s.mem = Wire(2)
-        s.rf_wen = Wire()
-        s.bubble = Wire(4)
 
         @update_ff
         def register_X():
@@ -85,6 +82,14 @@ class RetireUnit(Component):
                 s.halting <<= 0
             else:
                 s.halting <<= s.stop
+
+        s.connect_slot()
+
+    def connect_slot(s):
+        """The slot that goes on to M: the instruction, or a bubble with the reason why X waits."""
+        s.mem = Wire(2)
+        s.rf_wen = Wire()
+        s.bubble = Wire(4)
 
         @update
         def bubble_to_M():
