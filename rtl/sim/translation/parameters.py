@@ -37,9 +37,11 @@ class Module:
 def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
     """The text with merged modules. kinds: of each module, the name of its class and its numbers."""
     while True:
-        found = [
-            Module(*part.groups(), *kinds[part[2]]) for part in _MODULE.finditer(text) if part[2] in kinds
-        ]
+        found = []
+        for part in _MODULE.finditer(text):
+            if part[2] in kinds:
+                kind, numbers = kinds[part[2]]
+                found.append(Module(part[1], part[2], part[3], kind, numbers))
         groups: dict[tuple[str, str], list[Module]] = {}
         for module in found:
             groups.setdefault((module.kind, _template(module.body)), []).append(module)
