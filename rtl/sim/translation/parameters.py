@@ -61,7 +61,7 @@ def _template(body: str) -> str:
 
 
 def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[int]]] | None:
-    """The text of one module for all, and the values of its parameters; None if a number has no expression."""
+    """One module for all, and the values of its parameters; None if a number has no expression."""
     numbers = [list(_NUMBER.finditer(module.body)) for module in group]
     parameters = {
         key.upper(): [module.parameters[key] for module in group]
@@ -92,6 +92,8 @@ def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[int]
             value = _expression(values, parameters, used)
             if value is None:
                 return None
+            # a parameter is signed, and a cast keeps that
+            value = f"'d{value}" if value.isdecimal() else f"$unsigned({value})"
             texts.append(f"{_term(widths)}'({value})")
     pieces, at = [], 0
     for number, text in zip(numbers[0], texts, strict=True):

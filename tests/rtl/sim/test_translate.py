@@ -8,10 +8,12 @@ import sys
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
+from modexlab.flow.netlist import yosys
 from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import ToolError, lint, simulate, translate
 from modexlab.rtl.sim.translation.unused_bits import silence
-from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
+from modexlab.rtl.units.cond_sub import CondSub
+from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, connect, update
 
 from tests.harness import RTL_STAGES, one_now
 from tests.paths import ROOT
@@ -355,3 +357,28 @@ def test_lint_raises_with_the_message_of_verilator():
     latch = "module d(input logic a, output logic b);\n  always_comb if (a) b = 1;\nendmodule\n"
     with pytest.raises(ToolError, match=r"(?s)LATCH.*design.sv:2:"):
         lint(latch)
+
+
+class TwoReductions(Component):
+    """Two conditional subtractions of different widths, whose constants are beyond the sign of a word."""
+
+    def construct(s):
+        s.wide, s.narrow = CondSub(9), CondSub(6)
+        for one, name in ((s.wide, "wide"), (s.narrow, "narrow")):
+            for port in ("value", "n", "out"):
+                inner = getattr(one, port)
+                setattr(s, f"{name}_{port}", (OutPort if port == "out" else InPort)(inner.get_type()))
+                connect(inner, getattr(s, f"{name}_{port}"))
+
+
+def test_merged_modules_mean_the_same_to_yosys(tmp_path, monkeypatch):
+    """A parameter is signed, and so is a cast of one, where the number that it replaces is not."""
+    (tmp_path / "merged.sv").write_text(translate(TwoReductions(), "merged", unique=True))
+    monkeypatch.setattr("modexlab.rtl.sim.translation.translate.merged", lambda text, _: text)
+    (tmp_path / "apart.sv").write_text(translate(TwoReductions(), "apart", unique=True))
+    assert "parameter int NBITS" in (tmp_path / "merged.sv").read_text()
+    script = (
+        "read_verilog -sv merged.sv apart.sv\nproc\nmiter -equiv -flatten merged apart both\n"
+        "hierarchy -top both\nsat -verify -prove trigger 0 both\n"
+    )
+    yosys.run("same", script, tmp_path)
