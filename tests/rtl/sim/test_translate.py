@@ -172,7 +172,7 @@ def test_modules_that_differ_by_numbers_are_one():
 
 @pytest.mark.parametrize("name", ["mont", "heap", "fold", "systolic", "ssmm"])
 def test_no_two_modules_are_equal_up_to_their_numbers(name):
-    """Of one class, but for those whose numbers no expression of their parameters gives."""
+    """Modules of one class differ in more than numbers."""
     verilog = translate(catalogue.find(name).at(16).rtl())
     bodies = re.findall(r"^module (\w+?)(?:_\d+)* #?\(\n(.*?)^endmodule", verilog, re.DOTALL | re.MULTILINE)
     assert len({(kind, re.sub(r"\d+", "#", body)) for kind, body in bodies}) == len(bodies)
