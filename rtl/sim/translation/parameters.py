@@ -45,7 +45,7 @@ def merged(text: str, kinds: Mapping[str, tuple[str, Parameters]]) -> str:
         groups: dict[tuple[str, str], list[Module]] = {}
         for module in found:
             groups.setdefault((module.kind, _template(module.body)), []).append(module)
-        taken = {module.name for module in found}
+        taken = set(re.findall(r"^module (\w+)", text, re.MULTILINE))
         for (kind, _), group in groups.items():
             name = kind if kind not in taken else group[0].name
             if len(group) > 1 and (made := _merge(group, name)) is not None:

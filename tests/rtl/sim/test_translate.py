@@ -170,10 +170,14 @@ def test_modules_that_differ_by_numbers_are_one():
     assert verilog.count("  Add #(.K(SCALE)) leaf (") == 1
 
 
-@pytest.mark.parametrize("name", ["mont", "heap", "fold", "systolic", "ssmm"])
-def test_no_two_modules_are_equal_up_to_their_numbers(name):
+@pytest.mark.parametrize(
+    ("name", "nbits"),
+    [("mont", 16), ("heap", 16), ("fold", 16), ("fold", 32), ("systolic", 16), ("ssmm", 16)],
+)
+def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
     """Modules of one class differ in more than numbers."""
-    verilog = translate(catalogue.find(name).at(16).rtl())
+    verilog = translate(catalogue.find(name).at(nbits).rtl())
+    assert len({*modules(verilog)}) == len(modules(verilog))
     bodies = re.findall(r"^module (\w+?)(?:_\d+)* #?\(\n(.*?)^endmodule", verilog, re.DOTALL | re.MULTILINE)
     assert len({(kind, re.sub(r"\d+", "#", body)) for kind, body in bodies}) == len(bodies)
     assert name in ("mont", "ssmm") or "parameter int" in verilog
