@@ -576,5 +576,8 @@ def _lend_width(left: Any, right: Any) -> None:
 
 
 def _number(nbits: int, value: int) -> str:
-    """Decimal where a reader would think so, else hexadecimal."""
-    return f"{nbits}'d{int(value)}" if int(value) < 1 << 16 else f"{nbits}'h{int(value):x}"
+    """Decimal where a reader would think so, else hexadecimal; a wide power of two as a shift."""
+    number = int(value)
+    if number > 1 << 64 and number & (number - 1) == 0:
+        return f"({nbits}'d1 << {number.bit_length() - 1})"
+    return f"{nbits}'d{number}" if number < 1 << 16 else f"{nbits}'h{number:x}"

@@ -7,7 +7,9 @@ the caller for a signal of the top module; and an unread output of a stream of a
 sender knows that the receiver is ready: its wire is called unused.
 """
 
+import itertools
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -77,9 +79,12 @@ def silence(
             unused.setdefault("not all of it is needed", []).append(name)
     if not unused:
         return text
-    lines = [f"  // {reason}: {', '.join(names)}" for reason, names in unused.items()]
-    names = ", ".join(name for names in unused.values() for name in names)
-    lines += ["  logic unused;", f"  assign unused = ^{{ {names} }};", "endmodule"]
+    lines = []
+    for reason, names in unused.items():
+        sentence = f"{reason}: {', '.join(names)}"
+        lines += textwrap.wrap(sentence, 100, initial_indent="  // ", subsequent_indent="  // ")
+    listed = ", ".join(itertools.chain.from_iterable(unused.values()))
+    lines += ["  logic unused;", f"  assign unused = ^{{ {listed} }};", "endmodule"]
     return re.sub(r"^endmodule$", lambda _: "\n" + "\n".join(lines), text, flags=re.MULTILINE)
 
 
