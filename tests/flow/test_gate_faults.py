@@ -58,7 +58,7 @@ def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty):
 
 
 def test_stuck_nets(faulty):
-    """A bit of the result shows it; a machine that never sees a request hangs; and without a fault all is
+    """A bit of the result shows it; a machine that never answers hangs; and without a fault all is
     well.
     """
     netlist = faulty.tables.netlist
@@ -68,7 +68,7 @@ def test_stuck_nets(faulty):
         for kind, value in ((Stuck.AT_0, 0), (Stuck.AT_1, 1)):
             answer, _ = faulty.run(REQUEST, MOST, NetFault(net, kind))
             assert isinstance(answer, tuple) and answer[1] >> bit & 1 == value
-    assert faulty.run(REQUEST, MOST, NetFault(netlist.net("istream__val"), Stuck.AT_0)) == (None, 0)
+    assert faulty.run(REQUEST, MOST, NetFault(netlist.net("ostream__val"), Stuck.AT_0)) == (None, 0)
     assert faulty.run(REQUEST, MOST)[0] == GOLDEN, "the tables are as they were"
 
 
