@@ -14,6 +14,8 @@ from .request_control import RequestControl
 
 
 class RunControl(Component):
+    UNREAD = (("wiping", "a machine whose request is not wiped has no use for it"),)
+
     def construct(s):
         s.start = InPort()
         s.zeroise = InPort()

@@ -154,7 +154,7 @@ class Readable(DirectStructure):
             text = without_unread(text)
         if not structural.component_is_top:
             text, self._without[name] = drop_unused(text)
-        text = leave_open(order_ports(text, self._attributes[name]), self._directions)
+        text = leave_open(order_ports(text, self._attributes[name]), self._directions, self._unread)
         self._directions[name] = directions(text)
         return self._described[name] + text
 

@@ -1,10 +1,10 @@
 """Finds signals of a Verilog module with unread bits, and reads them in a signal called `unused`.
 
 A sum has a bit that its reader does not need, a quotient is computed beside a remainder: some of their bits
-are not read. Lint still complains about a signal of which no bit is read. There are two exceptions: an input
-port for which the class gives a reason, `UNREAD = (("modulus", "every product unit has this port"),)`, or
-the caller for a signal of the top module; and an unread output of a stream of an inner component, whose
-sender knows that the receiver is ready: its wire is called unused.
+are not read. Lint still complains about a signal of which no bit is read. There are two exceptions: a port
+for which the class gives a reason, `UNREAD = (("modulus", "every product unit has this port"),)`, or the
+caller for a signal of the top module; and an unread output of a stream of an inner component, whose sender
+knows that the receiver is ready. The wire to an output that nobody reads is called unused.
 """
 
 import itertools
@@ -34,14 +34,17 @@ def directions(text: str) -> dict[str, str]:
     return {match["name"]: match["direction"] for match in _PORT.finditer(text)}
 
 
-def leave_open(text: str, inner: Directions) -> str:
-    """Wires to outputs of the streams of inner components that nothing else mentions are called unused."""
+def leave_open(text: str, inner: Directions, unread: Mapping[str, Mapping[str, str]]) -> str:
+    """Wires to outputs of the streams of inner components that nothing else mentions are called unused, as
+    are those to ports for which the component gives a reason (`unread`).
+    """
     open_ports: dict[str, str] = {}
     wires = {match["name"] for match in _WIRE.finditer(text) if not match["dimensions"]}
     words = Counter(re.findall(r"\w+", text))
     for module, pins in _INSTANCE.findall(text):
         for port, wire in _PIN.findall(pins):
-            output = "__" in port and inner.get(module, {}).get(port) == "output"
+            may_stay = "__" in port or port in unread.get(module, {})
+            output = may_stay and inner.get(module, {}).get(port) == "output"
             if output and wire in wires and words[wire] == 2:
                 open_ports[wire] = f"unused_{wire}"
     return re.sub(r"\w+", lambda word: open_ports.get(word[0], word[0]), text) if open_ports else text

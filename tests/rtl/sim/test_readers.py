@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 
+import modexlab
 import pytest
 from modexlab.eval.designs import catalogue, interfaces
 from modexlab.fl.errors import BadInput
@@ -20,6 +21,7 @@ from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import lint, translate
 
 from tests.harness import one_now, regress_if
+from tests.paths import ROOT
 
 NO_UNIQUE = "Case unique/unique0 qualities are ignored."  # Icarus simulates a unique case as a plain one
 TOP = "machine"
@@ -74,6 +76,10 @@ MACHINES |= {
     for name in ("mont", "naive", "ssmm-ct")
     for how, settings in PROTECTED.items()
 }
+GCD = modexlab.accelerator(ROOT / "eval" / "examples" / "gcd")
+MACHINES |= {
+    f"gcd-{name}": lambda name=name: at_8_bits(GCD, interfaces.find(name)) for name in ("axi4lite", "xcel")
+}
 PROCESSORS = {
     "proc-open": Proc,
     "proc-bus": lambda: Proc(bus=True),
@@ -87,6 +93,7 @@ SHOWN = (
     "serial-003-stream",
     "cm-m-000-stream",
     "systolic-002-axi4lite",
+    "gcd-axi4lite",
 )
 
 
