@@ -69,7 +69,7 @@ class SystolicModExp(Component):
         s.ctrl.whole //= s.array.done[nwords - 1]
         s.ctrl.out_status //= s.ostream.msg.status
 
-        # ---- what leaves: residues below m + 1
+        # ---- the response: residues below m + 1
 
         s.result = Wire(wide)
         s.modulus = Wire(wide)

@@ -259,14 +259,13 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def _ordered_messages(self, component: Any) -> frozenset[str]:
         """Found for all blocks of a component when its first one is translated."""
-        if component is None or not component.has_metadata(ORDERED):
-            blocks = [] if component is None else component.get_metadata(UPBLKS).values()
+        if component is None:
+            return frozenset()
+        if not component.has_metadata(ORDERED):
+            blocks = component.get_metadata(UPBLKS).values()
             combinational = [_copied(blk.body) for blk in blocks if isinstance(blk, bir.CombUpblk)]
             bodies = [without_unreached(unrolled(body), self._known) for body in combinational]
-            found = frozenset(ordered_messages(bodies))
-            if component is not None:
-                component.set_metadata(ORDERED, found)
-            return found
+            component.set_metadata(ORDERED, frozenset(ordered_messages(bodies)))
         ordered: frozenset[str] = component.get_metadata(ORDERED)
         return ordered
 
