@@ -361,10 +361,13 @@ class Microcode:
 
     @cached_property
     def word_type(self) -> type:
+        labels = {field.name: field.labels for field in self.fields if field.labels}
         return mk_bitstruct(
             "Microinstruction",
             {field.name: mk_bits(field.nbits) for field in self.fields},
-            namespace={"ENUMS": {field.name: field.labels for field in self.fields if field.labels}},
+            namespace={"ENUMS": labels},
+            # PyMTL3 returns an earlier class of the same fields, labels apart, unless a setting differs
+            add_repr=(True, *labels.items()),
         )
 
     def word(self, pc: int, bit: int) -> Any:

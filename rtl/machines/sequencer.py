@@ -153,10 +153,16 @@ class RepeatCounter(Component):
 class ReleaseCheck(Component):
     """Releases a result that passed its check and is equal in two registers; answers FAULT for any other.
 
-    Ports: accept, passes, equal (at the end), status -> released, out_status.
+    A fault in the program counter, whose inverse is kept here, withdraws the check: a jump behind the check
+    could fetch two equal numbers that are no result.
+
+    Ports: the program counter; accept, passes, equal (at the end), status -> released, out_status.
     """
 
-    def construct(s):
+    def construct(s, pc_nbits):
+        s.pc = InPort(pc_nbits)
+        s.advance = InPort()
+        s.next_pc = InPort(pc_nbits)
         s.accept = InPort()
         s.passes = InPort()
         s.equal = InPort()
@@ -164,11 +170,20 @@ class ReleaseCheck(Component):
         s.released = OutPort()
         s.out_status = OutPort(STATUS_NBITS)
         FAULT = int(Status.FAULT)
+        ALL_ONES = mk_bits(pc_nbits)(-1)
+        s.inverse = Wire(pc_nbits)
         s.checked = Wire()
 
         @update_ff
+        def inverse_of_program_counter():
+            if s.reset:
+                s.inverse <<= ALL_ONES
+            elif s.advance:
+                s.inverse <<= ~s.next_pc
+
+        @update_ff
         def remember_check():
-            if s.accept:
+            if s.accept | (s.pc ^ s.inverse != ALL_ONES):
                 s.checked <<= 0
             elif s.passes:
                 s.checked <<= 1
@@ -480,7 +495,10 @@ class Sequencer(Component):
                     s.status <<= s.in_status
 
         if code.program.verified:
-            s.release_check = ReleaseCheck()
+            s.release_check = ReleaseCheck(code.pc_nbits)
+            s.release_check.pc //= s.pc
+            s.release_check.advance //= s.advance
+            s.release_check.next_pc //= s.next_pc
             s.release_check.accept //= s.accept
             s.release_check.equal //= s.dpath.equal_at_end
             s.release_check.status //= s.status

@@ -5,6 +5,7 @@ A case is a design of the catalogue with its protections. `make test` has a few 
 widths that follow the modulus, forwarding, windows and protections; `make regress` has all combinations.
 """
 
+import dataclasses
 import itertools
 import random
 import re
@@ -362,3 +363,14 @@ def test_exported_rom_has_the_microinstructions(how):
             seen.add(place)
         assert program.assembly[int(pc)][0][:20] in assembly
     assert {place % (1 << code.pc_nbits) for place in seen} == set(range(len(program.words)))
+
+
+def test_another_name_of_a_value_makes_another_type():
+    """PyMTL3 shares a bitstruct between programs with the same fields."""
+    program, _, shape = machine_of("mont", 16, **EVERYTHING).rtl()._dsl.args
+    code, other = Microcode(program, shape), Microcode(program, shape)
+    vars(other)["fields"] = [
+        dataclasses.replace(field, labels=tuple(f"{label}_2" for label in field.labels))
+        for field in code.fields
+    ]
+    assert code.word_type.ENUMS["x0"] != other.word_type.ENUMS["x0"]

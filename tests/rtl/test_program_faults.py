@@ -128,6 +128,13 @@ def test_a_sample():
     target.withstands("answers", faults_of(target.model.answers, target.arrivals)[::9])
 
 
+def test_jumps_behind_the_check():
+    """The program counter, in each cycle after the check: two fetches of nothing would find equal zeros."""
+    target = attacked("heap", 16, **{**EVERYTHING, "crt": False})
+    pc = [register for register in target.control if register.path.endswith("ctrl.pc")]
+    target.withstands("jumps", faults_of(pc, lambda _: range(target.cycles - 60, target.cycles)))
+
+
 @pytest.mark.parametrize("nbits", one_now((16, 64), 16))
 def test_without_the_check_wrong_results_leave(nbits):
     """The same faults are found out: in residues, in what units answer, in the program."""

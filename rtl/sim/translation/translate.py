@@ -385,6 +385,10 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             node.value._text = state_name(node.value, self._known.states)
         if isinstance(kind, rt.Signal):
             node.value._context = kind.get_dtype().get_length()
+        if _one_of_two(node.value):
+            # Verilator 5 fails at a wide concatenation that a variable indexes, with a low --expand-limit
+            select, pair = self.visit_expr_wrap(node.value.idx), self.visit(node.value.value)
+            node.value._text = f"{select} ? {pair}[1] : {pair}[0]"
         return super().visit_Assign(node)
 
     def visit_FreeVar(self, node: Any) -> str:
@@ -545,6 +549,13 @@ def _copied(tree: Any) -> Any:
 def _is_instances(kind: Any) -> bool:
     """Whether this is a list of components."""
     return isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Component)
+
+
+def _one_of_two(node: Any) -> bool:
+    """Whether a bit selects one of two signals."""
+    kind = node.value.Type if isinstance(node, bir.Index) and isinstance(node.idx, bir.Attribute) else None
+    pair = isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Port | rt.Wire)
+    return pair and kind.get_dim_sizes() == [2]
 
 
 def _is_constant(node: Any) -> bool:
