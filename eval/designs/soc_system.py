@@ -20,11 +20,10 @@ from pymtl3 import Component
 from ...fl.axi4lite import Axi4LiteFL
 from ...fl.errors import BadInput
 from ...fl.xcel import XcelFL
-from ...proc.core.bus.axi4lite_slave import Axi4LiteSlave
+from ...proc.core.axi4lite_slave import Axi4LiteSlave
 from ...proc.core.null_xcel import NullXcel, NullXcelFL
 from ...proc.core.parameters import check_units
 from ...proc.core.proc import Proc
-from ...proc.core.proc_bus import ProcBus
 from ...proc.core.proc_xcel import ProcXcel
 from ...proc.iss.bus import Axi4LiteBus
 from ...proc.iss.iss import ISS, Accelerator
@@ -115,7 +114,7 @@ class Xcel:
             return ProcXcel(partial(Proc, mul_latency, div_bits), self.rtl, observed=observed)
 
         slave = partial(Axi4LiteSlave, partial(machine.exported, AXI4LITE))
-        return ProcBus(partial(Proc, mul_latency, div_bits, bus=True), self.rtl, slave, observed=observed)
+        return ProcXcel(partial(Proc, mul_latency, div_bits, bus=True), self.rtl, slave, observed=observed)
 
 
 class System(AbstractContextManager["System"]):

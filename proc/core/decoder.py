@@ -36,7 +36,8 @@ class Decoder(Component):
         s.legal_op_imm = Wire()
         s.legal_load = Wire()
         s.legal_branch = Wire()
-        s.is_fence = Wire()
+        s.legal_system = Wire()
+        s.system = Wire(3)
 
         @update
         def function_codes():
@@ -46,7 +47,22 @@ class Decoder(Component):
             s.legal_op_imm @= s.legal_op | ((s.funct3 != 1) & (s.funct3 != 5))
             s.legal_load @= (s.funct3[0:2] != 3) & (s.funct3 != 6)
             s.legal_branch @= s.funct3[2] | ~s.funct3[1]
-            s.is_fence @= (s.opcode == MISC_MEM) & (s.funct3 == 0)
+
+        @update
+        def system_codes():
+            s.system @= SYS_NONE
+            if s.inst == ECALL:
+                s.system @= SYS_ECALL
+            elif s.inst == EBREAK:
+                s.system @= SYS_EBREAK
+            elif s.inst == MRET:
+                s.system @= SYS_MRET
+            elif s.inst == WFI:
+                s.system @= SYS_WFI
+            elif (s.opcode == MISC_MEM) & (s.funct3 == 1):
+                s.system @= SYS_FENCE_I
+            # fence does nothing: accesses to memory are in order
+            s.legal_system @= (s.system != SYS_NONE) | ((s.opcode == MISC_MEM) & (s.funct3 == 0))
 
         @update
         def control_table():
@@ -77,17 +93,9 @@ class Decoder(Component):
                 s.cs @= Control(s.legal_load, Y, N, Y, IMM_I, Y, ALU_ADD, FROM_ALU, NEXT, MEM_LOAD, SYS_NONE)
             elif s.opcode == STORE:
                 s.cs @= Control(s.funct3 < 3, Y, Y, N, IMM_S, Y, ALU_ADD, FROM_ALU, NEXT, MEM_STORE, SYS_NONE)
-            elif (s.opcode == MISC_MEM) & (s.funct3 == 1):
-                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_FENCE_I)
             elif (s.opcode == SYSTEM) & (s.funct3[0:2] != 0):
                 s.cs @= Control(Y, ~s.uimm, N, Y, IMM_Z, s.uimm, ALU_ADD, FROM_CSR, NEXT, MEM_CSR, SYS_NONE)
-            elif s.inst == ECALL:
-                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_ECALL)
-            elif s.inst == EBREAK:
-                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_EBREAK)
-            elif s.inst == MRET:
-                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_MRET)
-            elif s.inst == WFI:
-                s.cs @= Control(Y, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_WFI)
             else:
-                s.cs @= Control(s.is_fence, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_NONE)
+                s.cs @= Control(
+                    s.legal_system, N, N, N, IMM_I, N, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, s.system
+                )

@@ -13,12 +13,12 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...rtl.units.div_rem import DivRem
 from .messages import MulDivReq
-from .parameters import check_div_bits
+from .parameters import check_units
 
 
 class DivUnit(Component):
     def construct(s, div_bits=2):
-        check_div_bits(div_bits)
+        check_units(div_bits=div_bits)
         s.istream = RecvIfcRTL(MulDivReq)
         s.ostream = SendIfcRTL(Bits32)
 

@@ -14,12 +14,12 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .messages import MulDivReq
-from .parameters import check_mul_latency
+from .parameters import check_units
 
 
 class MulUnit(Component):
     def construct(s, latency=1):
-        check_mul_latency(latency)
+        check_units(mul_latency=latency)
         s.istream = RecvIfcRTL(MulDivReq)
         s.ostream = SendIfcRTL(Bits32)
 
@@ -35,9 +35,7 @@ class MulUnit(Component):
             s.advance @= ~s.val[LAST] | s.ostream.rdy
             s.istream.rdy @= s.advance
 
-        @update
-        def offer():
-            s.ostream.val @= s.val[LAST]
+        s.ostream.val //= s.val[LAST]
 
         @update_ff
         def operands():

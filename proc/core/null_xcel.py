@@ -14,8 +14,7 @@ from ...rtl.messages import mk_xcel_req, mk_xcel_resp
 
 
 class NullXcelFL:
-    def __init__(self) -> None:
-        self.register = 0
+    register = 0
 
     def write(self, addr: int, data: int) -> None:
         """A write access."""
@@ -24,7 +23,7 @@ class NullXcelFL:
 
     def read(self, addr: int) -> int:
         """A read access."""
-        return self.register if addr == 0 else 0
+        return 0 if addr else self.register
 
 
 class NullXcel(Component):

@@ -21,13 +21,13 @@ WIDTH = 26  # of a column: enough for a branch to 0x80000000 with registers of t
 
 def line(proc: Component) -> str:
     """Show the five stages after the combinational logic of a cycle has settled."""
-    issue, retire, memory, writeback = proc.decode.control, proc.execute.control, proc.memory, proc.writeback
+    decode, execute, memory, writeback = proc.decode, proc.execute, proc.memory, proc.writeback
     in_M, in_W = memory.slot_M, writeback.slot_W
-    mark_D = "~" if issue.squash_D.val else "#" if issue.stall_D else ""
+    mark_D = "~" if decode.squash_D.val else "#" if decode.stall_D else ""
     columns = [
         _fetch(proc),
-        _stage(issue.val_D, proc.decode.fetched_D, issue.bubble_D, mark_D),
-        _stage(retire.x.val, proc.execute.operands_X, retire.x.bubble, "#" * int(retire.stall_X)),
+        _stage(decode.val_D, decode.fetched_D, decode.bubble_D, mark_D),
+        _stage(execute.x.val, execute.operands_X, execute.x.bubble, "#" * int(execute.stall_X)),
         _stage(in_M.val, memory.result_M, in_M.bubble, "#" * int(memory.stall_M)),
         _stage(in_W.val, writeback.result_W, in_W.bubble, "!" * int(in_W.trap)),
     ]

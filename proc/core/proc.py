@@ -6,8 +6,8 @@ taken branch, mul_latency - 1 for a product, 32 / div_bits for a quotient. READM
 CSRs and the costs in full.
 
   F  FetchUnit
-  D  DecodeStage, with its control in IssueUnit; to MulUnit and DivUnit
-  X  ExecuteStage, with its control in RetireUnit
+  D  DecodeStage, which feeds MulUnit and DivUnit
+  X  ExecuteStage
   M  MemoryStage
   W  WritebackStage
 
@@ -19,8 +19,8 @@ accelerator's registers; its answer comes one or more cycles after the request, 
 must not wait for the rdy of its answer); mngr2proc and proc2mngr (words from and to the driver of the
 simulation); entry (first address) and core_id (static); halted, stats_en; commit (messages.Commit),
 the slot in W. With `bus` there are a second data port, bus, for the addresses of its window (memory.py),
-and irq, the machine external interrupt. Accesses to the bus wait in X for their answer (bus/bus_unit.py).
-The interrupt takes the place of the instruction in D (bus/interrupt_unit.py).
+and irq, the machine external interrupt. Accesses to the bus wait in X for their answer (bus_unit.py).
+The interrupt takes the place of the instruction in D (decode_stage.py).
 Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, divider.
 """
 
@@ -28,7 +28,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...rtl.messages import mk_xcel_req, mk_xcel_resp
-from .bus.bus_unit import BusUnit
+from .bus_unit import BusUnit
 from .div_unit import DivUnit
 from .messages import MemReq, MemResp
 from .mul_unit import MulUnit

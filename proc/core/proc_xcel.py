@@ -1,12 +1,15 @@
-"""ProcXcel: a processor with an accelerator behind its xcel port (paper 001, Figure 7 and section 5.1).
+"""ProcXcel: a processor with an accelerator behind its xcel port (paper 001, Figure 7 and section 5.1), and with
+`mk_slave` a slave on its bus.
 
 `mk_proc()` makes the processor, `mk_xcel()` the accelerator: any component with the streams istream {write,
 addr, data} and ostream {write, data}. It answers every request, one or more cycles after it, and istream.rdy
 does not wait for the ostream.rdy of that request's own answer: the processor is ready for an answer only when
-the request has moved. The memory is outside, at the ports imem and dmem.
+the request has moved. `mk_slave()` makes a component with the streams istream {write, strobe, addr, data} and
+ostream {error, data}, and the line irq; it answers every request, in order, one or more cycles after it. The
+processor has a bus then. The memory is outside, at the ports imem and dmem.
 
-Ports: those of Proc without xcel. `observed=False` leaves out the commit port, for a chip: synthesis then
-removes what only that port needs.
+Ports: those of Proc without xcel, bus and irq. `observed=False` leaves out the commit port, for a chip:
+synthesis then removes what only that port needs.
 """
 
 from pymtl3 import *
@@ -15,15 +18,21 @@ from .ports import join_processor, processor_ports
 
 
 class ProcXcel(Component):
-    def construct(s, mk_proc, mk_xcel, observed=True):
+    def construct(s, mk_proc, mk_xcel, mk_slave=None, observed=True):
         processor_ports(s, observed)
         s.proc = mk_proc()
-        s.xcel = mk_xcel()
         join_processor(s, s.proc)
-        s.proc.xcel_req //= s.xcel.istream
-        s.xcel.ostream //= s.proc.xcel_resp
         if observed:
             s.proc.commit //= s.commit
+        s.xcel = m = mk_xcel()
+        m.istream //= s.proc.xcel_req
+        m.ostream //= s.proc.xcel_resp
+        if mk_slave:
+            s.slave = m = mk_slave()
+            m.istream //= s.proc.bus_req
+            m.ostream //= s.proc.bus_resp
+            m.irq //= s.proc.irq
 
     def line_trace(s):
-        return f"{s.proc.line_trace()} {s.xcel.line_trace()}".rstrip()
+        slave = s.slave.line_trace() if hasattr(s, "slave") else ""
+        return f"{s.proc.line_trace()} {s.xcel.line_trace()}{slave}".rstrip()

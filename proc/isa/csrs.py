@@ -17,8 +17,6 @@ instruction. So is an unknown number, and a write to a read-only one: csrrw alwa
 with the field rs1 not 0.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 STATS_EN = 0x7C1

@@ -14,8 +14,6 @@ An immediate is the number that an assembler's programmer writes: bytes from pc 
 for U, the number of the register for C and Z, whose uimm is in the field rs1, and {fm, pred, succ} for F.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

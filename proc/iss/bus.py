@@ -4,8 +4,6 @@ There is no clock. A slave does what an access asks for before it answers, so th
 an access; `sleep` is for models that raise it by themselves. Addresses are those of words.
 """
 
-from __future__ import annotations
-
 from ...fl.axi4lite import OKAY, Axi4LiteFL
 from ..software.memory import BUS_BASE
 

@@ -11,8 +11,6 @@ and after every access to the bus and behind csr instructions, mret and wfi. For
 accesses only, that is the same.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
@@ -108,7 +106,6 @@ class _Operation(NamedTuple):
     """A decoded instruction."""
 
     run: Step  # gives the next pc if `ends`
-    word: int
     ends: bool = False  # the last one of a block
     counts: bool = False  # may read how many have retired: a block of its own
 
@@ -164,7 +161,7 @@ class ISS:
         self._last_trap: Trap | None = None  # that a handler took
         self._last_trap_after = 0  # so many had retired
         self._operations: dict[int, _Operation] = {}
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: tuple[dict[int, _Block], ...] = {}, {}  # many instructions each, or one
         # pages with code or tohost in them, and those into which a store is nothing but a store
         self._watched = set() if self._tohost is None else {self._tohost >> PAGE_SHIFT}
         self._plain: dict[int, list[int]] = {}
@@ -177,23 +174,21 @@ class ISS:
     ) -> Outcome:
         """Run until the program ends, traps where nobody handles it, or has retired so many instructions.
 
-        max_instructions: without it, MAX_INSTRUCTIONS. record: keep every commit; ten times as slow.
+        max_instructions: without it, MAX_INSTRUCTIONS. record: keep every commit; over ten times as slow.
         progress: called with the instructions that have retired, and the limit.
         """
         limit = MAX_INSTRUCTIONS if max_instructions is None else max_instructions
         self._reset(record)
         while self.retired < limit and self._stuck is None:
-            # the last ones one at a time: a block would run past the limit
+            # one at a time: the last ones, as a block would run past the limit, and an access to the bus
             self._singly = record or self._at_bus or self.retired + MAX_BLOCK > limit
-            slice_end = self.retired + (1 if self._at_bus else SLICE)
+            whole = limit if self._singly else limit - MAX_BLOCK + 1
+            stop = min(whole, self.retired + (1 if self._at_bus else SLICE))
             self._at_bus = False
             try:
                 if self._interrupts_at(self.pc):
                     raise _Trapped(self.pc, cause=causes.EXTERNAL_INTERRUPT)
-                if self._singly:
-                    self._run_single(min(slice_end, limit))
-                else:
-                    self._run_blocks(min(slice_end, limit - MAX_BLOCK + 1))
+                self._run_blocks(stop)
             except _OnBus:
                 self._at_bus = True
             except _Asleep as asleep:
@@ -212,20 +207,29 @@ class ISS:
     # ---- running
 
     def _run_blocks(self, stop: int) -> None:
-        """Whole blocks until `stop` instructions have retired."""
-        blocks, pc, retired, on_bus = self._blocks, self.pc, self.retired, self.bus is not None
+        """Whole blocks, or single instructions, until `stop` instructions have retired; keeps the commits if
+        they are wanted.
+        """
+        blocks, pc, commits = self._blocks[self._singly], self.pc, self._commits
         recent: deque[_Block] = deque(maxlen=LAST_PCS)
+        commit = None
         try:
-            while retired < stop:
+            while self.retired < stop:
                 block = blocks.get(pc) or self._block(pc)
+                if commits is not None:
+                    commit = self._commit(pc)
                 for step in block.steps:
                     step()
                 pc = block.last()
-                self.retired = retired = retired + len(block.pcs)
+                self.retired += len(block.pcs)
                 recent.append(block)
-                if on_bus and self._interrupts_at(pc):
+                if commits is not None and commit is not None:
+                    commits.append(commit._replace(data=self.x[commit.rd]) if commit.rd else commit)
+                if self.bus is not None and self._interrupts_at(pc):
                     break
         except _Stop as end:
+            if commits is not None and commit is not None and end.retired:
+                commits.append(commit)
             self._leave(recent, pc, end.pc + 4 * end.retired)
             raise
         self._leave(recent, pc, pc)
@@ -245,8 +249,8 @@ class ISS:
         """The instructions from pc on, up to a jump, and to where memory ends."""
         steps: list[Step] = []
         last: Step | None = None
-        at = pc
-        while last is None and len(steps) < MAX_BLOCK and (at == pc or mapped(at)):
+        at, most = pc, 1 if self._singly else MAX_BLOCK
+        while last is None and len(steps) < most and (at == pc or mapped(at)):
             operation = self._operation(at)
             if steps and operation.counts:
                 break
@@ -255,43 +259,19 @@ class ISS:
                 last = operation.run
             else:
                 steps.append(operation.run)
-        block = self._blocks[pc] = _Block(tuple(steps), last or (lambda: at), range(pc, at, 4))
+        block = self._blocks[self._singly][pc] = _Block(tuple(steps), last or (lambda: at), range(pc, at, 4))
         return block
 
-    def _run_single(self, stop: int) -> None:
-        """One instruction at a time until `stop` have retired; keeps the commits if they are wanted."""
-        while self.retired < stop:
-            pc = self.pc
-            if self._interrupts_at(pc):
-                return
-            operation = self._operation(pc)
-            to, data, addr = self._effects(operation.word)
-            try:
-                after = operation.run()
-                self.pc = after if operation.ends else pc + 4
-            except _NewCode:
-                self.pc = pc + 4  # the next instruction is decoded anew in any case
-            except _ToHost:
-                self._retire(Commit(pc, operation.word, to, data, addr))
-                raise
-            self._retire(Commit(pc, operation.word, to, self.x[to] if to else data, addr))
-
-    def _effects(self, word: int) -> tuple[int, int, int]:
-        """The register that an instruction writes (0: none), the word that it stores, and its address."""
+    def _commit(self, pc: int) -> Commit:
+        """The commit of the instruction at pc, without the value that it will write to a register."""
+        x, word = self.x, self.memory.read(pc, 4)
         instruction = decode(word)
-        if instruction is None or instruction.group == "branch":
-            return 0, 0, 0
-        x, group = self.x, instruction.group
-        addr = x[rs1(word)] + imm(word, instruction.fmt) & M if group in ("load", "store") else 0
-        if group == "store":
-            return 0, x[rs2(word)], addr
-        return 0 if group in ("fence", "system") else rd(word), 0, addr
-
-    def _retire(self, commit: Commit) -> None:
-        self.retired += 1
-        self._last_pcs.append(commit.pc)
-        if self._commits is not None:
-            self._commits.append(commit)
+        group = "" if instruction is None else instruction.group
+        addr = 0
+        if instruction is not None and group in ("load", "store"):
+            addr = x[rs1(word)] + imm(word, instruction.fmt) & M
+        to = 0 if group in ("", "branch", "store", "fence", "system") else rd(word)
+        return Commit(pc, word, to, x[rs2(word)] if group == "store" else 0, addr)
 
     # ---- the end
 
@@ -321,11 +301,9 @@ class ISS:
     def _outcome(self, reason: str, exit_code: int | None, trap: Trap | None = None) -> Outcome:
         open_window = self.retired - self._stats_since if self._csrs[csrs.STATS_EN] else 0
         return Outcome(
+            self.retired,
             reason=reason,
             exit_code=exit_code,
-            instructions=self.retired,
-            cycles=None,
-            where={},
             window=Window(self._in_window + open_window),
             output=self._output,
             trap=trap,
@@ -334,32 +312,41 @@ class ISS:
             last_pcs=list(self._last_pcs),
             commits=self._commits,
             level="fl",
-            stage=None,
         )
 
     # ---- memory, where an access is more than an access to a list
 
     def _load(self, pc: int, at: int, nbytes: int) -> int:
-        """The word with this address, which is misaligned, in a page of which nothing was touched, or in
-        none.
+        """The word with this address, which is misaligned, on the bus, in a page of which nothing was
+        touched, or in none.
         """
         if at & nbytes - 1:
             raise _Trapped(pc, at, causes.MISALIGNED_LOAD)
         if self.bus is not None and on_bus(at):
-            return self._bus_load(pc, at)
+            if not self._singly:
+                raise _OnBus(pc)
+            word, refused = self.bus.read(at & ~3)
+            if refused:
+                raise _Trapped(pc, at, causes.LOAD_FAULT)
+            return word & M
         try:
             return self.memory.read(at & ~3, 4)
         except AccessFault:
             raise _Trapped(pc, at, causes.LOAD_FAULT) from None
 
     def _store(self, pc: int, at: int, nbytes: int, value: int) -> None:
-        """A store that is misaligned, or into a page that is new, that has code or tohost in it, or that is
+        """A store that is misaligned, to the bus, or into a page that is new, that has code or tohost in it, or that is
         none.
         """
         if at & nbytes - 1:
             raise _Trapped(pc, at, causes.MISALIGNED_STORE)
         if self.bus is not None and on_bus(at):
-            self._bus_store(pc, at, nbytes, value)
+            if not self._singly:
+                raise _OnBus(pc)
+            # on the bytes that the store names, whose strobes are 1; the others are copies, as in hardware
+            ones = (1 << 8 * nbytes) - 1
+            if self.bus.write(at & ~3, (value & ones) * (M // ones), (1 << nbytes) - 1 << (at & 3)):
+                raise _Trapped(pc, at, causes.STORE_FAULT)
             return
         try:
             page = self.memory.page(at)
@@ -377,28 +364,6 @@ class ISS:
             raise _ToHost(pc, value)
         if changes_code:
             raise _NewCode(pc)
-
-    def _bus_load(self, pc: int, at: int) -> int:
-        """The word on the bus."""
-        assert self.bus is not None
-        if not self._singly:
-            raise _OnBus(pc)
-        word, refused = self.bus.read(at & ~3)
-        if refused:
-            raise _Trapped(pc, at, causes.LOAD_FAULT)
-        return word & M
-
-    def _bus_store(self, pc: int, at: int, nbytes: int, value: int) -> None:
-        """The value on the bytes that the store names, and their strobes; the others are copies, as in
-        hardware.
-        """
-        assert self.bus is not None
-        if not self._singly:
-            raise _OnBus(pc)
-        lane = value & (1 << 8 * nbytes) - 1
-        data = lane * (M // ((1 << 8 * nbytes) - 1))
-        if self.bus.write(at & ~3, data, (1 << nbytes) - 1 << (at & 3)):
-            raise _Trapped(pc, at, causes.STORE_FAULT)
 
     # ---- the interrupt
 
@@ -419,7 +384,8 @@ class ISS:
     def _forget(self) -> None:
         """Decode everything anew, as memory may have changed."""
         self._operations.clear()
-        self._blocks.clear()
+        for blocks in self._blocks:
+            blocks.clear()
 
     # ---- decoding
 
@@ -439,7 +405,7 @@ class ISS:
     def _decoded(self, pc: int, word: int) -> _Operation:
         instruction = decode(word)
         if instruction is None:
-            return self._trapping(pc, word, causes.ILLEGAL, word)
+            return self._trapping(pc, causes.ILLEGAL, word)
         name, value = instruction.name, imm(word, instruction.fmt)
         a, b = rs1(word), rs2(word)
         x, to = self.x, rd(word) or SINK
@@ -447,22 +413,22 @@ class ISS:
             i = value & M
             if instruction.fmt == "U":
                 i = (value << 12) + (pc if name == "auipc" else 0) & M
-            return _Operation(MAKERS[name](x, to, a, b, i), word)
+            return _Operation(MAKERS[name](x, to, a, b, i))
         if name in LOADS:
-            return _Operation(MAKERS[name](x, to, a, value, pc, self.memory.pages, self._load), word)
+            return _Operation(MAKERS[name](x, to, a, value, pc, self.memory.pages, self._load))
         if name in STORES:
-            return _Operation(MAKERS[name](x, a, b, value, pc, self._plain, self._store), word)
+            return _Operation(MAKERS[name](x, a, b, value, pc, self._plain, self._store))
         if name in BRANCHES:
             return self._branch(pc, word, MAKERS[name], pc + value & M)
         return getattr(self, f"_{instruction.group}")(pc, word, instruction)
 
-    def _trapping(self, pc: int, word: int, cause: int, tval: int = 0) -> _Operation:
+    def _trapping(self, pc: int, cause: int, tval: int = 0) -> _Operation:
         """An instruction that always traps."""
 
         def run() -> int:
             raise _Trapped(pc, tval, cause)
 
-        return _Operation(run, word, ends=True)
+        return _Operation(run, ends=True)
 
     def _branch(self, pc: int, word: int, maker: Callable[..., Step], target: int) -> _Operation:
         after = pc + 4 & M
@@ -475,7 +441,7 @@ class ISS:
                     raise _Trapped(pc, target, causes.MISALIGNED_FETCH)
                 return after
 
-        return _Operation(run, word, ends=True)
+        return _Operation(run, ends=True)
 
     def _jump(self, pc: int, word: int, instruction: Instruction) -> _Operation:
         x, d, a, offset = self.x, rd(word) or SINK, rs1(word), imm(word, instruction.fmt)
@@ -489,17 +455,17 @@ class ISS:
             x[d] = after
             return target
 
-        return _Operation(run, word, ends=True)
+        return _Operation(run, ends=True)
 
     def _fence(self, pc: int, word: int, instruction: Instruction) -> _Operation:
-        return _Operation(lambda: None, word)  # stores are done, and have dropped the code that they changed
+        return _Operation(lambda: None)  # stores are done, and have dropped the code that they changed
 
     def _system(self, pc: int, word: int, instruction: Instruction) -> _Operation:
         if instruction.name in ("ecall", "ebreak"):
             cause = causes.ECALL if instruction.name == "ecall" else causes.BREAKPOINT
-            return self._trapping(pc, word, cause)
+            return self._trapping(pc, cause)
         if instruction.name == "mret":
-            return _Operation(self._return, word, ends=True)
+            return _Operation(self._return, ends=True)
 
         def wait() -> int:
             """wfi; without a bus there is nothing to wait for."""
@@ -509,7 +475,7 @@ class ISS:
                     raise _Asleep(pc)
             return pc + 4 & M
 
-        return _Operation(wait, word, ends=True)
+        return _Operation(wait, ends=True)
 
     def _return(self) -> int:
         """mret."""
@@ -522,7 +488,7 @@ class ISS:
         number, field, d = imm(word, instruction.fmt), rs1(word), rd(word)
         legal = csrs.accesses(number, instruction.name.startswith("csrrw"), d, field)
         if legal is None:
-            return self._trapping(pc, word, causes.ILLEGAL, word)
+            return self._trapping(pc, causes.ILLEGAL, word)
         reads, writes = legal
         x, to, after = self.x, d or SINK, pc + 4 & M
         function = instruction.name[4]
@@ -536,7 +502,7 @@ class ISS:
             x[to] = old
             return after
 
-        return _Operation(run, word, ends=True, counts=True)
+        return _Operation(run, ends=True, counts=True)
 
     def _read_csr(self, number: int) -> int:
         if number in COUNTERS:

@@ -1,7 +1,5 @@
 """Result of a program at every level and stage: how it ended, its effects, and its cycles by cause."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -69,9 +67,13 @@ class Stuck(NamedTuple):
     cycles: int | None
 
 
-class _Measured:
+@dataclass(frozen=True)
+class Window:
+    """Content of a run, or of its stats window; the functional level has no cycles."""
+
     instructions: int
-    cycles: int | None
+    cycles: int | None = None
+    where: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def cpi(self) -> float | None:
@@ -79,17 +81,8 @@ class _Measured:
         return self.cycles / self.instructions if self.cycles is not None and self.instructions else None
 
 
-@dataclass(frozen=True)
-class Window(_Measured):
-    """Content of the stats window; the functional level has no cycles."""
-
-    instructions: int
-    cycles: int | None = None
-    where: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Outcome(_Measured):
+@dataclass(frozen=True, kw_only=True)
+class Outcome(Window):
     """The end of a run.
 
     reason: "exit" (an ecall; the code is in a0), "tohost" (a word was stored there), "trap", or "limit"
@@ -102,9 +95,6 @@ class Outcome(_Measured):
 
     reason: str
     exit_code: int | None
-    instructions: int
-    cycles: int | None
-    where: Mapping[str, int]
     window: Window
     output: list[int]
     trap: Trap | None
@@ -113,7 +103,7 @@ class Outcome(_Measured):
     last_pcs: list[int]
     commits: list[Commit] | None
     level: str
-    stage: str | None
+    stage: str | None = None
 
     def explain(self, program: Program) -> str:
         """One line on an end that is not the program's own: which instruction trapped and why, or where it

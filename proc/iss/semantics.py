@@ -9,8 +9,6 @@ instruction, and if it is a branch returns the next pc. Jumps and system instruc
 `modexlab.proc.iss.iss`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

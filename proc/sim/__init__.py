@@ -11,23 +11,11 @@ from pymtl3 import Component
 
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Model, Options, start
-from ...rtl.sim.protocol import BrokenPromise
-from .base import HANG_CYCLES, MisalignedRequest, ProcSimulation, UnknownBubble
+from .base import MemoryTiming, ProcSimulation
 from .native import NativeProcSimulation, VerilogText
 from .pybench import PythonProcSimulation, VerilogProcSimulation
-from .timing import MemoryTiming
 
-__all__ = [
-    "HANG_CYCLES",
-    "STAGES",
-    "BrokenPromise",
-    "MemoryTiming",
-    "MisalignedRequest",
-    "ProcSimulation",
-    "UnknownBubble",
-    "VerilogText",
-    "simulate_proc",
-]
+__all__ = ["MemoryTiming", "VerilogText", "simulate_proc"]
 
 STAGES: dict[str, type[ProcSimulation]] = {
     kind.stage: kind for kind in (PythonProcSimulation, VerilogProcSimulation, NativeProcSimulation)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Model
-from ...rtl.sim.protocol import Progress
+from ...rtl.sim.protocol import Progress, Stall
 from ..core.messages import INTERRUPT_CODE
 from ..isa.causes import ECALL, EXTERNAL_INTERRUPT, FETCH_FAULT
 from ..iss.outcome import (
@@ -32,20 +32,56 @@ from ..iss.outcome import (
     out_of_words,
 )
 from ..software.elf import Program
-from .timing import MemoryTiming
 
 # A run times out after so many cycles without a retired instruction, whatever max_cycles is. Waiting for an
 # accelerator, or in wfi for its interrupt, does not count: it may take that long, and has the limit of
 # `rtl.sim.protocol.hang_cycles`.
 HANG_CYCLES = 1_000_000
 MOST_WAITS = 10  # for the memory, which may be slower than that; an instruction has less
-LOOP_TRAPS = (
-    2  # traps without an instruction that retires between them, after which none will: outcome.TRAP_LOOP
-)
+# traps without an instruction that retires between them, after which none will: outcome.TRAP_LOOP
+LOOP_TRAPS = 2
 # cycles in a row in which an instruction waits for the manager, which has no word left and is sent none
 STARVED_CYCLES = 1000
 ACCELERATOR, MANAGER, SLEEP = map(BUBBLES.index, ("accelerator", "manager", "sleep"))
 ISSUE = 16  # the index of the slots that are no bubbles, above all codes of the field `bubble`
+
+
+PORTS = ("imem", "dmem", "mngr2proc", "proc2mngr")  # each has a generator of its own
+
+
+@dataclass(frozen=True)
+class MemoryTiming:
+    """The same for both memory ports, and, as far as stalls go, for both manager ports.
+
+    latency: a request that fires in cycle c is answered in cycle c + latency at the earliest.
+    stall: the probability, in each cycle, that a port does not take a request (the manager: a word), and that
+    the manager holds back a word that it has not offered yet.
+    extra: each answer takes 0 to `extra` cycles more, all equally likely; answers stay in order.
+    seed: of the random numbers, which are the same at every stage.
+    """
+
+    latency: int = 1
+    stall: float = 0.0
+    extra: int = 0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.latency < 2**31:
+            raise BadInput(f"the memory's latency must be 1 or more cycles (below 2**31), not {self.latency}")
+        if not 0 <= self.extra < 2**31:
+            raise BadInput(f"the memory's extra cycles must be 0 or more (below 2**31), not {self.extra}")
+        if not 0 <= self.stall < 1:
+            raise BadInput(f"the memory's stall probability must be in [0, 1), not {self.stall}")
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The first states of the generators of PORTS."""
+        return tuple(Stall(len(PORTS) * self.seed + i).start for i in range(len(PORTS)))
+
+    @property
+    def threshold(self) -> int:
+        """A draw of 32 bits below it means a stall; with 0, none is drawn."""
+        return Stall(self.seed, source=self.stall).thresholds[0]
 
 
 class MisalignedRequest(RuntimeError):
@@ -111,31 +147,30 @@ class Tally:
 
     def outcome(self, stage: str) -> Outcome:
         """The run in the terms of all levels."""
-        reason, exit_code, trap, stuck = self.end, None, None, None
+        reason, exit_code, trap, why = self.end, None, None, ""
         if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, INTERRUPT_WAIT, HANG):
-            reason, stuck = "limit", Stuck(self.end, self.since)
+            reason, why = "limit", self.end
         elif self.end == "limit" and 2 * self.waiting > self.cycles:
             asleep = self.where[SLEEP] > self.where[ACCELERATOR]
-            stuck = Stuck(INTERRUPT_WAIT if asleep else ACCELERATOR_WAIT, self.since)
-        if self.end == "tohost":
+            why = INTERRUPT_WAIT if asleep else ACCELERATOR_WAIT
+        elif self.end == "tohost":
             exit_code = self.stored >> 1
-        elif self.end == "halt":
-            assert self.trap is not None  # what halted it
+        elif self.end == "halt" and self.trap is not None:
             if self.trap.cause == ECALL:
                 reason, exit_code = "exit", self.a0
             else:
                 reason, trap = "trap", _architectural(self.trap)
         return Outcome(
+            self.instructions,
+            self.cycles,
+            _named(self.where),
             reason=reason,
             exit_code=exit_code,
-            instructions=self.instructions,
-            cycles=self.cycles,
-            where=_named(self.where),
             window=Window(self.stats_instructions, sum(self.stats_where), _named(self.stats_where)),
             output=self.output,
             trap=trap,
             last_trap=self.last_trap and _architectural(self.last_trap),
-            stuck=stuck,
+            stuck=Stuck(why, self.since) if why else None,
             last_pcs=list(self.last_pcs),
             commits=self.commits,
             level="rtl",

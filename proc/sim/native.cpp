@@ -11,7 +11,7 @@
 
 extern "C" {
 
-enum : uint32_t { IMEM, DMEM, MNGR2PROC, PROC2MNGR, PORTS };  // timing.py: PORTS
+enum : uint32_t { IMEM, DMEM, MNGR2PROC, PROC2MNGR, PORTS };  // base.py: PORTS
 enum : uint32_t { IMEM_REQ, DMEM_REQ, PROC2MNGR_MSG };        // what a broken promise was about
 constexpr uint32_t OPCODE = 0x7f;
 constexpr uint32_t CSR_WORD = CSR_PROC2MNGR << 20 | SYSTEM, CSR_MASK = 0xfffu << 20 | OPCODE;
@@ -28,11 +28,8 @@ struct Job {
     const uint32_t* manager;
     uint64_t manager_count;
     uint64_t max_cycles;  // 0: none
-    uint64_t loop_traps;
     uint64_t hang_cycles;
     uint64_t accelerator_cycles;
-    uint64_t starved_cycles;
-    uint64_t reset_cycles;
     uint64_t latency;
     uint64_t extra;
     uint64_t threshold;
@@ -229,7 +226,7 @@ class Testbench : public Model {
         top->mngr2proc_msg = 0;
         top->reset = 1;
         // it is in the registers of the harness after the first edge, and in those of the processor after the next
-        for (uint64_t i = 0; i < job.reset_cycles; i++) edge();
+        for (uint64_t i = 0; i < RESET_CYCLES; i++) edge();
         top->reset = 0;
         drive();
         edge();
@@ -328,11 +325,11 @@ class Testbench : public Model {
 
     // Whether the run is to be given up.
     Outcome limit() const {
-        if (looping >= job.loop_traps) return IN_TRAP_LOOP;
+        if (looping >= LOOP_TRAPS) return IN_TRAP_LOOP;
         if (waiting >= job.accelerator_cycles) return asleep ? ASLEEP : WAITING;
         if (quiet >= job.hang_cycles) return HANGING;
         if (job.max_cycles && tally.cycle >= job.max_cycles) return LIMIT;
-        return starved >= job.starved_cycles ? STARVED : RUNNING;
+        return starved >= STARVED_CYCLES ? STARVED : RUNNING;
     }
 
     Outcome blame(Outcome broken, uint32_t port, uint64_t index, uint32_t addr) {

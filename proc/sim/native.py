@@ -15,7 +15,7 @@ from pymtl3 import Component
 
 from ...rtl.sim.base import Options
 from ...rtl.sim.build import WAVES
-from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel, fields
+from ...rtl.sim.nativemodel import WITHDRAWN, NativeModel, fields
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, Progress, hang_cycles
 from ...rtl.sim.translation.translate import top_name
 from ...rtl.sim.translation.translated import translated
@@ -28,6 +28,7 @@ from .base import (
     ISSUE,
     LOOP_TRAPS,
     MANAGER,
+    PORTS,
     SLEEP,
     STARVED_CYCLES,
     Job,
@@ -36,11 +37,9 @@ from .base import (
     Tally,
 )
 from .harness import check, harness
-from .timing import PORTS
 
-HALTED, TOHOST, LIMIT, STARVED, MISALIGNED, IN_TRAP_LOOP, WAITING, HANGING, ASLEEP = range(16, 25)
-ENDS = {HALTED: "halt", TOHOST: "tohost", LIMIT: "limit", STARVED: "starved"}
-ENDS |= {IN_TRAP_LOOP: TRAP_LOOP, WAITING: ACCELERATOR_WAIT, HANGING: HANG, ASLEEP: INTERRUPT_WAIT}
+FIRST_END = 16
+ENDS = ("halt", "tohost", "limit", "starved", "misaligned", TRAP_LOOP, ACCELERATOR_WAIT, HANG, INTERRUPT_WAIT)
 CONSTANTS = {
     "ISSUE": ISSUE,
     "LAST_PCS": LAST_PCS,
@@ -54,7 +53,10 @@ CONSTANTS = {
     "SW_MASK": BY_NAME["sw"].mask,
     "A0": A0,
     "CSR_PROC2MNGR": PROC2MNGR,
-    "FIRST_END": HALTED,
+    "FIRST_END": FIRST_END,
+    "RESET_CYCLES": RESET_CYCLES,
+    "LOOP_TRAPS": LOOP_TRAPS,
+    "STARVED_CYCLES": STARVED_CYCLES,
 }
 TESTBENCH = "".join(f"constexpr uint32_t {name} = {value:#x};\n" for name, value in CONSTANTS.items())
 TESTBENCH += Path(__file__).with_name("native.cpp").read_text()
@@ -83,9 +85,8 @@ class _Job(ctypes.Structure):
         ("regions", ctypes.c_char_p),
         ("region_count", ctypes.c_uint64),
         ("manager", ctypes.c_char_p),
-        *fields(ctypes.c_uint64, "manager_count", "max_cycles", "loop_traps", "hang_cycles"),
-        *fields(ctypes.c_uint64, "accelerator_cycles", "starved_cycles", "reset_cycles"),
-        *fields(ctypes.c_uint64, "latency", "extra", "threshold"),
+        *fields(ctypes.c_uint64, "manager_count", "max_cycles", "hang_cycles"),
+        *fields(ctypes.c_uint64, "accelerator_cycles", "latency", "extra", "threshold"),
         ("random", ctypes.c_uint32 * len(PORTS)),
         *fields(ctypes.c_uint32, "entry", "core_id", "tohost"),
         *fields(ctypes.c_bool, "has_tohost", "record"),
@@ -134,11 +135,8 @@ class NativeProcSimulation(ProcSimulation):
             manager=array("I", job.manager).tobytes(),
             manager_count=len(job.manager),
             max_cycles=job.max_cycles or 0,
-            loop_traps=LOOP_TRAPS,
             hang_cycles=job.hang_cycles,
             accelerator_cycles=hang_cycles(self.stage),
-            starved_cycles=STARVED_CYCLES,
-            reset_cycles=RESET_CYCLES,
             latency=timing.latency,
             extra=timing.extra,
             threshold=timing.threshold,
@@ -154,23 +152,24 @@ class NativeProcSimulation(ProcSimulation):
             lib.sim_load(handle, ctypes.c_uint32(addr), bytes(data), ctypes.c_uint64(len(data)))
         end = self._model.advance(progress and (lambda: progress(self._tally().cycles, job.max_cycles or 0)))
         tally = self._tally()
-        if end not in ENDS:
-            port = ("imem_req", "dmem_req", "proc2mngr")[tally.broken_port]
-            if end == MISALIGNED:
-                raise MisalignedRequest.at(port, tally.broken_addr, tally.cycles, self.stage)
-            assert end in (WITHDRAWN, CHANGED)
+        port = ("imem_req", "dmem_req", "proc2mngr")[tally.broken_port]
+        if end < FIRST_END:
             message = f"{port} message {tally.broken_index}"
             raise BrokenPromise.at(message, tally.cycles, self.stage, dropped=end == WITHDRAWN)
+        reason = ENDS[end - FIRST_END]
+        if reason == "misaligned":
+            raise MisalignedRequest.at(port, tally.broken_addr, tally.cycles, self.stage)
         ring, first = list(tally.last_pcs), tally.instructions % LAST_PCS
+        commits = ctypes.string_at(tally.commits, COMMIT.size * tally.commit_count)
         counts = {name: getattr(tally, name) for name in COUNTS}
         return Tally(
             **counts,
-            end=ENDS[end],
+            end=reason,
             trap=Trap(*tally.trap),
             last_trap=Trap(*tally.last_trap) if tally.traps else None,
             last_pcs=ring[first:] + ring[:first] if tally.instructions >= LAST_PCS else ring[:first],
             output=array("I", ctypes.string_at(tally.output, 4 * tally.output_count)).tolist(),
-            commits=_commits(tally) if job.record else None,
+            commits=[*map(Commit._make, COMMIT.iter_unpack(commits))] if job.record else None,
         )
 
     def _tally(self) -> _Tally:
@@ -180,8 +179,3 @@ class NativeProcSimulation(ProcSimulation):
 
     def close(self) -> None:
         self._model.close()
-
-
-def _commits(tally: _Tally) -> list[Commit]:
-    data = ctypes.string_at(tally.commits, COMMIT.size * tally.commit_count)
-    return list(map(Commit._make, COMMIT.iter_unpack(data)))

@@ -32,12 +32,12 @@ from .base import (
     SLEEP,
     STARVED_CYCLES,
     Job,
+    MemoryTiming,
     MisalignedRequest,
     ProcSimulation,
     Tally,
 )
 from .harness import check
-from .timing import MemoryTiming
 
 CSR_WORD = PROC2MNGR << 20 | SYSTEM  # the bits of an instruction that say so, under CSR_MASK
 CSR_MASK = 0xFFF << 20 | 0x7F
@@ -88,8 +88,8 @@ class _MemoryPort:
         self._resp.val @= there
         self._resp.msg @= _response(answers[0][1] if there else 0)
 
-    def request(self, cycle: int) -> None:
-        """Return the processor's request in this cycle."""
+    def serve(self, cycle: int) -> None:
+        """Accept the processor's request of this cycle; drop the answer that it accepted."""
         req = self._req
         self._promise.check(req, self._fired, cycle)
         if req.val & req.rdy:
@@ -99,9 +99,6 @@ class _MemoryPort:
                 raise MisalignedRequest.at(self._name, addr, cycle, self._stage)
             answer = self._access(addr, int(req.msg.strobe) if req.msg.write else None, int(req.msg.data))
             self._answers.append((cycle + self._latency + self._random.extra(), answer))
-
-    def answer(self) -> None:
-        """Whether the processor took the answer that is there."""
         if self._resp.val & self._resp.rdy:
             self._answers.popleft()
 
@@ -255,10 +252,8 @@ class PythonBench(InPython, ProcSimulation):
             settle()
             if trace:
                 trace(cycle, self._line_trace())
-            imem.request(cycle)
-            dmem.request(cycle)
-            imem.answer()
-            dmem.answer()
+            imem.serve(cycle)
+            dmem.serve(cycle)
             manager.exchange(cycle)
             tally.end = observer.sample()
             edge()

@@ -5,8 +5,6 @@ the status (0: done) and writes the results through pointers; an accelerator tha
 result of up to 32 bits returns the result.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -9,8 +9,6 @@ software/.
 The compiler is Debian's riscv64-unknown-elf-gcc, or what RISCV_CC names.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """Programs from ELF files: segments, entry point and symbols, read by pyelftools and checked here."""
 
-from __future__ import annotations
-
 import os
 import struct
 from collections.abc import Mapping

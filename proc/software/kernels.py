@@ -9,10 +9,8 @@ Cycles are normalised as in paper 001, section 5.1: those of the stats window, l
 width.
 """
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,16 +22,13 @@ from .elf import Program, load_elf
 
 MAX_NBITS = 4096
 # The kernels' level of optimization. In cycles of the pipeline -O3 is never worse than -O2 and up to 15 %
-# better
-# (naive, 64 to 128 bits); -Os is a third worse.
+# better (naive, 64 to 128 bits); -Os is a third worse.
 OPT = "-O3"
 
 
 class Kernel(NamedTuple):
     """One kernel: the functions in software/, and what they want."""
 
-    name: str
-    summary: str
     one_word: str  # function of values; "": none, it takes addresses at every width
     many_words: str  # function of addresses
     odd_only: bool = False
@@ -46,61 +41,21 @@ class Kernel(NamedTuple):
 
 
 KERNELS = {
-    kernel.name: kernel
-    for kernel in (
-        Kernel("dummy", "returns the expected answer: the overhead of the call", "dummy", "dummy_words"),
-        Kernel(
-            "naive",
-            "paper 001, Listing 3; many words: schoolbook product and division",
-            "mod_exp",
-            "mod_exp_words",
-        ),
-        Kernel(
-            "montgomery",
-            "paper 001, Listing 4; many words: CIOS",
-            "mont_mod_exp",
-            "mont_mod_exp_words",
-            odd_only=True,
-        ),
-        Kernel(
-            "montgomery-ct",
-            "Montgomery in constant time",
-            "mont_mod_exp_ct",
-            "mont_mod_exp_ct_words",
-            odd_only=True,
-            constant_time=True,
-        ),
-        Kernel("xcel", "by the accelerator", "xcel_mod_exp", "xcel_mod_exp_words", accelerated=True),
-        Kernel(
-            "bus",
-            "by a machine on the bus: the driver loads the key and polls",
-            "",
-            "bus_mod_exp",
-            accelerated=True,
-            bus=True,
-        ),
-        Kernel(
-            "bus-irq",
-            "the same; the processor sleeps until the interrupt",
-            "",
-            "bus_mod_exp_irq",
-            accelerated=True,
-            bus=True,
-            interrupt=True,
-        ),
-        Kernel(
-            "bus-key",
-            "the driver polls; the key is in the machine already",
-            "",
-            "bus_mod_exp_key",
-            accelerated=True,
-            bus=True,
-            keyed=True,
-        ),
-    )
+    # returns the expected answer: the overhead of the call
+    "dummy": Kernel("dummy", "dummy_words"),
+    # paper 001, Listing 3; many words: schoolbook product and division
+    "naive": Kernel("mod_exp", "mod_exp_words"),
+    # paper 001, Listing 4; many words: CIOS
+    "montgomery": Kernel("mont_mod_exp", "mont_mod_exp_words", odd_only=True),
+    "montgomery-ct": Kernel("mont_mod_exp_ct", "mont_mod_exp_ct_words", odd_only=True, constant_time=True),
+    "xcel": Kernel("xcel_mod_exp", "xcel_mod_exp_words", accelerated=True),
+    # by a machine on the bus: the driver loads the key and polls
+    "bus": Kernel("", "bus_mod_exp", accelerated=True, bus=True),
+    # the same; the processor sleeps until the interrupt
+    "bus-irq": Kernel("", "bus_mod_exp_irq", accelerated=True, bus=True, interrupt=True),
+    # the driver polls; the key is in the machine already
+    "bus-key": Kernel("", "bus_mod_exp_key", accelerated=True, bus=True, keyed=True),
 }
-
-
 # those that can stand behind encrypt() and decrypt() of software/rsa.c
 RSA_KERNELS = tuple(
     name
@@ -125,7 +80,6 @@ def kernel_program(
     *,
     expected: int | None = None,
     exp_nbits: int | None = None,
-    opt: str = OPT,
     given: Sequence[int] = (),
 ) -> Program:
     """The program that computes base^exp mod `mod` by this kernel, and exits with 0 if the result is right.
@@ -151,13 +105,9 @@ def kernel_program(
             f"{exp_nbits} bits of the exponent: give {exp.bit_length()}, its length, to {nbits}, that of "
             "the operands"
         )
-    values = {
-        "operand_base": base,
-        "operand_exp": exp,
-        "operand_mod": mod,
-        "operand_expected": pow(base, exp, mod) if expected is None else expected,
-    }
-    program = _with_operands("kernel", kernel, nbits, values, given, opt)
+    operands = {"base": base, "exp": exp, "mod": mod}
+    operands["expected"] = pow(base, exp, mod) if expected is None else expected
+    program = _with_operands("kernel", kernel, nbits, "operand", operands, given)
     return patched(program, {"operand_exp_nbits": [exp_nbits]})
 
 
@@ -167,7 +117,6 @@ def rsa_program(
     message: int,
     *,
     nbits: int | None = None,
-    opt: str = OPT,
     given: Sequence[int] = (),
     private_exp: int | None = None,
 ) -> Program:
@@ -178,10 +127,10 @@ def rsa_program(
     private_exp: what the machine takes as exponent, if it takes the numbers of a private key and does nothing
     but decrypt with it; software encrypts then.
     """
-    find_kernel(kernel)
     nbits = key.nbits if nbits is None else nbits
     _check_width(nbits)
     if kernel not in RSA_KERNELS:
+        find_kernel(kernel)
         raise BadInput(f"kernel {kernel} in the RSA program: give one of {', '.join(RSA_KERNELS)}")
     if key.d is None:
         raise BadInput(f"the key with n = {shown(key.n)} is public: give the private key")
@@ -194,36 +143,31 @@ def rsa_program(
         raise BadInput(
             f"message {shown(message)} is not in 0..n-1 for n = {shown(key.n)}: give a smaller one"
         )
-    values = {
-        "rsa_n": key.n,
-        "rsa_e": key.e,
-        "rsa_d": key.d if private_exp is None else private_exp,
-        "rsa_message": message,
-    }
-    decrypts_alone = KERNELS[kernel].accelerated and private_exp is not None
-    return _with_operands("rsa", kernel, nbits, values, given, opt, decrypts_alone)
+    numbers = {"n": key.n, "e": key.e, "message": message}
+    numbers["d"] = key.d if private_exp is None else private_exp
+    return _with_operands("rsa", kernel, nbits, "rsa", numbers, given, private_exp is not None)
 
 
 def _with_operands(
     main: str,
     kernel: str,
     nbits: int,
-    values: Mapping[str, int],
+    prefix: str,
+    operands: dict[str, int],
     given: Sequence[int],
-    opt: str,
     decrypts_alone: bool = False,
 ) -> Program:
-    """The program with operands at its symbols; software takes nothing as given."""
-    patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
-    ngiven = len(given) if KERNELS[kernel].accelerated else 0
-    if ngiven:
+    """The program with operands at the symbols of this prefix; software takes nothing as given."""
+    given = given if KERNELS[kernel].accelerated else ()
+    patches = {f"{prefix}_{name}": to_words(value, nbits) for name, value in operands.items()}
+    if given:
         patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]
-    program = _build(main, kernel, words_of(nbits), opt, ngiven, decrypts_alone)
-    prefix = "rsa-" if main == "rsa" else ""
-    return patched(replace(program, name=f"{prefix}{kernel}-{nbits}"), patches)
+    program = _build(main, kernel, words_of(nbits), len(given), decrypts_alone)
+    name = f"{kernel}-{nbits}" if main == "kernel" else f"rsa-{kernel}-{nbits}"
+    return patched(replace(program, name=name), patches)
 
 
-def patched(program: Program, patches: Mapping[str, list[int]]) -> Program:
+def patched(program: Program, patches: dict[str, list[int]]) -> Program:
     """The program with other words at some of its symbols."""
     segments = [(addr, bytearray(content)) for addr, content in program.segments]
     for symbol, words in patches.items():
@@ -246,7 +190,7 @@ def _check_width(nbits: int) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _build(main: str, kernel: str, words: int, opt: str, ngiven: int, decrypts_alone: bool) -> Program:
+def _build(main: str, kernel: str, words: int, ngiven: int, decrypts_alone: bool) -> Program:
     """The program around a kernel, with operands of 0 (kernel_main.c) or the key of rsa.c."""
     chosen = KERNELS[kernel]
     defines: dict[str, str | int] = {"WORDS": words}
@@ -254,13 +198,12 @@ def _build(main: str, kernel: str, words: int, opt: str, ngiven: int, decrypts_a
         defines["XCEL_NGIVEN"] = ngiven
     if chosen.bus:
         defines |= {"BUS": 1, "BUS_IRQ": int(chosen.interrupt)}
-    if words == 1 and chosen.one_word:
-        defines["KERNEL"] = chosen.one_word
-    else:
-        defines |= {"KERNEL": chosen.many_words, "BY_ADDRESS": 1}
-    if decrypts_alone:
+    one_word = words == 1 and chosen.one_word
+    if not one_word:
+        defines["BY_ADDRESS"] = 1
+    defines["KERNEL"] = one_word or chosen.many_words
+    if decrypts_alone and chosen.accelerated:
         software = KERNELS["montgomery"]
-        one_word = words == 1 and chosen.one_word
         defines["ENCRYPT_KERNEL"] = software.one_word if one_word else software.many_words
     sources = ("kernel_main.c", "dummy.c") if main == "kernel" else ("rsa.c",)
-    return load_elf(compile_program([SOFTWARE / name for name in sources], defines=defines, opt=opt))
+    return load_elf(compile_program([SOFTWARE / name for name in sources], defines=defines, opt=OPT))

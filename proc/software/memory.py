@@ -4,8 +4,6 @@ RTL.
 Page zero is not mapped, so that a null pointer shows. Words that nobody has written read as 0.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 

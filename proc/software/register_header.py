@@ -8,8 +8,6 @@ have no addresses but places in a structure; its header includes assert.h, which
 and of the descriptions of the map it takes none.
 """
 
-from __future__ import annotations
-
 from ...fl.axi4lite import register_map
 from ...fl.mod_exp import exponentiation
 from ...fl.status import MEANING

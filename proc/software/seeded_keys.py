@@ -1,7 +1,5 @@
 """Seeded RSA keys for measurements; anyone can recompute them."""
 
-from __future__ import annotations
-
 import functools
 import math
 import random

@@ -15,7 +15,7 @@ from modexlab.fl.axi4lite import strobed
 from modexlab.proc.core.messages import MemReq, MemResp
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
-from modexlab.proc.core.proc_bus import ProcBus
+from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.software.memory import BUS_BASE
 from pymtl3 import Component, OutPort, Wire, concat, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -168,4 +168,4 @@ class TimerBus:
 def mk_system(stalls=False, mul_latency=1, div_bits=2):
     """A processor with the device; stalls: it, and the accelerator, make the processor wait."""
     device = partial(TimerDevice, stalls=stalls)
-    return ProcBus(partial(Proc, mul_latency, div_bits, bus=True), SlowXcel if stalls else NullXcel, device)
+    return ProcXcel(partial(Proc, mul_latency, div_bits, bus=True), SlowXcel if stalls else NullXcel, device)

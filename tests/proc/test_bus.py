@@ -504,7 +504,7 @@ def test_power_up(seed):
 def test_who_has_no_bus_does_not_pay():
     """No port, no unit, no word of it in the Verilog."""
     without, with_bus = (translate(proc, "top", unique=True) for proc in (Proc(), Proc(bus=True)))
-    for name in ("bus_req", "irq", "BusUnit", "InterruptUnit", "InterruptCsrs"):
+    for name in ("bus_req", "irq", "BusUnit", "is_wfi", "meie"):
         assert re.search(rf"\b(top_)?{name}", with_bus) and not re.search(name, without), name
 
 

@@ -14,16 +14,11 @@ from modexlab.proc.isa import causes
 from modexlab.proc.isa.isa import INSTRUCTIONS, disassemble
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import ACCELERATOR_WAIT, HANG, TRAP_LOOP, Stuck, Trap
-from modexlab.proc.sim import (
-    BrokenPromise,
-    MemoryTiming,
-    MisalignedRequest,
-    UnknownBubble,
-    VerilogText,
-    simulate_proc,
-)
+from modexlab.proc.sim import MemoryTiming, VerilogText, simulate_proc
+from modexlab.proc.sim.base import MisalignedRequest, UnknownBubble
 from modexlab.proc.software.elf import Program
 from modexlab.rtl.sim import translate
+from modexlab.rtl.sim.protocol import BrokenPromise
 from modexlab.rtl.units.multiplier import Multiplier
 
 from tests.harness import RTL_STAGES, one_now, refused

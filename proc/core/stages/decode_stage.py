@@ -1,21 +1,24 @@
-"""DecodeStage: D, which decodes, reads the registers, and gives products and quotients to their units.
+"""DecodeStage: D, which decodes, reads the registers, gives products and quotients to their units, and decides
+whether its instruction waits, is squashed, or goes on to X.
+
+An instruction waits in D for an operand that is still being loaded or for an interrupt (wait_D), for the
+multiplier or divider, and for X. A jal redirects F from here. A bubble carries its reason down the pipeline,
+so that every cycle is accounted for at the commit port.
 
 Ports: istream, from F; fresh (F has delivered nothing since reset); stall_X, squash_D, late_X (the value
 of X is known in M only); the writes of X, M and W -> issue and operands to X; the requests to multiplier
 and divider; redirect_val and redirect_pc (jal) to F. With bus: irq, and interrupts_X of the CSRs ->
-interrupt_X. Area order: register file, 64 flip-flops, two muxes of 4 to 1 and an adder of 32 bits.
+interrupt_X. Area order: register file, 69 flip-flops, two muxes of 4 to 1 and an adder of 32 bits.
 """
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..bus.interrupt_unit import InterruptUnit
+from ..bypass_unit import BypassUnit
 from ..decoder import Decoder
 from ..imm_gen import ImmGen
 from ..messages import *
 from ..register_file import RegisterFile
-from .bypass_unit import BypassUnit
-from .issue_unit import IssueUnit
 
 
 class DecodeStage(Component):
@@ -38,22 +41,93 @@ class DecodeStage(Component):
         s.fetched_D = Wire(Fetched)
         s.cs = Wire(Control)
         s.load_use = Wire()
+        s.wait_D = Wire(Hold)
 
         @update_ff
         def register_D():
             if s.istream.rdy:
                 s.fetched_D <<= s.istream.msg
 
+        s.advance()
+        s.read_operands()
         s.decoder = m = Decoder()
         m.inst //= s.fetched_D.inst
-        s.connect_control()
         if bus:
-            s.connect_interrupts()
+            s.add_interrupts()
         else:
-            s.decoder.cs //= s.cs
-            s.control.wait_D.val //= s.load_use
-            s.control.wait_D.bubble //= BUBBLE_LOAD_USE
+            m.cs //= s.cs
+            s.wait_D.val //= s.load_use
+            s.wait_D.bubble //= BUBBLE_LOAD_USE
 
+    def advance(s):
+        """The control: whether the slot is full, waits, is squashed, or goes on to X."""
+        s.val_D = Wire()
+        s.bubble_D = Wire(4)
+        s.live_D = Wire()  # there is an instruction in D, and not only an address
+        s.is_mul = Wire()
+        s.is_div = Wire()
+        s.go = Wire()  # nothing but the multiplier or divider could hold it
+        s.ostall_D = Wire(Hold)  # D itself stalls
+        s.stall_D = Wire()
+        s.bubble = Wire(4)  # in its place, if it does not go on
+
+        @update_ff
+        def slot_D():
+            if s.reset:
+                s.val_D <<= 0
+                s.bubble_D <<= BUBBLE_START
+            elif s.squash_D.val:
+                s.val_D <<= 0
+                s.bubble_D <<= s.squash_D.bubble
+            elif ~s.stall_D:
+                s.val_D <<= s.istream.val
+                s.bubble_D <<= BUBBLE_FETCH
+                if s.redirect_val:
+                    s.bubble_D <<= BUBBLE_BRANCH
+                elif s.fresh:
+                    s.bubble_D <<= BUBBLE_START
+
+        @update
+        def issue_muldiv():
+            s.live_D @= s.val_D & ~s.fetched_D.error
+            s.is_mul @= s.live_D & (s.cs.result_sel == FROM_MUL)
+            s.is_div @= s.live_D & (s.cs.result_sel == FROM_DIV)
+            s.go @= ~s.stall_X & ~s.wait_D.val & ~s.squash_D.val
+            s.mul_req.val @= s.is_mul & s.go
+            s.div_req.val @= s.is_div & s.go
+
+        @update
+        def stall():
+            s.ostall_D.val @= s.wait_D.val | (s.is_mul & ~s.mul_req.rdy) | (s.is_div & ~s.div_req.rdy)
+            s.ostall_D.bubble @= BUBBLE_DIVIDER
+            if s.wait_D.val:
+                s.ostall_D.bubble @= s.wait_D.bubble
+            elif s.is_mul:
+                s.ostall_D.bubble @= BUBBLE_MULTIPLIER
+            s.stall_D @= s.stall_X | s.ostall_D.val
+            s.istream.rdy @= ~s.stall_D
+
+        @update
+        def redirect():
+            s.redirect_val @= (
+                s.live_D
+                & (s.cs.jump == JUMP_JAL)
+                & ~s.redirect_pc[1]  # aligned; else it traps in X
+                & ~s.stall_D
+                & ~s.squash_D.val
+            )
+
+        @update
+        def go_on():
+            s.bubble @= s.bubble_D
+            if s.squash_D.val:
+                s.bubble @= s.squash_D.bubble
+            elif s.val_D:
+                s.bubble @= s.ostall_D.bubble
+            s.issue @= Issue(s.val_D & ~s.ostall_D.val & ~s.squash_D.val, s.fetched_D.error, s.bubble)
+
+    def read_operands(s):
+        """The immediate, and the registers with their bypasses."""
         s.imm_gen = m = ImmGen()
         m.inst //= s.fetched_D.inst
         m.imm_type //= s.cs.imm_type
@@ -64,8 +138,8 @@ class DecodeStage(Component):
         m.wdata //= s.write_W.data
         s.bypass = [BypassUnit() for _ in range(2)]
         for i, m in enumerate(s.bypass):
-            s.registers.raddr[i] //= s.fetched_D.inst[15 + 5 * i : 20 + 5 * i]
             m.raddr //= s.fetched_D.inst[15 + 5 * i : 20 + 5 * i]
+            s.registers.raddr[i] //= s.fetched_D.inst[15 + 5 * i : 20 + 5 * i]
             m.rdata //= s.registers.rdata[i]
             m.write_X //= s.write_X
             m.write_M //= s.write_M
@@ -73,9 +147,9 @@ class DecodeStage(Component):
             m.late_X //= s.late_X
 
         @update
-        def read_registers():
-            s.bypass[0].en @= s.control.val_D & s.cs.rs1_en
-            s.bypass[1].en @= s.control.val_D & s.cs.rs2_en
+        def enable_reads():
+            s.bypass[0].en @= s.val_D & s.cs.rs1_en
+            s.bypass[1].en @= s.val_D & s.cs.rs2_en
             s.load_use @= s.bypass[0].load_use | s.bypass[1].load_use
 
         s.a_D = Wire(32)
@@ -99,37 +173,57 @@ class DecodeStage(Component):
             s.mul_req.msg @= MulDivReq(s.fetched_D.inst[12:15], s.bypass[0].operand, s.bypass[1].operand)
             s.div_req.msg @= s.mul_req.msg
 
-    def connect_control(s):
-        """Whether the instruction waits, is squashed, or goes on to X."""
-        s.control = m = IssueUnit()
-        m.fetch_val //= s.istream.val
-        m.fetch_rdy //= s.istream.rdy
-        m.fresh //= s.fresh
-        m.error_D //= s.fetched_D.error
-        m.cs //= s.cs
-        m.misaligned //= s.redirect_pc[1]
-        m.stall_X //= s.stall_X
-        m.squash_D //= s.squash_D
-        m.mul_val //= s.mul_req.val
-        m.mul_rdy //= s.mul_req.rdy
-        m.div_val //= s.div_req.val
-        m.div_rdy //= s.div_req.rdy
-        m.redirect_D //= s.redirect_val
-        m.issue //= s.issue
+    def add_interrupts(s):
+        """The machine external interrupt replaces the instruction in D, which has done nothing yet.
 
-    def connect_interrupts(s):
-        """InterruptUnit, between the decoder and the control."""
+        It becomes an ecall, which traps in X with mtval 0 and mepc its own address; interrupt_X says that it
+        was an interrupt. So an interrupt waits for the instruction in X (a quotient, an access to the bus),
+        and nothing is done twice.
+
+        wfi waits in D until the interrupt is pending and enabled in mie, whatever mstatus.MIE is, and is
+        never replaced itself: the interrupt replaces the instruction behind it. While the line is up, an
+        instruction behind a csr instruction waits for one cycle, so that a change of mstatus or mie counts
+        for the next instruction. Without a handler (mtvec = 0) no interrupt is taken.
+        """
         s.irq = InPort()
         s.interrupts_X = InPort(Interrupts)
         s.interrupt_X = OutPort()
-        s.interrupts = m = InterruptUnit()
-        m.irq //= s.irq
-        m.status //= s.interrupts_X
-        m.val_D //= s.control.val_D
-        m.error_D //= s.fetched_D.error
-        m.stall_X //= s.stall_X
-        m.decoded //= s.decoder.cs
-        m.cs //= s.cs
-        m.load_use //= s.load_use
-        m.wait_D //= s.control.wait_D
-        m.interrupt_X //= s.interrupt_X
+
+        s.is_wfi = Wire()
+        s.taken = Wire()
+        s.changing = Wire()  # the instruction in X may change whether interrupts are taken
+        s.sleeps = Wire()
+        s.waits = Wire()
+        s.replaced = Wire(Control)
+        s.cs //= s.replaced
+
+        @update
+        def decide():
+            s.is_wfi @= s.decoder.cs.system == SYS_WFI
+            s.taken @= s.irq & s.interrupts_X.enabled & ~s.is_wfi
+            s.changing @= s.irq & s.interrupts_X.changing
+            s.sleeps @= s.is_wfi & ~(s.irq & s.interrupts_X.wakes)
+
+        @update
+        def hold():
+            s.waits @= s.live_D & (s.changing | s.sleeps)
+            s.wait_D.val @= s.load_use | s.waits
+            if ~s.waits:
+                s.wait_D.bubble @= BUBBLE_LOAD_USE
+            elif s.changing:
+                s.wait_D.bubble @= BUBBLE_FLUSH
+            else:
+                s.wait_D.bubble @= BUBBLE_SLEEP
+
+        @update
+        def replace():
+            s.replaced @= s.decoder.cs
+            if s.taken:
+                s.replaced @= Control(1, 0, 0, 0, IMM_I, 0, ALU_ADD, FROM_ALU, NEXT, MEM_NONE, SYS_ECALL)
+            elif s.changing:
+                s.replaced.result_sel @= FROM_ALU  # while it waits, it asks for no product and no quotient
+
+        @update_ff
+        def register_X():
+            if ~s.stall_X:
+                s.interrupt_X <<= s.taken & s.live_D

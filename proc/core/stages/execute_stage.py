@@ -1,9 +1,15 @@
-"""ExecuteStage: X: ALU, branches, CSRs, traps, and the requests to memory, accelerator and manager.
+"""ExecuteStage: X: ALU, branches, CSRs, the requests to memory, accelerator and manager; and where it is decided
+what becomes of an instruction: it waits, retires, traps, or is squashed.
+
+X waits for M, and for a stream that its instruction needs. Nothing that can be seen outside leaves X
+(`act`) before M is sure of its own instruction, so that traps are precise. Taken branches, jalr, traps, mret
+and fence.i redirect F and squash D; a trap without a handler, and an error of the data memory (fault_M), stop
+the machine.
 
 Ports: issue and operands, from D; stall_M, fault_M -> stall_X and squash_D; redirect_val, redirect_pc and
 stop to F; slot and result to M; late_X (the value is known in M only) and write_X to the bypasses;
 stats_en; the streams of products, quotients, memory, accelerator and manager. With bus: irq, interrupt_X
-(the trap in X is one), refused (BusUnit) -> trap_X, interrupts_X. Area order: CSRs, 192 flip-flops, ALU,
+(the trap in X is one), refused (BusUnit) -> trap_X, interrupts_X. Area order: CSRs, 217 flip-flops, ALU,
 muxes of 32 bits.
 """
 
@@ -11,13 +17,12 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ....rtl.messages import mk_xcel_req
+from ...isa.causes import *
 from ..alu import Alu
 from ..branch_unit import BranchUnit
+from ..csr_unit import CsrUnit
 from ..load_store import StoreAlign
 from ..messages import *
-from .csr_unit import CsrUnit
-from .retire_unit import RetireUnit
-from .trap_unit import TrapUnit
 
 
 class ExecuteStage(Component):
@@ -45,16 +50,14 @@ class ExecuteStage(Component):
         s.proc2mngr = SendIfcRTL(Bits32)
 
         s.operands_X = Wire(Operands)
-        s.cause = Wire(4)
         s.cs = Wire(Control)
         s.cs //= s.operands_X.cs
 
         @update_ff
-        def register_X():
+        def data_X():
             if ~s.stall_X:
                 s.operands_X <<= s.operands
 
-        s.connect_control()
         s.alu = m = Alu()
         m.a //= s.operands_X.a
         m.b //= s.operands_X.b
@@ -67,7 +70,6 @@ class ExecuteStage(Component):
         m.b //= s.operands_X.b
         m.target //= s.operands_X.target
         m.alu_out //= s.alu.out
-        m.taken //= s.control.taken
 
         s.store_align = m = StoreAlign()
         m.mem //= s.cs.mem
@@ -76,85 +78,186 @@ class ExecuteStage(Component):
         m.data //= s.operands_X.store
         m.req //= s.dmem_req.msg
 
-        s.connect_traps(bus)
+        s.find_traps()
         s.handshake()
+        s.retire_or_trap(bus)
+        s.connect_csrs(bus)
+        s.send_slot()
         s.select_result()
         if bus:
             s.connect_bus()
         else:
-            s.traps.access_fault //= s.store_align.misaligned
-            s.traps.cause //= s.cause
+            s.access_fault //= s.store_align.misaligned
+            s.cause //= s.exception
 
-    def connect_control(s):
-        """Whether the instruction waits, retires or traps, and what it squashes."""
-        s.control = m = RetireUnit()
-        m.issue //= s.issue
-        m.cs //= s.cs
-        m.cause //= s.cause
-        m.stall_M //= s.stall_M
-        m.fault_M //= s.fault_M
-        m.stall_X //= s.stall_X
-        m.squash_D //= s.squash_D
-        m.redirect_X //= s.redirect_val
-        m.stop //= s.stop
-        m.slot //= s.slot
+    def find_traps(s):
+        """Whether the instruction traps, with its cause and its mtval (privileged specification, section
+        3.1.15 f.). All instructions before it are past the point where they could fail, but for the data
+        memory's error, which comes in M and halts the machine.
+        """
+        s.x = Wire(Issue)
+        s.access_fault = Wire()
+        s.csr_illegal = Wire()
+        s.trap = Wire()
+        s.exception = Wire(4)  # its cause
+        s.cause = Wire(4)  # or that of an interrupt
+        s.tval = Wire(32)
 
-    def connect_traps(s, bus):
-        """CSRs and traps."""
-        s.csrs = m = CsrUnit(bus)
-        m.core_id //= s.core_id
-        m.x //= s.control.x
-        m.cs //= s.cs
-        m.pc //= s.operands_X.pc
-        m.inst //= s.operands_X.inst
-        m.rs1 //= s.operands_X.a
-        m.uimm //= s.operands_X.b
-        m.act //= s.control.act
-        m.retire //= s.control.retire
-        m.trap //= s.control.trap_X
-        m.cause //= s.cause
-        m.to_xcel //= s.control.to_xcel
-        m.has_handler //= s.control.has_handler
-        m.stats_en //= s.control.stats_en
-        m.stats_en //= s.stats_en
-        m.xcel_req //= s.xcel_req
-        m.mngr2proc //= s.mngr2proc
-        m.proc2mngr //= s.proc2mngr
-
-        s.traps = m = TrapUnit()
-        m.x //= s.control.x
-        m.cs //= s.cs
-        m.pc //= s.operands_X.pc
-        m.inst //= s.operands_X.inst
-        m.csr_illegal //= s.csrs.illegal
-        m.jump_misaligned //= s.branch.misaligned
-        m.jump_pc //= s.branch.pc
-        m.addr //= s.alu.out
-        m.trap //= s.control.trap
-        m.value //= s.csrs.trap_value
+        @update
+        def find_trap():
+            s.trap @= s.x.val
+            s.exception @= ILLEGAL
+            s.tval @= 0
+            if s.x.error:
+                s.exception @= FETCH_FAULT
+                s.tval @= s.operands_X.pc
+            elif ~s.cs.legal | s.csr_illegal:
+                s.tval @= s.operands_X.inst
+            elif s.branch.misaligned:
+                s.exception @= MISALIGNED_FETCH
+                s.tval @= s.branch.pc
+            elif (s.cs.mem == MEM_LOAD) & s.access_fault:
+                s.exception @= MISALIGNED_LOAD
+                s.tval @= s.alu.out
+            elif (s.cs.mem == MEM_STORE) & s.access_fault:
+                s.exception @= MISALIGNED_STORE
+                s.tval @= s.alu.out
+            elif s.cs.system == SYS_ECALL:
+                s.exception @= ECALL
+            elif s.cs.system == SYS_EBREAK:
+                s.exception @= BREAKPOINT
+            else:
+                s.trap @= 0
 
     def handshake(s):
         """The streams of products, quotients and the data memory; the others are those of CsrUnit."""
         s.is_mul = Wire()
         s.is_div = Wire()
         s.is_mem = Wire()
+        s.port_waits = Wire()  # of CsrUnit
+        s.wait_X = Wire()
+        s.act = Wire()
 
         @update
         def request():
             s.is_mul @= s.cs.result_sel == FROM_MUL
             s.is_div @= s.cs.result_sel == FROM_DIV
             s.is_mem @= (s.cs.mem == MEM_LOAD) | (s.cs.mem == MEM_STORE)
-            s.mul_resp.rdy @= s.control.act & s.is_mul
-            s.div_resp.rdy @= s.control.act & s.is_div
-            s.dmem_req.val @= s.control.act & s.is_mem
+            s.act @= s.x.val & ~s.trap & ~s.stall_M & ~s.fault_M
+            s.mul_resp.rdy @= s.act & s.is_mul
+            s.div_resp.rdy @= s.act & s.is_div
+            s.dmem_req.val @= s.act & s.is_mem
 
         @update
         def wait_for_stream():
-            s.control.wait_X @= (
-                s.csrs.wait_X
+            s.wait_X @= (
+                s.port_waits
                 | (s.is_mul & ~s.mul_resp.val)
                 | (s.is_div & ~s.div_resp.val)
                 | (s.is_mem & ~s.dmem_req.rdy)
+            )
+
+    def retire_or_trap(s, bus):
+        """The control: what becomes of the instruction, and of those behind it."""
+        s.leaves_X = Wire()
+        s.retire = Wire()
+        s.trap_X = OutPort() if bus else Wire()
+        s.has_handler = Wire()
+        s.halt_X = Wire()
+        s.flush_X = Wire()
+        s.halting = Wire()
+
+        @update_ff
+        def control_X():
+            if s.reset:
+                s.x <<= Issue(0, 0, BUBBLE_START)
+                s.halting <<= 0
+            else:
+                s.halting <<= s.stop
+                if s.stop:
+                    s.x <<= Issue(0, 0, BUBBLE_FLUSH)
+                elif ~s.stall_X:
+                    s.x <<= s.issue
+
+        @update
+        def leave():
+            s.stall_X @= s.stall_M | (s.x.val & ~s.trap & s.wait_X)
+            s.leaves_X @= s.x.val & ~s.stall_X & ~s.fault_M
+            s.retire @= s.leaves_X & ~s.trap
+            s.trap_X @= s.leaves_X & s.trap
+
+        @update
+        def redirect():
+            s.halt_X @= s.trap_X & ~s.has_handler
+            s.flush_X @= (s.trap_X & s.has_handler) | (
+                s.retire & ((s.cs.system == SYS_MRET) | (s.cs.system == SYS_FENCE_I))
+            )
+            s.redirect_val @= s.flush_X | (s.retire & s.branch.taken)
+            s.stop @= s.halt_X | s.fault_M | s.halting
+            s.squash_D.val @= s.redirect_val | s.stop
+            s.squash_D.bubble @= BUBBLE_BRANCH
+            if s.flush_X:
+                s.squash_D.bubble @= BUBBLE_FLUSH
+
+    def connect_csrs(s, bus):
+        """CSRs, and the streams that csr instructions access."""
+        s.csrs = m = CsrUnit(bus)
+        m.core_id //= s.core_id
+        m.x //= s.x
+        m.cs //= s.cs
+        m.pc //= s.operands_X.pc
+        m.inst //= s.operands_X.inst
+        m.rs1 //= s.operands_X.a
+        m.uimm //= s.operands_X.b
+        m.act //= s.act
+        m.retire //= s.retire
+        m.trap //= s.trap_X
+        m.cause //= s.cause
+        m.trap_value //= s.tval
+        m.illegal //= s.csr_illegal
+        m.wait_X //= s.port_waits
+        m.has_handler //= s.has_handler
+        m.stats_en //= s.stats_en
+        m.xcel_req //= s.xcel_req
+        m.mngr2proc //= s.mngr2proc
+        m.proc2mngr //= s.proc2mngr
+
+    def send_slot(s):
+        """The slot that goes on to M: the instruction, or a bubble with the reason why X waits."""
+        s.mem = Wire(2)
+        s.bubble = Wire(4)
+
+        @update
+        def bubble_to_M():
+            if s.fault_M:
+                s.bubble @= BUBBLE_FLUSH
+            elif ~s.x.val:
+                s.bubble @= s.x.bubble
+            elif s.is_mul:
+                s.bubble @= BUBBLE_MULTIPLIER
+            elif s.is_div:
+                s.bubble @= BUBBLE_DIVIDER
+            elif s.csrs.to_xcel:
+                s.bubble @= BUBBLE_ACCELERATOR
+            elif s.cs.result_sel == FROM_CSR:
+                s.bubble @= BUBBLE_MANAGER
+            else:
+                s.bubble @= BUBBLE_DATA_MEMORY
+
+        @update
+        def slot_to_M():
+            s.mem @= MEM_NONE
+            if s.retire & ((s.cs.mem != MEM_CSR) | s.csrs.to_xcel):
+                s.mem @= s.cs.mem
+            s.slot @= Slot(
+                s.leaves_X,
+                s.trap,
+                s.halt_X,
+                s.stats_en,
+                s.cs.rf_wen & ~s.trap,
+                s.mem,
+                s.cause,
+                s.bubble,
             )
 
     def select_result(s):
@@ -181,7 +284,7 @@ class ExecuteStage(Component):
 
         @update
         def select_redirect():
-            if s.control.trap_X:
+            if s.trap_X:
                 s.redirect_pc @= s.csrs.mtvec
             elif s.cs.system == SYS_MRET:
                 s.redirect_pc @= s.csrs.mepc
@@ -193,13 +296,13 @@ class ExecuteStage(Component):
         @update
         def bypass():
             s.late_X @= (s.cs.mem == MEM_LOAD) | s.csrs.to_xcel
-            s.write_X @= Write(s.control.x.val & s.cs.rf_wen, s.operands_X.inst[7:12], s.value)
+            s.write_X @= Write(s.x.val & s.cs.rf_wen, s.operands_X.inst[7:12], s.value)
 
         @update
         def result_to_M():
             s.value_M @= s.value
-            if s.control.trap_X:
-                s.value_M @= s.traps.value
+            if s.trap_X:
+                s.value_M @= s.tval
             s.result @= Result(s.operands_X.pc, s.operands_X.inst, s.alu.out, s.operands_X.store, s.value_M)
 
     def connect_bus(s):
@@ -207,16 +310,14 @@ class ExecuteStage(Component):
         s.irq = InPort()
         s.interrupt_X = InPort()
         s.refused = InPort()
-        s.trap_X = OutPort()
         s.interrupts_X = OutPort(Interrupts)
-        s.control.trap_X //= s.trap_X
         s.irq //= s.csrs.irq
         s.csrs.interrupts //= s.interrupts_X
 
         @update
         def trap_cause():
-            s.traps.access_fault @= s.store_align.misaligned | s.refused
-            s.cause @= s.traps.cause
+            s.access_fault @= s.store_align.misaligned | s.refused
+            s.cause @= s.exception
             if s.interrupt_X:
                 s.cause @= INTERRUPT_CODE
             elif s.refused:  # the access faults have the numbers behind those of misaligned accesses

@@ -37,7 +37,7 @@ CYCLES = 8  # from any state: an instruction that is fetched at once may wait fo
 REDIRECTED = 10  # and the one that it jumps to for two
 FROM_RESET = 16
 LONGEST = 8  # cycles from one instruction to the next with zero-wait memories
-ANYTHING = ("csrs.csrs.", "registers.")  # may be any after a reset: a program may have set them
+ANYTHING = ("csrs.", "registers.")  # may be any after a reset: a program may have set them
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _causal() -> Bench:
         "what is asked of memory or accelerator is answered for an instruction that then ends, one after "
         "the other",
         holds,
-        "RetireUnit",
+        "ExecuteStage",
         lines,
         cycles=REDIRECTED,
     )

@@ -11,9 +11,9 @@ flip-flops, and the slave.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ....rtl.interfaces.axi4lite_master import Axi4LiteMaster
-from ...software.memory import BUS_NBITS
-from ..messages import MemReq, MemResp
+from ...rtl.interfaces.axi4lite_master import Axi4LiteMaster
+from ..software.memory import BUS_NBITS
+from .messages import MemReq, MemResp
 
 
 class Axi4LiteSlave(Component):

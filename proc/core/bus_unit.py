@@ -13,9 +13,9 @@ order: 32 flip-flops for the word.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ....rtl.states import states
-from ...software.memory import BUS_BASE, BUS_NBITS
-from ..messages import MemReq, MemResp
+from ...rtl.states import states
+from ..software.memory import BUS_BASE, BUS_NBITS
+from .messages import MemReq, MemResp
 
 WINDOW = BUS_BASE >> BUS_NBITS
 

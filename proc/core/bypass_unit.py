@@ -8,7 +8,7 @@ Ports: en (the register is read), raddr, rdata (of the register file); the write
 
 from pymtl3 import *
 
-from ..messages import Write
+from .messages import Write
 
 
 class BypassUnit(Component):
