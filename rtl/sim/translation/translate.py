@@ -554,8 +554,8 @@ def _is_instances(kind: Any) -> bool:
 def _one_of_two(node: Any) -> bool:
     """Whether a bit selects one of two signals."""
     kind = node.value.Type if isinstance(node, bir.Index) and isinstance(node.idx, bir.Attribute) else None
-    pair = isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Port | rt.Wire)
-    return pair and kind.get_dim_sizes() == [2]
+    array = isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Port | rt.Wire)
+    return array and kind is not None and kind.get_dim_sizes() == [2]
 
 
 def _is_constant(node: Any) -> bool:
