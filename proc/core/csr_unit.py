@@ -1,10 +1,10 @@
-"""CsrUnit: the control and status registers, and the csr instructions in X: which register or port they access,
-and whether they may (privileged specification, chapters 2 and 3: machine mode only; csrs.py says what a CSR
+"""CsrUnit: the control and status registers, and the csr instructions in X, which access a register or a
+port if they may (privileged specification, chapters 2 and 3: machine mode only; csrs.py says what a CSR
 means).
 
 A read and the write of the same instruction happen together, when it leaves X (`retire`). It is counted then:
-it can still fail in M only if the machine halts. Some CSRs are ports: an access sends or receives a word of the
-manager, or is a request to the accelerator, whose answer comes in M.
+it can still fail in M only if the machine halts. Some CSRs are ports: an access sends or receives a word of
+the manager, or is a request to the accelerator, whose answer comes in M.
 
 Ports: x, pc and inst of the instruction in X; its operands rs1 and uimm; act, retire, trap from
 ExecuteStage, the latter with cause and trap_value; -> illegal; wait_X (a port is not ready); to_xcel;

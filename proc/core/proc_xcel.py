@@ -1,5 +1,5 @@
-"""ProcXcel: a processor with an accelerator behind its xcel port (paper 001, Figure 7 and section 5.1), and with
-`mk_slave` a slave on its bus.
+"""ProcXcel: a processor with an accelerator behind its xcel port (paper 001, Figure 7 and section 5.1), and
+with `mk_slave` a slave on its bus.
 
 `mk_proc()` makes the processor, `mk_xcel()` the accelerator: any component with the streams istream {write,
 addr, data} and ostream {write, data}. It answers every request, one or more cycles after it, and istream.rdy

@@ -335,8 +335,8 @@ class ISS:
             raise _Trapped(pc, at, causes.LOAD_FAULT) from None
 
     def _store(self, pc: int, at: int, nbytes: int, value: int) -> None:
-        """A store that is misaligned, to the bus, or into a page that is new, that has code or tohost in it, or that is
-        none.
+        """A store that is misaligned, to the bus, or into a page that is new, that has code or tohost in it,
+        or that is none.
         """
         if at & nbytes - 1:
             raise _Trapped(pc, at, causes.MISALIGNED_STORE)

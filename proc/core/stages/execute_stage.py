@@ -1,5 +1,5 @@
-"""ExecuteStage: X: ALU, branches, CSRs, the requests to memory, accelerator and manager; and where it is decided
-what becomes of an instruction: it waits, retires, traps, or is squashed.
+"""ExecuteStage: X: ALU, branches, CSRs, the requests to memory, accelerator and manager. It decides what
+becomes of an instruction: it waits, retires, traps, or is squashed.
 
 X waits for M, and for a stream that its instruction needs. Nothing that can be seen outside leaves X
 (`act`) before M is sure of its own instruction, so that traps are precise. Taken branches, jalr, traps, mret
