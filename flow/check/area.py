@@ -1,7 +1,5 @@
 """Area of a netlist by Yosys (`stat -liberty`), compared with area.json."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

@@ -4,8 +4,6 @@
 is in `left_out`.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace

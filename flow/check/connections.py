@@ -6,8 +6,6 @@ may have pins of two nets (else they are shorted), nor of a net and a rail. Rail
 joins them: the kit says nothing of straps.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise

@@ -15,8 +15,6 @@ whose tables depend on what the register holds. OpenSTA takes D and Q to be inde
 come to its figure; where it does not, the difference has no cause.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Results of the crosschecks."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Sequence
 

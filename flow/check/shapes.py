@@ -7,8 +7,6 @@ are not the layout's. Rules that the LEF has for wide wires are not needed, as n
 densities are not checked, as the kit has no rules for them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

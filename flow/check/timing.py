@@ -6,8 +6,6 @@ of equal branches in place of a tree), then their resistance. What remains witho
 and is wrong; nor has resistance that makes more with OpenSTA than with us, or next to nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

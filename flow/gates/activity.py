@@ -15,8 +15,6 @@ response, with nothing before it in the machine; of a program, the cycles with s
 that netlist.py gives them.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import NamedTuple

@@ -9,8 +9,6 @@ Under a driver (gates.py) the engine is inside the driver's library. Alone it se
 gates.cpp says what happens at a clock edge, and what counts as a movement.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 from collections.abc import Mapping

@@ -9,8 +9,6 @@ flip-flop's net is one of its state, and stays. Nets of the clock are left out. 
 reset, in which the request is offered; the sink is always ready.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import cached_property

@@ -6,8 +6,6 @@ on the netlist: the net of each bit of a port comes as a number at run time, so 
 serves all netlists with these ports.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -10,8 +10,6 @@ in one second and does 2,000 with new operands in every cycle, and 10,000 of a m
 logic rests. The tables of the tests have a few thousand cycles.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import shutil

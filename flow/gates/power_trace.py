@@ -5,8 +5,6 @@ the other and with a pause between them, so that none begins before the answer o
 clock count, too: behind a clock gate they rest.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from typing import NamedTuple

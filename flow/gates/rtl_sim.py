@@ -1,7 +1,5 @@
 """Simulation of the design before synthesis by Verilator: test rows and the energy workload."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -16,8 +16,6 @@ independent of Q in between. A clock gate's output moves exactly if it was enabl
 Unconnected outputs pay nothing: the library states the energy of a flip-flop at Q and again at QN.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ processor it is what its program brackets with stats_en, and the energy of a "du
 the computation is taken off: normalised figures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -35,8 +35,6 @@ swing, which is too much for short ones. Paper 001 does not say where its activi
 the Montgomery system (2.86 and 4.46 nJ) lies between the two figures of the twin.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..gates import activity_file

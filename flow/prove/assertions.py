@@ -16,8 +16,6 @@ properties.py. abc decides:
 `assume` holds in all cycles up to the one that is judged. Seconds are those of a processor.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import resource

@@ -1,7 +1,5 @@
 """Mutants of SystemVerilog: one operator of a module changed, to check the prover."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ then every input must read what it read, behind the buffers. Registers, ports an
 that is a proof by induction over the levels.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 The circuit begins in any state in which its `initial` values hold, its inputs are what `assume` allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 READ = """\

@@ -4,8 +4,6 @@ A register that has a name can be spoken of in an assertion (`unit.control.count
 words that are computed from registers becomes one about the registers, which is easy.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Result of the equivalence proof of a netlist: equivalence.json."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
