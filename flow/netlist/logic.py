@@ -203,9 +203,7 @@ def _flip_flop(name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop) -> 
 def _sorted(nodes: list[Node]) -> list[Node]:
     """Drivers first; BadInput for a loop."""
     by_out = {node.out: index for index, node in enumerate(nodes)}
-    order = in_order(
-        {index: {by_out[bit] for bit in node.inputs if bit in by_out} for index, node in enumerate(nodes)}
-    )
+    order = in_order({index: node.inputs for index, node in enumerate(nodes)}, by_out)
     if len(order) < len(nodes):
         stuck = nodes[min(set(range(len(nodes))) - set(order))].cell
         raise BadInput(f"a combinational loop passes through {stuck}: break it with a register")

@@ -61,28 +61,25 @@ class Netlist:
             raise unknown("net", name, []) from None
 
 
-def read(path: str | Path, library: Library | None = None, top: str | None = None) -> Netlist:
-    """The netlist in a JSON file of yosys; with a library all its cells and pins must be of the library.
+def read(path: str | Path, library: Library, top: str | None = None) -> Netlist:
+    """The netlist in a JSON file of yosys; all its cells and pins must be of the library.
 
     The module is `top`, else the one that is marked so, else the only one that has cells.
     """
-    path = Path(path)
     modules = document.load(path)["modules"]
     name = _top(modules, top, path)
     return of_module(name, modules[name], library, path)
 
 
-def of_module(
-    name: str, module: Module, library: Library | None, path: Path | str = "the netlist"
-) -> Netlist:
+def of_module(name: str, module: Module, library: Library, path: Path | str = "the netlist") -> Netlist:
     """Read a module of yosys' JSON; `path` is the file that it comes from."""
     try:
-        return _Builder(name, module, path, library).netlist()
+        return _read(name, module, library, path)
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{path} is no netlist in yosys' JSON ({error!r}): write it with write_json") from None
 
 
-def _top(modules: dict[str, Module], top: str | None, path: Path) -> str:
+def _top(modules: dict[str, Module], top: str | None, path: Path | str) -> str:
     if top is not None:
         if top not in modules:
             raise unknown("module", top, modules)
@@ -96,121 +93,99 @@ def _top(modules: dict[str, Module], top: str | None, path: Path) -> str:
     return filled[0]
 
 
-class _Builder:
-    """A netlist that grows by the ports, cells and names of a module."""
+def _read(name: str, module: Module, library: Library, path: Path | str) -> Netlist:
+    index: dict[Bit, int] = {}  # the number of each net
+    made = Netlist(name, {}, [], {}, [], [], {})
 
-    def __init__(self, name: str, module: Module, path: Path | str, library: Library | None) -> None:
-        self.module, self.path, self.library = module, path, library
-        self.index: dict[Bit, int] = {}
-        self.made = Netlist(name, {}, [], {}, [], [], {})
+    def net(bit: Bit) -> int:
+        return index.setdefault(bit, len(index))
 
-    def net(self, bit: Bit) -> int:
-        if bit not in self.index:
-            self.index[bit] = len(self.made.nets)
-            self.made.nets.append("")
-            self.made.driver.append(None)
-            self.made.sinks.append([])
-        return self.index[bit]
-
-    def connect(self, net: int, terminal: Terminal, *, drives: bool) -> None:
-        if not drives:
-            self.made.sinks[net].append(terminal)
-            return
-        if (other := self.made.driver[net]) is not None:
+    def instance(name: str, data: Cell) -> Instance:
+        kind, pins = data["type"], {}
+        if kind not in library.cells:
             raise BadInput(
-                f"{self.path}: {_shown(other)} and {_shown(terminal)} drive the same net: a netlist of "
-                "library cells without buses is needed"
+                f"{path}: {name} is a {kind}, which is no cell of {library.name}: map the netlist to it"
             )
-        self.made.driver[net] = terminal
-
-    def netlist(self) -> Netlist:
-        made = self.made
-        for port, data in self.module["ports"].items():
-            way = data["direction"]
-            if way not in ("input", "output"):
-                raise BadInput(f"{self.path}: the port {port} is {way}, which is not supported")
-            made.ports[port] = (way, [self.net(bit) for bit in data["bits"]])
-            made.port_names[port] = list(self.bit_names(port, data))
-            for name, net in zip(made.port_names[port], made.ports[port][1], strict=True):
-                self.connect(net, (PORT, name), drives=way == "input")
-        for name, cell in self.module.get("cells", {}).items():
-            made.cells[name] = self.instance(name, cell)
-        self.name_nets()
-        made.constants = {net: bit for bit, net in self.index.items() if isinstance(bit, str)}
-        return made
-
-    def instance(self, name: str, data: Cell) -> Instance:
-        kind = data["type"]
-        directions = data.get("port_directions")
-        if self.library is not None:
-            if kind not in self.library.cells:
-                raise BadInput(
-                    f"{self.path}: {name} is a {kind}, which is no cell of {self.library.name}: map the "
-                    "netlist to it"
-                )
-            directions = {pin: item.direction for pin, item in self.library.cells[kind].pins.items()}
-        if directions is None:
-            raise BadInput(
-                f"{self.path}: which pins of {kind} are outputs? Read it with the library of its cells"
-            )
-        pins = {}
         for pin, bits in data["connections"].items():
-            if pin not in directions:
-                raise BadInput(f"{self.path}: {name} has no pin {pin}, as a {kind}")
+            known = library.cells[kind].pins.get(pin)
+            if known is None:
+                raise BadInput(f"{path}: {name} has no pin {pin}, as a {kind}")
             if len(bits) > 1:
                 raise BadInput(
-                    f"{self.path}: {name}/{pin} has {len(bits)} bits: it is not mapped to library cells"
+                    f"{path}: {name}/{pin} has {len(bits)} bits: it is not mapped to library cells"
                 )
-            drives = directions[pin] == "output"
-            if bits and not (drives and bits[0] == "x"):
-                pins[pin] = self.net(bits[0])
-                self.connect(pins[pin], (name, pin), drives=drives)
+            if bits and not (known.direction == "output" and bits[0] == "x"):
+                pins[pin] = net(bits[0])
         return Instance(name, kind, pins)
 
-    def bit_names(self, name: str, data: Bits) -> Iterator[str]:
-        """The names of the bits of a port or a net, as Verilog numbers them."""
-        width, offset = len(data["bits"]), data.get("offset", 0)
-        if width == 1:  # yosys' Verilog has no range then, whatever the offset (splitnets leaves one behind)
-            yield name
-            return
-        for place in range(width):
-            text = f"{name}[{offset + (width - 1 - place if data.get('upto') else place)}]"
-            self.made.bus_bits.add(text)
-            yield text
-
-    def name_nets(self) -> None:
-        names, aliases = self.made.nets, self.made.aliases
-        best: dict[int, tuple[bool, bool, int, str]] = {}
-        for name, data in self.module.get("netnames", {}).items():
-            hidden = bool(data.get("hide_name", 0))
-            for text, bit in zip(self.bit_names(name, data), data["bits"], strict=True):
-                if (net := self.index.get(bit)) is not None:  # else it drives and feeds nothing
-                    aliases[text] = net
-                    rank = (name not in self.made.ports, hidden, len(text), text)
-                    best[net] = min(best.get(net, rank), rank)
-        for bit, net in self.index.items():
-            if isinstance(bit, str):
-                names[net] = CONSTANT_NAMES[bit]
-            else:
-                names[net] = best[net][-1] if net in best else f"_{bit}_"
-            aliases.setdefault(names[net], net)
+    for port, data in module["ports"].items():
+        way = data["direction"]
+        if way not in ("input", "output"):
+            raise BadInput(f"{path}: the port {port} is {way}, which is not supported")
+        made.ports[port] = way, list(map(net, data["bits"]))
+        made.port_names[port] = list(_bit_names(port, data, made.bus_bits))
+    cells = {name: instance(name, cell) for name, cell in module.get("cells", {}).items()}
+    best: dict[int, tuple[bool, bool, int, str]] = {}
+    for name, named in module.get("netnames", {}).items():
+        for text, bit in zip(_bit_names(name, named, made.bus_bits), named["bits"], strict=True):
+            if bit in index:  # else it drives and feeds nothing
+                place = made.aliases[text] = index[bit]
+                rank = (name not in made.ports, bool(named.get("hide_name")), len(text), text)
+                best[place] = min(best.get(place, rank), rank)
+    for bit, place in index.items():
+        if isinstance(bit, str):
+            made.constants[place] = bit
+            made.nets.append(CONSTANT_NAMES[bit])
+        else:
+            made.nets.append(best[place][-1] if place in best else f"_{bit}_")
+        made.aliases.setdefault(made.nets[place], place)
+    return connected(made, cells, made.nets, library, path)
 
 
-def connected(netlist: Netlist, cells: dict[str, Instance], nets: list[str], library: Library) -> Netlist:
-    """A netlist of other cells on the same ports and nets, to which more may have been added."""
+def _bit_names(name: str, data: Bits, bus_bits: set[str]) -> list[str]:
+    """The names of the bits of a port or a net, as Verilog numbers them; those of a bus are added to
+    `bus_bits`.
+    """
+    width, offset = len(data["bits"]), data.get("offset", 0)
+    if width == 1:  # yosys' Verilog has no range then, whatever the offset (splitnets leaves one behind)
+        return [name]
+    places = range(width)[::-1] if data.get("upto") else range(width)
+    names = [f"{name}[{offset + place}]" for place in places]
+    bus_bits.update(names)
+    return names
+
+
+def connected(
+    netlist: Netlist,
+    cells: dict[str, Instance],
+    nets: list[str],
+    library: Library,
+    path: Path | str = "the netlist",
+) -> Netlist:
+    """A netlist of other cells on the same ports and nets, to which more may have been added; BadInput for a
+    net with two drivers.
+    """
     driver: list[Terminal | None] = [None] * len(nets)
     sinks: list[list[Terminal]] = [[] for _ in nets]
-    for bit, net in netlist.port_bits("input"):
-        driver[net] = (PORT, bit)
-    for bit, net in netlist.port_bits("output"):
-        sinks[net].append((PORT, bit))
+
+    def connect(net: int, terminal: Terminal, drives: bool) -> None:
+        if not drives:
+            sinks[net].append(terminal)
+        elif (other := driver[net]) is None:
+            driver[net] = terminal
+        else:
+            raise BadInput(
+                f"{path}: {_shown(other)} and {_shown(terminal)} drive the same net: a netlist of "
+                "library cells without buses is needed"
+            )
+
+    for way in ("input", "output"):
+        for bit, net in netlist.port_bits(way):
+            connect(net, (PORT, bit), way == "input")
     for name, cell in cells.items():
-        directions = library.cells[cell.kind].pins
+        pins = library.cells[cell.kind].pins
         for pin, net in cell.pins.items():
-            if directions[pin].direction == "output":
-                driver[net] = (name, pin)
-            else:
-                sinks[net].append((name, pin))
+            connect(net, (name, pin), pins[pin].direction == "output")
     aliases = netlist.aliases | {nets[net]: net for net in range(len(netlist.nets), len(nets))}
     return replace(netlist, cells=cells, nets=nets, driver=driver, sinks=sinks, aliases=aliases)
 

@@ -1,21 +1,27 @@
 """Topological order."""
 
-from collections.abc import Collection, Hashable, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 T = TypeVar("T", bound=Hashable)
+Net = TypeVar("Net", bound=Hashable)
 
 
-def in_order(sources: Mapping[T, Collection[T]]) -> list[T]:
-    """Return the items, each after its sources (Kahn); omit items on a loop or downstream of one."""
-    waiting = {item: len(own) for item, own in sources.items()}
-    readers: dict[T, list[T]] = {}
-    for item, own in sources.items():
-        for source in own:
-            readers.setdefault(source, []).append(item)
+def in_order(reads: Mapping[T, Iterable[Net]], drivers: Mapping[Net, T]) -> list[T]:
+    """Return the items, each after the drivers of the nets that it reads (Kahn); omit items on a loop or
+    downstream of one.
+    """
+    readers: defaultdict[T, list[T]] = defaultdict(list)
+    waiting: dict[T, int] = {}
+    for item, nets in reads.items():
+        sources = {drivers[net] for net in nets if net in drivers}
+        waiting[item] = len(sources)
+        for source in sources:
+            readers[source].append(item)
     ready = [item for item, count in waiting.items() if not count]
     for item in ready:  # grows
-        for reader in readers.get(item, ()):
+        for reader in readers[item]:
             waiting[reader] -= 1
             if not waiting[reader]:
                 ready.append(reader)

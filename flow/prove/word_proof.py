@@ -333,11 +333,8 @@ class _Proof:
 
     def _order(self) -> list[str]:
         """The new cells, readers first; NotShownError for a loop among them."""
-        below = {
-            name: {driver for bit in _read(cell) if (driver := self.of_after.get(bit)) in self.new}
-            for name, cell in self.new.items()
-        }
-        order = in_order(below)
+        drivers = {bit: name for bit, name in self.of_after.items() if name in self.new}
+        order = in_order({name: _read(cell) for name, cell in self.new.items()}, drivers)
         if len(order) < len(self.new):
             raise NotShownError("a loop")
         return order[::-1]

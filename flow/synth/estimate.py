@@ -73,9 +73,5 @@ def _in_order(module: Module) -> Iterator[tuple[str, dict[str, list[Bit]]]]:
     """(kind, connections) of all operators, each after those that it reads; no registers."""
     operators = {name: cell for name, cell in module["cells"].items() if cell["type"] not in REGISTERS}
     driver = {bit: name for name, cell in operators.items() for bit in cell_bits(cell, "output")}
-    sources = {
-        name: {driver[bit] for bit in cell_bits(cell, "input") if bit in driver}
-        for name, cell in operators.items()
-    }
-    for name in in_order(sources):
+    for name in in_order({name: cell_bits(cell, "input") for name, cell in operators.items()}, driver):
         yield operators[name]["type"], operators[name]["connections"]

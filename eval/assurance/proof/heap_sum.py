@@ -172,7 +172,7 @@ def _heap(module: Module, plan: HeapPlan) -> Heap:
 def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:
     """Readers before what they read."""
     of = {bit: at for at, adder in enumerate(adders) for bit in (adder.sum, adder.carry)}
-    order = in_order({at: {of[bit] for bit in adder.inputs if bit in of} for at, adder in enumerate(adders)})
+    order = in_order({at: adder.inputs for at, adder in enumerate(adders)}, of)
     return tuple(adders[at] for at in reversed(order))
 
 

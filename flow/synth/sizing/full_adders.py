@@ -76,15 +76,13 @@ def _is_gate(cell: Cell) -> bool:
 
 def _in_order(netlist: Netlist, library: Library) -> list[str]:
     """All cells but registers, each after those that it reads."""
-    kinds = {name: library.cells[instance.kind] for name, instance in netlist.cells.items()}
-    drivers = {
-        name: [netlist.driver[net] for pin, net in netlist.cells[name].pins.items() if pin in cell.inputs]
-        for name, cell in kinds.items()
-        if not cell.sequential
+    reads = {
+        name: [net for pin, net in instance.pins.items() if pin in cell.inputs]
+        for name, instance in netlist.cells.items()
+        if not (cell := library.cells[instance.kind]).sequential
     }
-    return in_order(
-        {name: [cell[0] for cell in found if cell and cell[0] in drivers] for name, found in drivers.items()}
-    )
+    drivers = {net: driver[0] for net, driver in enumerate(netlist.driver) if driver and driver[0] in reads}
+    return in_order(reads, drivers)
 
 
 def find(netlist: Netlist, library: Library) -> list[Adder]:
