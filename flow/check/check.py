@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput
 from .. import description, product
@@ -113,7 +112,7 @@ class _Run:
             self.left_out[timing.CHECK] = self.left_out[power.CHECK] = f"the run has no {file}"
             return None
         said = product.read(self.files[file], TimingReport)
-        values: dict[str, Any] = {**said.constraints, "clock_ns": said.clock_ns}
+        values = {**said.constraints, "clock_ns": said.clock_ns}
         return Constraints(**values)
 
     def _area(self, netlist_v: str, report: str, where: str) -> list[Compared]:

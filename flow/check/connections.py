@@ -52,8 +52,8 @@ def compare(gds: Path, layout_def: Path, netlist: Netlist, kit: Kit) -> list[Com
     for below, above in pairwise(layers):
         extracted.connect(regions[below], regions[above])
     extracted.extract_netlist()
-    pieces: dict[str, set[int]] = defaultdict(set)
-    names: dict[int, set[str]] = defaultdict(set)
+    pieces = defaultdict(set)
+    names = defaultdict(set)
     bare = {at: what for at, (_, what, *_) in enumerate(probes)}
     for piece in extracted.netlist().circuit_by_name(top.name).each_net():
         for at in map(int, filter(None, piece.name.split(","))):

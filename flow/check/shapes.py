@@ -30,7 +30,7 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
 
     def own(index: int, rule: str, distance: int) -> set[Any]:
         """Where the cells of the kit have faults by themselves."""
-        alone: dict[int, list[Any]] = {}
+        alone = {}
         found = set()
         for instance in top.each_inst():
             kind = instance.cell_index

@@ -97,7 +97,7 @@ def gate_sim(
 def _streams(tables: GateTables, work: Workload, delays_ns: float | None) -> tuple[Simulated, list[Recorded]]:
     """The rows of a workload, and the activity of its operations; with delays, those of a clock's period."""
     assert work.ports is not None
-    found: list[Recorded] = []
+    found = []
     with GateSimulation(
         tables, work.ports, Options(power_up_seed=POWER_UP_SEED), names=work.names
     ) as simulation:
@@ -148,7 +148,7 @@ def _programs(
     """The programs of a workload; of the energy workloads and of the dummy, the activity in their windows."""
     cycles: dict[str, int] = {}
     failures: list[Failure] = []
-    found: list[Recorded] = []
+    found = []
     with GateProcSimulation(tables) as simulation:
         for name, row in work.programs:
             recorded = name in work.energy or name == workload.DUMMY

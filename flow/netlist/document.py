@@ -135,7 +135,7 @@ def fresh_nets(module: Module) -> Iterator[int]:
 def load(path: Path | str) -> Document:
     """The netlist in a file; BadInput for what is none."""
     try:
-        read: Document = json.loads(Path(path).read_text())
+        read = json.loads(Path(path).read_text())
         if not isinstance(read["modules"], dict):
             raise TypeError("modules is no object")
         return read

@@ -108,7 +108,7 @@ class Logic:
     def simulate(self, width: int = 256) -> dict[Bit, int]:
         """A word for each net; the same source has the same random word in every netlist."""
         mask = (1 << width) - 1
-        words: dict[Bit, int] = {bit: -value & mask for bit, value in CONSTANTS.items()}
+        words = {bit: -value & mask for bit, value in CONSTANTS.items()}
         for name, bit, complement in self.sources():
             words[bit] = random.Random(name).getrandbits(width) ^ (mask if complement else 0)
         for node in self.nodes:
@@ -118,9 +118,9 @@ class Logic:
 
 def read(module: Module, library: Library) -> Logic:
     """The logic of a module; BadInput for a cell that is neither a gate, nor of the library, or a loop."""
-    nodes: list[Node] = []
-    states: list[State] = []
-    gates: list[Gate] = []
+    nodes = []
+    states = []
+    gates = []
     for name, cell in module["cells"].items():
         kind = cell["type"]
         pins = {pin: bits[0] for pin, bits in cell["connections"].items() if bits}

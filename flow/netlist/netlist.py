@@ -195,7 +195,7 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
     `connected`.
     """
     cells, names = module["cells"], module["netnames"]
-    bits: dict[int, Bit] = {
+    bits = {
         net: cells[name]["connections"][pin][0]
         for name, cell in before.cells.items()
         for pin, net in cell.pins.items()

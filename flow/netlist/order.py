@@ -12,8 +12,8 @@ def in_order(reads: Mapping[T, Iterable[Net]], drivers: Mapping[Net, T]) -> list
     """Return the items, each after the drivers of the nets that it reads (Kahn); omit items on a loop or
     downstream of one.
     """
-    readers: defaultdict[T, list[T]] = defaultdict(list)
-    waiting: dict[T, int] = {}
+    readers = defaultdict(list)
+    waiting = {}
     for item, nets in reads.items():
         sources = {drivers[net] for net in nets if net in drivers}
         waiting[item] = len(sources)

@@ -84,7 +84,7 @@ def _named(module: Module, modules: Mapping[str, str], inputs: set[str]) -> dict
 def _spread(logic: Logic, known: Mapping[Bit, str]) -> dict[Bit, str]:
     """`known`, and a path for the output of every other cell: of most of its readers, else of its drivers."""
     found = dict(known)
-    readers: defaultdict[Bit, list[Bit]] = defaultdict(list)
+    readers = defaultdict(list)
     for _, out, inputs in _outputs(logic):
         for bit in inputs:
             readers[bit].append(out)

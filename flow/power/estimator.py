@@ -231,8 +231,8 @@ class Estimator:
 
     def _derive(self, moved: dict[int, Moved]) -> list[int]:
         """Fill in, through buffers, inverters and constants, what was not recorded; the nets."""
-        steps: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-        found: list[int] = []
+        steps = defaultdict(list)
+        found = []
         for instance in self.netlist.cells.values():
             cell = self.library.cells[instance.kind]
             if cell.sequential or len(cell.inputs) > 1:

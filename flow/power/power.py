@@ -42,7 +42,6 @@ from ..kit import kit
 from ..netlist import hierarchy as hierarchy_file
 from ..netlist.netlist import read
 from ..timing import wire_table
-from ..timing.wire_table import Source
 from .estimator import Estimator
 from .report import PowerReport, report
 
@@ -70,7 +69,7 @@ def analyze(
     table = wire_table.load(wires) if wires is not None else None
     if table is None and wire_load is None:
         wire_load = library.default_wire_load or None
-    source: Source = wire_table.source(table) if table is not None else "model" if wire_load else "none"
+    source = wire_table.source(table) if table is not None else "model" if wire_load else "none"
     places = hierarchy_file.load(hierarchy) if hierarchy is not None else None
     path = Path(activity)
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]

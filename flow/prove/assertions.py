@@ -89,7 +89,7 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """The verdict in the output of `modexlab prove --json`."""
-        told: dict[str, Any] = {"verdict": self.verdict, "seconds": round(self.seconds, 2), "how": self.how}
+        told = {"verdict": self.verdict, "seconds": round(self.seconds, 2), "how": self.how}
         return told | ({"counterexample": self.counterexample} if self.counterexample else {})
 
 

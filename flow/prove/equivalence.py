@@ -159,7 +159,7 @@ def check_equivalence(
             of_module(top, whole, library)  # refuses nets with two drivers, of which neither part knows
         proofs = _Proofs(work, files, pool, seconds, reading.named)
         proved = [proofs.part(top, tiles.rest_of(whole, found))]
-        wrong: list[Part] = []
+        wrong = []
         for tile in found:
             netlist = made.netlists[tile.module]
             proved.append(proofs.part(tile.module, netlist, f"{tile.name}: "))
@@ -280,7 +280,7 @@ class _Proofs:
 
     def prove(self, proof: _Proof, parts: Parts) -> list[Part]:
         """The reports of parts."""
-        found: list[Part] = []
+        found = []
         for side in (proof.gold, proof.gate):
             side.number()
         for item in self.pool.map(
@@ -333,7 +333,7 @@ class _Proofs:
 
 def _copied(design: Document) -> Document:
     """Another one that is the same, in a fifth of the time that copy.deepcopy takes."""
-    copied: Document = pickle.loads(pickle.dumps(design, pickle.HIGHEST_PROTOCOL))
+    copied = pickle.loads(pickle.dumps(design, pickle.HIGHEST_PROTOCOL))
     return copied
 
 
@@ -389,7 +389,7 @@ class _Side:
 
     def simulated(self) -> dict[Bit, int]:
         """A word for each net; what is the same source, in whichever of the two, has the same one."""
-        words: dict[Bit, int] = {bit: -value & MASK for bit, value in CONSTANTS.items()}
+        words = {bit: -value & MASK for bit, value in CONSTANTS.items()}
         for bit, (source, complement) in self.same.items():
             drawn = random.Random(str(source)).getrandbits(WORD)
             word = -CONSTANTS[source] if source in CONSTANTS else drawn
@@ -427,7 +427,7 @@ class _Proof:
         there = [side.logic.module["cells"] for side in (self.gold, self.gate)]
         alike = functools.cache(lambda *kinds: _one_function(library, *kinds))
         classes = functools.cache(lambda kind: _exchangeable(library, kind))
-        same: set[str] = set()
+        same = set()
         for name in sorted(named & there[0].keys() & there[1].keys()):
             gold, gate = (cells[name] for cells in there)
             cell, pins = library.cells[gold["type"]], [item["connections"] for item in (gold, gate)]
@@ -529,9 +529,9 @@ class _Proof:
         """
         if not self.cuts:
             return parts, []
-        left: Parts = {}
-        proved: list[Part] = []
-        known: set[tuple[Bit, Bit, bool]] = set()
+        left = {}
+        proved = []
+        known = set()
 
         def same(pair: Pair) -> bool:
             key = self.gold.unbuffered(pair.gold), self.gate.unbuffered(pair.gate), pair.inverted

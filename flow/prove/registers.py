@@ -77,7 +77,7 @@ class Registers:
         """Whole registers by one of their names, the shortest; BadInput if one has none, of which then
         nothing would be said.
         """
-        found: dict[str, int] = {}
+        found = {}
         left = set(stored)
         for name, bits in _nets(self.module):
             # a word in which anything is computed is no register
@@ -115,7 +115,7 @@ def resets(verilog: str, top: str) -> dict[str, tuple[int, int]]:
         ):
             value = cell["parameters"]["SRST_VALUE"]
             values |= dict(zip(cell["connections"]["Q"], reversed(value), strict=True))
-    found: dict[str, tuple[int, int]] = {}
+    found = {}
     told: set[Any] = set()
     for name, bits in _nets(module):
         if values.keys() >= set(bits) and not told >= set(bits):

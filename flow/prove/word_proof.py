@@ -90,7 +90,7 @@ def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
     found: dict[Bit, None] = {}
     of = _drivers(before)
     for chain in chains:
-        previous: Step | None = None
+        previous = None
         for step in chain:
             for word in _added(before, of, step, previous):
                 found |= dict.fromkeys(bit for bit in word if isinstance(bit, int))
@@ -255,7 +255,7 @@ class _Proof:
         """The new cells of sums and choices behind one, whose nets are not in the design before; readers
         first.
         """
-        found: set[str] = set()
+        found = set()
         todo = [name]
         while todo:
             for bit in _read(self.new[todo.pop()]):
@@ -352,8 +352,8 @@ class _Proof:
             made = {bit for bit in _written(cell) if bit in nets}
             if made - self.shown:
                 raise NotShownError(f"what {name} drives")
-        driven: set[Bit] = set(self.of_after)
-        read: set[Bit] = {bit for cell in self.after["cells"].values() for bit in _read(cell)}
+        driven = set(self.of_after)
+        read = {bit for cell in self.after["cells"].values() for bit in _read(cell)}
         for port in self.after["ports"].values():
             bits = {bit for bit in port["bits"] if isinstance(bit, int)}
             (driven if port["direction"] == "input" else read).update(bits)

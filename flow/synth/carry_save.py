@@ -236,7 +236,7 @@ def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
 
 def _readers(module: Module) -> dict[Bit, set[str]]:
     """{net: the cells that read it, and "" for a port}."""
-    found: dict[Bit, set[str]] = defaultdict(set)
+    found = defaultdict(set)
     for name, cell in module["cells"].items():
         for bit in cell_bits(cell, "input"):
             found[bit].add(name)

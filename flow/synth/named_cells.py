@@ -119,8 +119,8 @@ def width(module: Module) -> int:
 def find(design: Document, library: Library) -> dict[str, Form]:
     """The modules of a design that has its hierarchy whose bits are cells; none where these are few."""
     of = Forms(design)
-    forms: dict[str, Form | None] = {}  # one for all modules that are alike
-    found: dict[str, Form] = {}
+    forms = {}  # one for all modules that are alike
+    found = {}
     for name, start in likely(design).items():
         if of(name) not in forms:
             forms[of(name)] = _form(design["modules"][name], *NAMES[start], library)
@@ -135,12 +135,12 @@ def find(design: Document, library: Library) -> dict[str, Form]:
 
 def _form(module: Module, role: str, what: str, library: Library) -> Form | None:
     """A module that is looked into; None if it is more than words of gates, or no bit of it is a cell."""
-    driver: dict[Bit, Gate] = {}
+    driver = {}
     for cell in module["cells"].values():
         kind, pins, parameters = cell["type"], cell["connections"], cell.get("parameters", {})
         if kind not in WORDS:
             return None
-        operands: list[list[Bit]] = []
+        operands = []
         for pin in parse(logic.GATES[WORDS[kind]]).inputs:
             bits = pins[pin]
             signed = pin != "S" and int(str(parameters.get(f"{pin}_SIGNED", 0)), 2)
@@ -154,7 +154,7 @@ def _form(module: Module, role: str, what: str, library: Library) -> Form | None
 
 def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Library) -> Iterator[Bits]:
     """The bits of a module that are the cell of the kit in this role."""
-    adder: Adder | str | None = getattr(library.roles, role)
+    adder = getattr(library.roles, role)
     if not adder:
         return
     cell = library.cells[adder.cell if isinstance(adder, Adder) else adder]
@@ -237,7 +237,7 @@ class Placing:
                     continue
                 del module["cells"][path]
                 nets: dict[Bit, Bit] = {}
-                rest: set[Bit] = set()
+                rest = set()
                 for port, data in sorted(form.module["ports"].items(), key=lambda item: item[1]["direction"]):
                     inputs = data["direction"] == "input"
                     there = cell["connections"].get(port)
@@ -295,7 +295,7 @@ def _add_gates(
 ) -> None:
     """Add the gates of these nets of a form to a module; `nets` has those that are there already."""
     todo = [net for net in wanted if net in form.driver]
-    made: set[Bit] = set()
+    made = set()
     for net in todo:  # grows
         if net in made:
             continue

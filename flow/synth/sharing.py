@@ -102,7 +102,7 @@ def _share_chains(words: Words) -> int:
     cells, choices = words.cells, _Choices(words.cells)
     sums = {name: found for name in cells if (found := choices.conditional_sum(name))}
     by_out = {tuple(cells[name]["connections"]["Y"]): name for name in sums}
-    groups: defaultdict[tuple[Word, Word], list[tuple[str, Word, Bit, Bit]]] = defaultdict(list)
+    groups = defaultdict(list)
     for name, (base, n, q) in sums.items():
         # the inner sum must be taken whole: then both are modulo the same power of two
         if base in by_out:
@@ -122,7 +122,7 @@ def _share_chains(words: Words) -> int:
 def _share_sums(words: Words) -> int:
     """(x ? y : c) + n: the number of adders that became multiplexers."""
     cells, choices = words.cells, _Choices(words.cells)
-    groups: defaultdict[tuple[Word, Word, Word], list[tuple[str, Bit]]] = defaultdict(list)
+    groups = defaultdict(list)
     for name, cell in cells.items():
         if cell["type"] == "$add":
             for operand, other in operand_orders(cell):

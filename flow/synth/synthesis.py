@@ -32,7 +32,7 @@ from ..files import replace_text
 from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
-from ..kit.kit_file import Adder, Cells
+from ..kit.kit_file import Cells
 from ..netlist import logic, ownership, yosys
 from ..netlist.document import (
     SEPARATOR,
@@ -408,7 +408,7 @@ def _with_adders(text: str, roles: Cells) -> str:
     """
 
     def instance(match: re.Match[str]) -> str:
-        adder: Adder | None = getattr(roles, match[1])
+        adder = getattr(roles, match[1])
         if adder is None:
             return "// no such cell"
         pins = zip((*adder.inputs, adder.carry, adder.sum), match[2].split(", "), strict=True)
@@ -456,7 +456,7 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
     taken = set(port_bits(module, "input"))
     for name, port in module["ports"].items():
         if port["direction"] == "output":
-            out: list[Bit] = []
+            out = []
             for bit in port["bits"]:
                 driven = add(roles.buffers[0], bit) if bit in taken and name in own else tied(bit)
                 taken.add(driven)
@@ -470,7 +470,7 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[
 
     Cells that the design has named have their names.
     """
-    nets: defaultdict[Bit, list[str]] = defaultdict(list)
+    nets = defaultdict(list)
     for own, net in after.module["netnames"].items():
         if not net.get("hide_name"):
             for place, bit in enumerate(net["bits"]):
@@ -491,7 +491,7 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[
     # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects
     # of one name
     taken = {*after.module["netnames"], *named}
-    names: dict[str, str] = {}
+    names = {}
     for cell in after.module["cells"]:
         name = cell if cell in named else registers.get(cell)
         while name is None or (name in taken and cell not in named):

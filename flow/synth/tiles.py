@@ -161,7 +161,7 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 
 def _registered(module: Module) -> bool:
     """Whether no input reaches an output but through registers."""
-    readers: dict[Bit, list[Cell]] = defaultdict(list)
+    readers = defaultdict(list)
     for cell in module["cells"].values():
         if cell["type"] not in CLOCKED:
             for bit in cell_bits(cell, "input"):
@@ -213,7 +213,7 @@ def join(rest: Module, tiles: Sequence[Tile], netlists: Mapping[str, Module]) ->
     for tile in tiles:
         netlist = netlists[tile.module]
         for path in tile.paths:
-            nets: defaultdict[Bit, Bit] = defaultdict(fresh.__next__, {bit: bit for bit in CONSTANTS})
+            nets = defaultdict(fresh.__next__, {bit: bit for bit in CONSTANTS})
             for port in tile.ports:
                 outside = rest["ports"][f"{path}{SEPARATOR}{port}"]["bits"]
                 nets.update(zip(netlist["ports"][port]["bits"], outside, strict=True))

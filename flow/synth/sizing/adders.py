@@ -48,13 +48,13 @@ def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.
     levels = [slice(low, high) for low, high in itertools.pairwise([0, *model.bounds])]
     for number, part in enumerate(levels):
         level[model.end[part] // 2] = number
-    waiting: defaultdict[int, list[full_adders.Adder]] = defaultdict(list)
+    waiting = defaultdict(list)
     for adder in adders:
         waiting[int(min(level[adder.sum], level[adder.carry]))].append(adder)
     arrival = model.arrival[0].copy()
     required = model.required.reshape(-1, 2).min(axis=1) - ADDER_MARGIN_NS
     later: dict[int, float] = {}
-    chosen: list[full_adders.Adder] = []
+    chosen = []
     for number, part in enumerate(levels):
         if here := waiting[number]:
             nets = np.array([(adder.sum, adder.carry) for adder in here]).T

@@ -123,7 +123,7 @@ class _Trees:
 
     def _tree(self, driver: str, levels: list[Level], readers: int, pin_ff: float) -> Tree:
         area, late, slew = 0.0, 0.0, SLEW_NS
-        loads: list[tuple[Cell, float]] = []
+        loads = []
         for level in reversed(levels):
             buffer = self.library.cells[level.kind]
             made = math.ceil(readers / level.spread)

@@ -166,7 +166,7 @@ def _adders(
 
 def _served(netlist: Netlist, library: Library, outputs: tuple[int, int], leaves: set[int]) -> frozenset[str]:
     """The cells between leaves and outputs that nothing else reads."""
-    gone: set[str] = set()
+    gone = set()
     read: Counter[int] = Counter()
     todo = list(outputs)
     while todo:

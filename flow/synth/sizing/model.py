@@ -298,7 +298,7 @@ class Model(TimingGraph):
 
     def commit(self) -> Circuit:
         """The circuit as it has become."""
-        pins: list[dict[str, int]] = [dict(self.netlist.cells[name].pins) for name in self.names]
+        pins = [dict(self.netlist.cells[name].pins) for name in self.names]
         for (name, pin), sink in self.sink.items():
             pins[self.index[name]][pin] = int(self.sink_net[sink])
         cells = {

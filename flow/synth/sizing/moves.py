@@ -56,7 +56,7 @@ def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
         limit = min(model.target, model.worst + window)
         (cells,) = np.nonzero((model.cell_slacks() < limit) & ~model.fixed)
         moves = model.resizings(cells, smaller=False) + model.exchanges(cells)
-        chosen: list[Move] = []
+        chosen = []
         if moves:
             before, after, area = model.local_slacks(moves)
             gain = np.minimum(after, limit) - np.minimum(before, limit)
