@@ -16,13 +16,12 @@ independent of Q in between. A clock gate's output moves exactly if it was enabl
 Unconnected outputs pay nothing: the library states the energy of a flip-flop at Q and again at QN.
 """
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..kit.functions import Function, parse
+from ..kit.functions import parse
 from ..kit.liberty import Cell, PowerArc, Table
 from ..timing.cells import FALL, RISE
 
@@ -77,51 +76,52 @@ class KindEnergy:
         # the data and what is stored go last: they are the pair whose values depend on each other
         others = [name for name in cell.inputs if name != self.data]
         self.variables = [*others, *([self.data] if self.data else []), *([STATE] if cell.sequential else [])]
-        bits = itertools.product((0, 1), repeat=len(self.variables))
-        self._points = [dict(zip(reversed(self.variables), values, strict=True)) for values in bits]
-        self._at = [self._values(point) for point in self._points]
+        self._words = self._values()
         self._outputs = {pin: self._output_rows(pin) for pin in cell.outputs}
         self._leakage = [(self._mask(when), value) for when, value in cell.leakage_states if when]
 
     # -- conditions
     # ---------------------------------------------------------------------------------------------------
 
-    def _values(self, point: Mapping[str, int]) -> dict[str, int]:
-        """Return the value of every name that may occur in a condition."""
-        values = {name: value for name, value in point.items() if name != STATE}
-        if STATE in point:
-            cell, state = self.cell, point[STATE]
-            held = cell.ff or cell.latch
-            if held:
-                values |= {held.state: state, held.inverse: 1 - state}
-            elif cell.clock_gate:
-                values[cell.gate_state] = state
-        for pin in self.cell.outputs:
-            if function := self.cell.pins[pin].function:
-                values[pin] = parse(function).value(**values)
-        return values
+    def _values(self) -> dict[str, int]:
+        """Words of all names that may occur in a condition: bit i is the value where variable k is bit k of
+        i.
+        """
+        cell, points = self.cell, range(1 << len(self.variables))
+        words = {name: sum((i >> k & 1) << i for i in points) for k, name in enumerate(self.variables)}
+        if cell.sequential:
+            state = words.pop(STATE)
+            if held := cell.ff or cell.latch:
+                words |= {held.state: state, held.inverse: ~state}
+            else:
+                words[cell.gate_state] = state
+        for pin in cell.outputs:
+            if text := cell.pins[pin].function:
+                function = parse(text)
+                words[pin] = function.words([words.get(name, 0) for name in function.inputs])
+        return words
+
+    def _at_points(self, text: str, **fixed: int) -> np.ndarray:
+        """The values of a function at all points, some of its inputs fixed to words."""
+        function, words = parse(text), self._words | fixed
+        values = function.words([words.get(name, 0) for name in function.inputs])
+        return np.array([values >> i & 1 for i in range(1 << len(self.variables))], float)
 
     def _mask(self, when: str) -> np.ndarray:
-        if not when:
-            return np.ones(len(self._at))
-        function = parse(when)
-        return np.array(
-            [function.value(**{n: at[n] for n in function.inputs if n in at}) for at in self._at], float
-        )
+        return self._at_points(when or "1")
 
     def _output_rows(self, pin: str) -> list[_Row]:
         rows = []
         text = self.cell.pins[pin].function
         for arc in self.cell.pins[pin].power:
-            mask = self._mask(arc.when)
-            if self.cell.sequential or arc.related not in self.cell.inputs or not text:
-                rows.append(_Row(arc, self._follows(arc.related), mask))
+            related, mask = arc.related, self._mask(arc.when)
+            if self.cell.sequential or related not in self.cell.inputs or not text:
+                rows.append(_Row(arc, self._follows(related), mask))
                 continue
-            steps = self._steps(parse(text), arc.related)
-            for positive in (True, False):
-                part = mask * (steps == (1 if positive else -1))
-                if part.any():
-                    rows.append(_Row(arc, positive, part))
+            # 1 where the output follows the input, -1 where it does the opposite, 0 where it stays
+            steps = self._at_points(text, **{related: -1}) - self._at_points(text, **{related: 0})
+            parts = ((positive, mask * (steps == sign)) for positive, sign in ((True, 1), (False, -1)))
+            rows += [_Row(arc, positive, part) for positive, part in parts if part.any()]
         return rows
 
     def _follows(self, related: str) -> bool:
@@ -135,19 +135,8 @@ class KindEnergy:
                 return bool(parse(text).value(**{related: 1}))
         return True
 
-    def _steps(self, function: Function, related: str) -> np.ndarray:
-        """1 where the output follows the input, -1 where it does the opposite, 0 where it stays."""
-        inputs = [{n: at[n] for n in function.inputs} for at in self._at]
-        return np.array(
-            [function.value(**at | {related: 1}) - function.value(**at | {related: 0}) for at in inputs]
-        )
-
     # -- probabilities
     # ------------------------------------------------------------------------------------------------
-
-    @property
-    def _paired(self) -> bool:
-        return bool(self.data) and self.cell.sequential
 
     def _states(
         self,
@@ -163,11 +152,12 @@ class KindEnergy:
         are 1, and that they differ if they are not independent either.
         """
         found = np.ones((members.size, 1))
-        for name in self.variables[:-2] if self._paired else self.variables:
+        paired = self.data and self.cell.sequential
+        for name in self.variables[:-2] if paired else self.variables:
             one = np.asarray(fixed.get(name, members.ones.get(name, 0.0)), float)
             one = np.broadcast_to(one, (members.size,))[:, None]
             found = np.concatenate([found * (1 - one), found * one], axis=1)
-        if not self._paired:
+        if not paired:
             return found
         assert data is not None and state is not None
         if differ is None:
@@ -176,9 +166,8 @@ class KindEnergy:
         only_data, only_state = np.clip(data - both, 0, None), np.clip(state - both, 0, None)
         neither = np.clip(1 - both - only_data - only_state, 0, None)
         total = neither + both + only_data + only_state
-        return np.concatenate(
-            [found * (item / total)[:, None] for item in (neither, only_data, only_state, both)], axis=1
-        )
+        pairs = (neither, only_data, only_state, both)
+        return np.concatenate([found * (pair / total)[:, None] for pair in pairs], axis=1)
 
     def _register(self, members: Members) -> tuple[np.ndarray, np.ndarray]:
         """How often what is stored is 1, and how many times it changes, from the output that is connected."""

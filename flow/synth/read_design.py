@@ -12,12 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ...rtl.sim import toolchain
 from ..kit.kit import Kit
-from ..netlist import yosys
+from ..netlist import document, yosys
 from ..netlist.document import Bit, Document, cell_bits
 from . import estimate, named_cells, tiles
 from .named_cells import Placing
@@ -110,7 +110,7 @@ def read_design(
         )
     source = slang_source(source, work)
     yosys.run("probe", PROBE.format(source=source, top=top), work)
-    probe = _load(work / "probe.json")
+    probe = document.load(work / "probe.json")
     _check_memories(probe, top)
     likely = tiled and tiles.likely(probe, top)
     named = named_cells.likely(probe) if files else {}
@@ -122,23 +122,24 @@ def read_design(
     found: tuple[Tile, ...] = ()
     placing = Placing({})
     if likely or named:
-        hierarchy = _load(work / HIERARCHY)
+        hierarchy = document.load(work / HIERARCHY)
         found = tiles.find(hierarchy, top) if likely else ()
         placing = Placing(named_cells.find(hierarchy, files.library) if named and files else {})
         runs += _taken_apart(top, work, found, placing, files)
-    _check_drivers(_load(work / "drivers.json"), top)
+    _check_drivers(document.load(work / "drivers.json"), top)
     log = "".join(run.log for run in runs)
     if conflict := CONFLICT.search(log):
-        raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
+        net = conflict[1].replace("\\", "").replace(" ", "")
+        raise BadInput(f"{net} has more than one driver: give each net one")
     # what nothing drives has become x, as have registers that are never used and values that the source
     # leaves open
-    hierarchy = _load(work / HIERARCHY)
+    hierarchy = document.load(work / HIERARCHY)
     nets = (net for module in hierarchy["modules"].values() for net in module["netnames"].values())
     if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for net in nets):
         _check_undriven(source, top, work)
     check_loops(log)
-    check_latches(_load(work / FLAT), hierarchy, top)
-    _check_size(_load(work / COARSE), top)
+    check_latches(document.load(work / FLAT), hierarchy, top)
+    _check_size(document.load(work / COARSE), top)
     return Reading(found, placing.names, max(run.peak_memory_mib for run in runs))
 
 
@@ -173,10 +174,6 @@ def _with_keyword(attributes: re.Match[str]) -> str:
     return f"{attributes[0]}{CASE_KEYWORDS[names]} " if names else attributes[0]
 
 
-def _load(path: Path) -> Document:
-    return cast(Document, json.loads(path.read_text()))
-
-
 def _taken_apart(
     top: str, work: Path, found: tuple[Tile, ...], placing: Placing, files: Kit | None
 ) -> Iterator[yosys.Run]:
@@ -186,13 +183,13 @@ def _taken_apart(
     if not found and not placing.forms:
         yield yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)
         return
-    hierarchy = _load(work / HIERARCHY)
+    hierarchy = document.load(work / HIERARCHY)
     for name in (*placing.forms, *(module for tile in found for module in tile.modules)):
         module = hierarchy["modules"][name]
         module["attributes"] = {**module.get("attributes", {}), "keep_hierarchy": 1}
     (work / "tiled.json").write_text(json.dumps(hierarchy))
     yield yosys.run("flatten", f"read_json tiled.json\n{FLATTEN}", work)
-    parts = tiles.cut(_load(work / FLAT), top, found)
+    parts = tiles.cut(document.load(work / FLAT), top, found)
     placing.expand(parts)
     while placing.simplify(parts):
         pass
@@ -204,7 +201,7 @@ def _taken_apart(
         )
         if not cells:
             break
-        made = _load(work / COARSE)["modules"]
+        made = document.load(work / COARSE)["modules"]
         parts = {"modules": {name: made[name] for name in parts["modules"]}}
         (work / COARSE).write_text(json.dumps(parts))  # without the library
         if not placing.simplify(parts):
@@ -238,11 +235,6 @@ def _check_undriven(source: Path, top: str, work: Path) -> None:
     if undriven := UNDRIVEN.search(said):
         place = f"{Path(undriven['file']).name}:{undriven['line']}"
         raise BadInput(f"{top}: {undriven['net']} ({place}) is read, but nothing drives it: connect it")
-
-
-def _plain(name: str) -> str:
-    """A name as the source has it, from one in yosys' log."""
-    return name.replace("\\", "").replace(" ", "")
 
 
 def _check_memories(design: Document, top: str) -> None:

@@ -107,9 +107,10 @@ class Options:
         for name, value in values.items():
             if name not in cls.__dataclass_fields__:
                 raise unknown("option of synthesis", name, cls.__dataclass_fields__)
-            if name == "adders" and value not in (AUTO, *ADDERS):
-                raise unknown("kind of adder", value, (AUTO, *ADDERS))
-            if name != "adders" and not isinstance(value, bool):
+            if name == "adders":
+                if value not in (AUTO, *ADDERS):
+                    raise unknown("kind of adder", value, (AUTO, *ADDERS))
+            elif not isinstance(value, bool):
                 raise BadInput(f"{name} = {value}: give True or False")
         return cls(**values)
 
@@ -477,14 +478,14 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[
                 nets[bit].append(f"{own}_reg_{place}" if len(net["bits"]) > 1 else f"{own}_reg")
 
     def of_register(state: logic.State) -> str | None:
-        """The shortest name that its module gives it."""
+        """The shortest name that its module gives it, else the shortest of all."""
         path = owners[state.cell]
-        known = sorted(nets[state.outputs[0][0]] if state.outputs else [], key=lambda name: (len(name), name))
-        inside = [name for name in known if name.rpartition(SEPARATOR)[0] == path]
-        for name in (*inside, *known):
-            leaf = name.removeprefix(joined(path, ""))
-            return joined(path, re.sub(r"\W", "_", name.rpartition(SEPARATOR)[2] if leaf == name else leaf))
-        return None
+        known = nets[state.outputs[0][0]] if state.outputs else []
+        ranks = ((name.rpartition(SEPARATOR)[0] != path, len(name), name) for name in known)
+        *_, name = min(ranks, default=("",))
+        leaf = name.removeprefix(joined(path, ""))
+        short = name.rpartition(SEPARATOR)[2] if leaf == name else leaf
+        return joined(path, re.sub(r"\W", "_", short)) if name else None
 
     registers = {state.cell: of_register(state) for state in after.states}
     counted: Counter[str] = Counter()
