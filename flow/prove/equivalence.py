@@ -70,7 +70,7 @@ from ..synth import tiles
 from ..synth.carry_save import Step, narrow, save_carries
 from ..synth.read_design import CELLS, read_design
 from ..synth.sharing import share_adders
-from ..synth.sizing.families import commutative, truth
+from ..synth.sizing.families import commutative, same_function
 from ..synth.squaring import make_squarers
 from ..synth.tiles import Tiles
 from . import word_proof
@@ -424,27 +424,23 @@ class _Proof:
 
     def cut(self, named: Collection[str], library: liberty.Library) -> None:
         """Cut both where they have the same cell of this name."""
-        there = [side.logic.module["cells"] for side in (self.gold, self.gate)]
-        alike = functools.cache(lambda *kinds: _one_function(library, *kinds))
-        classes = functools.cache(lambda kind: _exchangeable(library, kind))
+        cells = [side.logic.module["cells"] for side in (self.gold, self.gate)]
+        kinds = library.cells
+        alike = functools.cache(lambda one, two: _alike(kinds[one], kinds[two]))
+        classes = functools.cache(lambda kind: _exchangeable(kinds[kind]))
         same = set()
-        for name in sorted(named & there[0].keys() & there[1].keys()):
-            gold, gate = (cells[name] for cells in there)
-            cell, pins = library.cells[gold["type"]], [item["connections"] for item in (gold, gate)]
-            if not (
-                alike(gold["type"], gate["type"])
-                and pins[0].keys() == pins[1].keys()
-                and {*cell.inputs} <= pins[0].keys()
-            ):
+        for name in sorted(named & cells[0].keys() & cells[1].keys()):
+            (kind, gold), (other, gate) = ((side[name]["type"], side[name]["connections"]) for side in cells)
+            inputs = kinds[kind].inputs
+            if not (alike(kind, other) and gold.keys() == gate.keys() >= {*inputs}):
                 continue
             same.add(name)
-            golds, gates = ([own[pin][0] for pin in cell.inputs] for own in pins)
-            self.cuts.append((name, golds, gates, classes(gold["type"])))
-            for pin in cell.outputs:
-                if pin in pins[0]:
-                    shown = pins[1][pin][0]
-                    self.shown.append(shown)
-                    self.gold.same[pins[0][pin][0]] = self.gate.same[shown] = shown, False
+            golds, gates = ([pins[pin][0] for pin in inputs] for pins in (gold, gate))
+            self.cuts.append((name, golds, gates, classes(kind)))
+            for pin in filter(gold.__contains__, kinds[kind].outputs):
+                shown = gate[pin][0]
+                self.shown.append(shown)
+                self.gold.same[gold[pin][0]] = self.gate.same[shown] = shown, False
         for side in (self.gold, self.gate):
             side.nodes = [node for node in side.nodes if node.cell not in same]
 
@@ -669,29 +665,22 @@ class _Proof:
         ]
 
 
-def _one_function(library: liberty.Library, kind: str, other: str) -> bool:
+def _alike(one: liberty.Cell, two: liberty.Cell) -> bool:
     """Whether two cells without state compute the same of pins of the same names."""
-    one, two = library.cells[kind], library.cells[other]
-    return (
-        not one.sequential
-        and not two.sequential
-        and one.inputs == two.inputs
-        and one.outputs == two.outputs
-        and (kind == other or all(truth(one, pin) == truth(two, pin) for pin in one.outputs))
-    )
+    return not one.sequential and one.inputs == two.inputs and same_function(one, two)
 
 
-def _exchangeable(library: liberty.Library, kind: str) -> list[list[int]]:
+def _exchangeable(cell: liberty.Cell) -> list[list[int]]:
     """The places of a cell's inputs, those together that may be exchanged."""
-    cell = library.cells[kind]
-    found: list[list[int]] = []
     pairs = commutative(cell)
+    found: list[list[int]] = []
     for place, pin in enumerate(cell.inputs):
-        own = next((tile for tile in found if (cell.inputs[tile[0]], pin) in pairs), None)
-        if own is None:
-            found.append([place])
+        for places in found:
+            if (cell.inputs[places[0]], pin) in pairs:
+                places.append(place)
+                break
         else:
-            own.append(place)
+            found.append([place])
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Instance, Netlist
-from ..synth.sizing.families import commutative, truth
+from ..synth.sizing.families import commutative, same_function
 
 Gated = tuple[int, int] | None  # the nets of clock and enable
 
@@ -145,15 +145,12 @@ def _is_buffer(cell: Cell) -> bool:
 
 def _alike(library: Library, kind: str, other: str) -> bool:
     """Whether two cells are drive strengths of one function."""
+    family = library.roles.family
     if kind == other:
         return True
-    first, second = library.cells[kind], library.cells[other]
-    family = library.roles.family(kind)
-    if family is None or library.roles.family(other) != family or first.pins.keys() != second.pins.keys():
-        return False
-    if first.sequential or second.sequential:
-        return (first.ff, first.latch, first.clock_gate) == (second.ff, second.latch, second.clock_gate)
-    return all(truth(first, pin) == truth(second, pin) for pin in first.outputs)
+    return family(kind) == family(other) is not None and same_function(
+        library.cells[kind], library.cells[other]
+    )
 
 
 def _exchanged(

@@ -44,33 +44,29 @@ class Polynomial(dict[Monomial, int]):
     """A sum of products of bits, each with a factor other than 0; a bit, being 0 or 1, is its own square."""
 
     def __add__(self, other: Polynomial) -> Polynomial:
-        return self._plus(other, 1)
+        total = Polynomial(self)
+        for monomial, value in other.items():
+            total[monomial] = total.get(monomial, 0) + value
+        return total._reduced()
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self._plus(other, -1)
+        return self + -1 * other
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         total = Polynomial()
         for one, value in self.items():
             for two, factor in other.items():
                 total[one | two] = total.get(one | two, 0) + value * factor
-        return Polynomial({monomial: value for monomial, value in total.items() if value})
+        return total._reduced()
 
     def __rmul__(self, factor: int) -> Polynomial:
         return Polynomial({monomial: factor * value for monomial, value in self.items()})
 
-    def _plus(self, other: Polynomial, factor: int) -> Polynomial:
-        total = Polynomial(self)
-        for monomial, value in other.items():
-            total[monomial] = total.get(monomial, 0) + factor * value
-            if not total[monomial]:
-                del total[monomial]
-        return total
+    def _reduced(self) -> Polynomial:
+        return Polynomial({monomial: value for monomial, value in self.items() if value})
 
     def modulo(self, modulus: int) -> Polynomial:
-        return Polynomial(
-            {monomial: factor % modulus for monomial, factor in self.items() if factor % modulus}
-        )
+        return Polynomial({monomial: factor % modulus for monomial, factor in self.items()})._reduced()
 
     def replaced(self, bit: Bit, value: Polynomial) -> Polynomial:
         """The same with a polynomial in place of a bit."""
@@ -87,15 +83,10 @@ class Polynomial(dict[Monomial, int]):
 
 def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
     """The nets in the words that the chains add: which of them are always 0 is to be proved."""
-    found: dict[Bit, None] = {}
-    of = _drivers(before)
-    for chain in chains:
-        previous = None
-        for step in chain:
-            for word in _added(before, of, step, previous):
-                found |= dict.fromkeys(bit for bit in word if isinstance(bit, int))
-            previous = step
-    return list(found)
+    drivers = _drivers(before)
+    steps = (row for chain in chains for row in _steps(before, drivers, chain))
+    every = (bit for _, _, added in steps for word in added for bit in word if isinstance(bit, int))
+    return list(dict.fromkeys(every))
 
 
 def show(
@@ -142,13 +133,11 @@ class _Proof:
         return count
 
     def _chain(self, chain: Sequence[Step]) -> None:
-        previous: Step | None = None
         most = 0
-        for step in chain:
+        for previous, step, added in _steps(self.before, self.of_before, chain):
             width = len(step.sum)
             if not len(step.total) == len(step.carry) == width:
                 raise NotShownError(f"a pair of another width for {step.sum}")
-            added = _added(self.before, self.of_before, step, previous)
             most = (most >> 1) + sum(self._most(word) for word in added)
             if most >> width:
                 raise NotShownError(f"a sum that may pass its width, {width} bits")
@@ -163,11 +152,9 @@ class _Proof:
                 if factor < 0 or factor % (1 << width) or monomial == ONE:
                     raise NotShownError(f"the pair of {step.sum}")
             self._true_bits(step)
-            previous = step
-        if previous is not None:
-            # the sum itself, if the chain ends with it
-            self.halves[previous.sum[1:]] = self._half(previous)
-            self._end(previous)
+        # the sum itself, if the chain ends with it
+        self.halves[step.sum[1:]] = self._half(step)
+        self._end(step)
 
     def _half(self, step: Step) -> Polynomial:
         """(total + carry) / 2, a number without fraction."""
@@ -311,7 +298,7 @@ class _Proof:
     def _value(self, word: tuple[Bit, ...]) -> Polynomial:
         """A word as a number, half of the sum of a chain as that of its pair."""
         for half, polynomial in self.halves.items():
-            if word[: len(half)] == half and set(word[len(half) :]) <= {"0"}:
+            if _starts(word, half):
                 return polynomial
         return _number(word)
 
@@ -361,23 +348,30 @@ class _Proof:
             raise NotShownError(f"{min(map(str, lost))}, which nothing drives any more")
 
 
-def _added(
-    before: Module, of: Mapping[Bit, str], step: Step, previous: Step | None
-) -> tuple[tuple[Bit, ...], ...]:
-    """The words whose sum a step is, of that before it half is taken and is no word; NotShownError if it is
-    another cell.
+def _steps(
+    before: Module, drivers: Mapping[Bit, str], chain: Sequence[Step]
+) -> Iterator[tuple[Step | None, Step, list[tuple[Bit, ...]]]]:
+    """(the step before or None, a step, the words whose sum it is without half of the step before);
+    NotShownError if it is another cell.
     """
-    cell = before["cells"].get(of.get(step.sum[0], ""))
-    if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
-        raise NotShownError(f"{step.sum}, which was no sum")
-    a, b = _operands(cell)
-    if previous is None:
-        return a, b
-    half = previous.sum[1:]
-    for taken, word in ((a, b), (b, a)):
-        if taken[: len(half)] == half and set(taken[len(half) :]) <= {"0"}:
-            return (word,)
-    raise NotShownError(f"{step.sum}, which was not the half of a sum and a word")
+    previous = None
+    for step in chain:
+        cell = before["cells"].get(drivers.get(step.sum[0], ""))
+        if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
+            raise NotShownError(f"{step.sum}, which was no sum")
+        added = list(_operands(cell))
+        if previous is not None:
+            halves = [word for word in added if _starts(word, previous.sum[1:])]
+            if not halves:
+                raise NotShownError(f"{step.sum}, which was not the half of a sum and a word")
+            added.remove(halves[0])
+        yield previous, step, added
+        previous = step
+
+
+def _starts(word: tuple[Bit, ...], half: tuple[Bit, ...]) -> bool:
+    """Whether a word is half of a sum, with zeros above it."""
+    return word[: len(half)] == half and set(word[len(half) :]) <= {"0"}
 
 
 def _drivers(module: Module) -> dict[Bit, str]:

@@ -1,6 +1,7 @@
 """Families of cells that differ only in drive strength, and interchangeable inputs."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -29,20 +30,25 @@ class Families(CellTables):
         return [
             self.number[other]
             for other in self.kinds
-            if other != kind and family(other) == family(kind) is not None and self._alike(kind, other)
+            if other != kind
+            and family(other) == family(kind) is not None
+            and self._arcs(other) == self._arcs(kind)
+            and same_function(self.library.cells[kind], self.library.cells[other])
         ]
 
-    def _alike(self, kind: str, other: str) -> bool:
-        a, b = self.library.cells[kind], self.library.cells[other]
-        arcs = [
-            ([row[:5] for row in compiled.rows], [check[:4] for check in compiled.checks])
-            for compiled in (self.compiled[kind], self.compiled[other])
-        ]
-        if set(a.pins) != set(b.pins) or arcs[0] != arcs[1]:
-            return False
-        if a.sequential or b.sequential:
-            return (a.ff, a.latch, a.clock_gate) == (b.ff, b.latch, b.clock_gate)
-        return all(truth(a, pin) == truth(b, pin) for pin in a.outputs)
+    def _arcs(self, kind: str) -> tuple[list[Any], list[Any]]:
+        """The arcs and checks of a kind without their tables."""
+        compiled = self.compiled[kind]
+        return [row[:5] for row in compiled.rows], [check[:4] for check in compiled.checks]
+
+
+def same_function(one: Cell, two: Cell) -> bool:
+    """Whether two cells with pins of the same names do the same."""
+    if one.pins.keys() != two.pins.keys():
+        return False
+    if one.sequential or two.sequential:
+        return (one.ff, one.latch, one.clock_gate) == (two.ff, two.latch, two.clock_gate)
+    return all(truth(one, pin) == truth(two, pin) for pin in one.outputs)
 
 
 def truth(cell: Cell, output: str, exchange: tuple[str, ...] = ()) -> int | None:
