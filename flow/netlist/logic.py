@@ -111,9 +111,14 @@ class Logic:
         words = {bit: -value & mask for bit, value in CONSTANTS.items()}
         for name, bit, complement in self.sources():
             words[bit] = random.Random(name).getrandbits(width) ^ (mask if complement else 0)
-        for node in self.nodes:
-            words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & mask
-        return words
+        return evaluated(self.nodes, words, mask)
+
+
+def evaluated(nodes: Iterable[Node], words: dict[Bit, int], mask: int) -> dict[Bit, int]:
+    """Add the words that nodes, in topological order, compute from those of their sources."""
+    for node in nodes:
+        words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & mask
+    return words
 
 
 def read(module: Module, library: Library) -> Logic:

@@ -61,10 +61,9 @@ from ..gc_pause import uncollected
 from ..kit import kit, liberty
 from ..kit.functions import parse
 from ..netlist import document, yosys
-from ..netlist.document import Document, Module
-from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, read
+from ..netlist.document import SEPARATOR, Document, Module
+from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, evaluated, read
 from ..netlist.netlist import of_module
-from ..netlist.ownership import SEPARATOR
 from ..progress import say
 from ..synth import tiles
 from ..synth.carry_save import Step, narrow, save_carries
@@ -283,10 +282,10 @@ class _Proofs:
         found = []
         for side in (proof.gold, proof.gate):
             side.number()
-        for item in self.pool.map(
-            lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts
+        for part in self.pool.map(
+            lambda name: proof.prove(name, parts[name], self.work, self.seconds), parts
         ):
-            found.append(item)
+            found.append(part)
             say(f"{self.name}, {len(parts)} parts", len(found) / len(parts))
         return found
 
@@ -300,10 +299,10 @@ class _Proofs:
             constants = proof.constants()
             results = self.prove(proof, constants)
             bits = {
-                f"{part} {index}": [pair]
-                for part, result in zip(constants, results, strict=True)
+                f"{result.part} {index}": [pair]
+                for result in results
                 if result.result == REFUTED
-                for index, pair in enumerate(constants[part])
+                for index, pair in enumerate(constants[result.part])
             }
             wrong = [item.part for item in self.prove(proof, bits) if item.result == REFUTED]
             if not wrong:
@@ -321,13 +320,8 @@ class _Proofs:
         words = logic.simulate()
         maybe = {key: bit for key, bit in bits.items() if not words[bit]}
         parts = _parts(Pair(ZEROS, "0", bit) for bit in maybe.values())
-        results = self.prove(proof, parts)
-        proved = {
-            pair.gate
-            for part, result in zip(parts, results, strict=True)
-            if result.result == PROVED
-            for pair in parts[part]
-        }
+        results = zip(parts.values(), self.prove(proof, parts), strict=True)
+        proved = {pair.gate for pairs, part in results if part.result == PROVED for pair in pairs}
         return {key for key, bit in maybe.items() if bit in proved}
 
 
@@ -341,12 +335,11 @@ def _plural(count: int, what: str) -> str:
     return f"{count} {what}{'s' if count > 1 else ''}"
 
 
-def _bit_names(module: Module) -> Iterator[tuple[str, int, Bit]]:
-    """(name of a net, place, net) of all named nets."""
+def _bit_names(module: Module) -> Iterator[tuple[tuple[str, int], Bit]]:
+    """((name of a net, place), net) of all named nets."""
     for name, net in module["netnames"].items():
         if not net.get("hide_name"):
-            for place, bit in enumerate(net["bits"]):
-                yield name, place, bit
+            yield from (((name, place), bit) for place, bit in enumerate(net["bits"]))
 
 
 def _parts(pairs: Iterable[Pair]) -> Parts:
@@ -394,9 +387,7 @@ class _Side:
             drawn = random.Random(str(source)).getrandbits(WORD)
             word = -CONSTANTS[source] if source in CONSTANTS else drawn
             words[bit] = (word & MASK) ^ (MASK if complement else 0)
-        for node in self.nodes:
-            words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & MASK
-        return words
+        return evaluated(self.nodes, words, MASK)
 
 
 class _Proof:
@@ -447,7 +438,7 @@ class _Proof:
     def match(self) -> None:
         """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
         gold, gate = self.gold.logic, self.gate.logic
-        gate_bits = {(name, place): bit for name, place, bit in _bit_names(gate.module)}
+        gate_bits = dict(_bit_names(gate.module))
         for (name, bit), (other, gate_bit) in zip(
             sorted(gold.ports("input")), sorted(gate.ports("input")), strict=False
         ):
@@ -457,8 +448,8 @@ class _Proof:
                     "design"
                 )
             self.gold.same[bit] = gate_bit, False
-        for name, place, bit in _bit_names(gold.module):
-            self.named.setdefault(bit, []).append((name, place))
+        for name_and_place, bit in _bit_names(gold.module):
+            self.named.setdefault(bit, []).append(name_and_place)
         for state in gold.states:
             q = state.outputs[0][0]
             # without a counterpart: a constant, or else unread, or else a proof fails
@@ -566,8 +557,16 @@ class _Proof:
         """Free those registers that have a constant in their place, and whose next value is another for
         random words.
         """
-        while found := self._varying():
-            self._free(found)
+        found = True
+        while found:  # their values in turn may make others vary
+            words = self.gold.simulated()
+            varying = []
+            for q, state in self.registers:
+                asynchronous = {0} if state.clear else set(), {MASK} if state.preset else set()
+                if self._constant(q) and {words[state.data]}.union(*asynchronous) != {words[q]}:
+                    varying.append(q)
+            self._free(varying)
+            found = bool(varying)
 
     def free_registers(self, next_values: Collection[Bit]) -> None:
         """Free the registers, constant in the netlist, that take these nets."""
@@ -577,15 +576,6 @@ class _Proof:
         for q in registers:
             self.free.add(q)
             self.gold.same[q] = f"free {q}", False
-
-    def _varying(self) -> list[Bit]:
-        """Such registers, of those not yet freed; their values in turn may make others vary."""
-        words, found = self.gold.simulated(), []
-        for q, state in self.registers:
-            asynchronous = {0} if state.clear else set(), {MASK} if state.preset else set()
-            if self._constant(q) and {words[state.data]}.union(*asynchronous) != {words[q]}:
-                found.append(q)
-        return found
 
     def _state_pairs(self, part: str, gold: State, gate_bit: Bit, inverted: bool) -> Iterator[Pair]:
         """Next value, and asynchronous clear and preset, of a register in both."""
@@ -634,22 +624,23 @@ class _Proof:
         start = time.perf_counter()
         if self.words and any(map(self._differ, pairs)):
             return Part(part, len(pairs), REFUTED, 0.0)
-        golds, gates = [pair.gold for pair in pairs], [pair.gate for pair in pairs]
-        sides = ((self.gold, self.gold.cone(golds), golds), (self.gate, self.gate.cone(gates), gates))
+        roots = [(pair.gold, False) for pair in pairs], [(pair.gate, pair.inverted) for pair in pairs]
+        sides = [
+            (side, own, side.cone([bit for bit, _ in own]))
+            for side, own in zip((self.gold, self.gate), roots, strict=True)
+        ]
         sources = self._sources()
         if self.cuts:  # there are too many to name them all
             read = {
                 side.same.get(bit, (bit, False))[0]
-                for side, nodes, roots in sides
-                for bit in (*roots, *(bit for node in nodes for bit in node.inputs))
+                for side, own, nodes in sides
+                for bit in (*(bit for bit, _ in own), *(bit for node in nodes for bit in node.inputs))
             }
             sources = [bit for bit in sources if bit in read]
-        inverted = [False] * len(pairs), [pair.inverted for pair in pairs]
         with tempfile.TemporaryDirectory(dir=work) as directory:
-            files = Path(directory) / "gold.blif", Path(directory) / "gate.blif"
-            for file, (side, nodes, roots), signs in zip(files, sides, inverted, strict=True):
-                file.write_text(_blif(nodes, roots, sources, side.same, signs))
-            result = _cec(*files, seconds)
+            for name, (side, own, nodes) in zip(("gold", "gate"), sides, strict=True):
+                (Path(directory) / f"{name}.blif").write_text(_blif(nodes, own, sources, side.same))
+            result = _cec(Path(directory), seconds)
         return Part(part, len(pairs), result, round(time.perf_counter() - start, 2))
 
     def _sources(self) -> list[Bit]:
@@ -685,56 +676,44 @@ def _exchangeable(cell: liberty.Cell) -> list[list[int]]:
 
 
 def _blif(
-    needed: list[Node],
-    roots: list[Bit],
-    sources: list[Bit],
-    same: Mapping[Bit, Source],
-    inverted: list[bool],
+    nodes: list[Node], roots: list[tuple[Bit, bool]], sources: list[Bit], same: Mapping[Bit, Source]
 ) -> str:
-    """The cones of the roots (`needed`) over the sources, which are named alike in every text."""
-    names = {bit: f"n{index}" for index, bit in enumerate({node.out for node in needed})}
-    lines = [".model m", ".inputs " + " ".join(f"i{index}" for index in range(len(sources)))]
-    lines.append(".outputs " + " ".join(f"o{index}" for index in range(len(roots))))
+    """The cones of the roots, some of them inverted, over the sources, which are named alike in every text."""
+    names = {node.out: f"n{index}" for index, node in enumerate(nodes)}
     place = {bit: f"i{index}" for index, bit in enumerate(sources)}
     leaves: dict[Bit, str] = {}
 
     def name(bit: Bit) -> str:
-        if bit in names:
-            return names[bit]
-        if bit not in leaves:
-            leaves[bit] = f"l{len(leaves)}"
-        return leaves[bit]
+        return names.get(bit) or leaves.setdefault(bit, f"l{len(leaves)}")
 
-    for node in needed:
-        lines.append(f".names {' '.join(map(name, node.inputs))} {names[node.out]}".replace("  ", " "))
+    outputs = (f"o{index}" for index in range(len(roots)))
+    lines = [".model m", " ".join([".inputs", *place.values()]), " ".join([".outputs", *outputs])]
+    for node in nodes:
+        lines.append(" ".join([".names", *map(name, node.inputs), names[node.out]]))
         lines.extend(f"{cube} 1".lstrip() for cube in node.function.cubes)
-    for index, bit in enumerate(roots):
-        lines.append(f".names {name(bit)} o{index}")
-        lines.append("0 1" if inverted[index] else "1 1")
+    for index, (bit, inverted) in enumerate(roots):
+        lines += [f".names {name(bit)} o{index}", "0 1" if inverted else "1 1"]
     for bit, leaf in leaves.items():
         source, complement = same.get(bit, (bit, False))
         if source in CONSTANTS:
-            lines.append(f".names {leaf}")
-            if CONSTANTS[source] != complement:
-                lines.append("1")
+            lines += [f".names {leaf}", *(["1"] if CONSTANTS[source] != complement else [])]
         elif source in place:
-            lines.append(f".names {place[source]} {leaf}")
-            lines.append("0 1" if complement else "1 1")
+            lines += [f".names {place[source]} {leaf}", "0 1" if complement else "1 1"]
         else:
             raise BadInput(f"the net {bit} has no driver")
     return "\n".join([*lines, ".end", ""])
 
 
-def _cec(gold: Path, gate: Path, seconds: float) -> Result:
-    """Return abc's verdict on two networks: its fast engine, then the one that finds differences, then the
-    first again.
+def _cec(directory: Path, seconds: float) -> Result:
+    """Return abc's verdict on gold.blif and gate.blif: its fast engine, then the one that finds differences,
+    then the first again.
     """
-    read_both = [f"read_blif {item.name}; strash; &get; &w {item.stem}.aig" for item in (gold, gate)]
-    fast = "; ".join([*read_both, f"&cec -x -C {CONFLICTS} -T @ {gold.stem}.aig {gate.stem}.aig"])
-    other = f"cec -n -C {CONFLICTS} -T @ {gold.name} {gate.name}"
+    read_both = "".join(f"read_blif {side}.blif; strash; &get; &w {side}.aig; " for side in ("gold", "gate"))
+    fast = f"{read_both}&cec -x -C {CONFLICTS} -T @ gold.aig gate.aig"
+    other = f"cec -n -C {CONFLICTS} -T @ gold.blif gate.blif"
     result = UNDECIDED
     for commands, limit in ((fast, min(QUICK, seconds)), (other, seconds), (fast, seconds)):
-        result = _asked(commands, gold.parent, limit)
+        result = _asked(commands, directory, limit)
         if result != UNDECIDED:
             break
     return result
