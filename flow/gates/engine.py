@@ -11,6 +11,7 @@ gates.cpp says what happens at a clock edge, and what counts as a movement.
 
 import ctypes
 import functools
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,16 +36,16 @@ FLIP_FLOP, LATCH, CLOCK_GATE = range(3)
 
 KIND = np.dtype([("table", "u8", 2), ("arc", "u1", (2, 6, 64, 2))])
 CELL = np.dtype([("kind", "i4"), ("in", "i4", 6), ("out", "i4", 2), ("arcs", "i4")])
-PINS = ("clock", "active", "clear", "clear_level", "preset", "preset_level", "q", "qn")
+LEVELS = ("clock", "active", "clear", "clear_level", "preset", "preset_level")
+SHOWN = ("q", "qn")  # the state and its inverse
 STATE = np.dtype(
     [
-        ("type", "i4"),
-        ("data", "i4", 4),
-        ("table", "u4"),
-        *((pin, "i4") for pin in PINS),
+        *(("type", "i4"), ("data", "i4", 4), ("table", "u4")),
+        *((field, "i4") for field in LEVELS + SHOWN),
         ("ticks", "i4", (2, 2)),
     ]
 )
+ARRAYS = ("kinds", "cells", "states", "sources", "ones")  # those of a netlist that the engine always reads
 
 
 class _Tables(ctypes.Structure):
@@ -103,47 +104,41 @@ class GateTables:
         direction, clocks = netlist.ports.get(clock_port, ("", []))
         self.clock_net = clocks[0] if direction == "input" and len(clocks) == 1 else None
         # not fillers, taps and antennas, nor what nothing can come of
-        kinds_of = {name: library.cells[cell.kind] for name, cell in netlist.cells.items()}
         self.cells = {
-            name: cell for name, cell in kinds_of.items() if netlist.cells[name].pins.keys() & cell.outputs
+            name: cell
+            for name, instance in netlist.cells.items()
+            if instance.pins.keys() & (cell := library.cells[instance.kind]).outputs
         }
         self.logic = [name for name, cell in self.cells.items() if not cell.sequential]
         self.registers = [name for name, cell in self.cells.items() if cell.sequential]
         arcs, self._ticks, first = _arcs(timing) if timing else ({}, np.ones(1, np.int32), {})
         kinds = sorted({netlist.cells[name].kind for name in self.logic})
-        self._kinds = np.zeros(max(1, len(kinds)), KIND)
-        for place, kind in enumerate(kinds):
-            _fill_kind(self._kinds[place], library.cells[kind], arcs.get(kind, {}))
-        self._cells = np.full(max(1, len(self.logic)), -1, CELL)
-        if self.logic:
-            numbers = {kind: place for place, kind in enumerate(kinds)}
-            rows = [
-                (numbers[self.cells[name].name], *self._ends(name), first.get(name, 0)) for name in self.logic
-            ]
-            for field, column in zip(("kind", "in", "out", "arcs"), zip(*rows, strict=True), strict=True):
-                self._cells[field] = column
-        self._states = np.zeros(max(1, len(self.registers)), STATE)
-        for row, name in zip(self._states, self.registers, strict=False):
-            _fill_state(row, netlist.cells[name], self.cells[name])
-            for arc, number in arcs.get(self.cells[name].name, {}).items():
-                _add_ticks(row, self.cells[name], arc, self._ticks[first[name] + number])
-        self._sources = np.array([net for _, net in netlist.port_bits("input")] or [0], np.int32)
-        self._ones = np.zeros(len(netlist.nets) + 1, np.uint8)
-        for net, value in netlist.constants.items():
-            self._ones[net] = value == "1"
+        self._kinds = np.zeros(len(kinds), KIND)
+        for row, kind in zip(self._kinds, kinds, strict=True):
+            _fill_kind(row, library.cells[kind], arcs.get(kind, {}))
+        numbers = {kind: place for place, kind in enumerate(kinds)}
+        rows = [
+            (numbers[self.cells[name].name], *self._ends(name), first.get(name, 0)) for name in self.logic
+        ]
+        self._cells = np.array(rows, CELL)
+        states = []
+        for name in self.registers:
+            edges = arcs.get(self.cells[name].name, {}).items()
+            delays = {edge: self._ticks[first[name] + number] for edge, number in edges}
+            states.append(_state(netlist.cells[name], self.cells[name], delays))
+        self._states = np.array(states, STATE)
+        self._sources = np.array([net for _, net in netlist.port_bits("input")], np.int32)
+        self._ones = np.zeros(len(netlist.nets), np.uint8)
+        self._ones[[net for net, value in netlist.constants.items() if value == "1"]] = 1
         self.timed = timing is not None
         self._ramps = _ramp_ticks(timing, library.slew_share) if timing and swings else None
         self.c = _Tables(
             net_count=len(netlist.nets),
             cell_count=len(self.logic),
             state_count=len(self.registers),
-            source_count=sum(1 for _ in netlist.port_bits("input")),
+            source_count=len(self._sources),
             clock=-1 if self.clock_net is None else self.clock_net,
-            kinds=self._kinds.ctypes.data,
-            cells=self._cells.ctypes.data,
-            states=self._states.ctypes.data,
-            sources=self._sources.ctypes.data,
-            ones=self._ones.ctypes.data,
+            **{name: getattr(self, f"_{name}").ctypes.data for name in ARRAYS},
             ticks=self._ticks.ctypes.data if self.timed else None,
             ramps=None if self._ramps is None else self._ramps.ctypes.data,
         )
@@ -203,8 +198,8 @@ def _level(text: str, instance: Instance) -> tuple[int, int]:
     return instance.pins.get(function.inputs[0], -1), function.table(function.inputs) >> 1 & 1
 
 
-def _fill_state(row: np.void, instance: Instance, cell: Cell) -> None:
-    """All but the delays of a register or clock gate."""
+def _state(instance: Instance, cell: Cell, delays: Arcs) -> tuple[Any, ...]:
+    """A register or clock gate, in the order of STATE."""
     register, gate = cell.ff or cell.latch, cell.clock_gate
     if cell.ff:
         kind, data, clocked_on = FLIP_FLOP, cell.ff.next_state, cell.ff.clocked_on
@@ -224,20 +219,23 @@ def _fill_state(row: np.void, instance: Instance, cell: Cell) -> None:
         raise BadInput(
             f"{cell.name} takes its state from {len(function.inputs)} pins: up to {MAX_DATA} can be simulated"
         )
-    row["type"], row["table"] = kind, function.table(function.inputs)
-    row["data"] = _nets(instance.pins, function.inputs, MAX_DATA)
-    row["ticks"] = 1
-    row["q"] = row["qn"] = -1
-    for pin in cell.outputs:
-        shown = _shown(cell, pin)
-        if shown is None:
-            raise BadInput(f"{cell.name}/{pin} is neither its state nor the inverse, which is not supported")
-        row[shown] = instance.pins.get(pin, -1)
-    row["clock"], row["active"] = _level(clocked_on, instance)
-    if row["clock"] < 0:
+    outputs = {_shown(cell, pin): pin for pin in cell.outputs}
+    if None in outputs:
+        raise BadInput(
+            f"{cell.name}/{outputs[None]} is neither its state nor the inverse, which is not supported"
+        )
+    forced = (register.clear, register.preset) if register else ("", "")
+    levels = [_level(text, instance) for text in (clocked_on, *forced)]
+    if levels[0][0] < 0:
         raise BadInput(f"the clock of {instance.name} is not connected")
-    row["clear"], row["clear_level"] = _level(register.clear if register else "", instance)
-    row["preset"], row["preset_level"] = _level(register.preset if register else "", instance)
+    ticks = [[1, 1], [1, 1]]  # from the active edge to an output
+    for (related, _, output, edge, _), delay in delays.items():
+        if cell.pins[related].clock:
+            row, place = ticks[_shown(cell, output) == "qn"], edge == RISE
+            row[place] = max(row[place], delay)
+    shown = [instance.pins.get(outputs.get(state, ""), -1) for state in SHOWN]
+    nets = _nets(instance.pins, function.inputs, MAX_DATA)
+    return kind, nets, function.table(function.inputs), *itertools.chain(*levels), *shown, ticks
 
 
 def _shown(cell: Cell, pin: str) -> str | None:
@@ -248,14 +246,6 @@ def _shown(cell: Cell, pin: str) -> str | None:
     if register is None:
         return "q" if cell.gate_state in function.inputs else None
     return {register.state: "q", register.inverse: "qn"}.get(str(function.tree))
-
-
-def _add_ticks(row: np.void, cell: Cell, arc: Edge, ticks: int) -> None:
-    """The delay of an arc from the active edge to an output."""
-    related, _, output, edge, _ = arc
-    if cell.pins[related].clock:
-        place = int(_shown(cell, output) == "qn"), int(edge == RISE)
-        row["ticks"][place] = max(row["ticks"][place], ticks)
 
 
 def _arcs(timing: Timing) -> tuple[Mapping[str, Arcs], np.ndarray, dict[str, int]]:
