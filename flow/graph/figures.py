@@ -8,9 +8,8 @@ import msgspec
 from ..gates.activity_file import Mode
 from ..layout.placement import TreeSummary
 from ..layout.wires import WiresSummary
-from ..power import energy
 from ..power.estimator import ModulePower, Parts
-from ..power.report import Spread
+from ..power.report import Beside, Spread
 from ..product import Product, StepRun
 from ..synth.area import ModuleArea
 from ..timing.clock_search import MHZ as MHZ
@@ -140,7 +139,7 @@ class Summary(Headline, Product):
     before_layout: Figures | None
     after_layout: Figures | None
     steps: list[Step]
-    paper: list[energy.Beside]
+    paper: list[Beside]
     left_out: dict[str, str]
     seconds: float | None
     marks: list[str]

@@ -20,8 +20,7 @@ from ..files import replace_text
 from ..layout.placement import Placement
 from ..layout.route import Routing
 from ..layout.wires import WiresSummary
-from ..power import energy
-from ..power.report import PowerReport
+from ..power.report import PowerReport, beside_published
 from ..product import Product, StepRun
 from ..prove.report import Equivalence
 from ..synth.area import PLACED, Area
@@ -131,7 +130,7 @@ def summarize(
         before_layout=before if before.any else None,
         after_layout=after if after.any else None,
         steps=[Step(**msgspec.structs.asdict(run), cached=run.name not in fresh) for run in read.runs],
-        paper=energy.compare(best.energy_nj or {}, design.published),
+        paper=beside_published(best.energy_nj or {}, design.published),
         left_out=dict(left_out or {}),
         seconds=seconds,
         marks=[],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,7 +21,6 @@ from ..timing import nldm
 from ..timing.cells import RISE
 from ..timing.tables import Tables
 from ..timing.wire_table import WireTable
-from . import energy
 from .cell_energy import KindEnergy, Members, Term
 
 P = TypeVar("P", bound="Parts")
@@ -40,13 +40,9 @@ class Parts(msgspec.Struct, kw_only=True):
     total_mw: float = 0.0
 
     @classmethod
-    def of(cls, internal_mw: float, switching_mw: float, leakage_mw: float) -> Parts:
-        return cls(
-            internal_mw=internal_mw,
-            switching_mw=switching_mw,
-            leakage_mw=leakage_mw,
-            total_mw=internal_mw + switching_mw + leakage_mw,
-        )
+    def of(cls: type[P], internal: float, switching: float, leakage: float, **more: Any) -> P:
+        total = internal + switching + leakage
+        return cls(internal_mw=internal, switching_mw=switching, leakage_mw=leakage, total_mw=total, **more)
 
     @staticmethod
     def weighted(parts: Sequence[tuple[P, float]]) -> P:
@@ -92,23 +88,17 @@ class Estimate:
     @property
     def energy_nj(self) -> float:
         """Return the energy of the window."""
-        return energy.energy_nj(self.total_mw, self.cycles, self.clock_ns)
+        return self.total_mw * self.cycles * self.clock_ns * 1e-3  # 1 mW x 1 ns = 1 pJ
 
     def by_group(self) -> dict[str, Parts]:
         """Parts by group."""
-        found = {}
         pins = float(self.clock_pins_mw[self.group == REGISTERS].sum())
+        moved = [(pins, self.clock_port_mw), (-pins, 0.0), (0.0, 0.0)]  # between the groups, in their order
+        powers = self.internal_mw, self.switching_mw, self.leakage_mw
+        found = {}
         for number, name in enumerate(GROUPS):
-            own = self.group == number
-            internal, switching, leakage = (
-                float(part[own].sum()) for part in (self.internal_mw, self.switching_mw, self.leakage_mw)
-            )
-            if number == CLOCK:
-                internal += pins
-                switching += self.clock_port_mw
-            elif number == REGISTERS:
-                internal -= pins
-            found[name] = Parts.of(internal, switching, leakage)
+            internal, switching, leakage = (float(power[self.group == number].sum()) for power in powers)
+            found[name] = Parts.of(internal + moved[number][0], switching + moved[number][1], leakage)
         return found
 
     def by_module(self, hierarchy: Hierarchy | None) -> list[ModulePower]:
@@ -126,16 +116,10 @@ class Estimate:
                 sums[around] += row
         found = []
         for path in filter(sums.__contains__, modules):
-            whole = Parts.of(*map(float, sums[path]))
-            found.append(
-                ModulePower(
-                    path=path,
-                    module=modules[path],
-                    **msgspec.structs.asdict(whole),
-                    own_mw=float(own[path].sum()),
-                    share=round(whole.total_mw / self.total_mw, 4) if self.total_mw else 0.0,
-                )
-            )
+            module = ModulePower.of(*map(float, sums[path]), path=path, module=modules[path])
+            module.own_mw = float(own[path].sum())
+            module.share = round(module.total_mw / self.total_mw, 4) if self.total_mw else 0.0
+            found.append(module)
         return found
 
 
@@ -177,9 +161,9 @@ class Estimator:
         self._tables = Tables()
         # all at once, so that they are stacked once
         for kind in self.members:
-            arcs = (arc for pin in library.cells[kind].pins.values() for arc in pin.power)
-            for table in (table for arc in arcs for table in (arc.rise, arc.fall) if table is not None):
-                self._tables.add(table)
+            for arc in (arc for pin in library.cells[kind].pins.values() for arc in pin.power):
+                for table in filter(None, (arc.rise, arc.fall)):
+                    self._tables.add(table)
 
     def _pins(self, kind: str) -> dict[str, np.ndarray]:
         """The net at each pin of all instances of a kind, -1 for none."""
@@ -213,9 +197,10 @@ class Estimator:
                 "netlist"
             )
         moved |= {net: (0.0, float(bit == "1")) for net, bit in netlist.constants.items()}
+        rest: Moved = (0.0, 0.0)  # of what nothing drives
         direction, clocks = netlist.ports.get(self.clock_port or "", ("", []))
         for net in clocks if direction == "input" else ():
-            if not moved.get(net, (0.0, 0.0))[0] > 0:
+            if not moved.get(net, rest)[0] > 0:
                 moved[net] = 2 * activity.cycles, 0.5
         derived = self._derive(moved)
         drivers = enumerate(netlist.driver)
@@ -224,8 +209,7 @@ class Estimator:
                 f"the activity of {activity.workload} has no net {netlist.nets[lost[0]]} ({len(lost)} of "
                 f"{len(netlist.nets)} are missing): record it on this netlist"
             )
-        # what nothing drives does not move
-        rows = [moved.get(net, (0.0, 0.0)) for net in range(len(netlist.nets))]
+        rows = [moved.get(net, rest) for net in range(len(netlist.nets))]
         toggles, ones = np.array(rows, float).reshape(-1, 2).T.copy()
         return toggles, ones, [netlist.nets[net] for net in derived]
 
@@ -234,16 +218,16 @@ class Estimator:
         steps = defaultdict(list)
         found = []
         for instance in self.netlist.cells.values():
-            cell = self.library.cells[instance.kind]
+            cell, pins = self.library.cells[instance.kind], instance.pins
             if cell.sequential or len(cell.inputs) > 1:
                 continue
-            for pin in filter(instance.pins.__contains__, cell.outputs):
-                net, function = instance.pins[pin], cell.pins[pin].function
+            for pin in filter(pins.__contains__, cell.outputs):
+                net, function = pins[pin], cell.pins[pin].function
                 if not cell.inputs and net not in moved:
                     moved[net] = 0.0, float(function == "1")
                     found.append(net)
-                for start in (instance.pins[name] for name in cell.inputs if name in instance.pins):
-                    inverts = function.strip("() ").startswith("!")
+                inverts = function.strip("() ").startswith("!")
+                for start in (pins[name] for name in cell.inputs if name in pins):
                     steps[start].append((net, inverts))
                     steps[net].append((start, inverts))
         ahead = [net for net in steps if net in moved]
@@ -302,8 +286,8 @@ class Estimator:
         """Power in the window of an activity, at this clock."""
         toggles, ones, derived = self.activity(activity)
         names = [name for member in self.members.values() for name in member]
-        sizes = [len(member) for member in self.members.values()]
-        first = dict(zip(self.members, np.cumsum([0, *sizes]).tolist(), strict=False))
+        sizes = itertools.accumulate(map(len, self.members.values()), initial=0)
+        first = dict(zip(self.members, sizes, strict=False))
         internal, switching, leakage, pins = (np.zeros(len(names)) for _ in range(4))
         twice = 0.0
         for cells in self.paid(toggles, ones, activity.cycles):
@@ -321,7 +305,7 @@ class Estimator:
             switching[at], leakage[at] = cells.switching, cells.leakage
         to_mw = FJ_PER_NS_TO_MW / (activity.cycles * self.clock_ns)
         half_v2 = 0.5 * self.library.voltage**2
-        ports = {True: 0.0, False: 0.0}
+        ports = [0.0, 0.0]  # other inputs, the clock
         for bit, net in self.netlist.port_bits("input"):
             ports[bit == self.clock_port] += float(half_v2 * self.loads[net] * toggles[net]) * to_mw
         return Estimate(
@@ -333,8 +317,8 @@ class Estimator:
             leakage_mw=leakage * NW_TO_MW,
             clock_pins_mw=pins * to_mw,
             group=np.concatenate([np.zeros(0, int), *map(self._groups, self.members)]),
-            clock_port_mw=ports[True],
-            inputs_mw=ports[False],
+            clock_port_mw=ports[1],
+            inputs_mw=ports[0],
             twice_mw=twice * to_mw,
             derived=derived,
         )
@@ -358,6 +342,6 @@ def _settled(timing: nldm.Timing, clock_ns: float, propagated: bool) -> np.ndarr
     late = timing.arrivals_ns.max(axis=1) - latency
     early = timing.min_arrivals_ns.min(axis=1) - latency
     known = np.isfinite(late) & np.isfinite(early)
-    late, early = np.where(known, late, 0.0), np.where(known, early, 0.0)
+    late, early = (np.where(known, times, 0.0) for times in (late, early))
     spread = np.maximum(late - early, 1e-9)
     return np.clip((clock_ns / 2 - early) / spread, 0.0, 1.0)

@@ -69,7 +69,6 @@ def analyze(
     table = wire_table.load(wires) if wires is not None else None
     if table is None and wire_load is None:
         wire_load = library.default_wire_load or None
-    source = wire_table.source(table) if table is not None else "model" if wire_load else "none"
     places = hierarchy_file.load(hierarchy) if hierarchy is not None else None
     path = Path(activity)
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
@@ -84,6 +83,7 @@ def analyze(
         propagated=propagated,
     )
     found = report([(item, estimator.estimate(item)) for item in activities], places)
-    found.wires, found.wire_load, found.corner = source, wire_load, library.corner
+    found.wires = wire_table.source(table) if table is not None else "model" if wire_load else "none"
+    found.wire_load, found.corner = wire_load, library.corner
     found.write(out_dir)
     return found

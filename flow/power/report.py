@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
 
 from ...fl.errors import BadInput
-from ..gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
+from ..description import Published
+from ..gates.activity_file import INERTIAL, SUFFIXES, TIMED, ZERO_DELAY, Activity, Mode
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
 from ..timing.wire_table import Source
-from . import energy
+from ..workload import DUMMY
 from .estimator import GROUPS, Estimate, ModulePower, Parts
 
 Found = Sequence[tuple[Activity, Estimate]]
@@ -36,17 +38,28 @@ class WorkloadPower(msgspec.Struct):
     @classmethod
     def of(cls, activity: Activity, estimate: Estimate) -> WorkloadPower:
         return cls(
-            workload=activity.workload,
-            mode=activity.mode,
-            cycles=activity.cycles,
-            time_ns=activity.cycles * estimate.clock_ns,
-            total_mw=estimate.total_mw,
-            energy_nj=estimate.energy_nj,
-            by_group=estimate.by_group(),
-            inputs_mw=estimate.inputs_mw,
-            twice_mw=estimate.twice_mw,
-            scale=activity.scale,
+            activity.workload,
+            activity.mode,
+            activity.cycles,
+            activity.cycles * estimate.clock_ns,
+            estimate.total_mw,
+            estimate.energy_nj,
+            estimate.by_group(),
+            estimate.inputs_mw,
+            estimate.twice_mw,
+            activity.scale,
         )
+
+
+class Beside(msgspec.Struct):
+    """An energy beside the published one of the same operation; `ratio`: ours / the paper's."""
+
+    operation: str
+    energy_nj: float
+    paper_nj: float
+    ratio: float
+    name: str
+    citation: str
 
 
 class WithGlitches(msgspec.Struct):
@@ -69,22 +82,15 @@ class Spread(msgspec.Struct):
 
     @classmethod
     def of(cls, energies: Sequence[float]) -> Spread:
-        return cls(
-            len(energies),
-            statistics.fmean(energies),
-            statistics.stdev(energies),
-            min(energies),
-            max(energies),
-        )
+        mean, deviation = statistics.fmean(energies), statistics.stdev(energies)
+        return cls(len(energies), mean, deviation, min(energies), max(energies))
 
 
-class Inertial(msgspec.Struct):
+class Inertial(WithGlitches):
     """The same with pulses that gates swallow left out, and those that are cut short counted in part; and
     over other operands.
     """
 
-    energy_nj: dict[str, float]
-    total_mw: float
     spread_nj: dict[str, Spread]
 
 
@@ -121,12 +127,12 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     spread = _spread(found)
     found = [(activity, estimate) for activity, estimate in found if not activity.drawn]
     workloads = [WorkloadPower.of(activity, estimate) for activity, estimate in found]
-    recorded = {
-        mode: {row.workload: row.energy_nj * row.scale for row in workloads if row.mode == mode}
-        for mode in (ZERO_DELAY, TIMED, INERTIAL)
+    by_mode = {
+        mode: of_operations(windows)
+        for mode in SUFFIXES
+        if (windows := {row.workload: row.energy_nj * row.scale for row in workloads if row.mode == mode})
     }
-    mode = ZERO_DELAY if recorded[ZERO_DELAY] else TIMED
-    by_mode = {name: energy.of_operations(windows) for name, windows in recorded.items() if windows}
+    mode = ZERO_DELAY if ZERO_DELAY in by_mode else TIMED
 
     def operations(mode: Mode) -> list[tuple[Estimate, float]]:
         """The estimates of the operations in a mode, each with its share of the cycles."""
@@ -138,7 +144,7 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
 
     def whole(other: Mode) -> tuple[dict[str, float], float] | None:
         """Energies and mean power of another mode, if all workloads have been recorded in it."""
-        if mode != ZERO_DELAY or recorded[other].keys() != recorded[ZERO_DELAY].keys():
+        if mode != ZERO_DELAY or by_mode.get(other, {}).keys() != by_mode[ZERO_DELAY].keys():
             return None
         return by_mode[other], sum(estimate.total_mw * share for estimate, share in operations(other))
 
@@ -149,7 +155,14 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     }
     total = sum(group.total_mw for group in by_group.values())
     timed, inertial = whole(TIMED), whole(INERTIAL)
+    without = by_mode.get(ZERO_DELAY, {})
     twice = sum(estimate.twice_mw * share for estimate, share in weights)
+    windowed = (
+        f"energy of {row.workload}: from a window of {row.cycles:,} cycles of the netlist, "
+        f"times {row.scale:.4g}: the exact count of the whole operation is by formula"
+        for row in workloads
+        if row.mode == mode and row.scale != 1
+    )
     return PowerReport(
         clock_ns=weights[0][0].clock_ns,
         mode=mode,
@@ -158,51 +171,59 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         by_module=_by_module(weights, hierarchy, total),
         energy_nj=by_mode[mode],
         energy_by_mode_nj=dict(sorted(by_mode.items())),
-        glitch_ratio=_glitch_ratio(by_mode),
+        glitch_ratio={
+            name: round(nj / without[name], 4)
+            for name, nj in by_mode.get(TIMED, {}).items()
+            if without.get(name)
+        },
         with_glitches=timed and WithGlitches(*timed),
         inertial=inertial and Inertial(*inertial, spread),
         inputs_mw=sum(estimate.inputs_mw * share for estimate, share in weights),
         twice_mw=twice,
         nets_derived=max(len(estimate.derived) for estimate, _ in weights),
         workloads=workloads,
-        caveats=[
-            *_caveats(mode, timed is not None, twice, total),
-            *(
-                f"energy of {row.workload}: from a window of {row.cycles:,} cycles of the netlist, "
-                f"times {row.scale:.4g}: the exact count of the whole operation is by formula"
-                for row in workloads
-                if row.mode == mode and row.scale != 1
-            ),
-        ],
+        caveats=[*_caveats(mode, timed is not None, twice, total), *windowed],
     )
+
+
+def of_operations(windows: Mapping[str, float]) -> dict[str, float]:
+    """Energy of each operation from that of the windows: without the dummy's, where one was run."""
+    overhead = windows.get(DUMMY, 0.0)
+    return {name: value - overhead for name, value in windows.items() if name != DUMMY}
+
+
+def beside_published(energies_nj: Mapping[str, float], published: Published | None) -> list[Beside]:
+    """Energies by operation beside published ones."""
+    if published is None:
+        return []
+    name = published.name or published.citation
+    return [
+        Beside(operation, ours, paper_nj, ours / paper_nj, name, published.citation)
+        for operation, paper_nj in published.energy_nj.items()
+        if (ours := energies_nj.get(operation)) is not None
+    ]
 
 
 def _spread(found: Found) -> dict[str, Spread]:
     """By operation, of those on drawn operands."""
-    energies: dict[str, list[float]] = {}
+    energies = defaultdict(list)
     for activity, estimate in found:
         if activity.drawn:
-            energies.setdefault(activity.workload, []).append(estimate.energy_nj * activity.scale)
+            energies[activity.workload].append(estimate.energy_nj * activity.scale)
     return {name: Spread.of(values) for name, values in energies.items() if len(values) > 1}
 
 
 def _by_module(
     weights: Sequence[tuple[Estimate, float]], hierarchy: Hierarchy | None, total: float
 ) -> list[ModulePower]:
-    rows: dict[str, list[tuple[ModulePower, float]]] = {}
+    rows = defaultdict(list)
     for estimate, share in weights:
         for row in estimate.by_module(hierarchy):
-            rows.setdefault(row.path, []).append((row, share))
-    found = [Parts.weighted(parts) for parts in rows.values()]
+            rows[row.path].append((row, share))
+    found = list(map(Parts.weighted, rows.values()))
     for row in found:
         row.share = round(row.total_mw / total, 4) if total else 0.0
     return found
-
-
-def _glitch_ratio(by_mode: Mapping[Mode, Mapping[str, float]]) -> dict[str, float]:
-    """Energy with glitches to that without."""
-    without, timed = by_mode.get(ZERO_DELAY, {}), by_mode.get(TIMED, {})
-    return {name: round(nj / without[name], 4) for name, nj in timed.items() if without.get(name)}
 
 
 def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:

@@ -19,9 +19,8 @@ from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activ
 from modexlab.flow.kit import functions, kit
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import Hierarchy
-from modexlab.flow.power import energy, power
+from modexlab.flow.power import power, report
 from modexlab.flow.power.estimator import GROUPS, Estimator, Parts
-from modexlab.flow.power.report import PowerReport
 from modexlab.flow.timing import opensta
 from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.wire_table import NetWire
@@ -450,7 +449,7 @@ def test_power_json(analyzed, tmp_path):
     for name, toggles in (("encrypt", 20), ("decrypt", 40), ("dummy", 5)):
         recorded(tmp_path, name, toggles)
     made = analyzed()
-    assert product.read(tmp_path / "power.json", PowerReport) == made
+    assert product.read(tmp_path / "power.json", report.PowerReport) == made
     windows = {workload.workload: workload.energy_nj for workload in made.workloads}
     assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
     assert (made.mode, made.wires, made.glitch_ratio) == ("zero-delay", "model", {})
@@ -519,10 +518,9 @@ def test_files_that_are_no_activity(analyzed, tmp_path):
 
 def test_energies_of_operations():
     published = Published("Table 3", "paper 001", {"encrypt": 2.86, "decrypt": 4.46})
-    rows = energy.compare({"encrypt": 1.43, "decrypt": 8.92}, published)
+    rows = report.beside_published({"encrypt": 1.43, "decrypt": 8.92}, published)
     assert [row.ratio for row in rows] == pytest.approx([0.5, 2.0])
-    (row,) = energy.compare({"decrypt": 1.0}, published)
+    (row,) = report.beside_published({"decrypt": 1.0}, published)
     assert (row.operation, row.name, row.citation) == ("decrypt", "paper 001", "Table 3")
-    assert energy.compare({"encrypt": 1.0}, None) == []
-    assert energy.energy_nj(2.0, 100, 3.0) == pytest.approx(0.6)
-    assert energy.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}
+    assert report.beside_published({"encrypt": 1.0}, None) == []
+    assert report.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}
