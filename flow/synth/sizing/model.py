@@ -17,7 +17,7 @@ from ...netlist.netlist import Instance, connected
 from ...timing import kernel
 from ...timing.cells import FALL, RISE
 from ...timing.graph import Groups, TimingGraph
-from .circuit import Circuit, Surroundings
+from .circuit import Circuit
 from .families import Families
 from .report import Figures
 
@@ -54,8 +54,9 @@ class Model(TimingGraph):
         self._number_endpoints()
         self.fixed = np.zeros(len(self.names), bool)
         self.fixed[self.arc_cell[self.ideal[self.end]]] = True  # of the clock network
-        if circuit.around is not None:
-            self._surround(circuit.around)
+        if (around := circuit.around) is not None:
+            self.output_load[around.inputs] += around.others_ff
+            self.output_load[around.outputs] += around.outside_ff - constraints.output_load_ff
         self.set_wires(circuit.caps_ff, circuit.res_kohm)
         self.analyse()
 
@@ -76,10 +77,6 @@ class Model(TimingGraph):
         self.out_nodes = np.array([2 * net + edge for net in outputs for edge in (RISE, FALL)], int)
         self.end_of = np.array([*checked, *(len(ends) + np.repeat(np.arange(len(outputs)), 2))], int)
         self.end_count = len(ends) + len(outputs)
-
-    def _surround(self, around: Surroundings) -> None:
-        self.output_load[around.inputs] += around.others_ff
-        self.output_load[around.outputs] += around.outside_ff - self.constraints.output_load_ff
 
     # -- analysis
     # -----------------------------------------------------------------------------------------------------
@@ -132,12 +129,8 @@ class Model(TimingGraph):
 
     def figures(self) -> Figures:
         """Return the figures of a report."""
-        return Figures(
-            area_um2=round(self.area, 3),
-            cells=len(self.names),
-            wns_ns=round(self.worst, 4),
-            tns_ns=round(float(np.minimum(self.end_slack, 0).sum()), 3),
-        )
+        total = float(np.minimum(self.end_slack, 0).sum())
+        return Figures(round(self.area, 3), len(self.names), round(self.worst, 4), round(total, 3))
 
     @property
     def area(self) -> float:
@@ -195,8 +188,12 @@ class Model(TimingGraph):
         """The least slack around the cell of each move, before and after it, and the area that it adds."""
         families, slew, arrival = self.families, self.slew[0], self.arrival[0]
         cells, kinds, firsts, seconds = np.array(moves, int).T
-        before = np.full(len(moves), np.inf)
-        after = np.full(len(moves), np.inf)
+        before, after = np.full((2, len(moves)), np.inf)
+
+        def least(which: np.ndarray, was: np.ndarray, now: np.ndarray) -> None:
+            np.minimum.at(before, which, was)
+            np.minimum.at(after, which, now)
+
         # what the pins cost their nets
         which, sinks = self.sinks_of.spread(cells)
         place = sinks.copy()
@@ -208,15 +205,14 @@ class Model(TimingGraph):
         more = families.cap[kinds[which], self.sink_pin[sinks]] - self.sink_ff[place]
         nodes = 2 * net[:, None] + np.arange(2)
         later = more * self.by_load[nodes]
-        np.minimum.at(before, which, self.other_slack[place].min(axis=1))
-        np.minimum.at(after, which, (self.other_slack[place] - later).min(axis=1))
-        ends_here = np.isin(sinks, self.check_sink)
-        own = self.sink_slack[sinks[ends_here]]
-        np.minimum.at(before, which[ends_here], own.min(axis=1))
-        np.minimum.at(after, which[ends_here], (own - later[ends_here]).min(axis=1))
-        shift = np.zeros((len(moves), families.cap.shape[1], 2))
+        others = self.other_slack[place]
+        least(which, others.min(axis=1), (others - later).min(axis=1))
+        ends = np.isin(sinks, self.check_sink)
+        own = self.sink_slack[sinks[ends]]
+        least(which[ends], own.min(axis=1), (own - later[ends]).min(axis=1))
+        pins = len(moves), families.cap.shape[1]
+        shift, moved = np.zeros((*pins, 2)), np.zeros(pins, int)
         shift[which, self.sink_pin[sinks]] = later
-        moved = np.zeros((len(moves), families.cap.shape[1]), int)
         moved[which, self.sink_pin[sinks]] = net
         # through the cell
         which, arcs = self.arcs_of.spread(cells)
@@ -226,8 +222,10 @@ class Model(TimingGraph):
         start = 2 * moved[which, pin] + edge
         row, load = self.arc_row[arcs], self.load[end]
         kind = kinds[which]
-        delay = self.tables.look_up(families.delay[kind, row], slew[start], load)
-        out = self.tables.look_up(families.slew[kind, row], slew[start], load)
+        delay, out = (
+            self.tables.look_up(tables[kind, row], slew[start], load)
+            for tables in (families.delay, families.slew)
+        )
         at = arrival[start] + shift[which, pin, edge] + self.wire[arcs] + delay
         if len(arcs):
             group = which * len(self.base) + end
@@ -237,10 +235,8 @@ class Model(TimingGraph):
             steepest = np.maximum.reduceat(out[order], heads)
             move, node = which[order[heads]], end[order[heads]]
             slack = self.required[node] - latest - (steepest - slew[node]) * self.by_slew[node]
-            np.minimum.at(before, move, self.slack[node])
-            np.minimum.at(after, move, slack)
-            over = load > families.max_load[kind]
-            after[which[over]] = -np.inf
+            least(move, self.slack[node], slack)
+            after[which[load > families.max_load[kind]]] = -np.inf
         return before, after, families.area[kinds] - families.area[self.kind[cells]]
 
     def cell_slacks(self) -> np.ndarray:
@@ -298,18 +294,11 @@ class Model(TimingGraph):
 
     def commit(self) -> Circuit:
         """The circuit as it has become."""
-        pins = [dict(self.netlist.cells[name].pins) for name in self.names]
+        cells = {}
+        for name, kind in zip(self.names, self.kind, strict=True):
+            pins = dict(self.netlist.cells[name].pins)
+            cells[name] = Instance(name, self.families.kinds[kind], pins)
         for (name, pin), sink in self.sink.items():
-            pins[self.index[name]][pin] = int(self.sink_net[sink])
-        cells = {
-            name: Instance(name, self.families.kinds[self.kind[place]], pins[place])
-            for place, name in enumerate(self.names)
-        }
-        old = self.circuit
-        return replace(
-            old,
-            netlist=connected(self.netlist, cells, self.netlist.nets, self.library),
-            caps_ff=old.caps_ff.copy(),
-            res_kohm=old.res_kohm.copy(),
-            owners=dict(old.owners),
-        )
+            cells[name].pins[pin] = int(self.sink_net[sink])
+        netlist = connected(self.netlist, cells, self.netlist.nets, self.library)
+        return replace(self.circuit, netlist=netlist, owners=dict(self.circuit.owners))

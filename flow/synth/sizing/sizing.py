@@ -50,8 +50,7 @@ from .circuit import Circuit, wired
 from .families import Families
 from .fanout import with_trees
 from .model import Model
-from .moves import speed_up
-from .recovery import recover
+from .moves import recover, speed_up
 from .report import Round, Sizing
 from .tiled import Tiled
 
