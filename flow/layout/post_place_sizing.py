@@ -45,12 +45,12 @@ def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> I
         circuit = wired(placed.netlist, 0.0, wires.table(wires.wires_of(placed), placed.netlist))
         circuit.owners = done.owners
         effort = EFFORT if len(placed.netlist.cells) < LARGE else LARGE_EFFORT
-        result = sizing.optimise(circuit, placed.library, ideal, {**modules, **done.owners}, effort)
-        if not any(result.sizing.moves.values()):
+        circuit, moved = sizing.optimise(circuit, placed.library, ideal, {**modules, **done.owners}, effort)
+        if not any(moved.moves.values()):
             break
-        done.rounds.append(result.sizing)
-        _move(placed, result.circuit.netlist)
-        done.owners = dict(result.circuit.owners)
+        done.rounds.append(moved)
+        _move(placed, circuit.netlist)
+        done.owners = dict(circuit.owners)
     return done
 
 

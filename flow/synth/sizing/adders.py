@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...netlist.netlist import connected
 from . import full_adders
 from .circuit import wired
 from .model import Model
@@ -21,19 +20,17 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
         circuit = model.commit()
         assert circuit.wire_ff is not None
         latest = model.arrival[0].reshape(-1, 2).max(axis=1).tolist()
-        owners = {**modules, **circuit.owners}
-        exchange = full_adders.Exchange(circuit.netlist, model.library, owners.__getitem__)
-        exchange.make(_in_time(model, full_adders.find(circuit.netlist, model.library)), latest)
-        if exchange.exchanged < LEAST_ADDERS:
+        exchange = full_adders.Exchange(circuit.netlist, model.library, {**modules, **circuit.owners})
+        made = exchange.make(_in_time(model, full_adders.find(circuit.netlist, model.library)), latest)
+        if made < LEAST_ADDERS:
             break
-        netlist = connected(circuit.netlist, exchange.cells, exchange.nets, model.library)
-        every = circuit.owners | exchange.owners
+        netlist, every = exchange.connected(), circuit.owners | exchange.owners
         kept = {name: owner for name, owner in every.items() if name in netlist.cells}
         trial = model.again(wired(netlist, circuit.wire_ff, around=circuit.around, owners=kept))
         # other loads make some paths a little later, which sizes make up for
         if trial.worst < min(model.worst, model.target) - LATER_NS or trial.area >= model.area:
             break
-        counts["full_adders"] += exchange.exchanged
+        counts["full_adders"] += made
         model = trial
     return model
 

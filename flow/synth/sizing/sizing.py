@@ -28,7 +28,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -52,7 +51,7 @@ from .fanout import with_trees
 from .model import Model
 from .moves import recover, speed_up
 from .report import Round, Sizing
-from .tiled import Tiled
+from .tiled import size_parts
 
 NOT_SIZED = Sizing(sized=False)
 LARGE, LARGER = 20_000, 60_000  # cells
@@ -75,18 +74,8 @@ def effort_for(cells: int) -> Effort:
     """Less of it for a larger netlist, whose batches take longer and are no larger."""
     if cells < LARGE:
         return Effort()
-    return (
-        Effort(rounds=3, batches=20, recoveries=8, adder_rounds=1)
-        if cells < LARGER
-        else Effort(rounds=3, batches=30, recoveries=4, adder_rounds=1)
-    )
-
-
-class Result(NamedTuple):
-    """Changes, and slack and area before and after."""
-
-    circuit: Circuit
-    sizing: Round
+    batches, recoveries = (20, 8) if cells < LARGER else (30, 4)
+    return Effort(rounds=3, batches=batches, recoveries=recoveries, adder_rounds=1)
 
 
 @uncollected()
@@ -112,6 +101,7 @@ def size(
     asked = library.constraints(clock_ns, clock_port)
     netlist = read(source, library)
     document = json.loads(source.read_text())
+    modules = document["modules"]
     beside = source.with_name(Tiles.FILE)
     tiled = product.read(beside, Tiles) if beside.is_file() else Tiles()
 
@@ -121,13 +111,22 @@ def size(
         return optimise(circuit, library, constraints, modules, effort_for(len(circuit.netlist.cells)))
 
     if tiled.tiles:
-        parts = Tiled(document["modules"][netlist.name], tiled, known.cells, netlist.name)
-        module, sized_tiles, owners, round_ = parts.sized(library, asked, WIRE_FF, Effort.slack_ns, of_part)
-        document["modules"][netlist.name] = module
+        module, sized_tiles, owners, round_ = size_parts(
+            modules[netlist.name],
+            tiled,
+            known.cells,
+            netlist.name,
+            library,
+            asked,
+            WIRE_FF,
+            Effort.slack_ns,
+            of_part,
+        )
+        modules[netlist.name] = module
         sized_tiles.write(out)
     else:
         circuit, round_ = of_part(wired(netlist, WIRE_FF), asked, known.cells)
-        module = document["modules"][netlist.name]
+        module = modules[netlist.name]
         write_back(module, netlist, circuit.netlist, library)
         owners = {**known.cells, **circuit.owners}
         owners = {name: owners[name] for name in circuit.netlist.cells}
@@ -151,7 +150,7 @@ def optimise(
     constraints: Constraints,
     modules: Mapping[str, str],
     effort: Effort,
-) -> Result:
+) -> tuple[Circuit, Round]:
     """The circuit with the clock met, as far as it can be, and area given back where it is not needed."""
     model = Model(circuit, library, constraints, Families(library), effort.slack_ns)
     before = model.figures()
@@ -179,4 +178,4 @@ def optimise(
     say("area back", (effort.rounds + 3) / (effort.rounds + 4))
     recover(model, effort.recoveries, counts)
     after = model.figures()
-    return Result(model.commit(), Round(before, after, dict(counts)))
+    return model.commit(), Round(before, after, dict(counts))

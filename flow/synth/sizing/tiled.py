@@ -11,7 +11,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -48,71 +47,70 @@ class Part:
         self.owners = {name: owners[name] for name in self.module["cells"]}
 
 
-class Sized(NamedTuple):
-    """The whole as it has become, its tiles, the owners of its cells, and what was done."""
+def size_parts(
+    whole: Module,
+    tiled: Tiles,
+    owners: Mapping[str, str],
+    name: str,
+    library: Library,
+    asked: Constraints,
+    wire_ff: float,
+    target: float,
+    optimise: Optimise,
+) -> tuple[Module, Tiles, dict[str, str], Round]:
+    """Size a netlist of parts under one clock, until nothing is late or nothing helps; return the whole, its
+    tiles, the owners of its cells, and what was done.
+    """
+    families, moves = Families(library), Counter[str]()
+    parts = list(_parts(whole, tiled, owners, name))
 
-    whole: Module
-    tiled: Tiles
-    owners: dict[str, str]
-    sizing: Round
+    def netlists() -> dict[str, Module]:
+        return {part.name: part.module for part in parts[1:]}
+
+    def together() -> Module:
+        return tiles.join(parts[0].module, tiled.tiles, netlists())
+
+    def analysed(name: str, module: Module, asked: Constraints) -> Model:
+        netlist = of_module(name, module, library)
+        return Model(wired(netlist, wire_ff), library, asked, families, target)
+
+    model = analysed(name, together(), asked)
+    before = after = model.figures()
+    best, cost = parts, math.inf
+    for number in range(ROUNDS):
+        # at first all of them, alone
+        late = set(_owners_of_late(model, parts)) if number else {part.name for part in parts}
+        model.derive()
+        for part in parts:
+            if part.name not in late:
+                continue
+            say(f"sizing {part.name.partition('$')[0]}")
+            netlist = of_module(part.name, part.module, library)
+            own = replace(asked, clock_port=_clock(netlist, part, model))
+            around = _around(analysed(part.name, part.module, own), part, model) if number else None
+            circuit, done = optimise(wired(netlist, wire_ff, around=around), own, part.owners)
+            moves.update({kind: count * len(part.paths) for kind, count in done.moves.items()})
+            part.become(netlist, circuit, library)
+        model = analysed(name, together(), asked)
+        if model.cost < cost:
+            best, cost, after = [replace(part) for part in parts], model.cost, model.figures()
+        if cost <= 0:
+            break
+    parts = best
+    all_owners = dict(parts[0].owners)
+    for tile, part in zip(tiled.tiles, parts[1:], strict=True):
+        all_owners |= tiles.placed(tile, part.owners)
+    made = Tiles(tiles=tiled.tiles, netlists=netlists())
+    return together(), made, all_owners, Round(before, after, dict(moves))
 
 
-class Tiled:
-    """A netlist of parts under one clock."""
-
-    def __init__(self, whole: Module, tiled: Tiles, owners: Mapping[str, str], name: str) -> None:
-        self.tiled, self.name = tiled, name
-        rest = tiles.rest_of(whole, tiled.tiles)
-        self.parts = [Part(name, ("",), rest, {cell: owners[cell] for cell in rest["cells"]})]
-        for tile in tiled.tiles:
-            module, path = tiled.netlists[tile.module], tile.paths[0]
-            inner = {cell: owners[f"{path}{SEPARATOR}{cell}"][len(path) + 1 :] for cell in module["cells"]}
-            self.parts.append(Part(tile.module, tile.paths, module, inner))
-
-    def sized(
-        self, library: Library, asked: Constraints, wire_ff: float, target: float, optimise: Optimise
-    ) -> Sized:
-        """Sized, until nothing is late or nothing helps."""
-        families, moves = Families(library), Counter[str]()
-
-        def analysed(name: str, module: Module, asked: Constraints) -> Model:
-            netlist = of_module(name, module, library)
-            return Model(wired(netlist, wire_ff), library, asked, families, target)
-
-        model = analysed(self.name, self._whole(), asked)
-        before = after = model.figures()
-        best, cost = self.parts, math.inf
-        for number in range(ROUNDS):
-            # at first all of them, alone
-            late = set(_owners_of_late(model, self.parts)) if number else {part.name for part in self.parts}
-            model.derive()
-            for part in self.parts:
-                if part.name not in late:
-                    continue
-                say(f"sizing {part.name.partition('$')[0]}")
-                netlist = of_module(part.name, part.module, library)
-                own = replace(asked, clock_port=_clock(netlist, part, model))
-                around = _around(analysed(part.name, part.module, own), part, model) if number else None
-                circuit, done = optimise(wired(netlist, wire_ff, around=around), own, part.owners)
-                moves.update({kind: count * len(part.paths) for kind, count in done.moves.items()})
-                part.become(netlist, circuit, library)
-            model = analysed(self.name, self._whole(), asked)
-            if model.cost < cost:
-                best, cost, after = [replace(part) for part in self.parts], model.cost, model.figures()
-            if cost <= 0:
-                break
-        self.parts = best
-        owners = dict(self.parts[0].owners)
-        for tile, part in zip(self.tiled.tiles, self.parts[1:], strict=True):
-            owners |= tiles.placed(tile, part.owners)
-        made = Tiles(tiles=self.tiled.tiles, netlists=self._netlists())
-        return Sized(self._whole(), made, owners, Round(before, after, dict(moves)))
-
-    def _netlists(self) -> dict[str, Module]:
-        return {part.name: part.module for part in self.parts[1:]}
-
-    def _whole(self) -> Module:
-        return tiles.join(self.parts[0].module, self.tiled.tiles, self._netlists())
+def _parts(whole: Module, tiled: Tiles, owners: Mapping[str, str], name: str) -> Iterator[Part]:
+    rest = tiles.rest_of(whole, tiled.tiles)
+    yield Part(name, ("",), rest, {cell: owners[cell] for cell in rest["cells"]})
+    for tile in tiled.tiles:
+        module, path = tiled.netlists[tile.module], tile.paths[0]
+        inner = {cell: owners[f"{path}{SEPARATOR}{cell}"][len(path) + 1 :] for cell in module["cells"]}
+        yield Part(tile.module, tile.paths, module, inner)
 
 
 def _owners_of_late(model: Model, parts: list[Part]) -> Iterator[str]:
