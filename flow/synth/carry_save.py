@@ -22,7 +22,7 @@ Works on yosys' JSON of a design after sharing.py, in place.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,11 +50,13 @@ def save_carries(design: Document, *, prefix: bool = True) -> list[list[Step]]:
 
 
 def narrow(design: Document) -> None:
-    """Take out of all modules what nothing reads of additions and multiplexers: chains show where this is
-    gone.
+    """Take out of all modules the additions and multiplexers, and the bits of them, that nothing reads: chains
+    show where these are gone.
     """
     for module in design["modules"].values():
-        _narrow(module)
+        words = Words(module)
+        while _narrow(words, _readers(module)):
+            pass
 
 
 class _Pair(NamedTuple):
@@ -99,9 +101,7 @@ class _Chains(Words):
             return None
         out = cell["connections"]["Y"]
         above = {reader for bit in out[TRUE_BITS:] for reader in self.readers.get(bit, ())}
-        if len(above) != 1:
-            return None
-        (after,) = above
+        after = above.pop() if len(above) == 1 else ""
         if after not in self.cells or self.cells[after]["type"] != "$add":
             return None
         for half, word in operand_orders(self.cells[after]):
@@ -121,8 +121,8 @@ class _Chains(Words):
         width.
         """
         most = sum(1 << place for place, bit in enumerate(word) if bit != "0")
-        first = next((bit for bit in word if isinstance(bit, int)), None)
-        if first is None or first not in self.drivers or not depth:
+        first = next((bit for bit in word if isinstance(bit, int)), "")
+        if first not in self.drivers or not depth:
             return most
         name, place = self.drivers[first]
         cell = self.cells[name]
@@ -225,13 +225,9 @@ class _Chains(Words):
 
 
 def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
-    """Whether a word is that of `out` without its last bit."""
+    """Whether a word is that of `out` without its last bit, with zeros above it."""
     half = out[1:]
-    return (
-        list(word[: len(half)]) == half[: len(word)]
-        and len(word) >= len(half)
-        and set(word[len(half) :]) <= {"0"}
-    )
+    return list(word[: len(half)]) == half and set(word[len(half) :]) <= {"0"}
 
 
 def _readers(module: Module) -> dict[Bit, set[str]]:
@@ -245,30 +241,25 @@ def _readers(module: Module) -> dict[Bit, set[str]]:
     return found
 
 
-def _narrow(module: Module) -> None:
-    """Take out additions and multiplexers that nothing reads, of both the bits that nothing reads."""
-    words = Words(module)
-    cells = words.cells
-    changed = True
-    while changed:
-        changed = False
-        read = _readers(module)
-        for name, cell in list(cells.items()):
-            if cell["type"] not in ("$add", "$mux"):
-                continue
-            pins = cell["connections"]
-            places = [place for place, bit in enumerate(pins["Y"]) if read.get(bit)]
-            if cell["type"] == "$add" and places:
-                places = list(range(places[-1] + 1))  # all below take part
-            if len(places) == len(pins["Y"]):
-                continue
-            changed = True
-            if not places:
-                del cells[name]
-            elif cell["type"] == "$add":
-                a, b = next(operand_orders(cell))
-                words.put(name, "$add", pins["Y"][: len(places)], A=a[: len(places)], B=b[: len(places)])
-            else:
-                for pin in "ABY":
-                    pins[pin] = [pins[pin][place] for place in places]
-                cell["parameters"]["WIDTH"] = f"{len(places):032b}"
+def _narrow(words: Words, read: Mapping[Bit, set[str]]) -> bool:
+    """Take out what no cell reads now; whether there was any."""
+    changed = False
+    for name, cell in list(words.cells.items()):
+        pins, adds = cell["connections"], cell["type"] == "$add"
+        if not adds and cell["type"] != "$mux":
+            continue
+        places = [place for place, bit in enumerate(pins["Y"]) if read.get(bit)]
+        if adds and places:
+            places = list(range(places[-1] + 1))  # all below take part
+        if len(places) == len(pins["Y"]):
+            continue
+        changed = True
+        if not places:
+            del words.cells[name]
+        elif adds:
+            a, b = next(operand_orders(cell))
+            words.put(name, "$add", pins["Y"][: len(places)], A=a[: len(places)], B=b[: len(places)])
+        else:
+            pins |= {pin: [pins[pin][place] for place in places] for pin in "ABY"}
+            cell["parameters"]["WIDTH"] = f"{len(places):032b}"
+    return changed

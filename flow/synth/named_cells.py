@@ -36,6 +36,7 @@ from ..netlist.document import (
     made_cell,
     port_bits,
 )
+from .sharing import extended
 from .tiles import Forms
 
 # A convention for designs from anywhere (flow/README.md). How the name of a module begins: the role that its
@@ -51,14 +52,7 @@ MOST_INPUTS = 6  # of a cell
 Leaves = tuple[Bit, ...]
 
 # words that are gates bit by bit
-WORDS = {
-    "$and": "$_AND_",
-    "$or": "$_OR_",
-    "$xor": "$_XOR_",
-    "$xnor": "$_XNOR_",
-    "$not": "$_NOT_",
-    "$mux": "$_MUX_",
-}
+WORDS = {f"${name}": f"$_{name.upper()}_" for name in ("and", "or", "xor", "xnor", "not", "mux")}
 
 Gate = tuple[str, Leaves]  # its type, and its inputs in the order of its function's
 
@@ -144,8 +138,7 @@ def _form(module: Module, role: str, what: str, library: Library) -> Form | None
         for pin in parse(logic.GATES[WORDS[kind]]).inputs:
             bits = pins[pin]
             signed = pin != "S" and int(str(parameters.get(f"{pin}_SIGNED", 0)), 2)
-            more = bits[-1] if signed or pin == "S" else "0"
-            operands.append([*bits, *[more] * (len(pins["Y"]) - len(bits))])
+            operands.append(extended(bits, len(pins["Y"]), bits[-1] if signed or pin == "S" else "0"))
         for place, net in enumerate(pins["Y"]):
             driver[net] = WORDS[kind], tuple(bits[place] for bits in operands)
     found = list(_cells(module, driver, role, library))
@@ -248,10 +241,9 @@ class Placing:
                             # an input, or another output too
                             wire = made_cell("$_BUF_", {"A": [nets.get(net, net)], "Y": [outside]}, "Y")
                             module["cells"][f"{path}{SEPARATOR}$wire{next(fresh)}"] = wire
-                            continue
-                        nets[net] = outside
-                        if not inputs:
-                            rest.add(net)
+                        else:
+                            nets[net] = outside
+                            rest.update(() if inputs else [net])
                 for number, bits in enumerate(form.bits):
                     name = f"{path}{SEPARATOR}{form.what}{number}"
                     pins = {pin: [nets[net]] for pin, net in (bits.inputs | bits.outputs).items()}

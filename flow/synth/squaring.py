@@ -16,7 +16,7 @@ Works on yosys' JSON of a design after `proc` and `opt`, in place: $mul with equ
 import heapq
 from itertools import combinations
 
-from ..netlist.document import Bit, Cell, Document, Module
+from ..netlist.document import Bit, Cell, Document
 from .sharing import Words
 
 LEAST_BITS = 4
@@ -25,25 +25,20 @@ SUM_DELAY, CARRY_DELAY = 2, 1  # of a full adder, in XORs
 
 def make_squarers(design: Document) -> int:
     """Rewrite all modules of a design; the number of multipliers that became squarers."""
-    return sum(_in_module(module) for module in design["modules"].values())
-
-
-def _in_module(module: Module) -> int:
-    words = Words(module)
-    squared = {
-        name: word
-        for name, cell in words.cells.items()
-        if cell["type"] == "$mul" and (word := _squared(cell))
-    }
-    for name, word in squared.items():
-        _squarer(words, name, word)
-    return len(squared)
+    count = 0
+    for words in map(Words, design["modules"].values()):
+        multipliers = [name for name, cell in words.cells.items() if cell["type"] == "$mul"]
+        for name in multipliers:
+            if word := _squared(words.cells[name]):
+                _squarer(words, name, word)
+                count += 1
+    return count
 
 
 def _squared(cell: Cell) -> list[Bit]:
     """The word that a multiplier squares, without the zeros above it, or nothing."""
-    a, b = (list(cell["connections"][pin]) for pin in "AB")
-    for word in (a, b):
+    a, b = words = [list(cell["connections"][pin]) for pin in "AB"]
+    for word in words:
         while word and word[-1] == "0":
             word.pop()
     signed = any(int(cell["parameters"][f"{pin}_SIGNED"], 2) for pin in "AB")

@@ -138,20 +138,14 @@ class Forms:
             return [numbers.setdefault(bit, len(numbers)) if isinstance(bit, int) else bit for bit in bits]
 
         ports = [(name, port["direction"], of(port["bits"])) for name, port in module["ports"].items()]
-        cells = [
-            (
-                self(cell["type"]) if cell["type"] in self.modules else cell["type"],
-                sorted(cell.get("parameters", {}).items()),
-                [(pin, of(bits)) for pin, bits in sorted(cell["connections"].items())],
-            )
-            for _, cell in sorted(module["cells"].items(), key=lambda item: _by_number(item[0]))
-        ]
-        nets = [
-            (name, of(net["bits"]))
-            for name, net in sorted(module["netnames"].items())
-            if not net.get("hide_name")
-        ]
-        return [ports, cells, nets]
+        cells = []
+        for name in sorted(module["cells"], key=_by_number):
+            cell = module["cells"][name]
+            kind = self(cell["type"]) if cell["type"] in self.modules else cell["type"]
+            pins = [(pin, of(bits)) for pin, bits in sorted(cell["connections"].items())]
+            cells.append((kind, sorted(cell.get("parameters", {}).items()), pins))
+        named = sorted(module["netnames"].items())
+        return [ports, cells, [(name, of(net["bits"])) for name, net in named if not net.get("hide_name")]]
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
@@ -251,31 +245,30 @@ def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
 def differences(whole: Module, tile: Tile, netlist: Module) -> list[str]:
     """The paths at which a joined netlist has other cells than those of the tile, or others on its nets."""
     cells: dict[str, dict[str, Cell]] = {path: {} for path in tile.paths}
-    paths = set(tile.paths)
     for name, cell in whole["cells"].items():
-        if path := next(enclosing(name, paths)):
+        if path := next(enclosing(name, cells)):
             cells[path][name[len(path) + 1 :]] = cell
     return [path for path in tile.paths if not _same(whole, path, cells[path], netlist)]
 
 
 def _same(whole: Module, path: str, cells: Mapping[str, Cell], netlist: Module) -> bool:
-    nets: dict[Bit, Bit] = {}
-    for port, data in netlist["ports"].items():
-        there = whole["netnames"].get(f"{path}{SEPARATOR}{port}", {"bits": []})["bits"]
-        if len(there) != len(data["bits"]):
-            return False
-        nets |= dict(zip(data["bits"], there, strict=True))
-    nets |= {bit: bit for bit in CONSTANTS}
-    if cells.keys() != netlist["cells"].keys():
+    """Whether the cells at a path are those of a netlist, on the same nets."""
+    kinds, there = (
+        {name: (cell["type"], cell["connections"].keys()) for name, cell in side.items()}
+        for side in (netlist["cells"], cells)
+    )
+    if kinds != there:
         return False
+    names = whole["netnames"]
+    pairs = [
+        (data["bits"], names[full]["bits"] if (full := f"{path}{SEPARATOR}{port}") in names else [])
+        for port, data in netlist["ports"].items()
+    ]
     for name, cell in netlist["cells"].items():
-        pins, others = cell["connections"], cells[name]["connections"]
-        if cell["type"] != cells[name]["type"] or pins.keys() != others.keys():
-            return False
-        if any(
-            nets.setdefault(bit, found) != found
-            for pin, bits in pins.items()
-            for bit, found in zip(bits, others[pin], strict=True)
-        ):
-            return False
-    return True
+        pairs += [(bits, cells[name]["connections"][pin]) for pin, bits in cell["connections"].items()]
+    nets: dict[Bit, Bit] = {bit: bit for bit in CONSTANTS}
+    return all(
+        len(bits) == len(others)
+        and all(nets.setdefault(bit, other) == other for bit, other in zip(bits, others, strict=True))
+        for bits, others in pairs
+    )
