@@ -4,6 +4,7 @@
 is in `left_out`.
 """
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,17 +18,21 @@ from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.kit import Kit
 from ..layout.place import verilog
+from ..netlist import yosys
 from ..netlist.netlist import Netlist, read
 from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing import opensta, wire_table
 from ..timing.report import TimingReport
 from ..timing.subject import Subject
-from . import area, connections, power, shapes, timing
+from . import connections, power, shapes, timing
 from .report import Compared, FiguresReport
 
 Say = Callable[[str], None]
 Files = Mapping[str, Path]
+AREA = "area"
+DRAWN = (shapes.CHECK, connections.CHECK)
+EQUAL_AREA = 1e-6
 BEFORE, SUPPOSED, AFTER = "before layout", "with supposed wires", "after layout"
 ONE_CORNER = "one corner, typical: the kit has no other, so that nothing is said of slow and fast silicon"
 NO_RULES = "antennas and densities are not checked: the LEF of the kit has no rules for them"
@@ -79,7 +84,7 @@ class _Run:
 
     def _after(self) -> list[Compared]:
         if "netlist_placed.json" not in self.files:
-            self.left_out[shapes.CHECK] = self.left_out[connections.CHECK] = "there is no layout"
+            self.left_out |= dict.fromkeys(DRAWN, "there is no layout")
             return []
         netlist = read(self.files["netlist_placed.json"], self.kit.library)
         found = self._area("netlist_placed.v", PLACED, AFTER)
@@ -95,7 +100,7 @@ class _Run:
 
     def _drawn(self, netlist: Netlist) -> list[Compared]:
         if "layout.gds" not in self.files:
-            self.left_out[shapes.CHECK] = self.left_out[connections.CHECK] = "the layout was not drawn"
+            self.left_out |= dict.fromkeys(DRAWN, "the layout was not drawn")
             return []
         self.say("shapes")
         gds, layout = self.files["layout.gds"], self.files["layout.def"]
@@ -118,7 +123,7 @@ class _Run:
     def _area(self, netlist_v: str, report: str, where: str) -> list[Compared]:
         self.say("area")
         ours = product.read(self.files[report], Area)
-        return area.compare(self.files[netlist_v], self.design.top, ours, self.kit, where)
+        return compare_area(self.files[netlist_v], self.design.top, ours, self.kit, where)
 
     def _power(self, folder: str, subject: Subject, where: str) -> list[Compared]:
         """The longest operation, with its glitches where they are known."""
@@ -133,6 +138,24 @@ class _Run:
         longest = max(chosen, key=lambda item: item.cycles)
         self.say(f"power of {longest.workload}{SUFFIXES[mode]}")
         return power.compare(power.Powered(subject, longest), where)
+
+
+def compare_area(netlist_v: Path, top: str, ours: Area, kit: Kit, where: str) -> list[Compared]:
+    """Area and number of cells, by Yosys (`stat -liberty`)."""
+    script = (
+        f"read_liberty -lib {kit.lib}\nread_verilog {netlist_v.absolute()}\nhierarchy -check -top {top}\n"
+        f"tee -q -o stat.json stat -liberty {kit.lib} -json\n"
+    )
+    with tempfile.TemporaryDirectory(prefix="check-") as directory:
+        yosys.run("stat", script, Path(directory))
+        text = (Path(directory) / "stat.json").read_text()
+    found = json.loads(text[text.index("{") :])["design"]
+    area, cells, tool = float(found["area"]), int(found["num_cells"]), f"Yosys {yosys.version()}"
+    near = abs(ours.area_um2 - area) <= EQUAL_AREA * area
+    return [
+        Compared(AREA, f"area {where}", ours.area_um2, round(area, 6), near, tool, "um2"),
+        Compared(AREA, f"cells {where}", ours.cells, cells, ours.cells == cells, tool),
+    ]
 
 
 def require() -> None:

@@ -268,29 +268,18 @@ def compare(powered: Powered, where: str) -> list[Compared]:
         return abs(mine - other) <= most * max(other, MOST * whole)
 
     def row(what: str, mine: float, other: float, cause: str) -> Compared:
-        agrees = near(mine, other)
-        return Compared(
-            check=CHECK,
-            what=f"{what}, {where}",
-            ours=mine,
-            theirs=other,
-            unit="mW",
-            tool=opensta.tool(),
-            agrees=agrees,
-            cause="" if agrees else cause,
-        )
+        agrees, cause = near(mine, other), "" if near(mine, other) else cause
+        return Compared(CHECK, f"{what}, {where}", mine, other, agrees, opensta.tool(), "mW", cause)
 
     def cause(part: str) -> str:
-        intended = BY_INTENTION.get(part, "")
-        if not near(unaware[part], theirs.parts[part], NEARLY):
-            intended = ""
-        if part in (REGISTERS, CLOCKS) and abs(gated[part] - ours[part]) > MOST * ours[part]:
-            made = gated[part] - ours[part]
-            slews = f"{SLEWS} {-made:+.3g} mW"
-            if near(gated[part], theirs.parts[part]):
-                return slews
-            return f"{slews}; {intended}" if intended else ""
-        return intended
+        other, made = theirs.parts[part], gated[part] - ours[part]
+        intended = BY_INTENTION.get(part, "") if near(unaware[part], other, NEARLY) else ""
+        if part not in (REGISTERS, CLOCKS) or abs(made) <= MOST * ours[part]:
+            return intended
+        slews = f"{SLEWS} {-made:+.3g} mW"
+        if near(gated[part], other):
+            return slews
+        return f"{slews}; {intended}" if intended else ""
 
     rows = [
         row(part, ours.get(part, 0.0), theirs.parts.get(part, 0.0), cause(part))
@@ -299,8 +288,9 @@ def compare(powered: Powered, where: str) -> list[Compared]:
     # the cause of the whole is that of its parts, if without them it agrees
     apart = {compared.what: compared.difference for compared in rows if compared.cause}
     rest = near(whole - sum(apart.values()), right)
-    told = ", ".join(f"{what} {value:+.3g} mW" for what, value in apart.items()) if rest else ""
-    total = row("all of it, put right", whole, right, told)
-    causes = ", ".join(f"{name} {value:+.3g} mW" for name, value in theirs.causes.items())
-    printed = row("all of it as printed", whole, theirs.printed, "" if total.wrong else causes)
-    return [*rows, total, printed]
+    told, causes = (
+        ", ".join(f"{what} {value:+.3g} mW" for what, value in parts.items())
+        for parts in (apart, theirs.causes)
+    )
+    total = row("all of it, put right", whole, right, told if rest else "")
+    return [*rows, total, row("all of it as printed", whole, theirs.printed, "" if total.wrong else causes)]

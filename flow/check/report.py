@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 
-class Compared(msgspec.Struct, kw_only=True):
+class Compared(msgspec.Struct):
     """One figure: ours, and what the other tool says. It agrees, or `cause` says why it does not, or it is
     wrong.
     """
@@ -15,9 +15,9 @@ class Compared(msgspec.Struct, kw_only=True):
     what: str
     ours: float
     theirs: float
-    unit: str = ""
-    tool: str
     agrees: bool
+    tool: str
+    unit: str = ""
     cause: str = ""  # why it differs, where that was found by experiment
     note: str = ""
 
@@ -37,17 +37,8 @@ SHOWN = 3  # faults in a note
 
 def faults(check: str, what: str, found: Sequence[str], cause: str = "") -> Compared:
     """Faults that KLayout has found, where there should be none."""
-    return Compared(
-        check=check,
-        what=what,
-        ours=0,
-        theirs=len(found),
-        unit="faults",
-        tool=f"KLayout {importlib.metadata.version('klayout')}",
-        agrees=not found,
-        cause=cause if found else "",
-        note="; ".join(found[:SHOWN]),
-    )
+    tool, note = f"KLayout {importlib.metadata.version('klayout')}", "; ".join(found[:SHOWN])
+    return Compared(check, what, 0, len(found), not found, tool, "faults", cause if found else "", note)
 
 
 class FiguresReport(msgspec.Struct):

@@ -73,38 +73,19 @@ def compare(subject: Subject, where: str) -> list[Compared]:
     """The worst setup slack, that of all endpoints which is furthest off, and the worst hold slack."""
     mine, other = ours(subject), theirs(subject)
     missing = sorted(set(mine.setup) ^ set(other.setup))
-    found = [
-        Compared(
-            check=CHECK,
-            what=f"endpoints {where}",
-            ours=len(mine.setup),
-            theirs=len(other.setup),
-            tool=opensta.tool(),
-            agrees=not missing,
-            note=f"one engine alone has {', '.join(missing[:3])}" if missing else "",
-        )
-    ]
+    note = f"one engine alone has {', '.join(missing[:3])}" if missing else ""
+    counts, tool = (len(mine.setup), len(other.setup)), opensta.tool()
+    found = [Compared(CHECK, f"endpoints {where}", *counts, not missing, tool, note=note)]
     if not mine.setup or not other.setup:
         return found
 
     def row(what: str, end: str = "", *, hold: bool = False, note: str = "") -> None:
         slack, reference = mine.at(end, hold), other.at(end, hold)
         # a hold path is short, and what is off on it is judged by the clock, as all else
-        clock_ns = subject.asked.clock_ns
+        clock_ns, figures = subject.asked.clock_ns, (round(slack, 6), round(reference, 6))
         agrees = near(slack, reference, clock_ns if hold else max(clock_ns - reference, 0.0))
-        found.append(
-            Compared(
-                check=CHECK,
-                what=f"{what} {where}",
-                ours=round(slack, 6),
-                theirs=round(reference, 6),
-                unit="ns",
-                tool=opensta.tool(),
-                agrees=agrees,
-                cause="" if agrees else _cause(subject, end, hold),
-                note=note or end,
-            )
-        )
+        cause = "" if agrees else _cause(subject, end, hold)
+        found.append(Compared(CHECK, f"{what} {where}", *figures, agrees, tool, "ns", cause, note or end))
 
     same = mine.worst == other.worst
     note = "the same endpoint" if same else f"other endpoints: {mine.worst}, {other.worst}"
@@ -130,7 +111,7 @@ def _cause(subject: Subject, end: str, hold: bool) -> str:
     at = simpler(subject)
     while at is not None:
         before, now = now, _slacks(at, end, hold)
-        made, theirs_made = (one - other for one, other in zip(before, now, strict=True))
+        made, theirs_made = before[0] - now[0], before[1] - now[1]
         shape = subject.spef is not None and not parts
         if not shape and not _less(made, theirs_made):
             return ""

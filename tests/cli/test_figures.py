@@ -6,7 +6,7 @@ import json
 
 import pytest
 from modexlab.eval.assurance import crosscheck as second_opinion
-from modexlab.flow.check import area, connections, power, shapes, timing
+from modexlab.flow.check import check, connections, power, shapes, timing
 from modexlab.rtl.sim import ToolError
 
 
@@ -55,7 +55,7 @@ def test_a_machine_with_its_layout(cli, tmp_path):
     (netlist,) = told["netlists"]
     assert told["wrong"] == 0 and netlist["good"]
     checks = {row["check"] for row in netlist["compared"]}
-    assert checks == {area.CHECK, timing.CHECK, power.CHECK, shapes.CHECK, connections.CHECK}
+    assert checks == {check.AREA, timing.CHECK, power.CHECK, shapes.CHECK, connections.CHECK}
     apart = [row for row in netlist["compared"] if row["check"] == timing.CHECK and row["unit"] == "ns"]
     assert len(apart) == 9 and all(abs(row["difference"]) <= timing.FAR_NS for row in apart)
     whole = [row for row in netlist["compared"] if row["what"].startswith("all of it, put right")]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 import pytest
-from modexlab.flow.check import area, connections, power, shapes, timing
+from modexlab.flow.check import check, connections, power, shapes, timing
 from modexlab.flow.gates.activity_file import Activity
 from modexlab.flow.gates.engine import INPUT_NS, TICK_NS
 from modexlab.flow.kit import kit
@@ -128,10 +128,10 @@ def test_area(tmp_path):
     path = circuit.write(tmp_path)
     total = sum(LIBRARY.cells[kind].area for _, kind, _ in circuit.cells)
     ours = Area(area_um2=total, cells=len(circuit.cells), flops=24, clock_gates=0, kinds={}, by_module=[])
-    assert all(row.agrees for row in area.compare(path, circuit.name, ours, KIT, "here"))
+    assert all(row.agrees for row in check.compare_area(path, circuit.name, ours, KIT, "here"))
     area_um2 = total + LIBRARY.cells["INV_X1"].area
     more = msgspec.structs.replace(ours, area_um2=area_um2, cells=len(circuit.cells) + 1)
-    assert all(row.wrong for row in area.compare(path, circuit.name, more, KIT, "here"))
+    assert all(row.wrong for row in check.compare_area(path, circuit.name, more, KIT, "here"))
 
 
 # -- power
