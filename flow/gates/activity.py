@@ -29,7 +29,7 @@ from ..netlist import netlist
 from ..progress import say
 from ..timing import nldm, wire_table
 from ..workload import Failure, Simulated, Workload
-from .activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
+from .activity_file import INERTIAL, SUFFIXES, TIMED, ZERO_DELAY, Activity, Mode
 from .engine import Counts, GateTables
 from .gates import GateProcSimulation, GateSimulation
 
@@ -38,8 +38,6 @@ FOLDER = "activity"
 POWER_UP_SEED = 1  # registers, and memories, which have no reset, hold anything before they are written
 SWING_DIGITS = 3
 STATS = "stats_en"  # port of a processor: 1 inside the window
-
-ALL: list[Mode] = [ZERO_DELAY, TIMED, INERTIAL]
 
 
 class Recorded(NamedTuple):
@@ -85,9 +83,10 @@ def gate_sim(
     report, found = run(tables, work, clock_ns if timing else None)
     (out_dir / FOLDER).mkdir(parents=True, exist_ok=True)
     for recorded in found:
-        for mode in [INERTIAL] if recorded.drawn else ALL if timing else [ZERO_DELAY]:
+        for mode in [INERTIAL] if recorded.drawn else SUFFIXES if timing else [ZERO_DELAY]:
             made = activity(tables, recorded, mode, clock_ns)
-            made.whole_cycles = work.energy[made.workload].whole_cycles if made.workload in work.energy else 0
+            if row := work.energy.get(made.workload):
+                made.whole_cycles = row.whole_cycles
             made.write(out_dir / FOLDER, made.file)
     report.seconds = round(time.perf_counter() - start, 2)
     report.write(out_dir, FILE)

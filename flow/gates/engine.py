@@ -294,6 +294,7 @@ def prepared(path: Path) -> ctypes.CDLL:
         "gates_edges": (count, pointer),
         "gates_window": (None, pointer, count, count, net, net, count),
         "gates_counts": (None, pointer, pointer),
+        "gates_follow": (None, pointer, pointer, pointer, net, pointer, count),
     }
     for name, (result, *arguments) in types.items():
         declare(lib, name, result, *arguments)

@@ -73,7 +73,7 @@ class _FlippedModel(GateModel):
 
     def advance(self, report: Callable[[], None] | None) -> int:
         """To the cycle of the fault, through it, and on."""
-        net, cycle = self._fault.net, self._fault.cycle
+        net, _, cycle = self._fault
         if cycle and (outcome := self.lib.sim_advance(self.handle, cycle)) != RUNNING:
             return outcome
         self._set({item: 1 - self._get(item) for item in self._beside(net)})
@@ -93,9 +93,9 @@ class _FlippedModel(GateModel):
 
     def _beside(self, net: int) -> list[int]:
         """The net, and the other one of a flip-flop that shows its state twice."""
-        for state in self._tables._states:
-            if net in (pair := [int(state["q"]), int(state["qn"])]):
-                return [value for value in pair if value >= 0]
+        for pair in self._tables._states[["q", "qn"]].tolist():
+            if net in pair:
+                return [other for other in pair if other >= 0]
         return [net]
 
     def _driven(self, net: int) -> int | None:

@@ -5,7 +5,6 @@ the other and with a pause between them, so that none begins before the answer o
 clock count, too: behind a clock gate they rest.
 """
 
-import ctypes
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from ..kit.constraints import Constraints
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
 from ..timing import nldm
-from .engine import GateTables, declare
+from .engine import GateTables
 from .gates import GateSimulation
 
 PAUSE = 4  # cycles between an answer and the next request
@@ -47,16 +46,6 @@ class TracedNetlist:
         self._groups = np.array([number[module] for module in modules], np.int32)
         self._weights = np.ones(len(modules), np.uint32)
         self._simulation = GateSimulation(self._tables, ports)
-        self._engine = self._simulation.engine
-        declare(
-            self._engine._lib,
-            "gates_follow",
-            None,
-            *(ctypes.c_void_p,) * 3,
-            ctypes.c_int32,
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-        )
 
     def run(self, requests: Sequence[Value], longest: int, before: int = 0) -> Traced:
         """Operations of up to so many cycles from handshake to answer; the rows begin `before` cycles
@@ -65,7 +54,7 @@ class TracedNetlist:
         delay = longest + PAUSE  # from the handshake of a request until the next one is offered
         room = RESET_CYCLES + (len(requests) + 1) * (before + delay + 2)
         sums = np.zeros((room, len(self.modules)), np.uint64)
-        engine = self._engine
+        engine = self._simulation.engine
         engine.window(engine.edges, clock_ns=self._clock_ns)
         engine._lib.gates_follow(
             engine._handle,
@@ -80,11 +69,11 @@ class TracedNetlist:
             engine.counts()  # the last cycle ends
         finally:
             engine._lib.gates_follow(engine._handle, None, None, 0, None, 0)
-        rows = []
-        for accepted, done in zip(made.accepted, made.done, strict=True):
-            # what the edge at the end of a cycle begins belongs to that cycle
-            start = RESET_CYCLES + accepted - before
-            rows.append(sums[start : start + before + done - accepted + 1].astype(np.int64))
+        # what the edge at the end of a cycle begins belongs to that cycle
+        rows = [
+            sums[RESET_CYCLES + accepted - before : RESET_CYCLES + done + 1].astype(np.int64)
+            for accepted, done in zip(made.accepted, made.done, strict=True)
+        ]
         return Traced(made.responses, rows, int(sums.sum()))
 
     def close(self) -> None:

@@ -230,7 +230,7 @@ class Placing:
                     continue
                 del module["cells"][path]
                 nets: dict[Bit, Bit] = {}
-                rest = set()
+                rest: set[Bit] = set()
                 for port, data in sorted(form.module["ports"].items(), key=lambda item: item[1]["direction"]):
                     inputs = data["direction"] == "input"
                     there = cell["connections"].get(port)

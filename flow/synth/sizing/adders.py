@@ -8,7 +8,7 @@ import numpy as np
 
 from . import full_adders
 from .circuit import wired
-from .model import Model
+from .model import Model, least, most
 
 LEAST_ADDERS = 5
 ADDER_MARGIN_NS, INVERTER_NS, LATER_NS = 0.02, 0.015, 0.03
@@ -19,7 +19,7 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
     for _ in range(rounds if model.library.roles.full_adder else 0):
         circuit = model.commit()
         assert circuit.wire_ff is not None
-        latest = model.arrival[0].reshape(-1, 2).max(axis=1).tolist()
+        latest = most(model.arrival[0]).tolist()
         exchange = full_adders.Exchange(circuit.netlist, model.library, {**modules, **circuit.owners})
         made = exchange.make(_in_time(model, full_adders.find(circuit.netlist, model.library)), latest)
         if made < LEAST_ADDERS:
@@ -49,7 +49,7 @@ def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.
     for adder in adders:
         waiting[int(min(level[adder.sum], level[adder.carry]))].append(adder)
     arrival = model.arrival[0].copy()
-    required = model.required.reshape(-1, 2).min(axis=1) - ADDER_MARGIN_NS
+    required = least(model.required) - ADDER_MARGIN_NS
     later: dict[int, float] = {}
     chosen = []
     for number, part in enumerate(levels):
@@ -80,11 +80,11 @@ def _behind_adders(
     assert cell is not None
     kind = model.families.number[cell.cell]
     leaves = np.array([adder.leaves for adder in adders], int)
-    at = arrival.reshape(-1, 2).max(axis=1)[leaves]
+    at = most(arrival)[leaves]
     order = np.argsort(at, axis=1)  # the pins are given out so
     at = np.take_along_axis(at, order, axis=1)
-    slews = model.slew[0].reshape(-1, 2).max(axis=1)[np.take_along_axis(leaves, order, axis=1)]
-    loads = model.load.reshape(-1, 2).max(axis=1)[nets]
+    slews = most(model.slew[0])[np.take_along_axis(leaves, order, axis=1)]
+    loads = most(model.load)[nets]
     latest = np.full(nets.shape, -np.inf)
     for row, item in enumerate(model.families.compiled[cell.cell].rows):
         if item.output in (cell.sum, cell.carry):

@@ -9,7 +9,7 @@ import numpy as np
 from ...netlist.buffers import Buffers
 from ...timing.graph import Groups
 from .circuit import Circuit
-from .model import Model
+from .model import Model, least
 from .moves import largest_batch
 
 LEAST_BUFFER_GAIN_NS = 0.002
@@ -31,7 +31,7 @@ def _bufferings(model: Model) -> list[Buffering]:
     by_net = Groups(model.sink_net, len(model.netlist.nets))
     buffers = [(kind, families.number[kind]) for kind in model.library.roles.buffers]
     pins = {kind: families.pins[kind].index(model.library.cells[kind].inputs[0]) for kind, _ in buffers}
-    worst = model.slack.reshape(-1, 2).min(axis=1)
+    worst = least(model.slack)
     for net in np.nonzero(worst < limit)[0].tolist():
         sinks = by_net[net]
         if not len(sinks) or net in model.clock_nets or model.netlist.driver[net] is None:

@@ -21,7 +21,7 @@ from ...kit.liberty import Cell, Library
 from ...netlist.buffers import Buffers
 from ...netlist.netlist import PORT
 from .circuit import Circuit, wired
-from .model import Model
+from .model import Model, least
 
 MANY = 48  # readers; what abc has buffered has fewer
 SPREADS = (4, 8, 12, 16, 24, 32)  # readers of one buffer that are looked at
@@ -52,7 +52,7 @@ def with_trees(model: Model, modules: Mapping[str, str], counts: dict[str, int])
         return model
     trees = _Trees(model.library, circuit.wire_ff)
     fastest = model.again(_spread(circuit, dict.fromkeys(wide, 0.0), modules, trees))
-    slack = fastest.slack.reshape(-1, 2).min(axis=1) - model.target
+    slack = least(fastest.slack) - model.target
     spare = {net: STEP_NS * max(0, int(SPENT * min(slack[net], 1.0) / STEP_NS)) for net in wide}
     spread = model.again(_spread(circuit, spare, modules, trees))
     counts["spread"] += len(spread.names) - len(netlist.cells)

@@ -25,6 +25,16 @@ STEP_FF, STEP_NS = 0.5, 0.005  # of the differences that stand for derivatives
 WORST_WEIGHT = 20.0  # of the worst slack beside the sum over all endpoints
 
 
+def least(by_node: np.ndarray) -> np.ndarray:
+    """By net, the least of both edges."""
+    return by_node.reshape(-1, 2).min(axis=1)
+
+
+def most(by_node: np.ndarray) -> np.ndarray:
+    """By net, the most of both edges."""
+    return by_node.reshape(-1, 2).max(axis=1)
+
+
 class Move(NamedTuple):
     """A cell by number, its new kind, and the two of its pins (numbers of sinks) that change places, or
     -1.
