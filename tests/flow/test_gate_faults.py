@@ -90,7 +90,7 @@ def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty):
     model = TracedNetlist(faulty.tables.netlist, LIBRARY, faulty.ports, LIBRARY.constraints(3.0))
     requests = [MACHINE.carried(base, 0x8D, 0xB3) for base in (77, 3, 77, 77, 77)]
     traced = model.run(requests, 12)
-    counts = model._engine.counts()
+    counts = model._simulation.engine.counts()
     assert counts.timed is not None and traced.total == counts.timed.sum() > 10_000
     assert traced.responses[0] == traced.responses[4] == GOLDEN
     lengths = {rows.shape for rows in traced.rows}
