@@ -678,7 +678,7 @@ def _exchangeable(cell: liberty.Cell) -> list[list[int]]:
 def _blif(
     nodes: list[Node], roots: list[tuple[Bit, bool]], sources: list[Bit], same: Mapping[Bit, Source]
 ) -> str:
-    """The cones of the roots, some of them inverted, over the sources, which are named alike in every text."""
+    """The cones of the roots, some of them inverted, over the sources, which have one name in every text."""
     names = {node.out: f"n{index}" for index, node in enumerate(nodes)}
     place = {bit: f"i{index}" for index, bit in enumerate(sources)}
     leaves: dict[Bit, str] = {}

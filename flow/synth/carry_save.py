@@ -50,8 +50,8 @@ def save_carries(design: Document, *, prefix: bool = True) -> list[list[Step]]:
 
 
 def narrow(design: Document) -> None:
-    """Take out of all modules the additions and multiplexers, and the bits of them, that nothing reads: chains
-    show where these are gone.
+    """Take out of all modules the additions and multiplexers, and their bits, that nothing reads: chains show
+    where these are gone.
     """
     for module in design["modules"].values():
         words = Words(module)
