@@ -10,8 +10,6 @@ all of it. "@x" and "@y" stand for metrics that the reader may choose, "@familie
 in the data (`filled`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -125,29 +123,30 @@ def apart(vega: Spec) -> Spec:
     return vega
 
 
-def _fields(**titles: str) -> list[Spec]:
-    """Fields by name, with the titles that a tooltip gives them."""
-    return [{"field": name, "title": title} for name, title in titles.items()]
+def _tips(*texts: str) -> list[Spec]:
+    """Fields for a tooltip, as FIELD TITLE; those of numbers as FIELD# TITLE."""
+    tips = []
+    for text in texts:
+        field, _, title = text.partition(" ")
+        number = {"type": "quantitative", "format": ",.5~r"} if field.endswith("#") else {}
+        tips.append({"field": field.rstrip("#"), "title": title, **number})
+    return tips
 
 
-def _number(name: str, title: str) -> Spec:
-    return {"field": name, "title": title, "type": "quantitative", "format": ",.5~r"}
-
-
-def _tooltip(*more: Spec) -> list[Spec]:
+def _tooltip(*more: str) -> list[Spec]:
     """The summary of a point; a click shows the rest."""
-    return [
-        *_fields(label="design", nbits="bits", operation="operation", setup="stage"),
-        *more,
-        *_fields(row="row"),
-    ]
+    return _tips("label design", "nbits bits", "operation operation", "setup stage", *more, "row row")
 
 
-class _Families:
-    """The channels that distinguish families."""
+class Style:
+    """The colours of a chart, and the channels that distinguish families."""
 
     def __init__(self, families: Sequence[str], colours: Colours) -> None:
-        self._scales = scales(families, colours)
+        self.families, self._colours, self._scales = families, colours, scales(families, colours)
+
+    def __call__(self, name: str) -> str:
+        """The colour of this name."""
+        return self._colours(name)
 
     def __getitem__(self, channel: str) -> Spec:
         """The encoding of a channel: color, shape or dash."""
@@ -173,149 +172,138 @@ def _opacity(otherwise: float = 0.95) -> Spec:
 
 def _layer(mark: Spec, encoding: Spec, where: str | Sequence[Spec] = (), name: str = "") -> Spec:
     """A layer of the records that pass a test, or come out of transforms."""
-    transform = [{"filter": where}] if isinstance(where, str) else list(where)
-    return {
-        **({"name": name} if name else {}),
-        **({"transform": transform} if transform else {}),
-        "mark": mark,
-        "encoding": encoding,
-    }
+    transform = [{"filter": where}] if isinstance(where, str) else where
+    layer = {"name": name, "transform": transform, "mark": mark, "encoding": encoding}
+    return {key: value for key, value in layer.items() if value}
 
 
-def _names(field: str, here: Spec, colours: Colours, where: str | Sequence[Spec]) -> Spec:
+def _names(field: str, here: Spec, style: Style, where: str | Sequence[Spec]) -> Spec:
     """A layer of names at points."""
-    mark = {"type": "text", "fontSize": 10.5, "color": colours("ink-2")}
+    mark = {"type": "text", "fontSize": 10.5, "color": style("ink-2")}
     return _layer(mark, {**here, "text": {"field": field}}, where, "names")
 
 
-def _reference(value: int, colours: Colours) -> Spec:
+def _reference(value: int, style: Style) -> Spec:
     """A vertical line to compare with."""
-    mark = {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1}
+    mark = {"type": "rule", "color": style("ink-2"), "strokeWidth": 1}
     return _layer(mark, {"x": {"datum": value, "type": "quantitative"}})
 
 
-def _tick(colours: Colours) -> Spec:
+def _tick(style: Style) -> Spec:
     """A tick across a bar."""
-    return {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}}
+    return {"type": "tick", "thickness": 2.5, "color": style("ink"), "height": {"band": 0.9}}
 
 
-def _layers(data: str, height: int | Spec, layers: Sequence[Spec], **more: Any) -> Spec:
-    """A chart of layers over the same data."""
-    return {"data": {"name": data}, "height": height, "layer": layers, **more}
+def _chart(data: str, height: int | Spec, *layers: Spec, **more: Any) -> Spec:
+    """A chart of one layer, or of several over the same data."""
+    drawn = layers[0] if len(layers) == 1 else {"layer": [*layers]}
+    return {"data": {"name": data}, "height": height, **drawn, **more}
 
 
 def _nominal(field: str, domain: Sequence[str], looks: Sequence[str]) -> Spec:
     """A channel with a look for each value of a field."""
-    scale = {"domain": list(domain), "range": list(looks)}
+    scale = {"domain": [*domain], "range": [*looks]}
     return {"field": field, "type": "nominal", "title": None, "scale": scale}
 
 
-def scatter(families: Sequence[str], colours: Colours) -> Spec:
+def _op(op: str, field: str, name: str) -> Spec:
+    """An operation of a transform on a field, and the name of its result."""
+    return {"op": op, "field": field, "as": name}
+
+
+def _count(name: str, *by: str) -> Spec:
+    return {"joinaggregate": [{"op": "count", "as": name}], **({"groupby": by} if by else {})}
+
+
+def _numbered(name: str, along: Spec) -> Spec:
+    return {"window": [{"op": "row_number", "as": name}], **along}
+
+
+def scatter(style: Style) -> Spec:
     """Two metrics against each other, with the front of each group of points that may be compared."""
-    family = _Families(families, colours)
     here: Spec = {"x": _log("@x", "@xhead", padding=24), "y": _log("@y", "@yhead", padding=24)}
     shown: Spec = {
         **here,
-        **family.signs,
-        "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
+        **style.signs,
+        "tooltip": _tooltip("@x# @xhead", "@y# @yhead"),
     }
     # from left to right in each group: those that are lower than all before (less is better on every axis:
     # metrics.AXES); cycles make a front only where there is no clock, as those of different clocks are no
     # cost
-    along = {"sort": [{"field": "@x"}, {"field": "@y"}], "groupby": ["group"]}
-    front: list[Spec] = [
+    sort = [{"field": "@x"}, {"field": "@y"}]
+    along = {"sort": sort, "groupby": ["group"]}
+    lowest: list[Spec] = [
+        {"window": [_op("min", "@y", "lowest")], **along, "frame": [None, 0]},
+        {"window": [_op("lag", "lowest", "before")], **along},
+    ]
+    front = [
         {"filter": f"datum.kind !== 'published' && !datum.off && {TIMED}"},
-        {"window": [{"op": "min", "field": "@y", "as": "lowest"}], **along, "frame": [None, 0]},
-        {"window": [{"op": "lag", "field": "lowest", "as": "before"}], **along},
+        *lowest,
         {"filter": ON_FRONT},
     ]
     # names: of all published points, and of all of ours where they are few, else of those on a front; of a
     # design at several clocks only the first, as they may lie close
     published = "datum.kind === 'published'"
     twin = {"test": "datum.kind === 'twin'"}
-    named: list[Spec] = [
-        {"joinaggregate": [{"op": "count", "as": "points"}]},
+    named = [
+        _count("points"),
         {"filter": f"{published} || !datum.off"},
-        *front[1:3],
+        *lowest,
         {"filter": f"{published} || {ON_FRONT} || datum.points <= {FEW}"},
-        {
-            "window": [{"op": "row_number", "as": "nth"}],
-            "sort": along["sort"],
-            "groupby": ["group", "label"],
-        },
+        _numbered("nth", {"sort": sort, "groupby": ["group", "label"]}),
         {"filter": f"{published} || datum.nth === 1"},
-        {"joinaggregate": [{"op": "count", "as": "many"}], "groupby": ["kind"]},
+        _count("many", "kind"),
         {"filter": f"{published} || datum.many <= {MOST_LABELS} || datum.points <= {FEW}"},
     ]
     outlined = {
         **shown,
-        "stroke": {"condition": {**twin, "value": colours("ink")}, "value": colours("paper")},
+        "stroke": {"condition": {**twin, "value": style("ink")}, "value": style("paper")},
         "strokeWidth": {"condition": {**twin, "value": 1.6}, "value": 0.6},
         "opacity": _opacity(0.9),
     }
-    return _layers(
+    line = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2}
+    return _chart(
         "points",
         340,
-        [
-            _layer(
-                {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2},
-                {**here, "detail": {"field": "group"}, "color": {"value": colours("ink-2")}},
-                front,
-                "front",
-            ),
-            _layer({**HOLLOW, "opacity": 1}, shown, published, "published"),
-            _layer(POINT, outlined, "datum.kind !== 'published'", "points"),
-            _names("label", here, colours, named),
-        ],
+        _layer(
+            line, {**here, "detail": {"field": "group"}, "color": {"value": style("ink-2")}}, front, "front"
+        ),
+        _layer({**HOLLOW, "opacity": 1}, shown, published, "published"),
+        _layer(POINT, outlined, "datum.kind !== 'published'", "points"),
+        _names("label", here, style, named),
         transform=[{"filter": "datum['@x'] > 0 && datum['@y'] > 0"}],
     )
 
 
-def _line_ends(here: Spec, height: int, fields: Sequence[str], only: str, colours: Colours) -> list[Spec]:
+def _line_ends(here: Spec, height: int, fields: Sequence[str], only: str, style: Style) -> list[Spec]:
     """Return the layers that label lines at their right ends, stacked without overlap and tied to the line.
 
     A label at rank i and height h (in labels) moves to the mean of i plus the running maximum of h - i from
     below and i plus the running minimum of h - i from above. Both keep labels apart, and so does their mean.
     """
-
-    def distinguished(name: str) -> str:
-        return f"(datum.{name}s > 1 ? ', ' + datum.{name} : '')"
-
     y, pitch, more = here["y"]["field"], LABEL_PITCH / height, fields[1:]
-    along: Spec = {"sort": [{"field": y}], "groupby": ["nbits"]}
+    along = {"sort": [{"field": y}], "groupby": ["nbits"]}
+    text = ["datum.label", *(f"(datum.{name}s > 1 ? ', ' + datum.{name} : '')" for name in more)]
+    counts = [f"{name}s" for name in more]
+    distinct = [_op("distinct", name, count) for name, count in zip(more, counts, strict=True)]
     transform: list[Spec] = [
         {"filter": only},
-        {
-            "joinaggregate": [
-                {"op": "min", "field": y, "as": "least"},
-                {"op": "max", "field": y, "as": "most"},
-                *({"op": "distinct", "field": name, "as": f"{name}s"} for name in more),
-            ]
-        },
-        {
-            "joinaggregate": [
-                {"op": "max", "field": "nbits", "as": "end"},
-                {"op": "distinct", "field": "nbits", "as": "steps"},
-            ],
-            "groupby": list(fields),
-        },
+        {"joinaggregate": [_op("min", y, "least"), _op("max", y, "most"), *distinct]},
+        {"joinaggregate": [_op("max", "nbits", "end"), _op("distinct", "nbits", "steps")], "groupby": fields},
         {"filter": "datum.nbits === datum.end && datum.steps > 1"},
-        {
-            "aggregate": [{"op": "max", "field": y, "as": y}],
-            "groupby": [*fields, "nbits", "least", "most", *(f"{name}s" for name in more)],
-        },
-        {"joinaggregate": [{"op": "count", "as": "lines"}], "groupby": ["nbits"]},
+        {"aggregate": [_op("max", y, y)], "groupby": [*fields, "nbits", "least", "most", *counts]},
+        _count("lines", "nbits"),
         # labels may need more room than the lines: the axis grows for them
         {"calculate": f"max(0.5, log(datum.most / datum.least)) * {pitch}", "as": "pitch"},
         {"calculate": f"datum.pitch / max(0.3, 1 - {pitch} * datum.lines / 3)", "as": "pitch"},
-        {"window": [{"op": "row_number", "as": "rank"}], **along},
+        _numbered("rank", along),
         {"calculate": f"log(datum['{y}']) / datum.pitch - datum.rank", "as": "height"},
-        {"window": [{"op": "max", "field": "height", "as": "low"}], **along, "frame": [None, 0]},
-        {"window": [{"op": "min", "field": "height", "as": "high"}], **along, "frame": [0, None]},
+        {"window": [_op("max", "height", "low")], **along, "frame": [None, 0]},
+        {"window": [_op("min", "height", "high")], **along, "frame": [0, None]},
         {"calculate": "exp(((datum.low + datum.high) / 2 + datum.rank) * datum.pitch)", "as": "place"},
-        {"calculate": " + ".join(["datum.label", *map(distinguished, more)]), "as": "text"},
+        {"calculate": " + ".join(text), "as": "text"},
     ]
-    quiet = colours("ink-2")
+    quiet = style("ink-2")
     tie = {"type": "rule", "strokeWidth": 0.7, "color": quiet, "xOffset": 6, "x2Offset": 19}
     label = {"type": "text", "align": "left", "baseline": "middle", "dx": 22, "fontSize": 10.5}
     place = {**here["y"], "field": "place"}
@@ -331,51 +319,46 @@ def _line_ends(here: Spec, height: int, fields: Sequence[str], only: str, colour
 
 
 def _lines(
-    metric: str,
-    title: str,
-    height: int,
-    fields: Sequence[str],
-    only: str,
-    family: _Families,
-    colours: Colours,
+    metric: str, title: str, height: int, fields: Sequence[str], only: str, style: Style
 ) -> tuple[Spec, list[Spec]]:
     """Return the axes of a metric against the width, and the layers of its lines."""
     here: Spec = {"x": _log("nbits", "Width (bits)", base=2, right=LABEL_ROOM), "y": _log(metric, title)}
     detail = [{"field": name} for name in fields]
     line = _layer(
         {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
-        {**here, "color": family["color"], "strokeDash": family["dash"], "detail": detail},
+        {**here, "color": style["color"], "strokeDash": style["dash"], "detail": detail},
         only,
     )
-    return here, [*_line_ends(here, height, fields, only, colours), line]
+    return here, [*_line_ends(here, height, fields, only, style), line]
 
 
-def widths(families: Sequence[str], colours: Colours) -> Spec:
+def widths(style: Style) -> Spec:
     """Cycles against the width: lines by formula, points as measured."""
-    family, height, title = _Families(families, colours), 460, METRICS["cycles"].title
+    height, title = 460, METRICS["cycles"].title
     formula, measured, published = (
         f"datum.source === '{source}'" for source in ("formula", "measured", "published")
     )
-    here, lines = _lines("cycles", title, height, ("label", "operation"), formula, family, colours)
-    plain = {**here, "color": family["color"], "tooltip": _tooltip(_number("cycles", "cycles"))}
-    shaped = {**plain, **family.signs}
-    layers = [
+    here, lines = _lines("cycles", title, height, ("label", "operation"), formula, style)
+    plain = {**here, "color": style["color"], "tooltip": _tooltip("cycles# cycles")}
+    shaped = {**plain, **style.signs}
+    return _chart(
+        "widths",
+        height,
         *lines,
         _layer({**POINT, "size": 10}, plain, formula, "formula"),
         _layer(POINT, {**shaped, "opacity": _opacity()}, measured, "measured"),
         _layer(HOLLOW, shaped, published, "published"),
-    ]
-    return _layers("widths", height, layers)
+    )
 
 
-def grown(metric: str, families: Sequence[str], colours: Colours) -> Spec:
+def grown(metric: str, style: Style) -> Spec:
     """A metric of silicon against the width, a line for each design, interface and operation."""
-    family, height, title = _Families(families, colours), 320, METRICS[metric].head
+    height, title = 320, METRICS[metric].head
     positive = f"datum['{metric}'] > 0"
     fields = ("label", "interface", "stage", "operation")
-    here, lines = _lines(metric, title, height, fields, positive, family, colours)
-    shown = {**here, **family.signs, "opacity": _opacity(), "tooltip": _tooltip(_number(metric, title))}
-    return _layers("grown", height, [*lines, _layer(POINT, shown, positive, "points")])
+    here, lines = _lines(metric, title, height, fields, positive, style)
+    shown = {**here, **style.signs, "opacity": _opacity(), "tooltip": _tooltip(f"{metric}# {title}")}
+    return _chart("grown", height, *lines, _layer(POINT, shown, positive, "points"))
 
 
 def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 16) -> Spec:
@@ -392,7 +375,7 @@ def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 1
     return {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
 
-def _bars(x: Spec, step: int = 22) -> tuple[Spec, Spec]:
+def _bars(field: str, title: str, step: int = 22, **x: Any) -> tuple[Spec, Spec]:
     """Horizontal bars, one a line: the encoding, and their height."""
     y = {
         "field": "name",
@@ -401,206 +384,160 @@ def _bars(x: Spec, step: int = 22) -> tuple[Spec, Spec]:
         "sort": {"field": "order", "op": "min"},
         "axis": {"domain": False, "ticks": False, "labelPadding": 6},
     }
-    return {"y": y, "x": {"type": "quantitative", "axis": {"tickCount": 8}, **x}}, {"step": step}
+    x = {"field": field, "title": title, "type": "quantitative", "axis": {"tickCount": 8}, **x}
+    return {"y": y, "x": x}, {"step": step}
 
 
-def areas(classes: Sequence[str], families: Sequence[str], colours: Colours) -> Spec:
+def _bar(band: float, **more: Any) -> Spec:
+    return {"type": "bar", "height": {"band": band}, **more}
+
+
+def areas(classes: Sequence[str], style: Style) -> Spec:
     """Area by classes of modules: multipliers in the colour of their family, all else in greys."""
     head = METRICS["area_um2"].head
-    encoding, height = _bars({"field": "area_um2", "title": head, "stack": "zero"})
-    looks = [*map(colours, module_colours(classes[:-1], families)), colours("rule")]
-    tooltip = [
-        *_fields(name="design", part="module", units="of these"),
-        _number("area_um2", head),
-        {**_number("share", "share"), "format": ".1%"},
-        *_fields(row="row"),
-    ]
-    more = {"color": _nominal("part", classes, looks), "order": RANK, "tooltip": tooltip}
-    return {
-        "data": {"name": "areas"},
-        "height": height,
-        "mark": {"type": "bar", "stroke": colours("paper"), "strokeWidth": 0.7, "height": {"band": 0.76}},
-        "encoding": {**encoding, **more},
-    }
+    encoding, height = _bars("area_um2", head, stack="zero")
+    looks = map(style, [*module_colours(classes[:-1], style.families), "rule"])
+    *tips, share, row = _tips(
+        "name design", "part module", "units of these", f"area_um2# {head}", "share# share", "row row"
+    )
+    tooltip = [*tips, {**share, "format": ".1%"}, row]
+    more = {"color": _nominal("part", classes, [*looks]), "order": RANK, "tooltip": tooltip}
+    bar = _bar(0.76, stroke=style("paper"), strokeWidth=0.7)
+    return _chart("areas", height, _layer(bar, encoding | more))
 
 
-def paths(families: Sequence[str], colours: Colours) -> Spec:
+def paths(style: Style) -> Spec:
     """How long the longest path is, and how long the clock lets it be."""
-    encoding, height = _bars({"field": "path_ns", "title": "Longest path (ns)"})
-    tooltip = [
-        *_fields(name="design"),
-        _number("path_ns", "longest path (ns)"),
-        _number("clock_ns", "clock period (ns)"),
-        *_fields(start="from", end="to", through="through", row="row"),
-    ]
-    bar = {**encoding, "color": _Families(families, colours)["color"], "tooltip": tooltip}
-    clock = {**encoding, "x": {**encoding["x"], "field": "clock_ns"}, "tooltip": tooltip}
-    layers = [_layer({"type": "bar", "height": {"band": 0.6}}, bar), _layer(_tick(colours), clock)]
-    return _layers("paths", height, layers)
+    encoding, height = _bars("path_ns", "Longest path (ns)")
+    encoding["tooltip"] = _tips(
+        *("name design", "path_ns# longest path (ns)", "clock_ns# clock period (ns)"),
+        *("start from", "end to", "through through", "row row"),
+    )
+    clock = {**encoding, "x": {**encoding["x"], "field": "clock_ns"}}
+    bars = _layer(_bar(0.6), {**encoding, "color": style["color"]})
+    return _chart("paths", height, bars, _layer(_tick(style), clock))
 
 
-def cores(families: Sequence[str], colours: Colours) -> Spec:
+def cores(style: Style) -> Spec:
     """Area against the time of a product, with a floor of area x time for each width."""
-    family, head = _Families(families, colours), METRICS["area_um2"].head
+    head = METRICS["area_um2"].head
     here: Spec = {"x": _log("product_ns", "Interval between products (ns)"), "y": _log("area_um2", head)}
     floor, core = (f"datum.kind === '{kind}'" for kind in ("floor", "core"))
-    quiet = {**here, "color": {"value": colours("ink-2")}}
-    tooltip = [
-        *_fields(label="core", nbits="bits", setup="stage"),
-        _number("product_ns", "interval (ns)"),
-        _number("area_um2", head),
-        _number("area_time", "area × time (mm² ns)"),
-        _number("floor_ratio", "of the floor"),
-        *_fields(row="row"),
-    ]
-    layers = [
-        _layer(
-            {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 3]},
-            {**quiet, "detail": {"field": "name"}},
-            floor,
-            "floor",
-        ),
-        _layer(
-            {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5},
-            {**quiet, "text": {"field": "name"}},
-            [{"filter": floor}, {"filter": "!datum.last"}],
-            "floors",
-        ),
-        _layer(POINT, {**here, **family.signs, "opacity": _opacity(), "tooltip": tooltip}, core, "points"),
-        _names("name", here, colours, core),
-    ]
-    return _layers("cores", 400, layers)
+    quiet = {**here, "color": {"value": style("ink-2")}}
+    tooltip = _tips(
+        *("label core", "nbits bits", "setup stage", "product_ns# interval (ns)", f"area_um2# {head}"),
+        *("area_time# area × time (mm² ns)", "floor_ratio# of the floor", "row row"),
+    )
+    line = {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 3]}
+    text = {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5}
+    return _chart(
+        "cores",
+        400,
+        _layer(line, {**quiet, "detail": {"field": "name"}}, floor, "floor"),
+        _layer(text, {**quiet, "text": {"field": "name"}}, f"{floor} && !datum.last", "floors"),
+        _layer(POINT, {**here, **style.signs, "opacity": _opacity(), "tooltip": tooltip}, core, "points"),
+        _names("name", here, style, core),
+    )
 
 
 SHARES = ("without glitches", "glitches")
 
 
-def energies(families: Sequence[str], colours: Colours) -> Spec:
+def energies(style: Style) -> Spec:
     """Energy of an operation without glitches, and what these add: a bar for each operation."""
     unit = METRICS["energy_nj"].shown_unit
-    head = f"Energy without glitches, and what these add ({unit})"
-    encoding, height = _bars({"field": "energy_nj", "title": head})
-    encoding["tooltip"] = [
-        *_fields(name="design", operation="operation", part="share"),
-        _number("energy_nj", unit),
-        *_fields(row="row"),
-    ]
-    bar = {
-        **encoding,
-        "color": _Families(families, colours)["color"],
-        "opacity": {
-            "field": "part",
-            "type": "ordinal",
-            "title": None,
-            "scale": {"domain": list(SHARES), "range": [1, 0.4]},
-        },
-        "order": RANK,
-    }
-    layers = [
-        _layer({"type": "bar", "height": {"band": 0.6}}, bar, "datum.part !== 'published'"),
-        _layer(_tick(colours), encoding, "datum.part === 'published'"),
-    ]
-    return _layers("energies", height, layers)
+    encoding, height = _bars("energy_nj", f"Energy without glitches, and what these add ({unit})")
+    encoding["tooltip"] = _tips(
+        "name design", "operation operation", "part share", f"energy_nj# {unit}", "row row"
+    )
+    scale = {"domain": SHARES, "range": [1, 0.4]}
+    shares = {"field": "part", "type": "ordinal", "title": None, "scale": scale}
+    bar = {**encoding, "color": style["color"], "opacity": shares, "order": RANK}
+    return _chart(
+        "energies",
+        height,
+        _layer(_bar(0.6), bar, "datum.part !== 'published'"),
+        _layer(_tick(style), encoding, "datum.part === 'published'"),
+    )
 
 
 CONSTANT, DEPENDS, BY_FORMULA = "as many cycles for all", "depends on the exponent", "by formula"
 
 
-def leakage(colours: Colours) -> Spec:
+def leakage(style: Style) -> Spec:
     """The cycles of many exponents of one length: a constant-time design has one tick."""
     encoding, height = _bars(
-        {
-            "field": "relative",
-            "title": "Cycles, of the design's mean",
-            "scale": {"zero": False, "nice": True},
-            "axis": {"format": ".0%"},
-        }
+        "relative",
+        "Cycles, of the design's mean",
+        scale={"zero": False, "nice": True},
+        axis={"format": ".0%"},
     )
-    looks = [colours(name) for name in ("series-2", "series-1", "ink-2")]
-    tooltip = _fields(
-        name="design",
-        cycles="cycles",
-        weight="ones in the exponent",
-        verdict="verdict",
-        setup="stage",
-        row="row",
+    looks = [*map(style, ("series-2", "series-1", "ink-2"))]
+    encoding["color"] = _nominal("kind", (CONSTANT, DEPENDS, BY_FORMULA), looks)
+    encoding["tooltip"] = _tips(
+        *("name design", "cycles cycles", "weight ones in the exponent"),
+        *("verdict verdict", "setup stage", "row row"),
     )
-    kind = _nominal("kind", [CONSTANT, DEPENDS, BY_FORMULA], looks)
-    return {
-        "data": {"name": "leakage"},
-        "height": height,
-        "mark": {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}},
-        "encoding": {**encoding, "color": kind, "tooltip": tooltip},
-    }
+    tick = {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}}
+    return _chart("leakage", height, _layer(tick, encoding))
 
 
-def protections(shares: Sequence[str], colours: Colours) -> Spec:
+def protections(shares: Sequence[str], style: Style) -> Spec:
     """What programs cost, of what one costs without protection."""
-    x = {
-        "field": "percent",
-        "title": "Of the fixed window alone (%)",
-        "scale": {"zero": True, "nice": True},
-        "axis": {"tickCount": 8, "format": "d"},
-    }
-    encoding, height = _bars(x, 26)
-    looks = [colours(name) for name in ("series-0", "series-5", "series-1")]
-    tooltip = [
-        *_fields(name="program", part="of"),
-        _number("value", "figure"),
-        *_fields(unit="unit"),
-        _number("percent", "of the fixed window alone (%)"),
-        *_fields(row="row"),
-    ]
+    encoding, height = _bars(
+        "percent",
+        "Of the fixed window alone (%)",
+        26,
+        scale={"zero": True, "nice": True},
+        axis={"tickCount": 8, "format": "d"},
+    )
+    looks = [*map(style, ("series-0", "series-5", "series-1"))]
     shown = {
         **encoding,
-        "color": {**_nominal("part", shares, looks), "sort": list(shares)},
-        "shape": {**_nominal("part", shares, ["circle", "square", "diamond"]), "sort": list(shares)},
+        "color": {**_nominal("part", shares, looks), "sort": shares},
+        "shape": {**_nominal("part", shares, ("circle", "square", "diamond")), "sort": shares},
         "opacity": _opacity(),
-        "tooltip": tooltip,
+        "tooltip": _tips(
+            *("name program", "part of", "value# figure", "unit unit"),
+            *("percent# of the fixed window alone (%)", "row row"),
+        ),
     }
-    layers = [_reference(100, colours), _layer({**POINT, "size": 80}, shown, name="points")]
-    return _layers("protections", height, layers)
+    points = _layer({**POINT, "size": 80}, shown, name="points")
+    return _chart("protections", height, _reference(100, style), points)
 
 
 GREEN = 2  # of the series: here it would look like a verdict
 
 
-def ratios(colours: Colours) -> Spec:
+def ratios(style: Style) -> Spec:
     """Ours to what was published, around 1: a point, or a bar where only bounds are known."""
-    x = {
-        "field": "ratio",
-        "title": "Ours / published (left of 1: ours is less)",
-        "scale": {"type": "log", "nice": False, "padding": 16},
-        "axis": {"format": "~r", "tickCount": 7},
-    }
-    encoding, height = _bars(x, 17)
-    tooltip = [
-        *_fields(name="published", ours="ours"),
-        _number("value", "our figure"),
-        _number("published", "published"),
-        *_fields(unit="unit"),
-        _number("ratio", "ratio"),
-    ]
-    verdict = _fields(verdict="verdict")
-    bounds = [_number("upper", "with glitches"), _number("ratio_to", "ratio with glitches")]
-    scale = {"range": [colours(series(index)) for index in range(9) if index != GREEN]}
+    encoding, height = _bars(
+        "ratio",
+        "Ours / published (left of 1: ours is less)",
+        17,
+        scale={"type": "log", "nice": False, "padding": 16},
+        axis={"format": "~r", "tickCount": 7},
+    )
+    tips = (
+        "name published",
+        "ours ours",
+        "value# our figure",
+        "published# published",
+        "unit unit",
+        "ratio# ratio",
+    )
+    bounds = ("upper# with glitches", "ratio_to# ratio with glitches")
+    scale = {"range": [style(series(index)) for index in range(9) if index != GREEN]}
     shown = {**encoding, "color": {"field": "kind", "type": "nominal", "title": None, "scale": scale}}
     exact, between = "!isValid(datum.ratio_to)", "isValid(datum.ratio_to)"
-    layers = [
-        _layer(
-            {"type": "rule", "strokeWidth": 1.2, "color": colours("rule")},
-            {**encoding, "x2": {"datum": 1}},
-            exact,
-        ),
-        _reference(1, colours),
-        _layer(
-            {**POINT, "size": 50, "opacity": 1}, {**shown, "tooltip": [*tooltip, *verdict]}, exact, "points"
-        ),
-        _layer(
-            {"type": "bar", "height": 7},
-            {**shown, "x2": {"field": "ratio_to"}, "tooltip": [*tooltip, *bounds, *verdict]},
-            between,
-            "ranges",
-        ),
-    ]
-    return _layers("ratios", height, layers)
+    rule = {"type": "rule", "strokeWidth": 1.2, "color": style("rule")}
+    points = {**shown, "tooltip": _tips(*tips, "verdict verdict")}
+    ranges = {**shown, "x2": {"field": "ratio_to"}, "tooltip": _tips(*tips, *bounds, "verdict verdict")}
+    return _chart(
+        "ratios",
+        height,
+        _layer(rule, {**encoding, "x2": {"datum": 1}}, exact),
+        _reference(1, style),
+        _layer({**POINT, "size": 50, "opacity": 1}, points, exact, "points"),
+        _layer({"type": "bar", "height": 7}, ranges, between, "ranges"),
+    )

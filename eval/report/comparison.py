@@ -2,13 +2,11 @@
 what compares with what.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from ..json_values import attributes
 from ..lab.comparison.compare import (
     CELLS,
     CLOSE,
@@ -24,11 +22,13 @@ from ..lab.comparison.compare import (
     missing,
 )
 from ..lab.ledger.ledger import Ledger, family_of
-from ..papers.published import Paper, papers
+from ..lab.metrics import Metric
 from ..papers.published import Table as PaperTable
+from ..papers.published import papers
+from .ledger_view import Record
 from .metrics import of_paper, shown
 from .published import citation
-from .tables import MISSING, Cell, Column, Line, Table, judged, line, own, quotient
+from .tables import MISSING, OPERATIONS, Cell, Column, Line, Table, judged, line, own, quotient
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Compared:
     """What the ledger has beside the papers."""
 
     tables: list[Table] = field(default_factory=list)  # one for each paper
-    records: list[dict[str, Any]] = field(default_factory=list)  # of the chart
+    records: list[Record] = field(default_factory=list)  # of the chart
     citations: list[dict[str, str]] = field(default_factory=list)  # of the published figures
     wanted: int = 0  # points that have not been measured
 
@@ -46,9 +46,12 @@ def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
     result = Compared()
     tables = {(paper.number, table.number): table for paper in papers() for table in paper.tables}
     figures = (figure for table in tables.values() for figure in table.figures())
-    found = [comparison for comparison in compare(figures, ledger) if isinstance(comparison, Comparison)]
-    if asked:
-        found = [comparison for comparison in found if any(_name(side) in asked for side in comparison.sides)]
+    found = [
+        item
+        for item in compare(figures, ledger)
+        if isinstance(item, Comparison)
+        and (not asked or any(side.name.removeprefix("procxcel-") in asked for side in item.sides))
+    ]
     left = missing(found, stale=False)
     result.wanted = len(left.quick) + len(left.long)
     for paper in papers():
@@ -58,15 +61,13 @@ def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
             for comparison in own
             if any(side.row is not None for side in comparison.sides)
         ]
+        caption = NOTES[paper.number]
+        if more := len(own) - len(lines):
+            caption += f" {more} more are not measured yet: modexlab compare paper-{paper.number} --measure."
         if lines:
-            result.tables.append(_table(paper, lines, len(own)))
-    for place, record in enumerate(result.records):
-        record["order"] = place
+            title = f"Paper {paper.number}: {paper.title}"
+            result.tables.append(Table(f"paper-{paper.number}", title, caption, COLUMNS, lines).explained)
     return result
-
-
-def _name(side: Side) -> str:
-    return side.name.removeprefix("procxcel-")
 
 
 def _best(comparison: Comparison) -> Side | None:
@@ -76,44 +77,22 @@ def _best(comparison: Comparison) -> Side | None:
     )
 
 
-def _table(paper: Paper, lines: list[Line], count: int) -> Table:
-    said = [NOTES[paper.number]]
-    if count > len(lines):
-        said = [
-            *said,
-            f"{count - len(lines)} more are not measured yet: modexlab compare paper-{paper.number} "
-            "--measure.",
-        ]
-    title = f"Paper {paper.number}: {paper.title}"
-    return Table(f"paper-{paper.number}", title, " ".join(said), COLUMNS, lines).explained
-
-
 def _line(comparison: Comparison, table: PaperTable, result: Compared) -> Line:
-    figure = comparison.figure
+    """A line of the table, with its citation, and a record of the chart if there is something to draw."""
+    figure, base = comparison.figure, comparison.base
     known = of_paper(figure.metric, figure.unit)
-    what = (
-        f"{known.title} ({known.shown_unit})"
-        if known.shown_unit not in ("", known.title.lower()) and not comparison.base
-        else known.title
-    )
-    if comparison.base:
-        what = f"{what} / {comparison.base}"
-    number = f"c{len(result.citations)}"
-    machine = label(figure)
+    what = f"{known.title} / {base}" if base else known.head
+    if figure.operation:
+        what += f", {figure.operation}"
+    number, machine = f"c{len(result.citations)}", label(figure)
     result.citations.append(citation(number, f"Paper {figure.paper}: {machine}", [figure]))
     best = _best(comparison)
     if best is not None and _upper(comparison, best) != math.inf:
-        result.records.append(_record(comparison, machine))
+        record = _record(comparison, best, machine, known)
+        result.records.append({**record, "order": len(result.records)})
     kind = f"{table.kind} {table.number}" if table.kind != "Text" else "In the text"
-    shown_as = _Shown(
-        comparison, machine, f"{what}, {figure.operation}" if figure.operation else what, number
-    )
-    return line(COLUMNS, shown_as, _filters(comparison), f"{kind}: {table.caption}")
-
-
-def _published(comparison: Comparison) -> str:
-    value = comparison.value
-    return shown(int(value) if float(value).is_integer() else value)
+    group = f"{kind}: {table.caption}"
+    return line(COLUMNS, _Shown(comparison, machine, what, number), _filters(comparison), group)
 
 
 @dataclass(frozen=True)
@@ -128,49 +107,48 @@ class _Shown:
     @property
     def published(self) -> Cell:
         """A figure that the paper prints with more digits than ours is exact to is shown as we show ours."""
+        value = self.each.value
         star = "*" if self.each.figure.corrected is not None else ""
-        return Cell(f"{_published(self.each)}{star}", self.each.value, published=self.number)
+        text = shown(int(value) if float(value).is_integer() else value)
+        return Cell(f"{text}{star}", value, published=self.number)
 
     @property
     def verdict(self) -> Cell:
         said = self.each.verdict
         return Cell(said, tone="bad" if said.startswith(("kept out", "other order")) else "")
 
-    @property
-    def ours(self) -> str:
-        return self.each.ours.name if self.each.ours is not None else "-"
+    def value(self, side: Side | None) -> Cell:
+        if side is None or side.value is None or side.row is None:
+            return MISSING
+        return own(side.value, side.row.id, side.row.measurement, side.stale)
+
+    def times(self, side: Side | None) -> Cell:
+        """The ratio to the published figure."""
+        if side is None or side.value is None or side.row is None:
+            return MISSING
+        comparison = self.each
+        figure, basis = comparison.figure, comparison.basis
+        return quotient(
+            side.value if comparison.ratio(side) is not None else None,
+            comparison.value,
+            _upper(comparison, side),
+            close=CLOSE_TO_A_MEAN if figure.operation == "mean" else CLOSE,
+            judged=basis != RATIO
+            and not side.stale
+            and (basis != CELLS or judged([figure.metric], side.row.stage)),
+        )
 
 
-def _value(side: Side | None) -> Cell:
-    if side is None or side.value is None or side.row is None:
-        return MISSING
-    return own(side.value, side.row.id, side.row.measurement, side.stale)
-
-
-def _times(comparison: Comparison, side: Side | None) -> Cell:
-    """The ratio to the published figure."""
-    if side is None or side.value is None or side.row is None:
-        return MISSING
-    close = CLOSE_TO_A_MEAN if comparison.figure.operation == "mean" else CLOSE
-    value = side.value if comparison.ratio(side) is not None else None
-    verdict = (
-        comparison.basis != RATIO
-        and not side.stale
-        and (comparison.basis != CELLS or judged([comparison.figure.metric], side.row.stage))
-    )
-    return quotient(value, comparison.value, _upper(comparison, side), close=close, judged=verdict)
-
-
-COLUMNS: tuple[Column[_Shown], ...] = (
+COLUMNS = (
     Column("Machine", lambda it: it.machine),
-    Column("Bits", lambda it: Cell(str(it.each.figure.nbits), it.each.figure.nbits), number=True),
+    Column("Bits", lambda it: it.each.figure.nbits, number=True),
     Column("Figure", lambda it: it.what),
     Column("Published", lambda it: it.published, number=True),
-    Column("Its twin", lambda it: _value(it.each.twin), number=True),
-    Column("×", lambda it: _times(it.each, it.each.twin), number=True),
-    Column("Ours", lambda it: _value(it.each.ours), number=True),
-    Column("×", lambda it: _times(it.each, it.each.ours), number=True),
-    Column("By", lambda it: it.ours),
+    Column("Its twin", lambda it: it.value(it.each.twin), number=True),
+    Column("×", lambda it: it.times(it.each.twin), number=True),
+    Column("Ours", lambda it: it.value(it.each.ours), number=True),
+    Column("×", lambda it: it.times(it.each.ours), number=True),
+    Column("By", lambda it: it.each.ours.name if it.each.ours is not None else "-"),
     Column("Verdict", lambda it: it.verdict),
 )
 
@@ -182,31 +160,27 @@ def _upper(comparison: Comparison, side: Side) -> float | None:
     return side.upper.value if side.upper is not None else math.inf
 
 
-def _filters(comparison: Comparison) -> dict[str, Any]:
+def _filters(comparison: Comparison) -> Record:
     figure = comparison.figure
     return {
         "family": family_of(figure.subject) if figure.subject else "",
-        "nbits": figure.nbits,
-        "operation": figure.operation if figure.operation in ("encrypt", "decrypt") else "",
-        "metric": figure.metric,
+        **attributes(figure, "nbits", "metric"),
+        "operation": figure.operation if figure.operation in OPERATIONS else "",
     }
 
 
-def _record(comparison: Comparison, machine: str) -> dict[str, Any]:
+def _record(comparison: Comparison, side: Side, machine: str, known: Metric) -> Record:
     """A point of the chart: of ours, or else of the twin."""
-    side = _best(comparison)
-    assert side is not None and side.row is not None
     figure = comparison.figure
-    known = of_paper(figure.metric, figure.unit)
-    what = f"{known.title.lower()}{' of ' + figure.operation if figure.operation else ''}"
+    what = f"{known.title.lower()}{f' of {figure.operation}' if figure.operation else ''}"
     upper = _upper(comparison, side)
     bounds = {} if upper is None else {"upper": upper, "ratio_to": upper / comparison.value}
+    ours = f"{side.name}{f' ({STALE})' if side.stale else ''}"
     return {
         **_filters(comparison),
-        "m": side.row.measurement,
-        "row": side.row.id,
-        "name": f"{figure.paper} {machine}, {figure.nbits}: {what}, "
-        f"{side.name}{f' ({STALE})' if side.stale else ''}",
+        "m": side.row and side.row.measurement,
+        "row": side.row and side.row.id,
+        "name": f"{figure.paper} {machine}, {figure.nbits}: {what}, {ours}",
         "kind": known.title,
         "ours": side.name,
         "value": side.value,

@@ -2,10 +2,8 @@
 where the ledger has some.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import groupby
 
 from ...fl.cost import counting_floor
 from ..designs.interfaces import UNIT
@@ -14,6 +12,7 @@ from ..json_values import attributes
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
+from .ledger_view import Record
 from .tables import MISSING, Cell, Column, Table, line, own
 
 ROOM = 1.5  # beyond the points of its width on both sides
@@ -21,35 +20,35 @@ ROOM = 1.5  # beyond the points of its width on both sides
 
 def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Core]:
     """All that have an area, if a multiplier alone is among them, without those with marks."""
-    rows = ledger.rows(stage=list(NETLIST), metric="area_um2", interface=UNIT)
-    widths = sorted({row.nbits for row in rows})
-    if not widths:
-        return []
+    widths = {row.nbits for row in ledger.rows(stage=list(NETLIST), metric="area_um2", interface=UNIT)}
     names = [name for name in asked if not name.startswith(HARDWARE)]
-    found = cores(ledger, widths)
     return [
         core
-        for core in found
+        for core in (cores(ledger, sorted(widths)) if widths else ())
         if core.measured and not core.marks and core.kind != PUBLISHED and (not names or core.design in names)
     ]
 
 
-def _figure(core: Core, value: float | None) -> Cell:
-    if value is None or core.measurement is None:
-        return MISSING
-    return own(value, core.row, core.measurement, core.stale)
+def _figures(head: str, name: str, unit: str = "") -> Column:
+    def cell(core: Core) -> Cell:
+        value = getattr(core, name)
+        if value is None or core.measurement is None:
+            return MISSING
+        return own(value, core.row, core.measurement, core.stale)
+
+    return Column(head, cell, unit, True)
 
 
-COLUMNS: tuple[Column[Core], ...] = (
+COLUMNS = (
     Column("Core", lambda core: core.name),
     Column("Of", lambda core: core.kind),
-    Column("Interval", lambda core: _figure(core, core.product_cycles), "cycles", True),
-    Column("Clock", lambda core: _figure(core, core.period_ns), "ns", True),
-    Column("Interval", lambda core: _figure(core, core.product_ns), "ns", True),
-    Column("Area", lambda core: _figure(core, core.area_um2), "µm²", True),
-    Column("Area × time", lambda core: _figure(core, core.area_time), "mm² ns", True),
-    Column("Of the floor", lambda core: _figure(core, core.floor_ratio), "", True),
-    Column("Energy without glitches", lambda core: _figure(core, core.energy_nj), "nJ", True),
+    _figures("Interval", "product_cycles", "cycles"),
+    _figures("Clock", "period_ns", "ns"),
+    _figures("Interval", "product_ns", "ns"),
+    _figures("Area", "area_um2", "µm²"),
+    _figures("Area × time", "area_time", "mm² ns"),
+    _figures("Of the floor", "floor_ratio"),
+    _figures("Energy without glitches", "energy_nj", "nJ"),
     Column("Stage", lambda core: title(core.stage)),
 )
 
@@ -80,7 +79,7 @@ def _of_products(found: Sequence[Core]) -> list[Core]:
     )
 
 
-def records(found: Sequence[Core]) -> list[dict[str, Any]]:
+def records(found: Sequence[Core]) -> list[Record]:
     """Of the chart: the cores, and for each width its floor as a line."""
     made = _of_products(found)
     drawn = [
@@ -99,15 +98,15 @@ def records(found: Sequence[Core]) -> list[dict[str, Any]]:
     return [*drawn, *_floors(made)]
 
 
-def _floors(made: Sequence[Core]) -> Iterator[dict[str, Any]]:
+def _floors(made: Sequence[Core]) -> Iterator[Record]:
     """Area x time is the same all along a line, which is as long as the points of its width reach."""
-    for nbits in dict.fromkeys(core.nbits for core in made):
-        own_points = [core for core in made if core.nbits == nbits and core.cell_um2 and core.period_ns]
-        if not own_points:
+    for nbits, found in groupby(made, lambda core: core.nbits):
+        points = [core for core in found if core.cell_um2 and core.period_ns]
+        if not points:
             continue
-        clock = min(point.period_ns or 0 for point in own_points)
-        least = counting_floor(nbits, own_points[0].cell_um2 or 0, clock)
-        times = [point.product_ns for point in own_points if point.product_ns]
+        clock = min(point.period_ns or 0 for point in points)
+        least = counting_floor(nbits, points[0].cell_um2 or 0, clock)
+        times = [point.product_ns for point in points if point.product_ns]
         for time, last in ((min(times) / ROOM, False), (max(times) * ROOM, True)):
             yield {
                 "kind": "floor",

@@ -7,8 +7,6 @@ compressor are drawn together, whatever their places; small drawings tell the pl
 pointed at.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -66,27 +64,26 @@ class _Picture:
     lines: list[str] = field(default_factory=list)
     origins: Counter = field(default_factory=Counter)
 
+    def _mark(self, kind: str, shape: str, title: str) -> str:
+        """An element of SVG, with its title if there is room for these."""
+        note = f"<title>{escape(title)}</title>"
+        return f"<{kind} {shape}>{note}</{kind}>" if self.titled else f"<{kind} {shape}/>"
+
     def dot(self, x: float, y: float, origin: str, title: str) -> None:
         self.origins[origin] += 1
-        note = f"<title>{escape(title)}</title>" if self.titled else ""
+        kind, shape = "circle", f'class="{origin}" cx="{x:g}" cy="{y:g}" r="{RADIUS}"'
         if origin in ("one", "zero"):
-            shape = f'<rect class="{origin}" x="{x - 3.5:g}" y="{y - 3.5:g}" width="7" height="7"'
-            self.dots.append(f"{shape}>{note}</rect>" if note else f"{shape}/>")
-            return
-        shape = f'<circle class="{origin}" cx="{x:g}" cy="{y:g}" r="{RADIUS}"'
-        self.dots.append(f"{shape}>{note}</circle>" if note else f"{shape}/>")
+            kind, shape = "rect", f'class="{origin}" x="{x - 3.5:g}" y="{y - 3.5:g}" width="7" height="7"'
+        self.dots.append(self._mark(kind, shape, title))
 
     def box(self, x: float, y: float, kind: str, title: str) -> None:
         """Around the inputs of a compressor, the first of which is at (x, y)."""
-        note = f"<title>{escape(title)}</title>" if self.titled else ""
         height = (SIZE[kind] - 1) * PITCH_Y + 2 * RADIUS + 4
-        shape = (
-            f'<rect class="{kind}" x="{x - RADIUS - 2:g}" y="{y - RADIUS - 2:g}" '
-            f'width="{2 * RADIUS + 4}" height="{height}" rx="5.5"'
-        )
-        self.boxes.append(f"{shape}>{note}</rect>" if note else f"{shape}/>")
+        corner = f'x="{x - RADIUS - 2:g}" y="{y - RADIUS - 2:g}"'
+        shape = f'class="{kind}" {corner} width="{2 * RADIUS + 4}" height="{height}" rx="5.5"'
+        self.boxes.append(self._mark("rect", shape, title))
 
-    def text(self, x: float, y: float, text: str, style: str) -> None:
+    def text(self, x: float, y: float, text: str, style: str = "note") -> None:
         self.texts.append(f'<text class="{style}" x="{x:g}" y="{y:g}">{escape(text)}</text>')
 
 
@@ -99,8 +96,7 @@ def draw(plan: Plan) -> str:
             f"(up to {MAX_DOTS} dots)"
         )
     picture = _Picture(total <= MAX_TITLED_DOTS)
-    weights = product_weights(plan.operation, plan.operand_nbits)
-    widest = max(len(weights), plan.columns)
+    widest = max(len(product_weights(plan.operation, plan.operand_nbits)), plan.columns)
     right = LEFT + (widest - 1) * PITCH_X
     y = _products(picture, plan, TOP, right)
     for level in range(len(plan.levels) + 1):
@@ -108,46 +104,44 @@ def draw(plan: Plan) -> str:
     height = max(y + 4, _legend(picture, plan, right + 40))
     width = right + 40 + LEGEND_WIDTH
     _titles(picture, plan)
-    style = "".join(
-        [
-            "text{font-family:Helvetica,Arial,sans-serif;fill:#222}",
-            ".title{font-size:19px;font-weight:bold}.sub{font-size:12.5px;fill:#555}",
-            ".name{font-size:13px;font-weight:bold}.note{font-size:11.5px;fill:#555}",
-            ".weight{font-size:9px;fill:#888;text-anchor:middle}",
-            ".rule{stroke:#bbb;stroke-width:1;stroke-dasharray:3 3}",
-            *(
-                f".{kind}{{fill:{fill};stroke:{stroke};stroke-width:1}}"
-                for kind, (fill, stroke, _) in BOXES.items()
-            ),
-            *(f".{origin}{{{_paint(origin)}}}" for origin in ORIGINS),
-        ]
-    )
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
             f'viewBox="0 0 {width:g} {height:g}">',
-            f"<style>{style}</style>",
+            f"<style>{''.join(_style())}</style>",
             f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>',
             *picture.lines,
             *picture.boxes,
             *picture.dots,
             *picture.texts,
-            "</svg>",
-            "",
+            "</svg>\n",
         ]
     )
 
 
-def _paint(origin: str) -> str:
-    colour = ORIGINS[origin][0]
-    if origin.endswith("inverted") or origin in ("zero", "dropped"):
-        return f"fill:#fff;stroke:{colour};stroke-width:1.8"
-    return f"fill:{colour}"
+def _style() -> Iterator[str]:
+    """The style sheet."""
+    yield (
+        "text{font-family:Helvetica,Arial,sans-serif;fill:#222}"
+        ".title{font-size:19px;font-weight:bold}.sub{font-size:12.5px;fill:#555}"
+        ".name{font-size:13px;font-weight:bold}.note{font-size:11.5px;fill:#555}"
+        ".weight{font-size:9px;fill:#888;text-anchor:middle}"
+        ".rule{stroke:#bbb;stroke-width:1;stroke-dasharray:3 3}"
+    )
+    for kind, (fill, stroke, _) in BOXES.items():
+        yield f".{kind}{{fill:{fill};stroke:{stroke};stroke-width:1}}"
+    for origin, (colour, _) in ORIGINS.items():
+        hollow = origin.endswith("inverted") or origin in ("zero", "dropped")
+        yield f".{origin}{{fill:{f'#fff;stroke:{colour};stroke-width:1.8' if hollow else colour}}}"
 
 
 def _titles(picture: _Picture, plan: Plan) -> None:
     what = {"multiply": "a × b", "square": "a²", "reduce": "x"}
-    picture.text(24, 32, f"{what[plan.operation]} mod {_power(plan)}", "title")
+    modulus = plan.modulus
+    power = "2" + str(modulus.n).translate(SUPERSCRIPTS)
+    if modulus.k:
+        power += f" {'−' if modulus.sign < 0 else '+'} {shown(modulus.k)}"
+    picture.text(24, 32, f"{what[plan.operation]} mod {power}", "title")
     operands = f"{plan.operand_nbits}-bit operand{'s' if plan.operation == 'multiply' else ''}"
     area, delay = plan.cost
     depth = f"{len(plan.levels)} {_plural('level', len(plan.levels))}"
@@ -156,14 +150,6 @@ def _titles(picture: _Picture, plan: Plan) -> None:
 
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _power(plan: Plan) -> str:
-    """The modulus as a reader writes it."""
-    modulus = plan.modulus
-    power = "2" + str(modulus.n).translate(SUPERSCRIPTS)
-    k = shown(modulus.k)
-    return f"{power} {'−' if modulus.sign < 0 else '+'} {k}" if modulus.k else power
 
 
 def _products(picture: _Picture, plan: Plan, y: float, right: float) -> float:
@@ -191,7 +177,7 @@ def _products(picture: _Picture, plan: Plan, y: float, right: float) -> float:
             f'<line class="rule" x1="{x:g}" y1="{y - 24:g}" x2="{x:g}" y2="{bottom + 12:g}"/>'
         )
     picture.text(24, y + 5, "bits of x" if plan.operation == "reduce" else "products", "name")
-    picture.text(24, y + 21, f"{sum(counts.values()):,} bits", "note")
+    picture.text(24, y + 21, f"{sum(counts.values()):,} bits")
     return max(bottom, y + 21) + GAP
 
 
@@ -230,28 +216,22 @@ def _level(picture: _Picture, plan: Plan, level: int, y: float, right: float) ->
                 picture.dot(x, y + row * PITCH_Y, *bits[place])
                 row += 1
     bottom = y + (max(heights) - 1) * PITCH_Y
+    picture.text(24, y + 5, "rows A and B" if last else f"level {level}", "name")
     if last:
-        picture.text(24, y + 5, "rows A and B", "name")
-        picture.text(24, y + 21, _final(plan), "note")
+        subtracted = (f", −{j if j > 1 else ''}m" for j in range(1, len(plan.mod_sum.multiples) + 1))
+        dropped = ", carry dropped" if plan.mod_sum.drops_carry else "".join(subtracted)
+        picture.text(24, y + 21, f"A + B{dropped}")
         return max(bottom, y + 16) + GAP
-    picture.text(24, y + 5, f"level {level}", "name")
     lines = [f"{sum(heights):,} bits, {max(heights)} high"]
     placed = [(kind, plan.levels[level].total(kind)) for kind in CELLS]
     lines += [f"{count:,} {_plural(BOXES[kind][2], count)}" for kind, count in placed if count]
     for i, line in enumerate(lines):
-        picture.text(24, y + 21 + 15 * i, line, "note")
+        picture.text(24, y + 21 + 15 * i, line)
     return max(bottom, y + 15 * len(lines)) + GAP
 
 
 def _plural(noun: str, count: int) -> str:
     return noun if count == 1 else f"{noun}s"
-
-
-def _final(plan: Plan) -> str:
-    subtracted = len(plan.mod_sum.multiples)
-    if plan.mod_sum.drops_carry:
-        return "A + B, carry dropped"
-    return "A + B" + "".join(f", −{j if j > 1 else ''}m" for j in range(1, subtracted + 1))
 
 
 def _groups(plan: Plan, level: int, column: int) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -267,15 +247,11 @@ def _bits(plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, str]]:
     """Every bit of a column, with its run and what it is in words."""
     for run in runs:
         for i in range(run.count):
+            name = {"correction": "correction", "pass": "passed on"}.get(run.kind, "")
             if run.kind == "product":
                 name = _product_name(plan, run.column, i)
-            elif run.kind == "correction":
-                name = "correction"
-            elif run.kind == "pass":
-                name = "passed on"
-            else:
-                output = OUTPUT_ORIGINS[run.output]
-                name = f"{output} of {BOXES[run.kind][2]} {i} in column {run.column}"
+            elif run.kind in BOXES:
+                name = f"{OUTPUT_ORIGINS[run.output]} of {BOXES[run.kind][2]} {i} in column {run.column}"
             yield run, f"{name}, inverted" if run.inverted else name
 
 
@@ -305,7 +281,7 @@ def _legend(picture: _Picture, plan: Plan, x: float) -> float:
                 f'<rect x="{x:g}" y="{y - 8:g}" width="12" height="20" rx="5.5" fill="{fill}" '
                 f'stroke="{stroke}"/>'
             )
-            picture.text(x + 22, y + 6, f"{_plural(noun, count)}: {count:,}", "note")
+            picture.text(x + 22, y + 6, f"{_plural(noun, count)}: {count:,}")
     y += 36
     picture.text(x, y + 5, "bits, in all levels", "name")
     counted = Counter(picture.origins)
@@ -315,13 +291,13 @@ def _legend(picture: _Picture, plan: Plan, x: float) -> float:
             if plan.operation == "reduce":
                 words = words.replace("product", "bit of x")
             picture.dot(x + 6, y, origin, words)
-            picture.text(x + 22, y + 4, f"{words}: {count:,}", "note")
+            picture.text(x + 22, y + 4, f"{words}: {count:,}")
     y += 36
     if plan.rivals:
         picture.text(x, y + 5, "delay × area of the strategies", "name")
         for name, cost in plan.rivals:
             y += 18
             text = f"{cost.delay:,} × {cost.area:,}" if cost else "given up as dearer"
-            picture.text(x, y + 5, f"{name}: {text}{'  (taken)' if name == plan.strategy else ''}", "note")
+            picture.text(x, y + 5, f"{name}: {text}{'  (taken)' if name == plan.strategy else ''}")
         y += 18
     return y + 24

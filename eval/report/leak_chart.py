@@ -2,17 +2,16 @@
 is not judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from ..assurance.attacks.leakage import Assessment
 from ..assurance.attacks.welch import HALVES, THRESHOLD, Point
-from .charts import SCHEMA, Spec, config
+from .charts import SCHEMA, Spec
 from .palette import light
-from .render_png import SCALE, WIDTH
+from .render_png import SCALE, WIDTH, headed, printed
 
 FORMATS = ("png", "svg", "html")
 HALF_NAMES = ("first half", "second half")
@@ -22,52 +21,40 @@ HEIGHT = 300
 
 def specification(assessment: Assessment, title: str) -> Spec:
     """The whole of it, with its data, in Vega-Lite."""
-    axis = {"axis": {"tickCount": 8}}
-    x = {"field": "cycle", "type": "quantitative", "title": "Cycle", "scale": {"nice": False}, **axis}
-    y = {
-        "field": "t",
-        "type": "quantitative",
-        "title": "t (Welch)",
-        "scale": {"domain": _domain(assessment.curve), "nice": True},
-    }
+    x = {"field": "cycle", "type": "quantitative", "title": "Cycle", "axis": {"tickCount": 8}}
+    x["scale"] = {"nice": False}
+    # both thresholds are in the domain
+    values = [value for point in assessment.curve for value in point[1:]] + [THRESHOLD, -THRESHOLD]
+    domain = {"domain": [1.08 * min(values), 1.08 * max(values)], "nice": True}
+    y = {"field": "t", "type": "quantitative", "title": "t (Welch)", "scale": domain}
     colours = {"domain": HALF_NAMES, "range": [light("series-0"), light("series-1")]}
+    half = {"field": "half", "type": "nominal", "scale": colours, "title": None}
+    grey = sorted({part.value for part in assessment.part_of if part in assessment.compared.excused})
+    said = f"; grey, not judged: {'; '.join(grey)}" if grey else ""
+    shown = [
+        (
+            _spans(assessment),
+            {"type": "rect", "color": light("grid")},
+            {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "tooltip": {"field": "part"}},
+        ),
+        (
+            _points(assessment.curve),
+            {"type": "line", "strokeWidth": 1.1, "opacity": 0.85},
+            {"x": x, "y": y, "color": half},
+        ),
+        (
+            [{"t": THRESHOLD}, {"t": -THRESHOLD}],
+            {"type": "rule", "strokeDash": [5, 3], "color": light("bad"), "strokeWidth": 1.2},
+            {"y": y},
+        ),
+    ]
     return {
         "$schema": SCHEMA,
-        "width": WIDTH,
-        "height": HEIGHT,
-        "config": {**config(light), "background": light("paper")},
-        "title": {
-            "text": title,
-            "subtitle": _subtitle(assessment),
-            "anchor": "start",
-            "fontSize": 14,
-            "color": light("ink"),
-            "subtitleColor": light("ink-2"),
-        },
+        **{"width": WIDTH, "height": HEIGHT, "config": printed()},
+        "title": {**headed(title), "subtitle": f"dashed: {THRESHOLD}{said}", "subtitleColor": light("ink-2")},
         "layer": [
-            {
-                "data": {"values": _spans(assessment)},
-                "mark": {"type": "rect", "color": light("grid")},
-                "encoding": {
-                    "x": {**x, "field": "from"},
-                    "x2": {"field": "to"},
-                    "tooltip": {"field": "part"},
-                },
-            },
-            {
-                "data": {"values": _points(assessment)},
-                "mark": {"type": "line", "strokeWidth": 1.1, "opacity": 0.85},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": {"field": "half", "type": "nominal", "scale": colours, "title": None},
-                },
-            },
-            {
-                "data": {"values": [{"t": THRESHOLD}, {"t": -THRESHOLD}]},
-                "mark": {"type": "rule", "strokeDash": [5, 3], "color": light("bad"), "strokeWidth": 1.2},
-                "encoding": {"y": y},
-            },
+            {"data": {"values": values}, "mark": mark, "encoding": encoding}
+            for values, mark, encoding in shown
         ],
     }
 
@@ -84,36 +71,24 @@ def drawn(assessment: Assessment, title: str, format: str) -> bytes:
     return vl_convert.vegalite_to_png(spec, scale=SCALE)
 
 
-def _subtitle(assessment: Assessment) -> str:
-    grey = sorted({part.value for part in assessment.part_of if part in assessment.compared.excused})
-    return f"dashed: {THRESHOLD}; grey, not judged: {'; '.join(grey)}" if grey else f"dashed: {THRESHOLD}"
-
-
-def _domain(curve: Sequence[Point]) -> list[float]:
-    """Both thresholds are in it."""
-    values = [value for point in curve for value in point[1:]] + [THRESHOLD, -THRESHOLD]
-    return [1.08 * min(values), 1.08 * max(values)]
-
-
 def _spans(assessment: Assessment) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    at = 0
+    at = -0.5
     for part, cycles in groupby(assessment.part_of):
-        count = len(list(cycles))
+        start, at = at, at + sum(1 for _ in cycles)
         if part in assessment.compared.excused:
-            found.append({"from": at - 0.5, "to": at + count - 0.5, "part": part.value})
-        at += count
+            found.append({"from": start, "to": at, "part": part.value})
     return found
 
 
-def _points(assessment: Assessment) -> list[dict[str, Any]]:
+def _points(curve: Sequence[Point]) -> list[dict[str, Any]]:
     """Of each half; of a stretch that has no room, the extremes in their order."""
-    curve = assessment.curve
     stretch = -(-2 * len(curve) // MOST_POINTS) if len(curve) > MOST_POINTS else 1
     found = []
-    for half in HALVES:
+    for half, name in zip(HALVES, HALF_NAMES, strict=True):
+        values = [(point[1 + half], at) for at, point in enumerate(curve)]
         for start in range(0, len(curve), stretch):
-            values = [(curve[at][1 + half], at) for at in range(start, min(start + stretch, len(curve)))]
-            for t, at in sorted({min(values), max(values)}, key=lambda item: item[1]):
-                found.append({"cycle": at, "t": round(t, 3), "half": HALF_NAMES[half]})
+            part = values[start : start + stretch]
+            for t, at in sorted({min(part), max(part)}, key=itemgetter(1)):
+                found.append({"cycle": at, "t": round(t, 3), "half": name})
     return found

@@ -2,10 +2,8 @@
 its figures.
 """
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +17,7 @@ from ..lab.flow_settings import FLOW_DEFAULTS
 from ..lab.ledger.ledger import Row
 from .metrics import METRICS, metric
 
+Record = dict[str, Any]  # flat, of words and numbers
 INTERFACES = interfaces.titles()
 SILICON = (stages.LAYOUT, stages.FLOW)  # stages with an area in square micrometres; the first says more
 
@@ -38,42 +37,19 @@ class Entry:
         """Any row: what is not a figure is the same in all."""
         return next(iter(self.rows.values()))
 
-    @property
-    def measurement(self) -> int:
-        return self.first.measurement
+    def __getattr__(self, name: str) -> Any:
+        """All that is no figure (its measurement, subject, stage, ...) is that of any row."""
+        return getattr(self.first, name)
 
     @property
-    def subject(self) -> str:
-        return self.first.subject
-
-    @property
-    def family(self) -> str:
-        return self.first.family
-
-    @property
-    def nbits(self) -> int:
-        return self.first.nbits
-
-    @property
-    def interface(self) -> str:
-        return self.first.interface
-
-    @property
-    def stage(self) -> str:
-        return self.first.stage
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        return self.first.marks
-
-    @property
-    def stale(self) -> bool:
-        return self.first.stale
+    def behind(self) -> str:
+        """The interface in words."""
+        return INTERFACES.get(self.interface, self.interface)
 
     @cached_property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Record:
         """What was asked for other than the defaults of the design."""
-        return dict(self.first.point.get("settings") or {})
+        return dict(self.point.get("settings") or {})
 
     @cached_property
     def label(self) -> str:
@@ -83,25 +59,23 @@ class Entry:
     @cached_property
     def setup(self) -> str:
         """The stage, and with what settings of the flow."""
-        flow, usual = self.first.flow, FLOW_DEFAULTS.get(self.stage, {})
-        clock, searched = flow.get("clock_period"), bool(flow.get("fmax"))
-        if searched:  # what was given is where the search began
-            clock = self.value("clock_ns")
-        more = [
+        flow, usual = self.flow, FLOW_DEFAULTS.get(self.stage, {})
+        clock, searched = flow.get("clock_period"), ""
+        if flow.get("fmax"):  # what was given is where the search began
+            clock, searched = self.value("clock_ns"), ", the highest clock"
+        parts = [stages.title(self.stage), *([f"{clock:g} ns{searched}"] if clock else [])]
+        parts += [
             f"{name}={value}"
             for name, value in flow.items()
             if name not in ("clock_period", "fmax") and (name not in usual or value != usual[name])
         ]
-        told = f"{clock:g} ns{', the highest clock' if searched else ''}" if clock else ""
-        parts = [stages.title(self.stage), *([told] if told else []), *more]
-        parts += [STALE] if self.stale else []
-        return ", ".join(parts)
+        return ", ".join([*parts, *([STALE] if self.stale else [])])
 
     @property
     def group(self) -> str:
         """Only points of one group may be held against each other: the same work on the same kind of thing."""
-        parts = [f"{self.nbits} bits", self.operation, INTERFACES.get(self.interface, self.interface)]
-        parts += [stages.title(self.stage), str(self.first.flow.get("device", ""))]
+        parts = [f"{self.nbits} bits", self.operation, self.behind]
+        parts += [stages.title(self.stage), str(self.flow.get("device", ""))]
         parts += [f"modulus {self.modulus:#x} alone"] if self.modulus else []
         return " · ".join(part for part in parts if part)
 
@@ -122,7 +96,7 @@ class Entry:
     @cached_property
     def modulus(self) -> int:
         """The only one that it takes; 0: any."""
-        modulus = self.first.parameters.get("modulus") or 0
+        modulus = self.parameters.get("modulus") or 0
         return int(modulus, 0) if isinstance(modulus, str) else modulus
 
     @cached_property
@@ -144,6 +118,9 @@ class Entry:
         return row.id if row else None
 
 
+Entries = Sequence[Entry]
+
+
 @functools.cache
 def _places() -> dict[str, tuple[int, bool]]:
     """The designs with their places in the catalogue, and whether they are of a paper."""
@@ -152,34 +129,28 @@ def _places() -> dict[str, tuple[int, bool]]:
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
     """The rows of a ledger, in its order."""
-    measurements: dict[int, list[Row]] = {}
+    measurements: dict[int, dict[str, dict[str, Row]]] = {}  # by operation and metric
     for row in rows:
-        measurements.setdefault(row.measurement, []).append(row)
+        measurements.setdefault(row.measurement, {}).setdefault(row.operation, {})[row.metric] = row
     entries = []
     for found in measurements.values():
-        operations = list(dict.fromkeys(row.operation for row in found if row.operation))
-        shared = {row.metric: row for row in found if not row.operation}
-        # what has operations of its own has been asked for by no workload
-        for operation in operations or [found[0].workload]:
-            own = {row.metric: row for row in found if row.operation and row.operation == operation}
-            entries.append(Entry({**shared, **own}, operation, _derived({**shared, **own})))
+        shared = found.pop("", {})
+        # what has no operations of its own has been asked for by no workload
+        for operation, own in (found or {next(iter(shared.values())).workload: {}}).items():
+            figures, derived = {**shared, **own}, {}
+            cycles, clock = figures.get("cycles"), figures.get("clock_ns")
+            if "time_ns" not in figures and cycles and clock and clock.comparable:  # it meets its clock
+                derived["time_ns"] = cycles.value * clock.value
+            entries.append(Entry(figures, operation, derived))
     return entries
 
 
-def _derived(rows: Mapping[str, Row]) -> dict[str, float]:
-    """Return the time if the cycles are known and a clock that is met."""
-    clock = rows.get("clock_ns")
-    if "time_ns" not in rows and "cycles" in rows and clock is not None and clock.comparable:
-        return {"time_ns": rows["cycles"].value * clock.value}
-    return {}
-
-
-def names_of_metrics(entries: Iterable[Entry]) -> list[str]:
+def names_of_metrics(entries: Entries) -> list[str]:
     """All metrics that are there, those that the report knows first and in its order."""
     found = {name for entry in entries for name in (*entry.rows, *entry.derived)}
     return [*(name for name in METRICS if name in found), *sorted(found - METRICS.keys())]
 
 
-def unit_of(name: str, entries: Iterable[Entry]) -> str:
+def unit_of(name: str, entries: Entries) -> str:
     """The unit of a metric that the report does not know is that of its rows."""
     return metric(name, next((entry.rows[name].unit for entry in entries if name in entry.rows), "")).unit

@@ -1,7 +1,5 @@
 """The report as Markdown with PNGs beside it: to be cut into a course report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...flow.files import replace_text, replacing

@@ -5,8 +5,6 @@ points do not have it, so that tables and charts are of the other two, which all
 energy alone, but where a paper does.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -6,12 +6,9 @@ same in every chart of every report. The page takes colours as variables of its 
 the theme needs no redrawing; a picture takes those of the light theme.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 INKS = {  # name: light, dark
     "paper": ("#ffffff", "#14171a"),
@@ -53,21 +50,21 @@ FAMILIES = (  # a row for each colour of SERIES; families of one row differ in s
     ("software",),
 )
 SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "cross",
-    "triangle-down",
-    "triangle-right",
-    "triangle-left",
+    *("circle", "square", "triangle-up", "diamond", "cross"),
+    *("triangle-down", "triangle-right", "triangle-left"),
 )
-
 DASHES = ([1, 0], [6, 3], [2, 2])  # lines of the first family of a colour, of the second, of all others
 SHAPE_STEP = 3  # between families of one colour; it shares no factor with the number of shapes
 
 # the name of a colour -> the colour, as the chart will have it
 Colours = Callable[[str], str]
+
+
+COLOURS = {
+    **INKS,
+    **{f"series-{index}": both for index, both in enumerate(SERIES)},
+    **{f"part-{index}": both for index, both in enumerate(PARTS)},
+}
 
 
 def variable(name: str) -> str:
@@ -77,20 +74,15 @@ def variable(name: str) -> str:
 
 def light(name: str) -> str:
     """For paper."""
-    kind, _, index = name.rpartition("-")
-    return INKS[name][0] if name in INKS else {"series": SERIES, "part": PARTS}[kind][int(index)][0]
+    return COLOURS[name][0]
 
 
 def style_sheet() -> str:
     """The variables of both themes: the reader's own choice wins over that of the system, and paper is white."""
-
-    def block(theme: int) -> str:
-        pairs = {name: both[theme] for name, both in INKS.items()}
-        pairs |= {f"series-{index}": both[theme] for index, both in enumerate(SERIES)}
-        pairs |= {f"part-{index}": both[theme] for index, both in enumerate(PARTS)}
-        return "".join(f"--{name}:{value};" for name, value in pairs.items())
-
-    bright, dark = f"color-scheme:light;{block(0)}", f"color-scheme:dark;{block(1)}"
+    bright, dark = (
+        f"color-scheme:{scheme};{''.join(f'--{name}:{both[theme]};' for name, both in COLOURS.items())}"
+        for theme, scheme in enumerate(("light", "dark"))
+    )
     return (
         f":root{{{bright}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
@@ -103,8 +95,7 @@ def series(index: int) -> str:
     return f"series-{index % len(SERIES)}"
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """The colour, shape and dash of a family."""
 
     colour: str
@@ -141,8 +132,9 @@ def module_colours(classes: Sequence[str], families: Collection[str]) -> list[st
 def scales(families: Sequence[str], colours: Colours) -> dict[str, dict[str, list[Any]]]:
     """Vega-Lite's scales of colour, shape and dash for these families."""
     looks = [look(name) for name in families]
-    return {
-        "color": {"domain": list(families), "range": [colours(own.colour) for own in looks]},
-        "shape": {"domain": list(families), "range": [own.shape for own in looks]},
-        "dash": {"domain": list(families), "range": [own.dash for own in looks]},
+    ranges: dict[str, list[Any]] = {
+        "color": [colours(own.colour) for own in looks],
+        "shape": [own.shape for own in looks],
+        "dash": [own.dash for own in looks],
     }
+    return {channel: {"domain": list(families), "range": found} for channel, found in ranges.items()}

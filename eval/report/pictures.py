@@ -2,17 +2,15 @@
 trees.
 """
 
-from __future__ import annotations
-
 import base64
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..designs.catalogue import designs
 from ..lab.ledger.ledger import Ledger
 from .drawing import draw
-from .ledger_view import Entry
+from .ledger_view import Entries, Entry
 
 MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all
 WIDEST = 1100  # pixels
@@ -45,7 +43,7 @@ class Picture:
         return f"data:{kind};base64,{base64.b64encode(self.content).decode()}"
 
 
-def layouts(ledger: Ledger, entries: Iterable[Entry], names: dict[int, str]) -> tuple[list[Picture], int]:
+def layouts(ledger: Ledger, entries: Entries, names: dict[int, str]) -> tuple[list[Picture], int]:
     """The pictures of the layouts as far as there is room, amoeba plots before all others; and how many have
     none.
     """

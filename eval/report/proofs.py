@@ -1,13 +1,11 @@
 """How much of a design is proved: its checks on a line, as the ledger has their verdicts (`modexlab prove`)."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ...flow.prove.report import PROVED, REFUTED
 from ..assurance.proof.check import AXI, KINDS, PROCESSOR, UNITS
 from ..lab.ledger.ledger import Ledger
 from ..lab.verdicts import OTHER_SCHEDULE, Verdict
@@ -25,7 +23,7 @@ MOST_OPEN = 3  # checks that are not proved, by name
 class Proven:
     """A machine with all verdicts on it."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: Sequence[Verdict]
     stale: bool
 
     @property
@@ -36,11 +34,6 @@ class Proven:
     def name(self) -> str:
         """The name of the design, without its folder."""
         return self.first.subject.partition("@")[0]
-
-    @property
-    def open(self) -> list[Verdict]:
-        """What is not proved."""
-        return [verdict for verdict in self.verdicts if verdict.verdict != PROVED]
 
     def of(self, kind: str) -> list[Verdict]:
         return [verdict for verdict in self.verdicts if verdict.kind == kind]
@@ -53,19 +46,16 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
         if not asked or {item.subject, item.subject.partition("@")[0]} & set(asked):
             settings = json.dumps(item.settings, sort_keys=True)
             machines.setdefault((item.subject, item.nbits, settings), []).append(item)
-    return [
-        Proven(tuple(machine), any(verdict.stale for verdict in machine)) for machine in machines.values()
-    ]
+    return [Proven(found, any(verdict.stale for verdict in found)) for found in machines.values()]
 
 
 def _units(machine: Proven) -> Cell:
     """How many of them."""
-    found = [*machine.of(UNITS), *machine.of(PROCESSOR)]
+    found = [verdict.verdict for verdict in (*machine.of(UNITS), *machine.of(PROCESSOR))]
     if not found:
         return MISSING
-    proved = sum(verdict.verdict == PROVED for verdict in found)
-    bad = any(verdict.verdict == REFUTED for verdict in found)
-    tone = "bad" if bad else "good" if proved == len(found) else ""
+    proved = found.count(PROVED)
+    tone = "bad" if REFUTED in found else "good" if proved == len(found) else ""
     return Cell(f"{proved} of {len(found)}", proved / len(found), tone=tone)
 
 
@@ -75,34 +65,30 @@ def _alone(machine: Proven, kind: str) -> Cell:
     if not found:
         return MISSING
     own = next((verdict for verdict in found if verdict.name == kind), found[0])
-    others = [verdict for verdict in found if verdict is not own]
-    tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if own.by_nature else "bad", UNDECIDED: ""}
-    tone = tones[own.verdict] if all(item.verdict != REFUTED for item in others) else "bad"
-    which = "other schedules" if any(OTHER_SCHEDULE in other.name for other in others) else "further promises"
-    proved = sum(other.verdict == PROVED for other in others)
-    more = f"; {which} {proved} of {len(others)}" if others else ""
-    return Cell(f"{own.verdict}, {own.seconds:.1f} s{more}", own.seconds, tone=tone)
+    others = [verdict.verdict for verdict in found if verdict is not own]
+    tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if own.by_nature else "bad"}
+    more = ""
+    if others:
+        named = any(OTHER_SCHEDULE in verdict.name for verdict in found if verdict is not own)
+        which = "other schedules" if named else "further promises"
+        more = f"; {which} {others.count(PROVED)} of {len(others)}"
+    text = f"{own.verdict}, {own.seconds:.1f} s{more}"
+    return Cell(text, own.seconds, tone="bad" if REFUTED in others else tones.get(own.verdict, ""))
 
 
 def _open(machine: Proven) -> Cell:
     """What is not proved, and why."""
-    found = machine.open
-    told = [f"{verdict.name} {verdict.verdict}: {verdict.how}" for verdict in found[:MOST_OPEN]]
+    found = [f"{item.name} {item.verdict}: {item.how}" for item in machine.verdicts if item.verdict != PROVED]
     more = [f"{len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
-    return Cell("; ".join([*told, *more]) or "nothing", tone="" if found else "quiet")
+    return Cell("; ".join([*found[:MOST_OPEN], *more]) or "nothing", tone="" if found else "quiet")
 
 
-COLUMNS: tuple[Column[Proven], ...] = (
+COLUMNS = (
     Column("Design", lambda machine: f"{machine.name}{SIGN if machine.stale else ''}"),
-    Column("Bits", lambda proof: Cell(str(proof.first.nbits), proof.first.nbits), "", True),
+    Column("Bits", lambda machine: machine.first.nbits, number=True),
     Column("Units", _units),
     *(Column(TITLES.get(kind, kind.capitalize()), functools.partial(_alone, kind=kind)) for kind in ALONE),
-    Column(
-        "All",
-        lambda proof: Cell(shown(round(sum(one.seconds for one in proof.verdicts), 1))),
-        "s",
-        True,
-    ),
+    Column("All", lambda machine: shown(round(sum(one.seconds for one in machine.verdicts), 1)), "s", True),
     Column("Not proved, and why", _open),
 )
 

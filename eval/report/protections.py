@@ -5,11 +5,10 @@ Cycles are those of modexlab show --costs, counted word by word, which needs no 
 ledger's, of machines with the same settings.
 """
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from ..designs import catalogue
@@ -17,8 +16,8 @@ from ..designs.interfaces import DEFAULT
 from ..designs.protection import PROGRAMS, costs, fitted
 from ..designs.workload_names import DECRYPT
 from ..lab.point import Point
-from .ledger_view import SILICON, Entry
-from .tables import MISSING, Cell, Column, Line, Table, figure, line
+from .ledger_view import SILICON, Entries, Entry, Record
+from .tables import MISSING, Cell, Column, Table, figures, line
 
 DESIGN = "mont"
 SCHEDULE = "fixed-window"
@@ -39,7 +38,7 @@ class Program:
 
     name: str
     cycles: Mapping[int, int]
-    bare: Mapping[int, int]  # of the same without check and blinding; of CRT alone those of the schedule
+    bare: Mapping[int, int]  # of the program by which its overhead is told
     constant_time: bool
     silicon: Entry | None
 
@@ -64,46 +63,39 @@ def _counted() -> dict[str, tuple[dict[int, int], bool]]:
     return found
 
 
-def _settings(name: str, nbits: int) -> dict[str, Any]:
+def _settings(name: str, nbits: int) -> Record:
     """The settings of a program at a width."""
     chosen = PROGRAMS[name]
     return fitted(catalogue.find(DESIGN), nbits, chosen, bool(chosen.get("crt")))
 
 
-def programs(entries: Iterable[Entry]) -> list[Program]:
+def programs(entries: Entries) -> list[Program]:
     """All of the design, each with the silicon of the least area that is up to date."""
-    counted = _counted()
     made = [
         entry
         for entry in entries
         if (entry.subject, entry.nbits, entry.interface) == (DESIGN, SILICON_NBITS, DEFAULT.name)
         and entry.operation == DECRYPT
         and entry.stage in SILICON
-        and not entry.marks
         and entry.value(AREA) is not None
     ]
-
-    def silicon(name: str) -> Entry | None:
+    counted, found = _counted(), []
+    for name, (cycles, constant_time) in counted.items():
         wanted = dict(Point(DESIGN, SILICON_NBITS, tuple(_settings(name, SILICON_NBITS).items())).settings)
-        return min(
+        silicon = min(
             (item for item in made if item.settings == wanted),
             key=lambda item: (item.stale, SILICON.index(item.stage), item.value(AREA)),
             default=None,
         )
-
-    return [
-        Program(name, cycles, counted[_without(name)][0], constant_time, silicon(name))
-        for name, (cycles, constant_time) in counted.items()
-    ]
-
-
-def _without(name: str) -> str:
-    """The program by which another's overhead is told."""
-    bare = name.split(",")[0]
-    return bare if bare != name else SCHEDULE
+        # the same without check and blinding; of CRT alone the schedule
+        bare = name.split(",")[0]
+        found.append(
+            Program(name, cycles, counted[bare if bare != name else SCHEDULE][0], constant_time, silicon)
+        )
+    return found
 
 
-def _at(nbits: int) -> tuple[Column[Program], ...]:
+def _at(nbits: int) -> tuple[Column, ...]:
     """The cycles at a width, and their overhead."""
     return (
         Column(
@@ -116,12 +108,13 @@ def _at(nbits: int) -> tuple[Column[Program], ...]:
     )
 
 
-COLUMNS: tuple[Column[Program], ...] = (
+SILICON_OF = attrgetter("silicon")
+COLUMNS = (
     Column("Program", lambda program: program.name),
     *(column for nbits in WIDTHS for column in _at(nbits)),
-    Column(f"{SILICON_NBITS} bits", lambda program: figure(program.silicon, CYCLES), "cycles", True),
-    Column("Area", lambda program: figure(program.silicon, AREA), "µm²", True),
-    Column("Energy without glitches", lambda program: figure(program.silicon, ENERGY), "nJ", True),
+    figures(f"{SILICON_NBITS} bits", CYCLES, "cycles", SILICON_OF),
+    figures("Area", AREA, "µm²", SILICON_OF),
+    figures("Energy without glitches", ENERGY, "nJ", SILICON_OF),
     Column("Stage", lambda program: program.silicon.setup if program.silicon is not None else "-"),
 )
 
@@ -132,7 +125,7 @@ def table(found: Sequence[Program]) -> Table:
     alike = (
         "All take the same time for all secrets. " if all(program.constant_time for program in found) else ""
     )
-    lines: list[Line] = [line(COLUMNS, program, {"family": family}) for program in found]
+    lines = [line(COLUMNS, program, {"family": family}) for program in found]
     return Table(
         "protections",
         "What each protection costs",
@@ -154,29 +147,24 @@ def table(found: Sequence[Program]) -> Table:
     )
 
 
-def records(found: Sequence[Program]) -> list[dict[str, Any]]:
+def records(found: Sequence[Program]) -> list[Record]:
     """Of the chart: each program that was measured, in percent of the schedule alone."""
     base = next((program for program in found if program.name == SCHEDULE), None)
     if base is None or base.silicon is None:
         return []
-    made: list[dict[str, Any]] = []
-    family = catalogue.find(DESIGN).family
+    made: list[Record] = []
     for place, program in enumerate(found):
-        chip = program.silicon
-        about: dict[str, Any] = {"name": program.name, "order": place, "family": family}
-        cycles = {"value": program.cycles[SHOWN_NBITS], "unit": "cycles"}
-        made.append(
-            {
-                **about,
-                "part": SHARES[0],
-                **cycles,
-                "percent": 100 * program.cycles[SHOWN_NBITS] / base.cycles[SHOWN_NBITS],
-            }
-        )
-        for part, name, unit in zip(SHARES[1:], (AREA, ENERGY), ("µm²", "nJ"), strict=True):
-            value, usual = (chip.value(name) if chip is not None else None), base.silicon.value(name)
-            if chip is not None and value is not None and usual:
+        cycles, usual = program.cycles[SHOWN_NBITS], base.cycles[SHOWN_NBITS]
+        about = {"name": program.name, "order": place, "family": catalogue.find(DESIGN).family}
+        figures: list[tuple[Any, ...]] = [(SHARES[0], cycles, "cycles", usual, {})]
+        if chip := program.silicon:
+            for part, name, unit in zip(SHARES[1:], (AREA, ENERGY), ("µm²", "nJ"), strict=True):
                 where = {"m": chip.measurement, "row": chip.source(name)}
-                share = {"part": part, "value": value, "unit": unit, "percent": 100 * value / usual}
-                made.append({**about, **share, **where, **({"stale": True} if chip.stale else {})})
+                where |= {"stale": True} if chip.stale else {}
+                figures.append((part, chip.value(name), unit, base.silicon.value(name), where))
+        made += (
+            {**about, "part": part, "value": value, "unit": unit, "percent": 100 * value / usual, **where}
+            for part, value, unit, usual, where in figures
+            if value is not None and usual
+        )
     return made

@@ -5,8 +5,6 @@ eval/papers/published.py has the cells. Only those that may be held against some
 of a machine that stands in several cells of a kind the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,17 +37,13 @@ class Machine:
     def first(self) -> Published:
         return next(iter(self.figures.values()))
 
+    def __getattr__(self, name: str) -> Any:
+        """All that is no figure (its subject, its width, its settings) is that of any figure."""
+        return getattr(self.first, name)
+
     @property
     def label(self) -> str:
-        return f"{self.first.paper} {label(self.first)}"
-
-    @property
-    def subject(self) -> str:
-        return self.first.subject
-
-    @property
-    def nbits(self) -> int:
-        return self.first.nbits
+        return f"{self.paper} {label(self.first)}"
 
     @property
     def family(self) -> str:
@@ -61,14 +55,8 @@ class Machine:
 
     @property
     def group(self) -> str:
-        return " · ".join(
-            [
-                f"{self.nbits} bits",
-                self.operation,
-                INTERFACES.get(self.interface, self.interface),
-                "published",
-            ]
-        )
+        words = INTERFACES.get(self.interface, self.interface)
+        return f"{self.nbits} bits · {self.operation} · {words} · published"
 
     @property
     def same_library(self) -> bool:
@@ -90,40 +78,40 @@ def machines() -> list[Machine]:
 def gathered(figures: Iterable[Published]) -> list[Machine]:
     """Figures of the same machine, width and operation together; an area is that of all operations."""
     found: dict[tuple[Any, ...], dict[str, dict[str, Published]]] = {}
-    processors: dict[tuple[Any, ...], dict[str, Published]] = {}
+    processors: dict[tuple[str, int], dict[str, Published]] = {}  # all software runs on the same processor
     for figure in figures:
-        if not figure.comparable:
-            continue
-        machine = (figure.subject, figure.design, figure.interface, str(sorted(figure.settings.items())))
-        key = (figure.paper, figure.nbits, *machine)
-        found.setdefault(key, {}).setdefault(figure.operation, {}).setdefault(figure.metric, figure)
-        if figure.subject.startswith(SOFTWARE) and not figure.operation:
-            processors.setdefault(key[:2], {}).setdefault(figure.metric, figure)
+        if figure.comparable:
+            machine = (figure.subject, figure.design, figure.interface, str(sorted(figure.settings.items())))
+            by_operation = found.setdefault((figure.paper, figure.nbits, *machine), {})
+            by_operation.setdefault(figure.operation, {}).setdefault(figure.metric, figure)
+            if figure.subject.startswith(SOFTWARE) and not figure.operation:
+                processor = processors.setdefault((figure.paper, figure.nbits), {})
+                processor.setdefault(figure.metric, figure)
     made: list[Machine] = []
-    for key, by_operation in found.items():
+    for (paper, nbits, subject, *_), by_operation in found.items():
         shared = by_operation.pop("", {})
-        if str(key[2]).startswith(SOFTWARE):  # all software runs on the same processor
-            shared = {**processors.get(key[:2], {}), **shared}
+        if subject.startswith(SOFTWARE):
+            shared = {**processors.get((paper, nbits), {}), **shared}
         for operation, own in (by_operation or {"": {}}).items():
-            together = {**own, **{name: item for name, item in shared.items() if name not in own}}
+            together = own | {name: item for name, item in shared.items() if name not in own}
             made.append(Machine(f"m{len(made)}", together, operation, _derived(together)))
     return made
 
 
 def _derived(figures: dict[str, Published]) -> dict[str, float]:
     """Time, where a paper gives cycles, and one clock for all of its machines."""
-    any_figure = next(iter(figures.values()))
-    if "time_ns" in figures or "cycles" not in figures or any_figure.paper not in CLOCKS:
+    number = next(iter(figures.values())).paper
+    if "time_ns" in figures or "cycles" not in figures or number not in CLOCKS:
         return {}
-    table, row, column = CLOCKS[any_figure.paper]
-    clock = published.paper(any_figure.paper).table(table).at(row, column).value
+    table, row, column = CLOCKS[number]
+    clock = published.paper(number).table(table).at(row, column).value
     cycles = figures["cycles"].amount
     return {"time_ns": cycles * clock, "clock_ns": clock} if cycles and clock else {}
 
 
-def sources(machine: Machine) -> str:
-    """Where its figures stand."""
-    return "; ".join(dict.fromkeys(figure.source for figure in machine.figures.values()))
+def sources(figures: Iterable[Published]) -> str:
+    """Where figures stand."""
+    return "; ".join(dict.fromkeys(figure.source for figure in figures))
 
 
 def citation(number: str, title: str, figures: Sequence[Published]) -> dict[str, str]:
@@ -136,7 +124,7 @@ def citation(number: str, title: str, figures: Sequence[Published]) -> dict[str,
         "figures": "; ".join(
             f"{of_paper(figure.metric).title} {figure.printed} {figure.unit}".strip() for figure in figures
         ),
-        "source": "; ".join(dict.fromkeys(figure.source for figure in figures)),
+        "source": sources(figures),
         "paper": published.paper(first.paper).citation,
         "technology": first.technology,
         "ours": ", ".join(dict.fromkeys(name for name in (first.twin, *first.ours) if name)),

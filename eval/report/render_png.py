@@ -2,8 +2,6 @@
 theme.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +18,23 @@ SCALE = 2.0  # pixels of a PNG for each of its points
 def specification(chart: Chart, content: Content) -> Spec:
     """The whole of it, with the data that the page shows first."""
     records = first_records(chart, content)
-    spec = filled(chart, records, content.families)
-    spec["data"] = {"name": chart.data, "values": records}
-    spec["width"] = WIDTH
-    spec["config"] = {**config(light), "background": light("paper")}
-    spec["title"] = {"text": chart.title, "anchor": "start", "fontSize": 14, "color": light("ink")}
-    return spec
+    return {
+        **filled(chart, records, content.families),
+        "data": {"name": chart.data, "values": records},
+        "width": WIDTH,
+        "config": printed(),
+        "title": headed(chart.title),
+    }
+
+
+def printed() -> Spec:
+    """The look of charts on paper."""
+    return {**config(light), "background": light("paper")}
+
+
+def headed(title: str) -> Spec:
+    """The title above a picture."""
+    return {"text": title, "anchor": "start", "fontSize": 14, "color": light("ink")}
 
 
 def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:

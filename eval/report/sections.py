@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +20,7 @@ from ..lab.stages import FORMULA, RTL
 from . import charts, cores, datasets, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
-from .datasets import Record
-from .ledger_view import INTERFACES, SILICON, Entry, entries_of
+from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record, entries_of
 from .metrics import shown
 from .palette import Colours, light
 from .pictures import Picture, layouts, trees
@@ -80,17 +80,15 @@ class Tile:
     unit: str
     ratio: Cell
     rival: str | None
-    filters: Mapping[str, Any]  # the values that the filters ask for
+    filters: Record  # the values that the filters ask for
     stage: str
 
     @classmethod
-    def of(cls, line: Line, cells: Mapping[str, Cell]) -> Tile:
+    def of(cls, line: Line) -> Tile:
         """From a line of the table of what is best."""
-        names = ("Best at", "Design", "Unit", "Of paper", "Stage")
-        criterion, design, unit, rival, stage = (cells[head].text for head in names)
-        ratio = cells["Ratio"]
-        known = rival if ratio.value is not None else None
-        return cls(criterion, design, cells["Ours"], unit, ratio, known, line.of, stage)
+        criterion, design, ours, unit, stage, _, ratio, rival, *_ = line.cells
+        known = rival.text if ratio.value is not None else None
+        return cls(criterion.text, design.text, ours, unit.text, ratio, known, line.of, stage.text)
 
     @property
     def amount(self) -> str:
@@ -122,13 +120,14 @@ class Headline:
         for tile in self.tiles:
             beside = f", {tile.beside}".replace(" (", ", ").replace(")", "") if tile.rival is not None else ""
             by_design.setdefault(tile.design, []).append(f"the {tile.criterion} ({tile.amount}{beside})")
-        parts = [f"{design} has {listed(found)}" for design, found in by_design.items()]
+        parts = (f"{design} has {listed(found)}" for design, found in by_design.items())
         return f"{self.group}: {'; '.join(parts)}."
 
 
 def listed(words: Sequence[str]) -> str:
     """a, b and c."""
-    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), words[-1]])
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass
@@ -139,7 +138,7 @@ class Content:
     entries: list[Entry]
     failures: list[Failure]
     machines: list[Machine]
-    details: dict[int, dict[str, Any]]
+    details: dict[int, Record]
     pictures: list[Picture]
     trees: list[Picture]
     left_out: int  # pictures for which there was no room
@@ -153,6 +152,11 @@ class Content:
     @property
     def empty(self) -> bool:
         return not self.entries
+
+    @cached_property
+    def once(self) -> list[Entry]:
+        """One entry of each measurement."""
+        return list({entry.measurement: entry for entry in self.entries}.values())
 
     @cached_property
     def comparable(self) -> list[Entry]:
@@ -176,16 +180,10 @@ class Content:
                 designs[entry.subject] = complete or designs.get(entry.subject, False)
 
         def place(view: View) -> tuple[Any, ...]:
-            complete, count = sum(found[view].values()), len(found[view])
-            turn = [*tables.OPERATIONS, view.operation].index(view.operation)
-            return (
-                -complete,
-                turn,
-                -count,
-                view.nbits != PAPER_NBITS,
-                [*INTERFACES].index(view.interface),
-                view,
-            )
+            designs, operation = found[view], view.operation
+            turn = [*tables.OPERATIONS, operation].index(operation)
+            interface = [*INTERFACES].index(view.interface)
+            return -sum(designs.values()), turn, -len(designs), view.nbits != PAPER_NBITS, interface, view
 
         return sorted(found, key=place)
 
@@ -197,16 +195,21 @@ class Content:
     # ---- data
 
     @cached_property
+    def chips(self) -> dict[int, str]:
+        """The measurements of silicon that are shown one by one, with their names."""
+        return datasets.lines(self.comparable)
+
+    @cached_property
     def data(self) -> dict[str, list[Record]]:
         """The data of the charts by name."""
-        own, details, papers = self.comparable, self.details, self.machines
+        own, details, papers, names = self.comparable, self.details, self.machines, self.chips
         return {
             "points": datasets.points(own, papers),
             "widths": datasets.widths(own, papers),
             "grown": datasets.grown(own),
             "areas": self._areas[0],
-            "paths": datasets.paths(own, details),
-            "energies": datasets.energies(own, papers),
+            "paths": datasets.paths(own, names, details),
+            "energies": datasets.energies(own, names, papers),
             "leakage": datasets.leakage(own, details),
             "ratios": self.compared.records,
             "protections": protections.records(self._programs),
@@ -221,52 +224,51 @@ class Content:
 
     @cached_property
     def _areas(self) -> tuple[list[Record], list[str]]:
-        return datasets.areas(self.comparable, self.details)
+        return datasets.areas(self.comparable, self.chips, self.details)
 
     def charts(self, colours: Colours = light) -> list[Chart]:
-        """All charts that have something to show."""
-        families, bars = self.families, ("family", "nbits", "interface", "stage")
+        """All charts that have something to show: something of ours has both metrics of their axes."""
+        style, bars = charts.Style(self.families, colours), ("family", "nbits", "interface", "stage")
         operation = (*bars, "operation")
-        scatter = charts.scatter(families, colours)
+        scatter = charts.scatter(style)
         grown = ("family", "interface", "stage", "operation")
         made = [
             Chart("area-time", "points", scatter, operation, ("time_ns", "area_um2")),
             Chart("energy-time", "points", scatter, operation, ("time_ns", "energy_nj")),
-            Chart("widths", "widths", charts.widths(families, colours), ("family", "operation")),
+            Chart("widths", "widths", charts.widths(style), ("family", "operation")),
             *(
-                Chart(f"{metric}-width", "grown", charts.grown(metric, families, colours), grown)
+                Chart(f"{metric}-width", "grown", charts.grown(metric, style), grown)
                 for metric in datasets.GROWING
             ),
-            Chart("areas", "areas", charts.areas(self._areas[1], families, colours), bars),
-            Chart("paths", "paths", charts.paths(families, colours), bars),
-            Chart("energies", "energies", charts.energies(families, colours), operation),
-            Chart("leakage", "leakage", charts.leakage(colours), ("family", "nbits")),
-            Chart("protections", "protections", charts.protections(protections.SHARES, colours), ("family",)),
-            Chart("cores", "cores", charts.cores(families, colours), ("family",)),
-            Chart("ratios", "ratios", charts.ratios(colours), ("family", "nbits", "operation", "metric")),
+            Chart("areas", "areas", charts.areas(self._areas[1], style), bars),
+            Chart("paths", "paths", charts.paths(style), bars),
+            Chart("energies", "energies", charts.energies(style), operation),
+            Chart("leakage", "leakage", charts.leakage(style), ("family", "nbits")),
+            Chart("protections", "protections", charts.protections(protections.SHARES, style), ("family",)),
+            Chart("cores", "cores", charts.cores(style), ("family",)),
+            Chart("ratios", "ratios", charts.ratios(style), ("family", "nbits", "operation", "metric")),
         ]
-        return [chart for chart in made if self._drawable(chart)]
-
-    def _drawable(self, chart: Chart) -> bool:
-        """Something of ours has both metrics of its axes."""
-        own = (record for record in self.data[chart.data] if "m" in record)
-        return any(all(record.get(name) for name in chart.axes or ()) for record in own)
+        return [
+            chart
+            for chart in made
+            if any(
+                "m" in record and all(record.get(name) for name in chart.axes or ())
+                for record in self.data[chart.data]
+            )
+        ]
 
     # ---- tables
 
     @cached_property
     def tables(self) -> dict[str, Table]:
         """All tables that have lines, by name."""
+        own = self.comparable
         made = [
-            tables.best(
-                [entry for entry in self.comparable if self._certain(entry)],
-                self.machines,
-                [datasets.LEAKAGE],
-            ),
-            tables.designs(self.comparable, datasets.chips(self.comparable)),
-            tables.others(self.comparable, datasets.chips(self.comparable), [datasets.LEAKAGE]),
+            tables.best([entry for entry in own if self._certain(entry)], self.machines),
+            tables.designs(own, self.chips),
+            tables.others(own, self.chips),
             cores.table(self.cores),
-            tables.critical_paths(self.data["paths"], self.comparable),
+            tables.critical_paths(self.data["paths"], own),
             tables.leaks(self.data["leakage"]),
             protections.table(self._programs),
             proofs.table(self.proven),
@@ -285,31 +287,41 @@ class Content:
 
     # ---- what to think of it
 
-    @cached_property
-    def trust(self) -> list[Trust]:
+    @property
+    def trust(self) -> Iterator[Trust]:
         """Whether the figures can be believed, in a few lines."""
-        once = list({entry.measurement: entry for entry in self.entries}.values())
-        netlists = [entry for entry in once if entry.stage in SILICON]
-        told = [*self._checked(once), *self._by_formula(once)]
-        if marked := sum(1 for entry in once if entry.marks):
-            text = f"{shown(marked)} marked, kept out of all comparisons: see Marked and failed."
+        netlists = [entry for entry in self.once if entry.stage in SILICON]
+        # the functional run behind each measurement; the ledger takes none without
+        counts = Counter(entry.stage for entry in self.once if entry.stage != FORMULA)
+        kinds = [
+            f"{shown(count)} {says}"
+            for stages, says in CHECKS
+            if (count := sum(counts[stage] for stage in stages))
+        ]
+        if counts:
+            checked = f"All {shown(counts.total())} measurements have a check that passed"
+            yield Trust(True, f"{checked}: {'; '.join(kinds)}.")
+        if points := [entry for entry in self.once if entry.stage == FORMULA]:
+            yield self._by_formula(points)
+        if marked := sum(bool(entry.marks) for entry in self.once):
+            yield Trust(False, f"{shown(marked)} marked, kept out of all comparisons: see Marked and failed.")
         else:
             met = ": every netlist meets its clock and passes its tests" if netlists else ""
-            text = f"None is marked{met}."
-        told.append(Trust(not marked, text))
+            yield Trust(True, f"None is marked{met}.")
         if self.failures:
             failed = shown(len(self.failures))
-            told.append(Trust(False, f"{failed} could not be measured: see Marked and failed."))
+            yield Trust(False, f"{failed} could not be measured: see Marked and failed.")
         if self.stale:
             stale = shown(len(self.stale))
-            told.append(
-                Trust(False, f"{stale} were measured with other sources or tools than the present ones.")
-            )
+            yield Trust(False, f"{stale} were measured with other sources or tools than the present ones.")
         if netlists:
-            told += [self._equivalence(netlists), Trust(None, LIBRARY)]
+            proved = sum(entry.flow.get(EQUIVALENCE) is True for entry in netlists)
+            text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
+            rest = ". The others ran their tests as gates; their commands say --skip equivalence"
+            yield Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")
+            yield Trust(None, LIBRARY)
         if self._one_form:
-            told.append(Trust(None, ONE_FORM))
-        return told
+            yield Trust(None, ONE_FORM)
 
     @property
     def _one_form(self) -> bool:
@@ -318,47 +330,26 @@ class Content:
         """
         forms: dict[tuple[Any, ...], set[str]] = {}
         for entry in self.entries:
-            if entry.stage in SILICON and str(entry.first.flow.get("hold_form")) != "True":
-                other = {name: value for name, value in entry.settings.items() if name != "add_red"}
-                key = (entry.subject, entry.nbits, entry.interface, entry.setup, str(sorted(other.items())))
-                forms.setdefault(key, set()).add(entry.first.parameters.get("add_red", ""))
+            if entry.stage in SILICON and str(entry.flow.get("hold_form")) != "True":
+                other = sorted(item for item in entry.settings.items() if item[0] != "add_red")
+                key = (entry.subject, entry.nbits, entry.interface, entry.setup, str(other))
+                forms.setdefault(key, set()).add(entry.parameters.get("add_red", ""))
         return any(found.issuperset(SAME_SUM) for found in forms.values())
 
-    @staticmethod
-    def _checked(entries: Iterable[Entry]) -> list[Trust]:
-        """The functional run behind each measurement; the ledger takes none without."""
-        counts = Counter(entry.stage for entry in entries if entry.stage != FORMULA)
-        kinds = [
-            f"{shown(count)} {says}"
-            for stages, says in CHECKS
-            if (count := sum(counts[stage] for stage in stages))
-        ]
-        text = f"All {shown(counts.total())} measurements have a check that passed: {'; '.join(kinds)}."
-        return [Trust(True, text)] if counts else []
-
-    def _by_formula(self, entries: Iterable[Entry]) -> list[Trust]:
+    def _by_formula(self, points: Entries) -> Trust:
         """How many points are by formula, and whether simulation confirms the formulas."""
-        points = [entry for entry in entries if entry.stage == FORMULA]
-        if not points:
-            return []
         agreeing, differing = self.formulas
+        known = agreeing + len(differing)
         text = f"{shown(len(points))} points are by formula, where only the functional level ran."
-        if agreeing or differing:
-            count = shown(agreeing + len(differing))
-            text += f" Cycles by formula and in simulation agree for {shown(agreeing)} of {count} points"
+        if known:
+            text += (
+                f" Cycles by formula and in simulation agree for {shown(agreeing)} of {shown(known)} points"
+            )
             text += f": not for {', '.join(differing)}." if differing else "."
         if alone := sorted({entry.label for entry in points if not self._certain(entry)}):
             names = listed(alone) if len(alone) <= FEW_NAMES else f"{shown(len(alone))} designs"
             text += f" No simulation here confirms the formulas of {names}: they cannot rank best."
-        return [Trust(not differing if agreeing or differing else None, text)]
-
-    @staticmethod
-    def _equivalence(netlists: Sequence[Entry]) -> Trust:
-        """How many netlists were proved equivalent to their RTL."""
-        proved = sum(entry.first.flow.get(EQUIVALENCE) is True for entry in netlists)
-        text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
-        rest = ". The others ran their tests as gates; their commands say --skip equivalence"
-        return Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")
+        return Trust(not differing if known else None, text)
 
     @cached_property
     def formulas(self) -> tuple[int, list[str]]:
@@ -371,13 +362,10 @@ class Content:
     @cached_property
     def _simulated(self) -> list[tuple[Entry, bool]]:
         """The simulated points that have a formula, and whether both have the same cycles."""
-
-        def work(entry: Entry) -> tuple[Any, ...]:
-            return entry.label, entry.nbits, entry.operation, entry.interface
-
-        formulas = {work(entry): entry for entry in self.entries if entry.stage == FORMULA}
+        work = attrgetter("label", "nbits", "operation", "interface")
+        formulas = {work(entry): entry.value("cycles") for entry in self.entries if entry.stage == FORMULA}
         return [
-            (entry, entry.value("cycles") == formulas[work(entry)].value("cycles"))
+            (entry, entry.value("cycles") == formulas[work(entry)])
             for entry in self.entries
             if entry.stage in RTL and work(entry) in formulas
         ]
@@ -395,13 +383,11 @@ class Content:
     @cached_property
     def headlines(self) -> list[Headline]:
         """The first criteria of every view that has some."""
-        if (best := self.tables.get("best")) is None:
-            return []
         by_view: dict[View, list[Line]] = {}
-        for line in best.lines:
+        for line in self.tables["best"].lines if "best" in self.tables else ():
             by_view.setdefault(View(*(line.of[name] for name in View._fields)), []).append(line)
         return [
-            Headline(view, found[0].group, [Tile.of(line, best.by_head(line)) for line in found[:TILES]])
+            Headline(view, found[0].group, list(map(Tile.of, found[:TILES])))
             for view in self.views
             if (found := by_view.get(view))
         ]
@@ -412,28 +398,21 @@ class Content:
         return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")
 
 
-def _label(point: Mapping[str, Any]) -> str:
-    """The subject of a point, of a design by a manifest without its path."""
-    return str(point.get("subject")).partition("@")[0]
-
-
 def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> Content:
     """Read the ledger: everything, or what is of these designs."""
-    rows = ledger.rows()
-    failures = ledger.failures()
+    rows, failures = ledger.rows(), ledger.failures()
     if asked:
-        subjects = {
-            *asked,
-            *(f"{HARDWARE}{name}" for name in asked if not name.startswith((HARDWARE, SOFTWARE))),
-        }
+        alone = [name for name in asked if not name.startswith((HARDWARE, SOFTWARE))]
+        subjects = {*asked, *(f"{HARDWARE}{name}" for name in alone)}
         rows = [row for row in rows if row.subject in subjects]
-        failures = [failure for failure in failures if _label(failure.point) in subjects]
+        failures = [item for item in failures if str(item.point.get("subject")).partition("@")[0] in subjects]
     entries = entries_of(rows)
     once = {entry.measurement: entry for entry in entries}
     leaking = [number for number, entry in once.items() if entry.operation == datasets.LEAKAGE]
-    wanted = [*datasets.chips(entries), *leaking[-MOST_LEAKING:]]
-    details = {number: dict(ledger.measurement(number).details) for number in wanted}
     names = datasets.lines(entries)
+    details = {
+        number: dict(ledger.measurement(number).details) for number in (*names, *leaking[-MOST_LEAKING:])
+    }
     drawn, left_out = layouts(ledger, entries, names) if pictures else ([], 0)
     subjects_here = list(dict.fromkeys(entry.subject.removeprefix(HARDWARE) for entry in entries))
     return Content(
@@ -448,6 +427,6 @@ def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) 
         cores=cores.measured(ledger, asked),
         proven=proofs.measured(ledger, asked),
         left_out=left_out,
-        stale={number for number, entry in once.items() if entry.first.stale},
+        stale={number for number, entry in once.items() if entry.stale},
         asked=asked,
     )

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Generic, TypeVar
+from operator import itemgetter
+from typing import Any
 
+from ..designs.workload_names import EXPONENTS as LEAKAGE
 from ..json_values import attributes
 from ..lab import stages
 from ..lab.comparison.compare import CLOSE, GLITCHES
 from ..lab.ledger.ledger import Failure
 from ..lab.stages import FORMULA
-from .ledger_view import INTERFACES, SILICON, Entry
+from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record
 from .metrics import METRICS, ratio, shown
 from .published import Machine
 
-T = TypeVar("T")
 OPERATIONS = ("encrypt", "decrypt")
 MOST_LINES = 300  # designs and settings; all figures are in a table of their own
 NO_KEY = "†"
@@ -50,11 +50,11 @@ MISSING = Cell("-", tone="quiet")
 
 
 @dataclass(frozen=True)
-class Column(Generic[T]):
+class Column:
     """A head, and the cell under it for an item. Figures stand to the right, and their unit in the head."""
 
     head: str
-    cell: Callable[[T], Cell | str]
+    cell: Callable[[Any], Cell | str | int]
     unit: str = ""
     number: bool = False
 
@@ -69,7 +69,7 @@ class Line:
     """Cells, and what the filters ask for."""
 
     cells: Sequence[Cell]
-    of: Mapping[str, Any] = field(default_factory=dict)
+    of: Record = field(default_factory=dict)
     group: str = ""  # a heading above lines of the same
 
 
@@ -80,7 +80,7 @@ class Table:
     name: str
     title: str
     caption: str
-    columns: Sequence[Column[Any]]
+    columns: Sequence[Column]
     lines: Sequence[Line]
 
     @property
@@ -93,10 +93,6 @@ class Table:
         """By what its lines are chosen."""
         return sorted({name for line in self.lines for name in line.of})
 
-    def by_head(self, line: Line) -> dict[str, Cell]:
-        """The cells of a line."""
-        return {column.head: cell for column, cell in zip(self.columns, line.cells, strict=True)}
-
     @property
     def explained(self) -> Table:
         """With what its signs stand for."""
@@ -104,18 +100,29 @@ class Table:
         return replace(self, caption=f"{self.caption}{SIGN_HERE}") if stale else self
 
 
-def line(columns: Sequence[Column[T]], item: T, of: Mapping[str, Any], group: str = "") -> Line:
-    """The cells of an item."""
-    cells = [column.cell(item) for column in columns]
-    return Line([Cell(cell) if isinstance(cell, str) else cell for cell in cells], of, group)
+def line(columns: Sequence[Column], item: Any, of: Record, group: str = "") -> Line:
+    """The cells of an item; whole numbers and words as they are."""
+    cells = []
+    for column in columns:
+        cell = column.cell(item)
+        if not isinstance(cell, Cell):
+            cell = Cell(str(cell), cell if isinstance(cell, int) else None)
+        cells.append(cell)
+    return Line(cells, of, group)
 
 
 def figure(entry: Entry | None, name: str) -> Cell:
     """A figure of the ledger."""
-    value = entry.value(name) if entry is not None else None
-    if entry is None or value is None:
+    if entry is None or (value := entry.value(name)) is None:
         return MISSING
     return own(value, entry.source(name), entry.measurement, entry.stale)
+
+
+def figures(
+    head: str, name: str, unit: str = "", of: Callable[[Any], Entry | None] = lambda it: it
+) -> Column:
+    """A column of figures: of the item, or of an entry of it."""
+    return Column(head, lambda item: figure(of(item), name), unit, True)
 
 
 def own(value: float | int, row: int | None, measurement: int, stale: bool) -> Cell:
@@ -151,33 +158,28 @@ def quotient(
 
 # ---- which design is best at what
 
-CRITERIA = (  # words, the metrics that are multiplied, stages
-    ("fewest cycles", ("cycles",), COUNTED),
-    ("shortest time", ("time_ns",), SILICON),
-    ("smallest area", ("area_um2",), SILICON),
-    ("least energy without glitches", ("energy_nj",), SILICON),
-    ("least energy with all glitches", ("energy_with_glitches_nj",), SILICON),
-    ("least area × time", ("area_um2", "time_ns"), SILICON),
-    ("least energy without glitches × time", ("energy_nj", "time_ns"), SILICON),
+CYCLES = ("cycles",)
+CRITERIA = (  # of silicon: words, and the metrics that are multiplied
+    ("shortest time", ("time_ns",)),
+    ("smallest area", ("area_um2",)),
+    ("least energy without glitches", ("energy_nj",)),
+    ("least energy with all glitches", ("energy_with_glitches_nj",)),
+    ("least area × time", ("area_um2", "time_ns")),
+    ("least energy without glitches × time", ("energy_nj", "time_ns")),
+)
+# with their stages; netlists, of which there are more, before layouts
+IN_TURN: tuple[tuple[str, tuple[str, ...], Collection[str]], ...] = (
+    ("fewest cycles", CYCLES, COUNTED),
+    *((words, names, (stage,)) for stage in reversed(SILICON) for words, names in CRITERIA),
 )
 # a product with a time is shown in microseconds, so that it has fewer digits
 SHORTER = {"time_ns": (1e-3, "µs")}
 
 
-def product(one: Entry | Machine, names: Sequence[str]) -> float | int | None:
+def product(one: Entry | Machine | None, names: Iterable[str]) -> float | int | None:
     """Of these metrics; None if one is missing."""
-    values = [value for name in names if (value := one.value(name)) is not None]
-    return math.prod(values) if len(values) == len(names) else None
-
-
-def bound(one: Entry, names: Sequence[str]) -> float | None:
-    """Of a product with an energy the upper bound, with all glitches; infinite if nobody knows it, None if
-    there is no energy in it.
-    """
-    if "energy_nj" not in names:
-        return None
-    value = product(one, [GLITCHES if name == "energy_nj" else name for name in names])
-    return math.inf if value is None else value
+    values = [one and one.value(name) for name in names]
+    return None if None in values else math.prod(value or 0 for value in values)
 
 
 @dataclass(frozen=True)
@@ -191,69 +193,83 @@ class _Best:
 
     @property
     def ratio(self) -> Cell:
-        theirs = product(self.rival, self.names) if self.rival is not None else None
-        ours, upper = product(self.winner, self.names), bound(self.winner, self.names)
-        return quotient(
-            ours, theirs, upper, judged=not self.winner.stale and judged(self.names, self.winner.stage)
-        )
+        """Of an energy, which is a lower bound, up to that with all glitches; infinite if nobody knows it."""
+        winner, names, upper = self.winner, self.names, None
+        if "energy_nj" in names:
+            upper = product(winner, [GLITCHES if name == "energy_nj" else name for name in names])
+            upper = math.inf if upper is None else upper
+        verdict = not winner.stale and judged(names, winner.stage)
+        return quotient(product(winner, names), product(self.rival, names), upper, judged=verdict)
+
+    @property
+    def unit(self) -> str:
+        shorter = SHORTER if len(self.names) > 1 else {}
+        units = (shorter[name][1] if name in shorter else METRICS[name].shown_unit for name in self.names)
+        return " · ".join(units)
+
+    def cell(self, one: Entry | Machine | None) -> Cell:
+        """A product of figures; it comes from where the first of them does."""
+        names, value = self.names, product(one, self.names)
+        if one is None or value is None:
+            return MISSING
+        if len(names) > 1:
+            value *= math.prod(SHORTER[name][0] for name in names if name in SHORTER)
+        if isinstance(one, Machine):
+            return Cell(shown(value), value, published=one.number)
+        return own(value, one.source(names[0]), one.measurement, one.stale)
 
 
-BEST: tuple[Column[_Best], ...] = (
+BEST = (
     Column("Best at", lambda best: best.criterion),
     Column("Design", lambda best: best.winner.label),
-    Column("Ours", lambda best: _product_cell(best.winner, best.names), number=True),
-    Column("Unit", lambda best: _product_unit(best.names)),
+    Column("Ours", lambda best: best.cell(best.winner), number=True),
+    Column("Unit", lambda best: best.unit),
     Column(
-        "Stage",
-        lambda best: _stage(best.winner) if best.names == ("cycles",) else stages.title(best.winner.stage),
+        "Stage", lambda best: _stage(best.winner) if best.names == CYCLES else stages.title(best.winner.stage)
     ),
-    Column("Published", lambda best: _product_cell(best.rival, best.names), number=True),
+    Column("Published", lambda best: best.cell(best.rival), number=True),
     Column("Ratio", lambda best: best.ratio, number=True),
     Column("Of paper", lambda best: best.rival.label if best.rival is not None else "-"),
 )
 
 
-def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collection[str] = ()) -> Table:
+def best(entries: Entries, machines: Sequence[Machine]) -> Table:
     """For every width, operation and kind of thing: the design that is best by each criterion, beside the
-    best of the papers.
-
-    Netlists and layouts have lines of their own, the netlists', of which there are more, first.
+    best of the papers. Netlists and layouts have lines of their own.
     """
-    counted = [entry for entry in entries if entry.stage in COUNTED and entry.operation not in quiet]
-    no_keys = any(entry.known_factors for entry in counted)
-    groups: defaultdict[tuple[int, str, str], list[Entry]] = defaultdict(list)
-    for entry in counted:
-        if not entry.known_factors and not entry.marks:
-            groups[entry.nbits, entry.operation, entry.interface].append(entry)
+    groups: dict[tuple[Any, ...], list[Entry]] = {}
+    no_keys = ""
+    for entry in entries:
+        if entry.stage not in COUNTED or entry.operation == LEAKAGE:
+            continue
+        if entry.known_factors:
+            no_keys = NO_KEYS_HERE
+            continue
+        known = [*OPERATIONS, entry.operation].index(entry.operation)
+        place = (entry.nbits, list(INTERFACES).index(entry.interface), known, entry.operation)
+        groups.setdefault(place, []).append(entry)
     lines = []
-
-    def place(group: tuple[int, str, str]) -> tuple[Any, ...]:
-        nbits, operation, interface = group
-        known = [*OPERATIONS, operation].index(operation)
-        return nbits, list(INTERFACES).index(interface), known, operation
-
-    for nbits, operation, interface in sorted(groups, key=place):
+    for _, found in sorted(groups.items()):
+        nbits, operation, interface = found[0].nbits, found[0].operation, found[0].interface
         papers = [machine for machine in machines if (machine.nbits, machine.interface) == (nbits, interface)]
-        for criterion, names, where in _in_turn():
-            found = groups[nbits, operation, interface]
+        for criterion, names, where in IN_TURN:
             able = [entry for entry in found if entry.stage in where and product(entry, names) is not None]
             if not able:
                 continue
             able = [entry for entry in able if not entry.stale] or able
-            winner = min(able, key=lambda entry: (product(entry, names) or 0, COUNTED.index(entry.stage)))
+            winner = min(able, key=lambda entry: (product(entry, names), COUNTED.index(entry.stage)))
             # an area is one of the hardware: a paper states it once, of no operation
             shared = not any(METRICS[name].per_operation for name in names)
-            only_cycles = names == ("cycles",)
             rivals = [
                 paper
                 for paper in papers
                 if (paper.operation == operation or (shared and not paper.operation))
                 and product(paper, names) is not None
-                and (only_cycles or paper.same_library)
+                and (names == CYCLES or paper.same_library)
             ]
             rival = min(rivals, key=lambda item: product(item, names) or 0, default=None)
             of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
-            of["stage"] = "" if only_cycles else winner.stage  # cycles are the same at all
+            of["stage"] = "" if names == CYCLES else winner.stage  # cycles are the same at all
             group = f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}"
             lines.append(line(BEST, _Best(criterion, names, winner, rival), of, group))
     return Table(
@@ -261,49 +277,22 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collectio
         "Which design is best at what",
         "The best of all families among the figures without a mark. Cycles by formula count if simulation "
         "confirms the formula of the design. Ratio: ours to the best published machine that does the same "
-        "work, in the same cell library (any technology for cycles); below 1 ours is lower. Only "
-        "like-for-like ratios are coloured; published areas and energies are of layouts, so netlist ratios "
-        "are not. Energy "
-        "without glitches is a lower bound; its ratios are ranges, from none to all glitches."
-        f"{NO_KEYS_HERE if no_keys else ''}",
+        "work, in the same cell library (any technology for cycles); below 1 ours is lower. Only like-for-like "
+        "ratios are coloured; published areas and energies are of layouts, so netlist ratios are not. Energy "
+        f"without glitches is a lower bound; its ratios are ranges, from none to all glitches.{no_keys}",
         BEST,
         lines,
     )
 
 
-def judged(names: Sequence[str], stage: str) -> bool:
+def judged(names: Iterable[str], stage: str) -> bool:
     """Whether a ratio to a published figure is a verdict: for cycles it is, for silicon only of a layout."""
-    return set(names) == {"cycles"} or stage == stages.LAYOUT
+    return stage == stages.LAYOUT or set(names) == {*CYCLES}
 
 
 def _stage(entry: Entry) -> str:
     """Where the cycles of an entry come from."""
     return stages.title(FORMULA) if entry.stage == FORMULA else "RTL"
-
-
-def _in_turn() -> Iterable[tuple[str, tuple[str, ...], Collection[str]]]:
-    """The criteria, those of silicon for one stage after the other."""
-    yield from (row for row in CRITERIA if row[2] != SILICON)
-    for stage in reversed(SILICON):
-        yield from ((words, names, (stage,)) for words, names, stages in CRITERIA if stages == SILICON)
-
-
-def _product_unit(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return METRICS[names[0]].shown_unit
-    return " · ".join(SHORTER[name][1] if name in SHORTER else METRICS[name].shown_unit for name in names)
-
-
-def _product_cell(one: Entry | Machine | None, names: Sequence[str]) -> Cell:
-    """A product of figures; it comes from where the first of them does."""
-    value = product(one, names) if one is not None else None
-    if one is None or value is None:
-        return MISSING
-    if len(names) > 1:
-        value *= math.prod(SHORTER[name][0] for name in names if name in SHORTER)
-    if isinstance(one, Machine):
-        return Cell(shown(value), value, published=one.number)
-    return own(value, one.source(names[0]), one.measurement, one.stale)
 
 
 # ---- every design on a line
@@ -325,44 +314,42 @@ class _Made:
     @property
     def stage(self) -> str:
         """The stage of its silicon figures, else of its cycles."""
-        counted = (entry for entry in self.cycles.values() if entry is not None)
-        return self.silicon.setup if self.silicon is not None else _stage(next(counted, self.first))
+        return (
+            self.silicon.setup
+            if self.silicon is not None
+            else _stage(next(filter(None, self.cycles.values()), self.first))
+        )
 
 
-DESIGNS: tuple[Column[_Made], ...] = (
-    Column(
-        "Design",
-        lambda made: f"{made.first.label} {NO_KEY}" if made.first.known_factors else made.first.label,
-    ),
-    Column("Bits", lambda made: Cell(str(made.first.nbits), made.first.nbits), number=True),
-    Column("Interface", lambda made: INTERFACES.get(made.first.interface, made.first.interface)),
-    Column("Encrypt", lambda made: figure(made.cycles["encrypt"], "cycles"), "cycles", True),
-    Column("Decrypt", lambda made: figure(made.cycles["decrypt"], "cycles"), "cycles", True),
-    Column("Area", lambda made: figure(made.silicon, "area_um2"), "µm²", True),
-    Column("Clock", lambda made: figure(made.silicon, "clock_ns"), "ns", True),
-    Column("Encrypt", lambda made: figure(made.chip.get("encrypt"), "time_ns"), "ns", True),
-    Column(
-        "Encrypt", lambda made: figure(made.chip.get("encrypt"), "energy_nj"), "nJ", True
-    ),  # without glitches
-    Column("Decrypt", lambda made: figure(made.chip.get("decrypt"), "energy_nj"), "nJ", True),
+DESIGNS = (
+    Column("Design", lambda made: f"{made.first.label}{f' {NO_KEY}' if made.first.known_factors else ''}"),
+    Column("Bits", lambda made: made.first.nbits, number=True),
+    Column("Interface", lambda made: made.first.behind),
+    figures("Encrypt", "cycles", "cycles", lambda made: made.cycles["encrypt"]),
+    figures("Decrypt", "cycles", "cycles", lambda made: made.cycles["decrypt"]),
+    figures("Area", "area_um2", "µm²", lambda made: made.silicon),
+    figures("Clock", "clock_ns", "ns", lambda made: made.silicon),
+    figures("Encrypt", "time_ns", "ns", lambda made: made.chip.get("encrypt")),
+    figures("Encrypt", "energy_nj", "nJ", lambda made: made.chip.get("encrypt")),  # without glitches
+    figures("Decrypt", "energy_nj", "nJ", lambda made: made.chip.get("decrypt")),
     Column("Stage", lambda made: made.stage),
 )
 
 
-def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
+def designs(entries: Entries, chips: Collection[int]) -> Table:
     """Every machine on a line: cycles of both operations, and its silicon among these measurements."""
-    machines: defaultdict[tuple[Any, ...], list[Entry]] = defaultdict(list)
+    machines: dict[tuple[Any, ...], list[Entry]] = {}
     measured = {entry.label for entry in entries if entry.stage != FORMULA}
     for entry in entries:
         redundant = entry.stage == FORMULA and entry.label in measured  # the chart by width has these
-        if not entry.marks and entry.stage in COUNTED and not redundant:
-            machines[_place(entry)].append(entry)
+        if entry.stage in COUNTED and not redundant:
+            machines.setdefault(_place(entry), []).append(entry)
     lines = []
     for _, found in sorted(machines.items())[:MOST_LINES]:
-        silicon: defaultdict[int, dict[str, Entry]] = defaultdict(dict)
+        silicon: dict[int, dict[str, Entry]] = {}
         for entry in found:
             if entry.measurement in chips:
-                silicon[entry.measurement][entry.operation] = entry
+                silicon.setdefault(entry.measurement, {})[entry.operation] = entry
         for chip in silicon.values() or [{}]:
             cycles = {name: chip.get(name) or _counted(found, name) for name in OPERATIONS}
             if any(cycles.values()):
@@ -381,32 +368,34 @@ def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
     )
 
 
-OTHERS: tuple[Column[Entry], ...] = (
+OTHERS = (
     Column("Design", lambda entry: entry.label),
-    Column("Bits", lambda entry: Cell(str(entry.nbits), entry.nbits), number=True),
-    Column("Interface", lambda entry: INTERFACES.get(entry.interface, entry.interface)),
+    Column("Bits", lambda entry: entry.nbits, number=True),
+    Column("Interface", lambda entry: entry.behind),
     Column("Operation", lambda entry: entry.operation),
-    Column("Cycles", lambda entry: figure(entry, "cycles"), number=True),
-    Column("Area", lambda entry: figure(entry, "area_um2"), "µm²", True),
-    Column("Clock", lambda entry: figure(entry, "clock_ns"), "ns", True),
-    Column("Time", lambda entry: figure(entry, "time_ns"), "ns", True),
-    Column("Energy", lambda entry: figure(entry, "energy_nj"), "nJ", True),
+    figures("Cycles", "cycles"),
+    figures("Area", "area_um2", "µm²"),
+    figures("Clock", "clock_ns", "ns"),
+    figures("Time", "time_ns", "ns"),
+    figures("Energy", "energy_nj", "nJ"),
     Column("Stage", lambda entry: entry.setup if entry.stage in SILICON else _stage(entry)),
 )
 
 
-def others(entries: Iterable[Entry], chips: Collection[int], quiet: Collection[str]) -> Table:
-    """Other operations than encrypt, decrypt and `quiet`: those of accelerators of other kinds, and mixes."""
-    machines: defaultdict[tuple[Any, ...], list[Entry]] = defaultdict(list)
+def others(entries: Entries, chips: Collection[int]) -> Table:
+    """Other operations than encrypt and decrypt: those of accelerators of other kinds, and mixes."""
+    machines: dict[tuple[Any, ...], list[Entry]] = {}
     for entry in entries:
-        if entry.operation not in (*OPERATIONS, *quiet) and entry.stage in COUNTED and not entry.marks:
-            machines[(*_place(entry), entry.operation)].append(entry)
+        if entry.operation not in (*OPERATIONS, LEAKAGE) and entry.stage in COUNTED:
+            machines.setdefault((*_place(entry), entry.operation), []).append(entry)
     lines = []
     for _, found in sorted(machines.items()):
-        counted = _counted(found, found[0].operation)
-        shown = [entry for entry in found if entry.measurement in chips] or ([counted] if counted else [])
-        of = {**_filters(found[0]), "operation": found[0].operation}
-        lines += [line(OTHERS, entry, of) for entry in shown]
+        operation = found[0].operation
+        chosen = [entry for entry in found if entry.measurement in chips]
+        of = {**_filters(found[0]), "operation": operation}
+        if not chosen and (counted := _counted(found, operation)):
+            chosen = [counted]
+        lines += [line(OTHERS, entry, of) for entry in chosen]
     return Table(
         "others",
         "Other operations",
@@ -422,12 +411,12 @@ def _place(entry: Entry) -> tuple[Any, ...]:
     return entry.nbits, list(INTERFACES).index(entry.interface), entry.rank, entry.label
 
 
-def _filters(entry: Entry) -> dict[str, Any]:
+def _filters(entry: Entry) -> Record:
     """The values that the filters ask for."""
     return attributes(entry, "family", "nbits", "interface")
 
 
-def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
+def _counted(entries: Entries, operation: str) -> Entry | None:
     """The entry that counts the cycles of an operation."""
     able = [item for item in entries if item.operation == operation and item.value("cycles") is not None]
     return min(able, key=lambda entry: (entry.stale, COUNTED.index(entry.stage)), default=None)
@@ -436,23 +425,23 @@ def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
 # ---- single subjects
 
 
-CRITICAL: tuple[Column[tuple[Mapping[str, Any], Entry]], ...] = (
+CRITICAL = (
     Column("Design", lambda pair: pair[0]["name"]),
-    Column("Clock", lambda pair: figure(pair[1], "clock_ns"), "ns", True),
-    Column("Slack", lambda pair: figure(pair[1], "wns_ns"), "ns", True),
-    Column("Highest clock", lambda pair: figure(pair[1], "fmax_mhz"), "MHz", True),
+    figures("Clock", "clock_ns", "ns", itemgetter(1)),
+    figures("Slack", "wns_ns", "ns", itemgetter(1)),
+    figures("Highest clock", "fmax_mhz", "MHz", itemgetter(1)),
     Column("From", lambda pair: pair[0]["start"] or "-"),
     Column("To", lambda pair: pair[0]["end"] or "-"),
     Column("Through", lambda pair: pair[0]["through"] or "-"),
 )
 
 
-def critical_paths(records: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> Table:
+def critical_paths(records: Sequence[Record], entries: Entries) -> Table:
     """Where the longest path of each netlist is."""
     by_measurement = {entry.measurement: entry for entry in entries}
     names = ("family", "nbits", "interface", "stage")
     lines = [
-        line(CRITICAL, (record, by_measurement[record["m"]]), {name: record.get(name, "") for name in names})
+        line(CRITICAL, (record, by_measurement[record["m"]]), {name: record[name] for name in names})
         for record in records
     ]
     return Table(
@@ -469,8 +458,7 @@ def critical_paths(records: Sequence[Mapping[str, Any]], entries: Sequence[Entry
 class _Leak:
     """A design, one of its runs, and the cycles of all."""
 
-    name: str
-    run: Mapping[str, Any]
+    run: Record
     counts: Sequence[int]
 
     def cycles(self, number: int) -> Cell:
@@ -479,14 +467,14 @@ class _Leak:
     @property
     def verdict(self) -> Cell:
         """Coloured where hardware has shown it."""
-        by_formula = self.run["stage"] == FORMULA
+        by_formula, stale = self.run["stage"] == FORMULA, self.run.get("stale")
         constant = min(self.counts) == max(self.counts)
-        tone = "" if by_formula or self.run.get("stale") else "good" if constant else "bad"
+        tone = "" if by_formula or stale else "good" if constant else "bad"
         return Cell(f"{'by formula: ' if by_formula else ''}{self.run['verdict']}", tone=tone)
 
 
-LEAKS: tuple[Column[_Leak], ...] = (
-    Column("Design", lambda leak: leak.name),
+LEAKS = (
+    Column("Design", lambda leak: leak.run["name"]),
     Column("Exponents", lambda leak: Cell(shown(len(leak.counts)), len(leak.counts)), number=True),
     Column("Fewest", lambda leak: leak.cycles(min(leak.counts)), "cycles", True),
     Column("Most", lambda leak: leak.cycles(max(leak.counts)), "cycles", True),
@@ -497,18 +485,18 @@ LEAKS: tuple[Column[_Leak], ...] = (
 )
 
 
-def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
+def leaks(records: Sequence[Record]) -> Table:
     """Which designs tell by their cycles what the exponent is."""
-    found: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    found: dict[str, list[Record]] = {}
     for record in records:
-        found[record["name"]].append(record)
+        found.setdefault(record["name"], []).append(record)
     lines = [
         line(
             LEAKS,
-            _Leak(name, runs[0], [run["cycles"] for run in runs]),
+            _Leak(runs[0], [run["cycles"] for run in runs]),
             {key: runs[0][key] for key in ("family", "nbits")},
         )
-        for name, runs in found.items()
+        for runs in found.values()
     ]
     return Table(
         "leaks",
@@ -522,7 +510,7 @@ def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
     )
 
 
-MARKED: tuple[Column[Entry], ...] = (
+MARKED = (
     Column("Design", lambda entry: f"{entry.label}, {entry.nbits} bits"),
     Column("Stage", lambda entry: entry.setup),
     Column("Why", lambda entry: Cell("; ".join(entry.marks), tone="bad")),
@@ -534,7 +522,7 @@ MARKED: tuple[Column[Entry], ...] = (
 )
 
 
-def marked(entries: Iterable[Entry]) -> Table:
+def marked(entries: Entries) -> Table:
     """What was measured, and must not be compared."""
     once = {entry.measurement: entry for entry in entries if entry.marks}
     lines = [line(MARKED, entry, attributes(entry, "family", "nbits")) for entry in once.values()]
@@ -549,12 +537,12 @@ def marked(entries: Iterable[Entry]) -> Table:
 
 def _of_failure(member: Failure) -> str:
     """The machine, in words."""
-    settings = [f"{name}={value}" for name, value in dict(member.point.get("settings") or {}).items()]
-    subject = str(member.point.get("subject")).partition("@")[0]
-    return f"{' '.join([subject, *settings])}, {member.point.get('nbits')} bits"
+    point = member.point
+    settings = "".join(f" {name}={value}" for name, value in (point.get("settings") or {}).items())
+    return f"{str(point.get('subject')).partition('@')[0]}{settings}, {point.get('nbits')} bits"
 
 
-FAILED: tuple[Column[Failure], ...] = (
+FAILED = (
     Column("Design", _of_failure),
     Column("Stage", lambda failure: str(failure.point.get("stage"))),
     Column("Message", lambda failure: failure.message),

@@ -1,7 +1,5 @@
 """The report in a terminal: the same tables, without colours."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import replace
 

@@ -555,7 +555,7 @@ def test_cycles_by_width_are_of_one_exponentiation(report_of):
     content = report_of(*(simulated("mont", 32, 77, workload, "formula") for workload in workloads))
     own = [width["operation"] for width in content.data["widths"] if width["source"] != "published"]
     assert own == ["encrypt", "decrypt"]
-    layers = charts.widths(content.families, palette.light)["layer"]
+    layers = charts.widths(charts.Style(content.families, palette.light))["layer"]
     (line,) = [layer for layer in layers if layer["mark"]["type"] == "line"]
     assert [item["field"] for item in line["encoding"]["detail"]] == ["label", "operation"]
     listed = {point["operation"] for point in content.data["points"] if "m" in point}
@@ -900,7 +900,8 @@ def test_what_each_protection_costs(content):
     table = content.tables["protections"]
     names = [name for name, settings in PROGRAMS.items() if settings["schedule"] == "fixed-window"]
     assert [name for (name,) in cells(table, "Program")] == names
-    by_name = {line.cells[0].text: table.by_head(line) for line in table.lines}
+    heads = [column.head for column in table.columns]
+    by_name = {line.cells[0].text: dict(zip(heads, line.cells, strict=True)) for line in table.lines}
     machine = catalogue.find("mont").at(2048, **BY_CRT, fit="modulus", verify=True)
     assert by_name["crt, check"]["2,048 bits"].value == costs(machine).cycles
     check, crt = (by_name[name]["2,048 bits"].value for name in ("crt, check", "crt"))
