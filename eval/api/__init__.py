@@ -24,14 +24,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modexlab.eval.designs.levels import Disagreement, Passed
-    from modexlab.eval.designs.machine import Design
-    from modexlab.eval.designs.own import OwnDesign
+    from modexlab.eval.designs.catalogue import designs
+    from modexlab.eval.designs.catalogue import find as design
+    from modexlab.eval.designs.levels import Disagreement, check_levels
+    from modexlab.eval.designs.own import OwnDesign, register
     from modexlab.eval.designs.runnable import Runnable
     from modexlab.eval.designs.runnable import Runnable as Accelerator
+    from modexlab.eval.errors import NoMeasurement
     from modexlab.eval.lab.comparison.compare import Comparison, LeftOut
     from modexlab.eval.lab.explore import Sweep
     from modexlab.eval.lab.ledger.ledger import Ledger
+    from modexlab.eval.lab.ledger.ledger import Ledger as ledger
     from modexlab.eval.lab.ledger_rows import Row as LedgerRow
     from modexlab.eval.lab.metrics import Measurement
     from modexlab.eval.lab.point import Point
@@ -63,39 +66,11 @@ __all__ = [
 ]
 
 
-def designs() -> list[Design]:
-    """All designs of the catalogue: name, family, domain, schedule, parameters."""
-    from modexlab.eval.designs import catalogue
-
-    return catalogue.designs()
-
-
-def design(name: str) -> Design:
-    """The design of this name; `.at(nbits, **settings)` makes a machine of it."""
-    from modexlab.eval.designs import catalogue
-
-    return catalogue.find(name)
-
-
 def accelerator(folder: str | Path) -> OwnDesign:
     """The accelerator of a folder with an accelerator.py; `.at(nbits, **settings)` makes one."""
     from modexlab.eval.designs import own
 
     return own.by_reference(str(folder))
-
-
-def register(kind: type) -> OwnDesign:
-    """Add a class of accelerators to the catalogue of this process."""
-    from modexlab.eval.designs import own
-
-    return own.register(kind)
-
-
-def check_levels(accelerator: Runnable, stages: Sequence[str] | None = None) -> list[Passed]:
-    """Run an accelerator's table at all levels and stages; Disagreement names the first row that differs."""
-    from modexlab.eval.designs import levels
-
-    return levels.check_levels(accelerator, stages or ())
 
 
 def point(
@@ -150,15 +125,6 @@ def measure(
     for known in read(ledger, {wanted.key: wanted}):
         return ledger.measurement(known.number)
     return ledger.measurement(ledger.record(wanted, measure(wanted, progress)))
-
-
-def ledger(path: str | Path | None = None) -> Ledger:
-    """The ledger in this file, by default the one that the commands use; `.rows(...)` and `.frame(...)` read
-    it.
-    """
-    from modexlab.eval.lab.ledger.ledger import Ledger
-
-    return Ledger(path)
 
 
 def explore(
@@ -220,20 +186,23 @@ def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | Lef
     return compare(wanted, ledger or Ledger())
 
 
-# ---- names that are classes of other rooms, and the version
-
-_CLASSES = {
-    "BadInput": "modexlab.fl.errors",
-    "NoMeasurement": "modexlab.eval.errors",
-    "Comparison": "modexlab.eval.lab.comparison.compare",
-    "LeftOut": "modexlab.eval.lab.comparison.compare",
-    "Accelerator": "modexlab.eval.designs.runnable",
-    "Disagreement": "modexlab.eval.designs.levels",
-    "Param": "modexlab.fl.param",
-    "Row": "modexlab.fl.accelerator",
-    "Shape": "modexlab.fl.accelerator",
+# of other rooms: the module, and the name there
+_ELSEWHERE = {
+    "Accelerator": "eval.designs.runnable:Runnable",
+    "BadInput": "fl.errors:BadInput",
+    "Comparison": "eval.lab.comparison.compare:Comparison",
+    "Disagreement": "eval.designs.levels:Disagreement",
+    "LeftOut": "eval.lab.comparison.compare:LeftOut",
+    "NoMeasurement": "eval.errors:NoMeasurement",
+    "Param": "fl.param:Param",
+    "Row": "fl.accelerator:Row",
+    "Shape": "fl.accelerator:Shape",
+    "check_levels": "eval.designs.levels:check_levels",
+    "design": "eval.designs.catalogue:find",  # `.at(nbits, **settings)` makes a machine of it
+    "designs": "eval.designs.catalogue:designs",
+    "ledger": "eval.lab.ledger.ledger:Ledger",  # by default that of the commands; `.rows(...)` and `.frame(...)`
+    "register": "eval.designs.own:register",
 }
-_ATTRIBUTES = {"Accelerator": "Runnable"}  # names that are others there
 
 
 def __getattr__(name: str) -> Any:
@@ -241,6 +210,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("modexlab")
-    if name in _CLASSES:
-        return getattr(import_module(_CLASSES[name]), _ATTRIBUTES.get(name, name))
-    raise AttributeError(f"module 'modexlab' has no attribute {name!r}")
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module 'modexlab' has no attribute {name!r}")
+    module, _, there = _ELSEWHERE[name].partition(":")
+    return getattr(import_module(f"modexlab.{module}"), there)
