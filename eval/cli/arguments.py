@@ -11,6 +11,7 @@ from ..designs import catalogue
 from ..designs.interfaces import COUPLINGS
 from ..designs.machine import Design
 from ..designs.own import OwnDesign
+from ..designs.protection import private_settings
 from ..designs.soc_system import Xcel
 from ..json_values import json_value
 from .options import number, short
@@ -74,11 +75,23 @@ def one_entry(args: Namespace) -> Design | OwnDesign:
     return first
 
 
-def accelerator_of(args: Namespace, design: Design | OwnDesign | None = None) -> Any:
-    """The design at the width and the settings of a command."""
+def accelerator_of(args: Namespace, design: Design | OwnDesign | None = None, *numbers: int) -> Any:
+    """The design at the width and the settings of a command; these numbers say how wide it is otherwise."""
     design = design or one_entry(args)
-    nbits = design.usual_nbits if args.nbits is None else args.nbits
+    nbits = args.nbits
+    if nbits is None:
+        nbits = design.usual_nbits
+        if numbers and isinstance(design, Design):
+            nbits = design.width_for(*numbers)
     return design.at(nbits, **settings_of(design, args.settings))
+
+
+def program_settings(args: Namespace, design: Design, nbits: int) -> Settings:
+    """The values of --set, with --crt, --blind and --verify those of a private operation."""
+    settings = settings_of(design, args.settings)
+    if private(args):
+        return private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
+    return settings
 
 
 def described(accelerator: Any) -> Json:

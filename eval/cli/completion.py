@@ -3,6 +3,7 @@
 import argparse
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import shtab
 
@@ -37,8 +38,13 @@ def script(prog: str, forms: Mapping[str, argparse.ArgumentParser], shell: str) 
     commands = parser.add_subparsers(dest="command")
     for name, summary in SUMMARIES.items():
         own = [(form.split()[1:], forms[form]) for form in forms if form.split()[0] == name]
-        _add_forms(commands.add_parser(name, help=summary), own)
-    return _fish(parser) if shell == "fish" else _shtab(parser, shell)
+        command: Any = commands.add_parser(name, help=summary)
+        _add_forms(command, own)
+        for action in command._actions:
+            if action.metavar in (*FILES, *DIRECTORIES):
+                path = shtab.FILE if action.metavar in FILES else shtab.DIR
+                action.complete = path
+    return _fish(prog, commands.choices) if shell == "fish" else shtab.complete(parser, shell=shell)
 
 
 def _add_forms(
@@ -79,45 +85,30 @@ def _add_forms(
         command._add_action(action)
 
 
-def _commands(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
-    """The action of a parser that has its subcommands."""
-    return next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-
-
-def _shtab(parser: argparse.ArgumentParser, shell: str) -> str:
-    for command in _commands(parser).choices.values():
-        for action in command._actions:
-            if action.metavar in (*FILES, *DIRECTORIES):
-                path = shtab.FILE if action.metavar in FILES else shtab.DIR
-                action.complete = path
-    return shtab.complete(parser, shell=shell)
-
-
-def _fish(parser: argparse.ArgumentParser) -> str:
+def _fish(prog: str, commands: Mapping[str, argparse.ArgumentParser]) -> str:
     """shtab has no fish: one `complete` line per command, option and list of values."""
-    lines = [f"# completion of {parser.prog} for fish", f"complete -c {parser.prog} -f"]
-    commands = _commands(parser)
-    summaries = {choice.dest: choice.help or "" for choice in commands._choices_actions}
-    for name, command in commands.choices.items():
-        summary = shlex.quote(summaries[name])
-        lines.append(f"complete -c {parser.prog} -n __fish_use_subcommand -a {name} -d {summary}")
+    lines = [f"# completion of {prog} for fish", f"complete -c {prog} -f"]
+    for name, command in commands.items():
+        summary = shlex.quote(SUMMARIES[name])
+        lines.append(f"complete -c {prog} -n __fish_use_subcommand -a {name} -d {summary}")
         condition = shlex.quote(f"__fish_seen_subcommand_from {name}")
-        lines += [f"complete -c {parser.prog} -n {condition} {rest}" for rest in _fish_options(command)]
+        lines += [f"complete -c {prog} -n {condition} {rest}" for rest in _fish_options(command)]
     return "\n".join(lines)
 
 
 def _fish_options(command: argparse.ArgumentParser) -> Iterator[str]:
     for action in command._actions:
-        parts = [f"-l {option[2:]}" for option in action.option_strings if option.startswith("--")]
-        parts += [f"-s {option[1:]}" for option in action.option_strings if not option.startswith("--")]
+        options = action.option_strings
+        parts = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in options]
+        parts.sort()  # the long ones first
         if action.metavar in (*FILES, *DIRECTORIES):
-            parts.append("-r -F" if action.option_strings else "-F")
+            parts.append("-r -F" if options else "-F")
         elif action.choices:
             values = shlex.quote(" ".join(map(str, action.choices)))
-            parts.append(f"-x -a {values}" if action.option_strings else f"-a {values}")
-        elif action.option_strings and action.nargs != 0:
+            parts.append(f"-x -a {values}" if options else f"-a {values}")
+        elif options and action.nargs != 0:
             parts.append("-x")
-        if action.option_strings and action.help:
+        if options and action.help:
             said = action.help.replace("%(default)s", str(action.default)).replace("%%", "%")
             parts.append(f"-d {shlex.quote(said)}")
         if parts:

@@ -79,14 +79,6 @@ class _Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
 
-class _Version(argparse.Action):
-    """Print the version of the installed package, which is looked up only then."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        print(f"{PACKAGE} {version(PACKAGE)}")
-        parser.exit()
-
-
 def _top() -> _Parser:
     """The parser of `modexlab` without a command, whose help lists the commands in groups."""
     groups = "\n\n".join(
@@ -100,7 +92,7 @@ def _top() -> _Parser:
         epilog=f"{groups}\n\n{EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version, and exit")
+    parser.add_argument("--version", action="store_true", help="show the version, and exit")
     parser.add_argument(
         "--completion",
         choices=SHELLS,
@@ -114,7 +106,9 @@ def _top() -> _Parser:
 
 def _bare(args: argparse.Namespace) -> int:
     """`modexlab` without a command."""
-    if args.completion:
+    if args.version:
+        print(f"{PACKAGE} {version(PACKAGE)}")
+    elif args.completion:
         from .completion import script  # not at the top: it brings commands
 
         print(script(PACKAGE, {form: parser_of(form) for form in ROUTES}, args.completion))
@@ -144,10 +138,9 @@ def _parser(name: str, summary: str, text: str, examples: str, usage: str | None
 
 def _others(name: str) -> str:
     """The other forms of a command, below the text of its first one."""
-    lines = [f"  {form:<22}{module_of(form).SUMMARY}" for form in forms(name) if form != name]
-    if not lines:
-        return ""
-    return f"\n\n{'other ' if name in ROUTES else ''}forms, each with its --help:\n" + "\n".join(lines)
+    lines = [f"\n  {form:<22}{module_of(form).SUMMARY}" for form in forms(name) if form != name]
+    head = f"\n\n{'other ' if name in ROUTES else ''}forms, each with its --help:"
+    return "".join([head, *lines]) if lines else ""
 
 
 def parsed(argv: Sequence[str]) -> argparse.Namespace:
@@ -195,10 +188,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except ModuleNotFoundError as error:
-        distribution = _distribution(error)
-        if not (extra := _extra_of(distribution)):
+        top = (error.name or "").partition(".")[0]
+        distribution = DISTRIBUTIONS.get(top, top.replace("_", "-"))
+        wanted = rf"{re.escape(distribution)}\b.*extra == ['\"](flow|report|soc)['\"]"
+        found = (re.match(wanted, requirement, re.IGNORECASE) for requirement in requires(PACKAGE) or ())
+        if not (extra := next(filter(None, found), None)):
             raise  # a module that no extra of ours has is a bug: show it whole
-        return _refused(f"{distribution} is not installed: run `pip install '{PACKAGE}[{extra}]'`")
+        return _refused(f"{distribution} is not installed: run `pip install '{PACKAGE}[{extra[1]}]'`")
     except OSError as error:
         reason = error.strerror or str(error)
         what = f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
@@ -209,18 +205,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         _say(str(error))
         return FAILED
-
-
-def _distribution(error: ModuleNotFoundError) -> str:
-    top = (error.name or "").split(".")[0]
-    return DISTRIBUTIONS.get(top, top.replace("_", "-"))
-
-
-def _extra_of(distribution: str) -> str:
-    """The extra that brings a distribution, or nothing."""
-    wanted = re.compile(rf"{re.escape(distribution)}\b.*extra == ['\"](flow|report|soc)['\"]", re.IGNORECASE)
-    found = (wanted.match(requirement) for requirement in requires(PACKAGE) or ())
-    return next((match[1] for match in found if match), "")
 
 
 def _say(message: str, kind: str = "error") -> None:

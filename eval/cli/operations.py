@@ -2,13 +2,14 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...fl.accelerator import Message
 from ..designs.session import Operated
+from ..json_values import attributes
 from ..progress import Progress
 from .arguments import described
 from .options import short
@@ -58,38 +59,32 @@ class Operation:
         counts = [part.cycles for part in operated if part.cycles is not None]
         times = self.times or [1] * len(self.parts)
         counted = [count * cycles for count, cycles in zip(times, counts, strict=False)]
+        total = sum(counted) if counted else None
         interface = session.interface
         judged, lines = self.judge(operated)
         report: Json = {
             **described(accelerator),
-            "level": session.level,
-            "stage": session.stage,
+            **attributes(session, "level", "stage"),
             "interface": interface.name,
             "operation": self.name,
-            "cycles": sum(counted) if counted else None,
+            "cycles": total,
             **judged,
         }
         if interface.counts_accesses:
-            report["accesses"] = sum(part.accesses for part in operated)
+            accesses = sum(part.accesses for part in operated)
+            report["accesses"] = accesses
+            note = "of registers, for operands, start, status and result; each takes a cycle or more"
+            lines.append(("accesses", f"{accesses}: {note}"))
         if len(counts) > 1:
             report["cycles_of_parts"] = counts
             if max(times) > 1:
                 report["times"] = times
+        split = f" ({' + '.join(map(str, counted))})" if len(counted) > 1 else ""
+        formula = f" (formula {report['formula']})" if report.get("formula") is not None else ""
+        none = "none: this level has no clock"
+        lines.append(("cycles", none if total is None else f"{total}{split}{formula}"))
         where = ", ".join(filter(None, (session.level, session.stage))) + interface.behind
         params = (f"{name}={short(str(value))}" for name, value in report["params"].items())
         title = self.title or " ".join(params)
         title = f"{report['design']}, {report['nbits']} bits ({where}){': ' if title else ''}{title}"
-        return report, labelled([*lines, *_costs(report, counted)], title)
-
-
-def _costs(report: Json, counted: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Accesses and cycles of a report."""
-    if "accesses" in report:
-        note = "of registers, for operands, start, status and result; each takes a cycle or more"
-        yield "accesses", f"{report['accesses']}: {note}"
-    if report["cycles"] is None:
-        yield "cycles", "none: this level has no clock"
-        return
-    split = f" ({' + '.join(map(str, counted))})" if len(counted) > 1 else ""
-    formula = f" (formula {report['formula']})" if report.get("formula") is not None else ""
-    yield "cycles", f"{report['cycles']}{split}{formula}"
+        return report, labelled(lines, title)

@@ -1,7 +1,7 @@
 """Options of the command line as data: an option that several commands take is declared once, in SHARED.
 
-A command lists its own in OPTIONS: the name of a shared option, `shared(NAME, NOTE)` for one with a note in
-parentheses, an Option that no other command has, or a Group of these.
+A command lists its own in OPTIONS: the name of a shared option, which may have a note in parentheses behind it,
+`shared(NAME, NOTE, ...)` for one with other settings, an Option that no other command has, or a Group of these.
 """
 
 from __future__ import annotations
@@ -77,15 +77,10 @@ class Option:
     """An option or an operand, as argparse declares it."""
 
     def __init__(self, *names: str, help: str, **settings: Any) -> None:
-        self.names, self.help, self.settings = names, help, settings
-
-    def noted(self, note: str, **settings: Any) -> Option:
-        """The same option with a note behind its help, and with other settings."""
-        help = f"{self.help} ({note})" if note else self.help
-        return Option(*self.names, **{**self.settings, "help": help, **settings})
+        self.names, self.settings = names, {"help": help, **settings}
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(*self.names, help=self.help, **self.settings)
+        parser.add_argument(*self.names, **self.settings)
 
 
 def flag(name: str, help: str) -> Option:
@@ -107,26 +102,19 @@ def choice(name: str, choices: Iterable[Any], help: str, default: Any = None, **
 
 @dataclass(frozen=True)
 class Group:
-    """Options below a title of their own."""
+    """Options below a title of their own; without one they exclude one another."""
 
     title: str
     options: Options
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
-        _add(parser.add_argument_group(self.title), self.options)
+        title = self.title
+        _add(
+            parser.add_argument_group(title) if title else parser.add_mutually_exclusive_group(), self.options
+        )
 
 
-@dataclass(frozen=True)
-class OneOf:
-    """Options that exclude one another."""
-
-    options: Options
-
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
-        _add(parser.add_mutually_exclusive_group(), self.options)
-
-
-Options = Sequence["str | Option | Interfaces | Group | OneOf"]
+Options = Sequence["str | Option | Interfaces | Group"]
 
 
 def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
@@ -140,11 +128,19 @@ def add_options(parser: argparse.ArgumentParser, options: Options) -> None:
 
 def _add(parser: argparse._ActionsContainer, options: Options) -> None:
     for item in options:
-        (SHARED[item] if isinstance(item, str) else item).add_to(parser)
+        if isinstance(item, str):
+            name, _, note = item.partition(" (")
+            item = shared(name, note[:-1])
+        item.add_to(parser)
 
 
 def shared(name: str, note: str = "", **settings: Any) -> Option:
-    return SHARED[name].noted(note, **settings)
+    """A shared option with a note behind its help, and with other settings."""
+    known = SHARED[name]
+    help = known.settings["help"]
+    return Option(
+        *known.names, **{**known.settings, "help": f"{help} ({note})" if note else help, **settings}
+    )
 
 
 @dataclass(frozen=True)
@@ -158,10 +154,9 @@ class Interfaces:
         told = {name: interface.summary for name, interface in INTERFACES.items()}
         told |= {UNIT: UNIT_SUMMARY} if self.unit else {}
         note = "; ".join(f"{name}: {summary}" for name, summary in told.items())
-        option = shared(
+        shared(
             "--interface", f"{note}; default: {self.default}", choices=(*told,), default=self.default
-        )
-        option.add_to(parser)
+        ).add_to(parser)
 
 
 _DECLARED = (
@@ -251,10 +246,7 @@ _DECLARED = (
     ),
     option("--top", "NAME", "the top module"),
     option(
-        "--include",
-        "DIR",
-        "another directory of files that are included; may be repeated",
-        action="append",
+        "--include", "DIR", "another directory of files that are included; may be repeated", action="append"
     ),
     option("--define", "NAME=VALUE", "a macro of the Verilog; may be repeated", action="append"),
     # measurements and files
@@ -276,7 +268,7 @@ PRIVATE = ("--crt", "--blind", "--verify")  # how a private operation is done by
 RSA_OPERANDS = ("--base", "--exp", "--mod")
 UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
-WIDTH = shared("--nbits", f"default: {PAPER_NBITS}")
+WIDTH = f"--nbits (default: {PAPER_NBITS})"
 HARDWARE = (WIDTH, "--set", Interfaces(unit=True))  # a machine, or its multiplier alone
 COUPLING = shared(
     "--interface",

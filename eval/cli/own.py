@@ -53,10 +53,8 @@ def _requests(accelerator: Runnable, name: str, requests: list[Message]) -> Oper
         shape, (answered,) = accelerator.shape, operated
         expected = accelerator.answers(requests)
         asked = [named(shape.request, request) for request in requests]
-        got, golden = (
-            [named(shape.response, response) for response in responses]
-            for responses in (answered.responses, expected)
-        )
+        got = [named(shape.response, response) for response in answered.responses]
+        golden = [named(shape.response, response) for response in expected]
         lines = []
         for request, response, right in zip(asked, got, golden, strict=True):
             verdict = "ok" if response == right else f"DIFFERS: {_text(right)}"
@@ -69,9 +67,9 @@ def _requests(accelerator: Runnable, name: str, requests: list[Message]) -> Oper
 
 def _request(accelerator: Runnable, given: Sequence[str]) -> Message:
     """The request of --field options."""
-    fields = dict(accelerator.shape.request)
+    fields = [name for name, _ in accelerator.shape.request]
     values: dict[str, int] = {}
-    for name, text in assignments("--field", given, f"NAME=VALUE, as in --field {next(iter(fields))}=12"):
+    for name, text in assignments("--field", given, f"NAME=VALUE, as in --field {fields[0]}=12"):
         if name not in fields:
             raise unknown(f"field of {accelerator.name}", name, fields)
         try:
@@ -96,16 +94,15 @@ def check(args: Namespace, design: OwnDesign) -> int:
             raise unknown("stage", args.stage, simulated)
         stages = tuple(stage for stage in stages if stage in ("cl", args.stage))
     report, text = checked(accelerator, stages, args.json)
-    answer(args, report, text)
-    return 0 if report["ok"] else 1
+    return answer(args, report, text, ok=report["ok"])
 
 
 def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[Json, str]:
     """The table at these stages, for scripts and as text."""
-    name = accelerator.name
+    name, nbits = accelerator.name, accelerator.nbits
     passed: list[levels.Passed] = []
     error = ""
-    with Progress(f"{name}, {accelerator.nbits} bits", unit="run", quiet=quiet) as progress:
+    with Progress(f"{name}, {nbits} bits", unit="run", quiet=quiet) as progress:
 
         def report(run: levels.Passed) -> None:
             passed.append(run)
@@ -117,14 +114,8 @@ def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[
             error = str(disagreement)
     lines = [f"{run.where:<18}  {run.rows} rows as fl has them, {run.cycles} cycles" for run in passed]
     lines.append(f"FAILED: {error}" if error else f"{name}: all levels agree")
-    found = {
-        "design": name,
-        "nbits": accelerator.nbits,
-        "runs": [vars(run) for run in passed],
-        "ok": not error,
-        "error": error,
-    }
-    return found, "\n".join(lines)
+    found = {"design": name, "nbits": nbits, "runs": [vars(run) for run in passed]}
+    return {**found, "ok": not error, "error": error}, "\n".join(lines)
 
 
 def named(fields: Fields, values: Message) -> Json:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from ..table import markdown_table, table
-from .exit_codes import INTERRUPTED
+from .exit_codes import FAILED, INTERRUPTED
 
 LABEL = 14  # letters
 Json = dict[str, Any]  # an object for scripts
+Columns = Mapping[str, str | Callable[[Any], Any]]  # the item of a record for each head
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,11 @@ class Table:
         return bool(self.rows)
 
     @staticmethod
-    def of(records: Iterable[Any], columns: Mapping[str, str], title: str = "", note: str = "") -> Table:
-        """Records, which are dictionaries or objects: the head of each column, and its item as NAME or
-        NAME:FORMAT.
+    def of(records: Iterable[Any], columns: Columns, title: str = "", note: str = "") -> Table:
+        """Records, which are dictionaries or objects: the head of each column, and its item as NAME,
+        NAME:FORMAT or a function.
         """
-        rows = [[_item(record, *column.split(":")) for column in columns.values()] for record in records]
+        rows = [[_item(record, column) for column in columns.values()] for record in records]
         return Table([*columns], rows, title, note)
 
     def text(self) -> str:
@@ -48,8 +50,11 @@ class Table:
         return "\n\n".join(filter(None, (title, body, self.note)))
 
 
-def _item(record: Any, name: str, form: str = "") -> Any:
-    value = record[name] if isinstance(record, Mapping) else getattr(record, name)
+def _item(record: Any, column: str | Callable[[Any], Any]) -> Any:
+    if not isinstance(column, str):
+        return column(record)
+    name, _, form = column.partition(":")
+    value = record[name] if isinstance(record, Mapping) else attrgetter(name)(record)
     return format(value, form) if form and value is not None else value
 
 
@@ -71,25 +76,18 @@ def rendered(blocks: Iterable[Block | None], markdown: bool = False) -> str:
     )
 
 
-def print_json(value: Any) -> None:
-    print(json.dumps(msgspec.to_builtins(value), indent=2))
+def answer(
+    args: Namespace, data: Any, *blocks: Block | None, ok: object = True, markdown: bool = False
+) -> int:
+    """The result of a command: its data with --json, else its blocks; returns the exit code."""
+    print(json.dumps(msgspec.to_builtins(data), indent=2) if args.json else rendered(blocks, markdown))
+    return 0 if ok else FAILED
 
 
-def answer(args: Namespace, data: Any, *blocks: Block | None) -> None:
-    """The result of a command: its data with --json, else its blocks."""
-    if args.json:
-        print_json(data)
-    else:
-        print(rendered(blocks))
-
-
-def answer_all(args: Namespace, results: Sequence[tuple[Any, str]]) -> None:
+def answer_all(args: Namespace, results: Sequence[tuple[Any, str]], ok: object = True) -> int:
     """The results for several designs, each for scripts and as text; one alone is no list."""
-    reports = [report for report, _ in results]
-    if args.json:
-        print_json(reports if len(reports) > 1 else reports[0])
-    else:
-        print("\n".join(text for _, text in results))
+    reports, texts = zip(*results, strict=True)
+    return answer(args, reports if len(reports) > 1 else reports[0], "\n".join(texts), ok=ok)
 
 
 def capped(lines: Sequence[str], most: int, more: str = "more; --json has them all") -> list[str]:

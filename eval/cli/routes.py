@@ -70,29 +70,19 @@ ROUTES = {
 }
 
 # Names before 1.0, and the form that does the same.
+# Names before 1.0, and the form that does the same; most of them are those of the modules.
+_FORM_OF = {module.rpartition(".")[2]: form for form, module in ROUTES.items()}
+_UNCHANGED = (
+    "designs cycles program programs systems soc package figures fpga leak faults explore reproduce papers "
+    "pseudo draw"
+)
 OLD = {
-    "designs": "show designs",
+    **{name: _FORM_OF[name] for name in _UNCHANGED.split()},
+    **{f"design {word}": f"new {word}" for word in ("wrapper", "keys")},
     "design new": "new manifest",
-    "design wrapper": "new wrapper",
-    "design keys": "new keys",
     "design check": "check --manifest",
     "design": "check --manifest",
     "new": "new accelerator",
-    "cycles": "run --level formula",
-    "program": "show --program",
-    "programs": "show --costs",
-    "systems": "proc systems",
-    "soc": "proc soc",
-    "package": "verilog --package",
-    "figures": "asic --crosscheck",
-    "fpga": "asic --fpga",
-    "leak": "attack leakage",
-    "faults": "attack faults",
-    "explore": "sweep",
-    "reproduce": "ledger reproduce",
-    "papers": "show papers",
-    "pseudo": "show --multiples",
-    "draw": "show --tree",
     "completion": "--completion",
 }
 
@@ -121,13 +111,12 @@ def find(argv: Sequence[str]) -> tuple[str, list[str], str]:
     for form in forms(name):
         if found := _place(form.split()[1:], rest):
             return form, rest[: found[0]] + rest[found[1] :], ""
-    asked = rest[:1] in ([], ["-h"], ["--help"])
-    if name in ROUTES or (name in SUMMARIES and asked):
+    if name in ROUTES or (name in SUMMARIES and rest[:1] in ([], ["-h"], ["--help"])):
         return name, rest, ""
     for old in (" ".join(argv[:2]), name):
         if old in OLD:
             note = f"`{old}` is now `{OLD[old]}`; the old name works until 1.0"
-            return OLD[old], list(argv[len(old.split()) :]), note
+            return OLD[old], [*argv[len(old.split()) :]], note
     if name in SUMMARIES:
         raise unknown(f"form of {name}", rest[0], words(name))
     raise BadInput(f"{unknown('command', name, SUMMARIES)}; see `modexlab --help`")
@@ -135,12 +124,9 @@ def find(argv: Sequence[str]) -> tuple[str, list[str], str]:
 
 def _place(selector: Sequence[str], rest: Sequence[str]) -> tuple[int, int] | None:
     """From where to where a selector stands among arguments: a word is the first, an option anywhere."""
-    if not selector:
-        return None
-    if not selector[0].startswith("-"):
-        return (0, 1) if rest[:1] == [*selector] else None
-    for at in range(rest.index("--") if "--" in rest else len(rest)):
+    options = rest[: rest.index("--")] if "--" in rest else rest
+    for at in range(len(options) if selector and selector[0].startswith("-") else 1):
         for length in (1, len(selector)):
-            if "=".join(rest[at : at + length]) == "=".join(selector):
+            if selector and "=".join(rest[at : at + length]) == "=".join(selector):
                 return at, at + length
     return None

@@ -6,7 +6,8 @@ import shutil
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,15 @@ from ....flow.files import replace_text
 from ....flow.progress import Running
 from ....flow.source import Source
 from ...errors import NoMeasurement
+from ...json_values import attributes
 from ...lab.flow_settings import EQUIVALENCE, FLOW_DEFAULTS, check_density, check_flow, optional_flow
 from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
-from ...lab.stages import FLOW, LAYOUT
+from ...lab.stages import FLOW, FPGA, LAYOUT
 from ...progress import Progress
 from ..arguments import given, refuse
 from ..laboratory import flow_of, flow_point, ledger_of, sigterm_as_ctrl_c
-from ..options import HARDWARE, VERILOG, Group, flag, option, real, repeated, shared
+from ..options import HARDWARE, VERILOG, Group, flag, option, real, repeated
 from ..render import answer, warn
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ EXAMPLES = """\
 
 
 OPTIONS = (
-    shared("design", "or a system, proc-KERNEL or procxcel-DESIGN; see `modexlab proc systems`"),
+    "design (or a system, proc-KERNEL or procxcel-DESIGN; see `modexlab proc systems`)",
     "--accelerator",
     *HARDWARE,
     flag("--system", "with the processor in front, at its accelerator port"),
@@ -112,39 +114,48 @@ OPTIONS = (
             ),
         ),
     ),
-    shared("--output", "a directory for the products of every step"),
+    "--output (a directory for the products of every step)",
     option("--export", "DIR", "write only the inputs of the flow to this directory"),
     *("--ledger", "--json"),
 )
 
 
 def execute(args: Namespace) -> int:
+    stage = LAYOUT if args.layout else FLOW
     if args.export is not None:
-        _source(args)[0].export(Path(args.export))
+        source_of(args, stage)[0].export(Path(args.export))
         return 0
     from ....flow.graph import graph, summary, summary_text  # not at the top: they need the extra [flow]
     from ....flow.kit import kit
     from ...lab.asic_run import targets
 
+    wanted = targets(layout=args.layout, skip=args.skip)
+    partial = args.to not in (None, graph.LENIENT)
     if args.to is not None:
         graph.declaration(args.to)  # refuses an unknown one
         if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
             raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
-        if args.fmax and args.to != graph.LENIENT and SYNTHESIS not in graph.needed([args.to]):
+    if partial:
+        if args.fmax and SYNTHESIS not in graph.needed([args.to]):
             raise BadInput(
                 f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of "
                 "them"
             )
-    flow = {"clock_period": args.clock, "style": args.style, "density": args.density, "fmax": args.fmax}
-    parameters = check_flow(flow | flow_of(args, flow, "asic"))
-    source, point = _source(args)
-    wanted = targets(layout=args.layout, skip=args.skip)
-    if args.to not in (None, graph.LENIENT):
         refuse(args, ["skip"], " with --to: a step and what it needs cannot do without; drop one of them")
-        wanted, point = graph.with_judges(args.to), None
+        wanted = graph.with_judges(args.to)
+    flow = {"clock_period": args.clock, **attributes(args, "style", "density", "fmax")}
+    parameters = check_flow(flow | flow_of(args, flow, "asic"))
     library = None if args.kit is None else kit.named(args.kit)
-    point = None if library else _recorded(args, point, wanted, parameters)
-    ledger = _ledger(args, point)
+    source, point = source_of(args, stage)
+    point = None if partial or library else _recorded(args, point, wanted, parameters)
+    if point is None and args.ledger is not None:
+        raise BadInput(
+            f"--ledger {args.ledger}: the figures of this run are not recorded, because it has --to, --kit, "
+            "--verilog or --skip; drop --ledger or these options"
+        )
+    ledger = ledger_of(args)
+    if point is not None:
+        ledger.names()  # one that cannot be written is refused now
     start = time.monotonic()
     try:
         with sigterm_as_ctrl_c():
@@ -156,60 +167,67 @@ def execute(args: Namespace) -> int:
     report.products = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
         report.products = _copy_products(outcome, report, Path(args.output))
-    answer(args, report, summary_text.text(report))
+    code = answer(args, report, summary_text.text(report), ok=summary.good(report, wanted))
     if point is not None:
         _record(ledger, point, asic_run=(wanted, outcome, report, seconds), quiet=args.json)
-    return 0 if summary.good(report, wanted) else 1
+    return code
 
 
-def _source(args: Namespace) -> tuple[Source, Point | None]:
-    """The design with its point, or Verilog from elsewhere."""
+def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
+    """The design with its point, or Verilog from elsewhere, by the options of `asic` or of `asic --fpga`."""
+    from ...lab.asic_run import verilog_files
+
     if given(args, "verilog"):
-        return external(args), None
+        why = " with --verilog: this is for designs of the catalogue; drop one of them"
+        if args.design is not None:
+            raise BadInput(f"DESIGN{why}")
+        refuse(args, ("manifests", "nbits", "settings", "system"), why)
+        clock_port, vectors = getattr(args, "clock_port", None), getattr(args, "vectors", None)
+        files = (args.verilog, args.top, clock_port or "clk", vectors, args.include or (), args.define or ())
+        return verilog_files(*files), None
     refuse(
         args,
         ("top", "clock_port", "vectors", "include", "define"),
         " is for Verilog from elsewhere; add --verilog FILE",
     )
-    point = flow_point(args, LAYOUT if args.layout else FLOW, system=args.system)
+    point = flow_point(args, stage, system=getattr(args, "system", False))
     chip = point.chip()
     chip.check()
-    for note in filter(None, (chip.note, chip.limits)):
-        warn(note)
+    if stage == FPGA:
+        point.check()
+    else:
+        for note in filter(None, (chip.note, chip.limits)):
+            warn(note)
     return chip, point
 
 
-def external(args: Namespace) -> Source:
-    """Verilog from elsewhere, with the options of `asic` or of `asic --fpga`."""
-    from ...lab.asic_run import verilog_files
+@contextmanager
+def steps(label: str, quiet: bool) -> Iterator[Callable[[str, str, float, str], None]]:
+    """Takes the events of steps, and prints a line on stderr for every one that takes its time."""
+    running = Running()
+    with Progress(label, quiet=quiet) as progress:
 
-    why = " with --verilog: this is for designs of the catalogue; drop one of them"
-    if args.design is not None:
-        raise BadInput(f"DESIGN{why}")
-    refuse(args, ("manifests", "nbits", "settings", "system"), why)
-    clock_port, vectors = getattr(args, "clock_port", None), getattr(args, "vectors", None)
-    return verilog_files(
-        args.verilog, args.top, clock_port or "clk", vectors, args.include or (), args.define or ()
-    )
+        def report(step: str, state: str, seconds: float, message: str = "") -> None:
+            if running.take(step, state, message) and not quiet:
+                said = f"  {'not done: ' if state == 'failed' else ''}{message}" if message else ""
+                print(f"{step:<12} {seconds:6.1f} s{said}", file=sys.stderr, flush=True)
+            progress.describe(str(running) or label)
+
+        yield report
 
 
 def _run(
     wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
 ) -> tuple[Outcome, Summary]:
-    """The flow and its summary, with a line on stderr for every step that takes its time."""
+    """The flow and its summary."""
     from ...lab.asic_run import run_asic
 
-    running = Running()
-    with Progress("flow", quiet=quiet) as progress:
+    with steps("flow", quiet) as report:
 
-        def report(event: Event) -> None:
-            if running.take(event.step, event.state, event.message) and not quiet:
-                failed = "not done: " if event.state == "failed" else ""
-                said = f"  {failed}{event.message}" if event.message else ""
-                print(f"{event.step:<12} {event.seconds:6.1f} s{said}", file=sys.stderr, flush=True)
-            progress.describe(str(running) or "flow")
+        def take(event: Event) -> None:
+            report(event.step, event.state, event.seconds, event.message)
 
-        return run_asic(wanted, source, parameters, report, kit=kit)
+        return run_asic(wanted, source, parameters, take, kit=kit)
 
 
 def _recorded(
@@ -224,19 +242,6 @@ def _recorded(
     known = {*FLOW_DEFAULTS[point.stage], *optional_flow(point.stage)}
     flow = {name: value for name, value in parameters.items() if name in known}
     return point.at(flow=(*flow.items(), (EQUIVALENCE, EQUIVALENCE in wanted)))
-
-
-def _ledger(args: Namespace, point: Point | None) -> Ledger:
-    """The ledger of `--ledger`, refused before a long run if the figures cannot go there."""
-    if point is None and args.ledger is not None:
-        raise BadInput(
-            f"--ledger {args.ledger}: the figures of this run are not recorded, because it has --to, --kit, "
-            "--verilog or --skip; drop --ledger or these options"
-        )
-    ledger = ledger_of(args)
-    if point is not None:
-        ledger.names()
-    return ledger
 
 
 def _record(

@@ -5,20 +5,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ....fl.errors import BadInput, shown
-from ...designs.machine import Design
 from ...designs.own import OwnDesign
 from ...designs.session import LEVELS
-from ...designs.widths import check_width
 from ...exchange.vectors import VectorFile, known_formats, load
 from ...exchange.vectors.judge import Judge, Outcome
 from ...exchange.vectors.private import Protection
 from ...json_values import attributes, json_number
 from ...progress import Progress
 from .. import own
-from ..arguments import Settings, one_entry, settings_of
+from ..arguments import one_entry, settings_of
+from ..exit_codes import BAD_INPUT, FAILED
 from ..laboratory import jobs_of, ledger_of, sigterm_as_ctrl_c
 from ..options import PRIVATE, Option, flag, option, positive, shared
-from ..render import Json, interrupted, print_json, warn
+from ..render import Json, answer, interrupted, warn
 
 SHOWN_FAILURES = 20
 
@@ -50,11 +49,11 @@ EXAMPLES = """\
 DEFAULT_DESIGN = "mont"
 OPTIONS = (
     Option("files", metavar="FILE", nargs="*", help="file of test vectors"),
-    shared("--design", f"default: {DEFAULT_DESIGN}"),
+    f"--design (default: {DEFAULT_DESIGN})",
     "--accelerator",
     shared("--level", "default: rtl", choices=LEVELS),
-    shared("--stage", "default: native"),
-    shared("--nbits", "default: for each vector its length, rounded up to a multiple of 32"),
+    "--stage (default: native)",
+    "--nbits (default: for each vector its length, rounded up to a multiple of 32)",
     *("--set", *PRIVATE),
     flag("--reduce", "reduce bases and factors first, as software in front would"),
     option("--limit", "N", "run at most N usable vectors of each file", type=positive),
@@ -74,9 +73,13 @@ def execute(args: Namespace) -> int:
     if not args.files:
         raise BadInput("no FILE; give a file of test vectors, or --accelerator FOLDER to run its table")
     settings = settings_of(design, args.settings)
-    protection = _protection(args, design, settings)
-    if args.nbits is not None:
-        nbits = check_width(args.nbits)
+    protection = Protection.of(settings, args.crt, args.blind, args.verify)
+    if protection is not None and not design.programmed:
+        raise BadInput(
+            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for "
+            "designs such as mont"
+        )
+    if (nbits := args.nbits) is not None:
         design.at(nbits, **(protection.settings(design, nbits, settings) if protection else settings))
     files, unread = _read(args)
     judge = Judge(
@@ -87,7 +90,8 @@ def execute(args: Namespace) -> int:
         protection=protection,
         ledger=ledger_of(args),
     )
-    where = ", ".join([judge.stage or judge.level, *(protection.words(settings) if protection else [])])
+    protected_by = protection.words(settings) if protection else []
+    where = ", ".join([judge.stage or judge.level, *protected_by])
     everything: list[Outcome] = []
     parts: list[Json] = []
     failures: list[Json] = []
@@ -109,27 +113,26 @@ def execute(args: Namespace) -> int:
         "design": design.name,
         "level": judge.level,
         "stage": judge.stage,
-        "protected_by": protection.words(settings) if protection else [],
+        "protected_by": protected_by,
         **_count(everything),
         "failures": failures,
         "files": parts,
         "unread": unread,
     }
-    if args.json:
-        print_json(report)
-    elif total := _totals(report):
-        print("\n".join(total))
+    more = len(failures) - SHOWN_FAILURES
+    total = [f"... and {more} more failures; --json has them all"] if more > 0 else []
+    total += [f"total: {_counts(report)}"] if len(parts) > 1 else []
+    if args.json or total:
+        answer(args, report, "\n".join(total))
     if not report["passed"] and not report["failed"] and not args.allow_empty:
         raise BadInput(
             f"NOTHING WAS CHECKED: all {report['skipped']} vectors were skipped; "
             "take a design that suits them, or say --allow-empty"
         )
-    for part in report["files"]:
+    for part in parts:
         if not part["passed"] and not part["failed"]:
             warn(f"{part['file']}: NOTHING WAS CHECKED, all {part['skipped']} vectors were skipped")
-    if report["failed"]:
-        return 1
-    return 2 if unread else 0
+    return FAILED if report["failed"] else BAD_INPUT if unread else 0
 
 
 def _read(args: Namespace) -> tuple[list[VectorFile], list[dict[str, str]]]:
@@ -154,24 +157,11 @@ def _read(args: Namespace) -> tuple[list[VectorFile], list[dict[str, str]]]:
     return files, unread
 
 
-def _protection(args: Namespace, design: Design, settings: Settings) -> Protection | None:
-    """How private operations are done, if they alone are asked for."""
-    protection = Protection.of(settings, args.crt, args.blind, args.verify)
-    if protection is not None and not design.programmed:
-        raise BadInput(
-            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for "
-            "designs such as mont"
-        )
-    return protection
-
-
 def _count(outcomes: Sequence[Outcome]) -> Json:
     kinds = Counter(outcome.kind for outcome in outcomes)
     reasons = Counter(outcome.reason for outcome in outcomes if outcome.kind == "skipped")
     return {
-        "passed": kinds["passed"],
-        "failed": kinds["failed"],
-        "skipped": kinds["skipped"],
+        **{kind: kinds[kind] for kind in ("passed", "failed", "skipped")},
         "beyond_limit": kinds["beyond"],
         "reasons": dict(reasons.most_common()),
         "either": sum(outcome.either for outcome in outcomes),
@@ -207,13 +197,6 @@ def _lines(part: Json, failures: list[Json], design: str, judge: Judge) -> Itera
             yield f"  {name:<7} {_text(value)}"
         yield f"  result  {_text(failure['result'])}"
         yield f"  golden  {_text(failure['golden'])}"
-
-
-def _totals(report: Json) -> list[str]:
-    """The lines after the last file."""
-    more = len(report["failures"]) - SHOWN_FAILURES
-    lines = [f"... and {more} more failures; --json has them all"] if more > 0 else []
-    return [*lines, f"total: {_counts(report)}"] if len(report["files"]) > 1 else lines
 
 
 def _counts(part: Json) -> str:

@@ -6,12 +6,12 @@ from ....fl.errors import BadInput, shown
 from ...designs.catalogue import by_paths
 from ...designs.foreign.core import Core
 from ...designs.foreign.foreign import ForeignMachine
-from ...designs.foreign.foreign_chip import Corner, ForeignChip
+from ...designs.foreign.foreign_chip import ForeignChip
 from ...json_values import json_number
 from ...progress import Progress
 from .. import own
 from ..arguments import accelerator_of, described
-from ..options import Option, shared
+from ..options import Option
 from ..render import Json, answer_all, capped
 
 SHOWN = 20  # rows that failed, in the text; --json has all
@@ -26,7 +26,7 @@ EXAMPLES = """\
   modexlab check --manifest cores --nbits 64 --json"""
 OPTIONS = (
     Option("manifests", metavar="FILE", nargs="*", help="manifests, or folders of them"),
-    shared("--nbits", "default: 32, or the width nearest to it that the core has"),
+    "--nbits (default: 32, or the width nearest to it that the core has)",
     "--set",
     "--json",
 )
@@ -42,8 +42,8 @@ def execute(args: Namespace) -> int:
         else own.checked(machine, machine.stages, args.json)
         for machine in machines
     ]
-    answer_all(args, checked)
-    return 1 if any(report.get("failed") or report.get("error") for report, _ in checked) else 0
+    failed = any(report.get("failed") or report.get("error") for report, _ in checked)
+    return answer_all(args, checked, ok=not failed)
 
 
 def cores(args: Namespace) -> list[Core]:
@@ -76,30 +76,28 @@ def _checked(machine: ForeignMachine, quiet: bool) -> tuple[Json, str]:
         "passed": len(passed),
         "failed": len(failed),
         "excluded": excluded,
-        "failures": [_failure(row) for row in failed],
+        "failures": [
+            {
+                "name": row.name,
+                "operands": dict(zip(("base", "exp", "mod"), map(json_number, row.operands), strict=True)),
+                "expected": json_number(row.expected),
+                "got": json_number(row.got),
+                "message": str(row),
+            }
+            for row in failed
+        ],
     }
-    lines = [
-        f"{of.name}, {machine.nbits} bits: module {of.top}" + (f", which wraps {core.name}" if core else "")
-    ]
+    wraps = f", which wraps {core.name}" if core else ""
+    lines = [f"{of.name}, {machine.nbits} bits: module {of.top}{wraps}"]
     if prepared := [f"{name} = {number.value}" for name, number in machine.manifest.prepare.items()]:
         lines.append(f"  software prepares: {', '.join(prepared)}")
-    lines += [
+    lines += (
         f"  corners: {len(passed)} passed, {len(failed)} failed, {len(excluded)} excluded by its limits",
         *(f"    excluded: {row['name']}: {row['reason']}" for row in excluded),
         *capped([f"  FAILED {row}" for row in failed], SHOWN),
-    ]
-    longest = max(passed, key=lambda row: row.cycles or 0, default=None)
-    if longest is not None:
+    )
+    if passed:
+        longest = max(passed, key=lambda row: row.cycles or 0)
         base, exp, mod = map(shown, longest.operands)
         lines.append(f"  longest row: {longest.cycles} cycles for {base} ^ {exp} mod {mod}")
     return report, "\n".join(lines)
-
-
-def _failure(row: Corner) -> Json:
-    return {
-        "name": row.name,
-        "operands": dict(zip(("base", "exp", "mod"), map(json_number, row.operands), strict=True)),
-        "expected": json_number(row.expected),
-        "got": json_number(row.got),
-        "message": str(row),
-    }

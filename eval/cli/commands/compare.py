@@ -3,14 +3,13 @@
 import shlex
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from ....fl.errors import BadInput, unknown
 from ...json_values import attributes
 from ...lab.comparison.compare import NOTES, Comparison, LeftOut, Side, compare, label, missing
-from ...lab.ledger.ledger import Ledger
+from ...lab.ledger.ledger import Ledger, Row
 from ...lab.point import Point
 from ...lab.space import Space
 from ...papers.published import NUMBERS, Published, paper
@@ -19,7 +18,7 @@ from ...table import cell, markdown_table, table
 from ..arguments import refuse
 from ..laboratory import ledger_of, swept
 from ..options import Option, flag, shared
-from ..render import Block, Json, interrupted, print_json, rendered, warn
+from ..render import Block, Json, answer, interrupted, warn
 from . import compare_cores
 from .compare_cores import LINE, wrapped
 
@@ -75,7 +74,7 @@ OPTIONS = (
     shared("--nbits", "only these; may be repeated", action="append"),
     "--accelerator",
     flag("--measure", "measure the missing points, and write them to the ledger"),
-    shared("--full", "with --measure: wide machines, routing"),
+    "--full (with --measure: wide machines, routing)",
     flag("--no-search", f"with {compare_cores.WORD} --measure: use known clocks where there are any"),
     *("--retry", "--jobs", "--ledger"),
     flag("--markdown", "print tables in Markdown"),
@@ -98,13 +97,21 @@ def execute(args: Namespace) -> int:
     if args.manifests:
         raise BadInput(f"--accelerator {args.manifests[0]}: papers know no design of yours; {CORES_ALONE}")
     figures = _figures(args)
-    return _answer(
-        args,
-        lambda ledger: _compared(figures, ledger, args),
-        lambda compared: _missing(compared, args),
-        lambda compared: list(map(_as_json, compared)),
-        lambda compared: _blocks(compared, args.markdown),
-    )
+
+    def look(ledger: Ledger) -> Compared:
+        compared = compare(figures, ledger)
+        sides = _sides(compared)
+        if not args.measure and sides and all(side.row is None for side in sides):
+            raise BadInput(
+                f"nothing beside these figures has been measured yet ({ledger.path}); add --measure"
+            )
+        return compared
+
+    def to_measure(compared: Compared) -> list[Point]:
+        wanted = missing(compared)
+        return wanted.quick + (wanted.long if args.full else [])
+
+    return _answer(args, look, to_measure, _as_json, lambda compared: _blocks(compared, args.markdown))
 
 
 def _answer(
@@ -116,50 +123,30 @@ def _answer(
 ) -> int:
     """Print the comparison that `look` finds in the ledger, after --measure measured what is missing."""
     with ledger_of(args, read_only=not args.measure) as ledger:
-        compared = look(ledger)
-        code = 0
+        compared, code = look(ledger), 0
         if args.measure:
             code = _measure(missing(compared), ledger, args)
             compared = look(ledger)
-    if args.json:
-        print_json(as_json(compared))
-    else:
-        print(rendered(blocks(compared), args.markdown))
+    answer(args, as_json(compared), *blocks(compared), markdown=args.markdown)
     return code
-
-
-def _compared(figures: Sequence[Published], ledger: Ledger, args: Namespace) -> Compared:
-    """Compare the figures; BadInput if none of ours has been measured and --measure is not given."""
-    compared = compare(figures, ledger)
-    sides = _sides(compared)
-    if not args.measure and sides and all(side.row is None for side in sides):
-        raise BadInput(f"nothing beside these figures has been measured yet ({ledger.path}); add --measure")
-    return compared
-
-
-def _missing(compared: Compared, args: Namespace) -> list[Point]:
-    wanted = missing(compared)
-    return wanted.quick + (wanted.long if args.full else [])
 
 
 def _figures(args: Namespace) -> list[Published]:
     """The figures that were asked for."""
-    numbers: list[str] = []
+    numbers: dict[str, None] = {}
     for name in args.papers or [ALL]:
-        if name != ALL and name.removeprefix(PREFIX) not in NUMBERS:
+        number = name.removeprefix(PREFIX)
+        if name != ALL and number not in NUMBERS:
             raise unknown("paper", name, WORDS)
-        numbers += NUMBERS if name == ALL else [name.removeprefix(PREFIX)]
-    numbers = list(dict.fromkeys(numbers))
+        numbers |= dict.fromkeys(NUMBERS if name == ALL else [number])
     if args.table and len(numbers) > 1:
         raise BadInput(
             f"--table {args.table[0]} of which paper? name one, as in `modexlab compare paper-001 --table 1`"
         )
-    tables = [
-        table
-        for number in numbers
-        for table in (map(paper(number).table, args.table) if args.table else paper(number).tables)
-    ]
-    found = [figure for table in tables for figure in table.figures()]
+    found: list[Published] = []
+    for asked in map(paper, numbers):
+        for printed in map(asked.table, args.table) if args.table else asked.tables:
+            found += printed.figures()
     if args.nbits:
         widths = sorted({figure.nbits for figure in found if figure.nbits})
         found = [figure for figure in found if figure.nbits in args.nbits]
@@ -186,7 +173,7 @@ def _measure(points: list[Point], ledger: Ledger, args: Namespace) -> int:
         before = any(failed.earlier for failed in sweep.failed.values())
         warn(
             f"{len(sweep.failed)} of {len(points)} points could not be measured; `modexlab ledger "
-            "--failures` shows them" + ("; --retry tries them again" if before else "")
+            f"--failures` shows them{'; --retry tries them again' if before else ''}"
         )
     if sweep.interrupted:
         return interrupted(f"{len(sweep.measured)} of {len(points)} points are in the ledger")
@@ -201,34 +188,31 @@ def _blocks(compared: Compared, markdown: bool) -> Iterator[Block]:
     for number, of_paper in _grouped(compared, lambda item: item.figure.paper):
         yield f"{'## ' if markdown else ''}Paper {number}: {paper(number).title}"
         for name, of_table in _grouped(of_paper, lambda item: item.figure.table):
-            found = [item for item in of_table if isinstance(item, Comparison)]
-            yield _verdicts(paper(number).table(name), found, markdown)
-        if left_out := [item for item in of_paper if isinstance(item, LeftOut)]:
-            reasons = _grouped(left_out, lambda item: item.reason)
-            lines = [f"- {len(items)}: {reason} ({_tables(items)})" for reason, items in reasons]
-            yield "\n".join(["Left out, with the tables:\n", *lines])
+            if found := [item for item in of_table if isinstance(item, Comparison)]:
+                yield _verdicts(paper(number).table(name), found, markdown)
+        lines = ["Left out, with the tables:\n"]
+        left_out = [item for item in of_paper if isinstance(item, LeftOut)]
+        for reason, items in _grouped(left_out, lambda item: item.reason):
+            tables = ", ".join(dict.fromkeys(item.figure.table for item in items))
+            lines.append(f"- {len(items)}: {reason} ({tables})")
+        if left_out:
+            yield "\n".join(lines)
         yield wrapped(NOTES[number], markdown)
     yield from (wrapped(text, markdown) for text in _ending(compared))
 
 
-def _tables(items: Sequence[LeftOut]) -> str:
-    return ", ".join(dict.fromkeys(item.figure.table for item in items))
-
-
-def _grouped(items: Sequence[T], key: Callable[[T], str]) -> list[tuple[str, list[T]]]:
+def _grouped(items: Sequence[T], key: Callable[[T], str]) -> Iterable[tuple[str, list[T]]]:
     """The items by their keys, in the order of the first of each."""
-    order = {name: at for at, name in enumerate(dict.fromkeys(map(key, items)))}
-    groups = groupby(sorted(items, key=lambda item: order[key(item)]), key)
-    return [(name, list(group)) for name, group in groups]
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups.items()
 
 
 def _verdicts(of: PaperTable, found: Sequence[Comparison], markdown: bool) -> str:
-    """One table of the paper, if there is something in it to compare."""
-    if not found:
-        return ""
+    """One table of the paper."""
     dropped = () if any(figure.twin for figure in found) else (TWIN, TWIN + 1)
-    title = f"{of.kind} {of.number}" if of.kind != "Text" else "In the text"
-    title += f". {of.caption}"
+    title = f"{f'{of.kind} {of.number}' if of.kind != 'Text' else 'In the text'}. {of.caption}"
     if len(widths := {figure.figure.nbits for figure in found}) == 1 and not markdown:
         dropped, title = (BITS, *dropped), f"{title} ({widths.pop()} bits)"
     head, *rows = [
@@ -236,14 +220,10 @@ def _verdicts(of: PaperTable, found: Sequence[Comparison], markdown: bool) -> st
     ]
     if markdown:
         return "\n".join([f"### {title}\n", *markdown_table(head, rows)])
-    return f"{wrapped(title)}\n{_table(head, rows)}"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Format a table; a verdict that does not fit into its column goes on lines of its own."""
+    # a verdict that does not fit into its column goes on lines of its own
+    lines = [wrapped(title)]
     left = table(head[:-1], [row[:-1] for row in rows]).splitlines()
     verdicts = [head[-1], "-" * len(head[-1]), *(row[-1] for row in rows)]
-    lines = []
     for line, verdict in zip(left, verdicts, strict=True):
         whole = f"{line:<{len(left[1])}}  {verdict}"
         below = textwrap.indent(textwrap.fill(verdict, LINE - 4), "    ")
@@ -252,23 +232,21 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _cells(comparison: Comparison) -> list[Any]:
-    figure = comparison.figure
+    figure, value = comparison.figure, comparison.value
     what = " ".join(filter(None, (figure.metric, figure.operation)))
-    published = _short(comparison.value) if comparison.base else cell(_whole(comparison.value))
+    if comparison.base:
+        what, published = f"{what} / {comparison.base}", _short(value)
+    else:  # papers have figures like 3.0 ms, which are whole numbers of nanoseconds
+        published = cell(int(value) if float(value).is_integer() and abs(value) < 1e15 else value)
     return [
         label(figure),
         figure.nbits,
-        f"{what} / {comparison.base}" if comparison.base else what,
+        what,
         published + ("*" if figure.corrected is not None else ""),
         *_side(comparison, comparison.twin),
         *_side(comparison, comparison.ours),
         comparison.verdict,
     ]
-
-
-def _whole(value: float) -> float:
-    """Papers have figures like 3.0 ms, which are whole numbers of nanoseconds."""
-    return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
 def _side(comparison: Comparison, side: Side | None) -> list[str]:
@@ -286,56 +264,57 @@ def _short(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def _ending(compared: Compared) -> list[str]:
+def _ending(compared: Compared) -> Iterator[str]:
     found = [item for item in compared if isinstance(item, Comparison)]
-    said = ["x: ours by the published figure."] if found else []
+    if found:
+        yield "x: ours by the published figure."
     if any(figure.figure.corrected is not None for figure in found):
-        said.append("*: corrected; the paper contradicts itself there (`--json` has the reason).")
+        yield "*: corrected; the paper contradicts itself there (`--json` has the reason)."
     if any(side.stale and side.value is not None for side in _sides(found)):
-        said.append(compare_cores.STALE)
-    wanted = missing(compared, stale=False)
-    if wanted.quick or wanted.long:
-        full = " --full" if not wanted.quick else ""
-        long = f", and {len(wanted.long)} that take long (--full)" if wanted.quick and wanted.long else ""
-        count = len(wanted.quick) or len(wanted.long)
-        said.append(f"Not measured: {count} points{long}; --measure{full} measures them.")
-    return said
+        yield compare_cores.STALE
+    left = missing(compared, stale=False)
+    quick, long = len(left.quick), len(left.long)
+    if quick or long:
+        full = " --full" if not quick else ""
+        more = f", and {long} that take long (--full)" if quick and long else ""
+        yield f"Not measured: {quick or long} points{more}; --measure{full} measures them."
 
 
-def _as_json(item: Comparison | LeftOut) -> Json:
-    if isinstance(item, LeftOut):
-        return {**_published(item.figure), "compared": False, "reason": item.reason}
-    return {
-        **_published(item.figure),
-        **attributes(item, "basis", "value", "verdict", "note"),
-        "compared": True,
-        "base": item.base or None,
-        "twin": _side_as_json(item, item.twin),
-        "ours": _side_as_json(item, item.ours),
-    }
+def _as_json(compared: Compared) -> list[Json]:
+    reports = []
+    for item in compared:
+        figure = item.figure
+        report = {
+            **attributes(figure, "paper", "table", "row", "column", "metric", "operation", "printed"),
+            **attributes(figure, "erratum", "technology", "source"),
+            "machine": label(figure),
+            "nbits": figure.nbits or None,
+            "published": figure.amount,
+            "corrected": figure.corrected is not None,
+            "compared": isinstance(item, Comparison),
+        }
+        if isinstance(item, LeftOut):
+            report["reason"] = item.reason
+        else:
+            report |= {
+                **attributes(item, "basis", "value", "verdict", "note"),
+                "base": item.base or None,
+                "twin": item.twin and _side_as_json(item, item.twin),
+                "ours": item.ours and _side_as_json(item, item.ours),
+            }
+        reports.append(report)
+    return reports
 
 
-def _published(figure: Published) -> Json:
-    return {
-        **attributes(figure, "paper", "table", "row", "column", "metric", "operation", "printed"),
-        **attributes(figure, "erratum", "technology", "source"),
-        "machine": label(figure),
-        "nbits": figure.nbits or None,
-        "published": figure.amount,
-        "corrected": figure.corrected is not None,
-    }
+def _command(item: Row | Point) -> str:
+    return shlex.join(item.command)
 
 
-def _side_as_json(comparison: Comparison, side: Side | None) -> Json | None:
-    if side is None:
-        return None
+def _side_as_json(comparison: Comparison, side: Side) -> Json:
     return {
         **attributes(side, "name", "value", "stale", "marks"),
         "ratio": comparison.ratio(side),
         "rows": [row.id for row in side.rows],
-        "commands": [
-            *(shlex.join(row.command) for row in side.rows),
-            *(shlex.join(point.command) for point in side.missing),
-        ],
+        "commands": [*map(_command, side.rows), *map(_command, side.missing)],
         "missing": len(side.missing),
     }

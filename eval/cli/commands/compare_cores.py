@@ -5,8 +5,7 @@ cores.
 import textwrap
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from ....fl.errors import BadInput
 from ...designs import catalogue
@@ -17,7 +16,7 @@ from ...lab.comparison.cores import Core
 from ...lab.point import Point
 from ...report.metrics import shown
 from ...table import table
-from ..render import Block, Json, Table, warn
+from ..render import Block, Columns, Json, Table, warn
 
 WORD = "cores"
 LINE = 120
@@ -44,70 +43,60 @@ def wrapped(text: str, markdown: bool = False) -> str:
     return text if markdown else textwrap.fill(text, LINE, break_on_hyphens=False)
 
 
-@dataclass(frozen=True)
-class Column:
-    """A head, and the attribute of a core under it, or what a function makes of the core."""
-
-    head: str
-    value: str | Callable[[Core], Any]
-    form: Callable[[Any], Any] = str
-    markdown_only: bool = False  # there is no room in the text
-
-    def cell(self, core: Core) -> Any:
-        value = getattr(core, self.value) if isinstance(self.value, str) else self.value(core)
-        return None if value is None else self.form(value)
+def _shown(name: str) -> Callable[[Core], str]:
+    return lambda core: shown(getattr(core, name))
 
 
 def _name(core: Core) -> str:
     return f"{core.name}{MARK if core.marks else ''}{STALE_MARK if core.stale else ''}"
 
 
-def _tests(core: Core) -> str | None:
-    return None if core.tests_passed is None else f"{core.tests_passed:,}/{core.tests_failed:,}"
-
-
-def _source(core: Core) -> str:
-    return f"`{core.command}`" if core.command and core.measured else core.source
-
-
-NAME, KIND = Column("design", _name), Column("of", "kind")
-NOTES = (Column("note", "note", markdown_only=True), Column("source", _source, markdown_only=True))
-CLOCK, TESTS = Column("clock", "period_ns", "{:.2f}".format), Column("tests", _tests)
-AREA = Column("area um2", "area_um2", "{:,.0f}".format)
-PRODUCTS = (
-    *(NAME, KIND),
-    Column("cycles", "product_cycles", shown),
-    CLOCK,
-    Column("product ns", "product_ns", shown),
-    AREA,
-    Column("mm2 ns", "area_time", shown),
-    Column("x floor", "floor_ratio", shown),
-    Column("busy %", "utilisation", lambda share: f"{100 * share:.1f}"),
-    Column("nJ", "energy_nj", shown),
-    *(TESTS, *NOTES),
-)
-OPERATIONS = (
-    *(NAME, KIND),
-    Column("cycles", "operation_cycles", shown),
-    Column("exponent", "exponent_nbits", "{:,.0f}".format),
-    Column("constant time", lambda core: core.constant_time or None),
-    Column("private us", "operation_us", shown),
-    Column("e=65537 us", "public_us", shown),
-    *(CLOCK, AREA),
-    Column("private nJ", "operation_energy_nj", shown),
-    *(TESTS, *NOTES),
-)
-OTHERS = (
-    NAME,
-    Column("cycles", "product_cycles", shown),
-    Column("product ns", "product_ns", shown),
-    Column("private cycles", "operation_cycles", shown),
-    Column("private us", "operation_us", shown),
-    Column("e=65537 us", "public_us", shown),
-    replace(AREA, markdown_only=True),
-    Column("technology", "technology"),
-    *NOTES,
-)
+NAME: Columns = {"design": _name, "of": "kind"}
+AREA = {"area um2": "area_um2:,.0f"}
+END: Columns = {
+    "tests": lambda core: (
+        None if core.tests_passed is None else f"{core.tests_passed:,}/{core.tests_failed:,}"
+    ),
+    "note": "note",
+    "source": lambda core: f"`{core.command}`" if core.command and core.measured else core.source,
+}
+PRODUCTS: Columns = {
+    **NAME,
+    "cycles": _shown("product_cycles"),
+    "clock": "period_ns:.2f",
+    "product ns": _shown("product_ns"),
+    **AREA,
+    "mm2 ns": _shown("area_time"),
+    "x floor": _shown("floor_ratio"),
+    "busy %": lambda core: core.utilisation and f"{100 * core.utilisation:.1f}",
+    "nJ": _shown("energy_nj"),
+    **END,
+}
+OPERATIONS: Columns = {
+    **NAME,
+    "cycles": _shown("operation_cycles"),
+    "exponent": "exponent_nbits:,.0f",
+    "constant time": lambda core: core.constant_time or None,
+    "private us": _shown("operation_us"),
+    "e=65537 us": _shown("public_us"),
+    "clock": "period_ns:.2f",
+    **AREA,
+    "private nJ": _shown("operation_energy_nj"),
+    **END,
+}
+OTHERS: Columns = {
+    "design": _name,
+    "cycles": _shown("product_cycles"),
+    "product ns": _shown("product_ns"),
+    "private cycles": _shown("operation_cycles"),
+    "private us": _shown("operation_us"),
+    "e=65537 us": _shown("public_us"),
+    **AREA,
+    "technology": "technology",
+    "note": END["note"],
+    "source": END["source"],
+}
+MARKDOWN_ONLY = ("note", "source")  # there is no room in the text
 
 
 # ---- the command
@@ -125,28 +114,26 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     if args.json:
         for what, why in impossible:
             warn(f"there is no {what}: {why}")
+
+    def to_measure(found: Sequence[Core]) -> list[Point]:
+        """The missing points, without slow ones: at known clocks, then, without --no-search, at searched ones."""
+        missing = lab.missing(found)
+        unknown = sum(lab.at_known_clock(item) is None for item in missing)
+        if args.no_search and unknown:
+            warn(
+                f"--no-search: of {unknown} of {len(missing)} points no clock is known; without it they are "
+                "searched"
+            )
+        steps = lab.in_steps(found, search=not args.no_search)
+        return [step for step in steps if args.full or not lab.long(step)]
+
     return answer(
         args,
         lambda ledger: lab.cores(ledger, nbits, names, manifests),
-        lambda found: _to_measure(found, args),
+        to_measure,
         lambda found: [as_json(core) for core in found],
         lambda found: _blocks(found, impossible, args),
     )
-
-
-def _to_measure(found: Sequence[Core], args: Namespace) -> list[Point]:
-    """Return the missing points, without slow ones: at known clocks, then, without --no-search, at searched
-    ones.
-    """
-    steps = lab.in_steps(found, search=not args.no_search)
-    missing = lab.missing(found)
-    unknown = sum(lab.at_known_clock(item) is None for item in missing)
-    if args.no_search and unknown:
-        warn(
-            f"--no-search: of {unknown} of {len(missing)} points no clock is known; without it they are "
-            "searched"
-        )
-    return [step for step in steps if args.full or not lab.long(step)]
 
 
 # ---- what is printed
@@ -162,25 +149,25 @@ def _blocks(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: 
 def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[Table]:
     """Products, private operations and published figures."""
     own = [core for core in found if core.kind != lab.PUBLISHED]
-    others = [core for core in found if core.kind == lab.PUBLISHED]
-    products = [core for core in own if core.part == lab.MULTIPLIER or core.of_product]
     machines = [core for core in own if core.part != lab.MULTIPLIER]
-    for title, columns, rows in (
-        ("a product", PRODUCTS, products),
-        ("a private operation", OPERATIONS, machines),
-        ("published, other technologies", OTHERS, others),
+    products = [core for core in own if core.part == lab.MULTIPLIER or core.of_product]
+    others = [core for core in found if core.kind == lab.PUBLISHED]
+    for title, columns, cores, hidden in (
+        ("a product", PRODUCTS, products, MARKDOWN_ONLY),
+        ("a private operation", OPERATIONS, machines, MARKDOWN_ONLY),
+        ("published, other technologies", OTHERS, others, (*MARKDOWN_ONLY, *AREA)),
     ):
-        shown_columns = [column for column in columns if markdown or not column.markdown_only]
-        head = [column.head for column in shown_columns]
-        cells = [[column.cell(row) for column in shown_columns] for row in rows]
-        yield Table(head, cells if markdown else _fitted(head, cells), f"{nbits:,} bits: {title}")
+        shown = {head: item for head, item in columns.items() if markdown or head not in hidden}
+        made = Table.of(cores, shown, f"{nbits:,} bits: {title}")
+        yield made if markdown else _fitted(made)
 
 
-def _fitted(head: Sequence[str], cells: Sequence[list[Any]]) -> list[list[Any]]:
+def _fitted(made: Table) -> Table:
     """Names cut so that the table is no wider than a screen."""
-    rest = table(head[1:], [row[1:] for row in cells])
+    rest = table(made.head[1:], [row[1:] for row in made.rows])
     room = max(LEAST_NAME, LINE - 2 - max(map(len, rest.splitlines())))
-    return [[name if len(name) <= room else f"{name[: room - 3]}...", *others] for name, *others in cells]
+    rows = [[name if len(name) <= room else f"{name[: room - 3]}...", *others] for name, *others in made.rows]
+    return replace(made, rows=rows)
 
 
 def _ending(found: Sequence[Core], args: Namespace) -> Iterator[str]:

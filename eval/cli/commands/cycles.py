@@ -6,15 +6,16 @@ from ....fl.errors import BadInput
 from ....fl.param import PAPER_NBITS
 from ...designs.machine import Design, Machine
 from ...designs.own import OwnDesign
-from ...designs.widths import check_fit, check_width
+from ...designs.widths import check_fit
 from ...designs.workload_names import PRODUCT, Workload, cycles_of, parts_of, private_operation
-from ...json_values import json_number
+from ...json_values import attributes, json_number
 from .. import own
-from ..arguments import Settings, described, entries_of, refuse, settings_of
-from ..options import RSA_OPERANDS, shared
+from ..arguments import accelerator_of, described, entries_of, refuse
+from ..options import RSA_OPERANDS
 from ..render import Json, answer_all
 
 Counted = tuple[Json, str]  # for scripts, and as text
+OPERANDS = ("base", "exp", "mod")
 
 SUMMARY = "count cycles without simulating"
 TEXT = """\
@@ -33,10 +34,7 @@ EXAMPLES = """\
 
 OPTIONS = (
     *("design", "--accelerator", *RSA_OPERANDS, "--workload", "--field"),
-    shared(
-        "--nbits",
-        f"default: length of the modulus, rounded up to a multiple of 32; without --mod {PAPER_NBITS}",
-    ),
+    f"--nbits (default: length of the modulus, rounded up to a multiple of 32; without --mod {PAPER_NBITS})",
     *("--set", "--json"),
 )
 
@@ -46,8 +44,7 @@ def execute(args: Namespace) -> int:
         _of_own(args, design) if isinstance(design, OwnDesign) else _of(args, design)
         for design in entries_of(args)
     ]
-    answer_all(args, counted)
-    return 0
+    return answer_all(args, counted)
 
 
 def _of_own(args: Namespace, design: OwnDesign) -> Counted:
@@ -69,44 +66,34 @@ def _of_own(args: Namespace, design: OwnDesign) -> Counted:
 def _of(args: Namespace, design: Design) -> Counted:
     """The cycles of one RSA machine."""
     own.refuse_fields(args)
-    settings = settings_of(design, args.settings)
     if args.workload is not None:
-        return _named(args, design, settings)
-    if args.nbits is None:
-        nbits = design.width_for((1 << PAPER_NBITS) - 1 if args.mod is None else args.mod)
-    else:
-        nbits = check_width(args.nbits)
-    machine = design.at(nbits, **settings)
+        refuse(args, OPERANDS, " beside --workload, which has its own operands; drop one of them")
+        return _named(accelerator_of(args, design), args.workload)
+    machine = accelerator_of(args, design, (1 << PAPER_NBITS) - 1 if args.mod is None else args.mod)
     if machine.keyed:
-        return _private(args, machine)
-    some = machine.some_operands(args.mod)
-    given = (args.base, args.exp, args.mod)
-    base, exp, mod = (default if value is None else value for value, default in zip(given, some, strict=True))
-    check_fit(nbits, [(base, exp, mod)])
-    machine.require(base, exp, mod)
-    cycles = machine.counted(base, exp, mod)
-    products = machine.products(exp)
-    about: Json = {}
-    if products is not None:
+        refuse(
+            args,
+            OPERANDS,
+            ": with crt, blind or verify the machine does the private operation of its key, which has its own "
+            "operands; drop it, or give --workload decrypt",
+        )
+        work = private_operation(machine.nbits, machine.key)
+        about = {**_private_products(machine, work), "mod": json_number(work.mod)}
+        return _report(machine, machine.counted(*work.operands), about, "a private operation of its key")
+    asked, drawn = attributes(args, *OPERANDS), machine.some_operands(args.mod)
+    base, exp, mod = operands = [
+        default if value is None else value for value, default in zip(asked.values(), drawn, strict=True)
+    ]
+    check_fit(machine.nbits, [(base, exp, mod)])
+    machine.require(*operands)
+    about = {}
+    if (products := machine.products(exp)) is not None:
         about = {"products": products, "product_cycles": machine.product_cycles}
-    about |= {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
+    about |= zip(OPERANDS, map(json_number, operands), strict=True)
     what = f"exponent of {exp.bit_length()} bits"
     if args.exp is None and (args.base is not None or args.mod is not None):
         what += " (drawn; give --exp for yours)"
-    return _report(machine, cycles, about, what)
-
-
-def _private(args: Namespace, machine: Machine) -> Counted:
-    """Count the private operation with the key that a machine holds."""
-    refuse(
-        args,
-        ("base", "exp", "mod"),
-        ": with crt, blind or verify the machine does the private operation of its key, which has its own "
-        "operands; drop it, or give --workload decrypt",
-    )
-    work = private_operation(machine.nbits, machine.key)
-    about: Json = {**_private_products(machine, work), "mod": json_number(work.mod)}
-    return _report(machine, machine.counted(*work.operands), about, "a private operation of its key")
+    return _report(machine, machine.counted(*operands), about, what)
 
 
 def _private_products(machine: Machine, work: Workload) -> Json:
@@ -116,32 +103,25 @@ def _private_products(machine: Machine, work: Workload) -> Json:
     return {"products": in_turn, "product_cycles": machine.product_cycles}
 
 
-def _named(args: Namespace, design: Design, settings: Settings) -> Counted:
+def _named(machine: Machine, name: str) -> Counted:
     """Count a workload by its name."""
-    refuse(args, ("base", "exp", "mod"), " beside --workload, which has its own operands; drop one of them")
-    nbits = check_width(args.nbits) if args.nbits is not None else PAPER_NBITS
-    machine = design.at(nbits, **settings)
-    parts = parts_of(args.workload, machine, nbits)
-    cycles = sum(part.times * cycles_of(args.workload, machine, part.work) for part in parts)
-    about: Json = {"workload": args.workload}
+    parts = parts_of(name, machine, machine.nbits)
+    cycles = sum(part.times * cycles_of(name, machine, part.work) for part in parts)
+    about: Json = {"workload": name}
     if machine.keyed:
         about |= _private_products(machine, parts[0].work)
     elif None not in (products := [machine.products(part.work.exp) for part in parts]):
         in_turn = sum(part.times * (count or 0) for part, count in zip(parts, products, strict=True))
-        about["products"] = 1 if args.workload == PRODUCT else in_turn
-        about["product_cycles"] = machine.product_cycles
-    return _report(machine, cycles, about, args.workload)
-
-
-def _products(about: Json) -> str:
-    """How many products follow one another, and their cycles where all have the same."""
-    cost = "" if about["product_cycles"] is None else f" of {about['product_cycles']}"
-    count = about["products"]
-    return f"{count:,} product{'' if count == 1 else 's'}{cost} in turn"
+        about |= {"products": 1 if name == PRODUCT else in_turn, "product_cycles": machine.product_cycles}
+    return _report(machine, cycles, about, name)
 
 
 def _report(machine: Machine, cycles: int, about: Json, what: str) -> Counted:
-    measured = "products" not in about
-    how = "measured by running it" if measured else _products(about)
-    report = {**described(machine), "cycles": cycles, **about, **({"measured": True} if measured else {})}
+    """The cycles, and how many products follow one another, with their cycles where all have the same."""
+    report = {**described(machine), "cycles": cycles, **about}
+    if (count := about.get("products")) is None:
+        report["measured"], how = True, "measured by running it"
+    else:
+        cost = "" if about["product_cycles"] is None else f" of {about['product_cycles']}"
+        how = f"{count:,} product{'' if count == 1 else 's'}{cost} in turn"
     return report, f"{machine.name}, {machine.nbits} bits, {what}: {cycles} cycles ({how})"

@@ -51,21 +51,13 @@ def _cache() -> list[Json]:
 
 
 PARTS = {"kits": _kits, "tools": _tools, "cache": _cache}
-OPTIONS = (
-    Option("part", nargs="?", choices=tuple(PARTS), help="only this part (default: all)"),
-    "--json",
-)
+OPTIONS = (Option("part", nargs="?", choices=tuple(PARTS), help="only this part (default: all)"), "--json")
 
 
 def execute(args: Namespace) -> int:
     found = {part: PARTS[part]() for part in ([args.part] if args.part else PARTS)}
-    tables = [
-        Table(
-            [*rows[0]],
-            [["not found" if value is None else value for value in row.values()] for row in rows],
-            part,
-        )
-        for part, rows in found.items()
-    ]
-    answer(args, found, *tables)
-    return 0
+    tables = []
+    for part, rows in found.items():
+        cells = [["not found" if value is None else value for value in row.values()] for row in rows]
+        tables.append(Table([*rows[0]], cells, part))
+    return answer(args, found, *tables)

@@ -4,8 +4,8 @@ import re
 import shlex
 import textwrap
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from ...progress import duration
 from ..arguments import refuse
 from ..exit_codes import INTERRUPTED
 from ..laboratory import jobs_of, ledger_of
-from ..options import Group, Option, choice, flag, option, positive, repeated, shared
+from ..options import Group, Option, choice, flag, option, positive, repeated
 from ..render import Block, Json, Table, answer
 from .show import spaces
 
@@ -63,7 +63,7 @@ OPTIONS = (
         (
             choice("--method", METHODS, "all, a random choice, or a multi-objective search", "exhaustive"),
             option("--points", "N", f"size of a search (default: {DEFAULT_POINTS})", type=positive),
-            shared("--seed", "of a search; the same seed chooses the same points"),
+            "--seed (of a search; the same seed chooses the same points)",
         ),
     ),
     Group(
@@ -104,10 +104,15 @@ def execute(args: Namespace) -> int:
     scheduler = scheduler_for(jobs_of(args), args.scheduler, _queues(args), args.option)
     sweep.run(scheduler, Path(args.space).stem, quiet=args.json)
     report = _as_json(args, sweep)
-    answer(args, report, *_blocks(args, sweep, report))
-    if sweep.interrupted:
-        return INTERRUPTED
-    return 0 if sweep.measured else 1
+    blocks: Iterable[Block] = (
+        _fronts(sweep, report["fronts"]),
+        _failures(sweep),
+        *_refusals(report),
+        _not_compared(report["not_compared"]),
+        _ending(args, sweep, report["points"]),
+    )
+    code = answer(args, report, *blocks, ok=sweep.measured)
+    return INTERRUPTED if sweep.interrupted else code
 
 
 def _check(args: Namespace) -> None:
@@ -119,7 +124,7 @@ def _check(args: Namespace) -> None:
             why = ": --method exhaustive measures all points; drop it, or give --method random or nsga2"
             refuse(args, [name], f" {getattr(args, name)}{why}")
     queues = _queues(args)
-    where = {**queues, "scheduler": args.scheduler, "jobs": args.jobs}
+    where = queues | attributes(args, "scheduler", "jobs")
     places = [f"--{name} {value}" for name, value in where.items() if value]
     if len(places) > 1:
         raise BadInput(f"{' and '.join(places)}: points are measured in one place; drop one of them")
@@ -133,11 +138,6 @@ def _queues(args: Namespace) -> dict[str, int]:
     return {name: count for name in QUEUES if (count := getattr(args, name)) is not None}
 
 
-def _workers(args: Namespace) -> int:
-    """The number of points that are measured at once."""
-    return sum(_queues(args).values()) or jobs_of(args)
-
-
 # ---- dry run
 
 
@@ -147,24 +147,24 @@ def _dry_run(args: Namespace, space: Space, search: Search, ledger: Ledger) -> i
     """
     asked = search.ask()
     points = {} if args.method == "nsga2" else {point.key: point for point in asked}
-    done = {item.point.key for item in read(ledger, points)}
-    failed = {} if args.retry else failures(ledger, points)
-    left = [point for key, point in points.items() if key not in done and key not in failed]
-    count = len(left) if points else search.count
-    estimate = _estimate(ledger, space)
+    states = dict.fromkeys(points, "to measure")
+    if not args.retry:
+        states |= dict.fromkeys(failures(ledger, points), "failed")
+    states |= {item.point.key: "done" for item in read(ledger, points)}
+    left = [point for key, point in points.items() if states[key] == "to measure"]
+    stages = sorted({stage for part in space.parts for stage in part.stages})
+    estimate = Estimate()
+    for row in {row.measurement: row for row in ledger.rows(stage=stages)}.values():
+        estimate.learn(cost_of(row.stage, row.subject, row.nbits, bool(row.flow.get("fmax"))), row.seconds)
+    guessed = [stage for stage in stages if not any(estimate.knows((stage, fmax)) for fmax in (False, True))]
     seconds = sum(estimate.seconds(Measuring(point).cost) for point in (left if points else asked))
     if not points:  # of a search the first generation stands for all
-        seconds *= count / max(1, len(asked))
-    seconds /= _workers(args)
-    stages = {stage for part in space.parts for stage in part.stages}
-    guessed = [
-        stage for stage in sorted(stages) if not any(estimate.knows((stage, fmax)) for fmax in (False, True))
-    ]
+        seconds *= search.count / max(1, len(asked))
+    workers = sum(_queues(args).values()) or jobs_of(args)
+    seconds /= workers
     report = {
         **attributes(args, "space", "method"),
-        "points": [
-            {**_point_json(point), "state": _state(key, done, failed)} for key, point in points.items()
-        ],
+        "points": [{**_point_json(point), "state": states[key]} for key, point in points.items()],
         "choices": {name: len(values) for name, values in space.parameters.items()},
         "count": search.count,
         **_refused(space, search),
@@ -172,82 +172,71 @@ def _dry_run(args: Namespace, space: Space, search: Search, ledger: Ledger) -> i
         "rule_of_thumb": guessed,
     }
     if points:
-        lines = [[_state(key, done, failed), point] for key, point in points.items()]
-        first = Table(["state", "point"], lines)
+        table = Table(["state", "point"], [[states[key], point] for key, point in points.items()])
     else:
-        choices = [[name, len(values), _some(values)] for name, values in space.parameters.items()]
-        first = Table(["choice", "values", "which"], choices)
-    last = _estimate_in_words(args, search.count, count, seconds, guessed)
-    answer(args, report, first, *_refusals(report), last)
-    return 0
-
-
-def _state(key: str, done: Iterable[str], failed: Iterable[str]) -> str:
-    return "done" if key in done else "failed" if key in failed else "to measure"
-
-
-def _some(values: Sequence[Any]) -> str:
-    text = ", ".join(map(_value, values))
-    return textwrap.shorten(text, 60, placeholder=" ...")
-
-
-def _estimate(ledger: Ledger, space: Space) -> Estimate:
-    """Estimated seconds, from earlier measurements of similar points."""
-    estimate = Estimate()
-    stages = {stage for part in space.parts for stage in part.stages}
-    seen: set[int] = set()
-    for row in ledger.rows(stage=stages):
-        if row.measurement not in seen:
-            seen.add(row.measurement)
-            cost = cost_of(row.stage, row.subject, row.nbits, bool(row.flow.get("fmax")))
-            estimate.learn(cost, row.seconds)
-    return estimate
-
-
-def _estimate_in_words(args: Namespace, count: int, left: int, seconds: float, guessed: Sequence[str]) -> str:
-    how = (
-        f"; a rule of thumb for stage {', '.join(guessed)}, of which the ledger has nothing"
-        if guessed
-        else ""
-    )
-    workers = _workers(args)
+        choices = [
+            [name, len(values), textwrap.shorten(", ".join(map(_value, values)), 60, placeholder=" ...")]
+            for name, values in space.parameters.items()
+        ]
+        table = Table(["choice", "values", "which"], choices)
+    how = f"; a rule of thumb for stage {', '.join(guessed)}, of which the ledger has nothing"
+    count = len(left) if points else search.count
     who = f"{workers} at a time" if workers > 1 else "one at a time"
-    return f"{count} points, {left} of them to measure: about {duration(max(seconds, 1))}, {who}{how}"
+    time = f"about {duration(max(seconds, 1))}, {who}{how if guessed else ''}"
+    return answer(
+        args, report, table, *_refusals(report), f"{search.count} points, {count} of them to measure: {time}"
+    )
 
 
 # ---- the result
 
 
 def _as_json(args: Namespace, sweep: Sweep) -> Json:
-    reused = sum(measured.reused for measured in sweep.measured.values())
-    rows = _rows(sweep)
+    space, search = sweep.space, sweep.search
+    fronts = [(work, front.sorted()) for work, front in sorted(sweep.fronts.items(), key=itemgetter(0))]
+    numbers = [member.measured.number for _, front in fronts for _, member in front]
+    rows = {
+        (row.measurement, row.operation, row.metric): row.id
+        for row in sweep.ledger.rows(history=True, measurement=numbers)
+    }
+
+    def member_json(work: Work, member: Member) -> Json:
+        """A point on a front, with its values by metric and the row of the first of them."""
+        metrics = [goal.metric for goal in sweep.goals_at(work.stage)]
+        number, metric = member.measured.number, metrics[0]
+        return {
+            **_point_json(member.measured.point),
+            "row": rows.get((number, work.operation, metric), rows.get((number, "", metric))),
+            "values": dict(zip(metrics, member.values, strict=True)),
+        }
+
     return {
         **attributes(args, "space", "method"),
         "points": {
             "measured": sweep.new,
-            "reused": reused,
+            "reused": len(sweep.measured) - sweep.new,
             "failed": len(sweep.failed),
-            "impossible": len(sweep.space.impossible) + len(sweep.search.refused),
-            "left_out": sum(sweep.space.left_out.values()),
+            "impossible": len(space.impossible) + len(search.refused),
+            "left_out": space.left_out.total(),
             "dropped": sweep.dropped,
-            "total": sweep.search.count,
+            "total": search.count,
         },
         "seconds": round(sweep.seconds, 3),
         "interrupted": sweep.interrupted,
-        "objectives": dict(sweep.space.objectives),
+        "objectives": dict(space.objectives),
         "fronts": [
             {
                 "work": str(work),
                 **attributes(work, "nbits", "operation", "stage", "interface"),
-                "points": [_member(sweep, rows, work, member) for _, member in front.sorted()],
+                "points": [member_json(work, member) for _, member in front],
             }
-            for work, front in sorted(sweep.fronts.items(), key=lambda item: item[0])
+            for work, front in fronts
         ],
         "failures": [
             {**_point_json(failed.point), **attributes(failed, "message", "earlier")}
             for failed in sweep.failed.values()
         ],
-        **_refused(sweep.space, sweep.search),
+        **_refused(space, search),
         "not_compared": [
             {**_point_json(measured.point), "reasons": reasons}
             for measured in sweep.measured.values()
@@ -265,24 +254,6 @@ def _point_json(point: Point) -> Json:
     return {"key": point.key, **data, "command": point.command}
 
 
-def _rows(sweep: Sweep) -> dict[tuple[int, str, str], int]:
-    """The ledger's rows of points on a front, by measurement, operation and metric."""
-    numbers = [member.measured.number for front in sweep.fronts.values() for _, member in front.sorted()]
-    found = sweep.ledger.rows(history=True, measurement=numbers)
-    return {(row.measurement, row.operation, row.metric): row.id for row in found}
-
-
-def _member(sweep: Sweep, rows: Mapping[tuple[int, str, str], int], work: Work, member: Member) -> Json:
-    """A point on a front, with its values by metric and the row of the first of them."""
-    metrics = [goal.metric for goal in sweep.goals_at(work.stage)]
-    number, metric = member.measured.number, metrics[0]
-    return {
-        **_point_json(member.measured.point),
-        "row": rows.get((number, work.operation, metric), rows.get((number, "", metric))),
-        "values": dict(zip(metrics, member.values, strict=True)),
-    }
-
-
 def _refused(space: Space, search: Search) -> Json:
     """Impossible points with the reason, and the points that each constraint excludes."""
     impossible = [*space.impossible, *search.refused.items()]
@@ -297,28 +268,18 @@ def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
     point = measured.point
     metrics = {figure.metric for figure in measured.figures}
     goals = sweep.goals_at(point.stage) or sweep.goals
-    lacking = " and no ".join(goal.metric for goal in goals if goal.metric not in metrics)
-    no_cost = f"workload {EXPONENTS} is no cost: whether the cycles depend on the exponent"
-    return [
-        *measured.marks,
-        *(f"breaks the constraint {text}" for text in measured.broken),
-        *([no_cost] if point.workload == EXPONENTS else []),
-        *([f"stage {point.stage} has no {lacking}"] if lacking else []),
-    ]
+    reasons = [*measured.marks, *(f"breaks the constraint {text}" for text in measured.broken)]
+    if point.workload == EXPONENTS:
+        reasons.append(f"workload {EXPONENTS} is no cost: whether the cycles depend on the exponent")
+    if lacking := [goal.metric for goal in goals if goal.metric not in metrics]:
+        reasons.append(f"stage {point.stage} has no {' and no '.join(lacking)}")
+    return reasons
 
 
 # ---- text
 
 
-def _blocks(args: Namespace, sweep: Sweep, report: Mapping[str, Any]) -> Iterator[Block]:
-    yield _fronts(sweep, report["fronts"])
-    yield _failures(sweep)
-    yield from _refusals(report)
-    yield _not_compared(report["not_compared"])
-    yield _ending(args, sweep, report["points"])
-
-
-def _fronts(sweep: Sweep, fronts: Sequence[Mapping[str, Any]]) -> Table:
+def _fronts(sweep: Sweep, fronts: Sequence[Json]) -> Table:
     """The points on all fronts, sorted by the first objective within each kind of work.
 
     A dash says that the stage of this work does not measure an objective.
@@ -326,8 +287,11 @@ def _fronts(sweep: Sweep, fronts: Sequence[Mapping[str, Any]]) -> Table:
     goals = dict.fromkeys(goal for front in fronts for goal in sweep.goals_at(front["stage"]))
     least = " and ".join(f"{'least' if goal.sign > 0 else 'most'} {goal.metric}" for goal in goals)
     points = [point for front in fronts for point in front["points"]]
-    settings = any(point["settings"] for point in points)
-    flow = _differing([point["flow"] for point in points])
+    found: dict[str, set[str]] = {}  # values of each setting of the flow
+    for name, value in (item for point in points for item in point["flow"].items()):
+        found.setdefault(name, set()).add(str(value))
+    flow = [name for name, values in found.items() if len(values) > 1]
+    settings = ["parameters"] if any(point["settings"] for point in points) else []
     metrics = [goal.metric for goal in goals]
     lines = [
         [
@@ -341,17 +305,11 @@ def _fronts(sweep: Sweep, fronts: Sequence[Mapping[str, Any]]) -> Table:
         for front in fronts
         for number, point in enumerate(front["points"])
     ]
-    head = ["work", "design", *(["parameters"] if settings else []), *flow, *metrics, "row"]
+    head = ["work", "design", *settings, *flow, *metrics, "row"]
     return Table(head, lines, f"{len(fronts)} front{'s' if len(fronts) > 1 else ''}, {least}")
 
 
-def _differing(choices: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names whose values are not the same in all of these that have them."""
-    names = dict.fromkeys(name for choice in choices for name in choice)
-    return [name for name in names if len({str(choice[name]) for choice in choices if name in choice}) > 1]
-
-
-def _words(settings: Mapping[str, Any]) -> str:
+def _words(settings: Json) -> str:
     return " ".join(f"{name}={_value(value)}" for name, value in settings.items())
 
 
@@ -360,9 +318,9 @@ def _value(value: Any) -> str:
 
 
 def _figure(value: float | None) -> str:
-    if value is None or isinstance(value, int):
-        return _value(value)
-    return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    if isinstance(value, float):
+        return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return _value(value)
 
 
 def _failures(sweep: Sweep) -> Table:
@@ -379,22 +337,24 @@ def _more(count: int, what: str = "") -> str:
     return f"... and {count - MOST_SHOWN} more{what}" if count > MOST_SHOWN else ""
 
 
-def _refusals(report: Mapping[str, Any]) -> Iterator[Table]:
+def _refusals(report: Json) -> Iterator[Table]:
     """Impossible points by reason, and how many points constraints leave out."""
     impossible = report["impossible"]
-    reasons = Counter(refused["reason"] for refused in impossible)
-    example = {refused["reason"]: refused["point"] for refused in reversed(impossible)}
+    examples: dict[str, list[str]] = {}
+    for refused in impossible:
+        examples.setdefault(refused["reason"], []).append(refused["point"])
+    common = sorted(examples.items(), key=lambda item: -len(item[1]))[:MOST_SHOWN]
     lines = [
-        [count, textwrap.shorten(why, LINE), textwrap.shorten(example[why], 60, placeholder=" ...")]
-        for why, count in reasons.most_common(MOST_SHOWN)
+        [len(points), textwrap.shorten(why, LINE), textwrap.shorten(points[0], 60, placeholder=" ...")]
+        for why, points in common
     ]
     head = ["points", "reason", "for example"]
-    yield Table(head, lines, f"Impossible ({len(impossible)}):", _more(len(reasons), " reasons"))
+    yield Table(head, lines, f"Impossible ({len(impossible)}):", _more(len(examples), " reasons"))
     left_out = [[count, text] for text, count in report["left_out"].items()]
     yield Table(["points", "constraint"], left_out, "Left out by constraints:")
 
 
-def _not_compared(points: Sequence[Mapping[str, Any]]) -> Table:
+def _not_compared(points: Sequence[Json]) -> Table:
     """Measured points that are on no front, by reason; reasons that differ in their numbers alone are one."""
     kinds: dict[str, list[str]] = {}
     for reason in (reason for point in points for reason in point["reasons"]):
@@ -403,21 +363,18 @@ def _not_compared(points: Sequence[Mapping[str, Any]]) -> Table:
     return Table(["points", "because (for example)"], lines, "Measured, but on no front:")
 
 
-def _ending(args: Namespace, sweep: Sweep, counts: Mapping[str, int]) -> str:
+def _ending(args: Namespace, sweep: Sweep, counts: Json) -> str:
     """How many points, how long, and where the figures are."""
     rate = f" ({sweep.new / sweep.seconds:.3g} a second)" if sweep.new and sweep.seconds >= 1 else ""
     words = [f"{counts['measured']} measured in {duration(sweep.seconds)}{rate}"]
     words += [f"{counts['reused']} were in the ledger"] if counts["reused"] else []
     words += [f"{counts['failed']} failed"] if counts["failed"] else []
-    lines = []
+    lines = [f"{counts['total']} points: {', '.join(words)}"]
     if sweep.interrupted:
-        have = len(sweep.measured)
-        lines.append(
-            f"Interrupted: {have} of {counts['total']} points are in the ledger, and "
-            f"{counts['dropped']} under "
-            f"way are not. To go on: {args.command}"
+        have = f"{len(sweep.measured)} of {counts['total']} points are in the ledger"
+        lines.insert(
+            0, f"Interrupted: {have}, and {counts['dropped']} under way are not. To go on: {args.command}"
         )
-    lines.append(f"{counts['total']} points: {', '.join(words)}")
     show = "modexlab ledger" + (f" --ledger {shlex.quote(args.ledger)}" if args.ledger else "")
     lines.append(
         f"The ledger is {sweep.ledger.path} (`{show}` shows it; a row: `modexlab ledger reproduce ROW`)"

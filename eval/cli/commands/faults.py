@@ -11,7 +11,7 @@ from ...json_values import json_number
 from ...progress import Progress
 from ..arguments import described
 from ..laboratory import ledger_of
-from ..options import OneOf, flag, option, positive, shared
+from ..options import Group, flag, option, positive, shared
 from ..render import Block, Json, Table, answer, interrupted, labelled
 from .leak import MACHINE, machine_of
 
@@ -37,11 +37,12 @@ EXAMPLES = """\
 
 OPTIONS = (
     *MACHINE,
-    OneOf(
+    Group(
+        "",
         (
             flag("--exhaustive", "every bit in every cycle, however many they are"),
             option("--samples", "N", "a random sample of so many", type=positive),
-        )
+        ),
     ),
     option(
         "--operations",
@@ -52,7 +53,7 @@ OPTIONS = (
     ),
     flag("--bellcore", "end with the first wrong result that gives a prime of the key"),
     shared("--seed", "default: 1", default=1),
-    shared("--netlist", "nets that are stuck at 0 or at 1, or flip in a cycle"),
+    "--netlist (nets that are stuck at 0 or at 1, or flip in a cycle)",
     *("--ledger", "--json"),
 )
 
@@ -84,8 +85,7 @@ def execute(args: Namespace) -> int:
         report["bellcore"] = {
             name: json_number(value) if name in NUMBERS else value for name, value in told.items()
         }
-    answer(args, report, *_blocks(report, campaign))
-    return 1 if report["wrong_result"] else 0
+    return answer(args, report, *_blocks(report, campaign), ok=not report["wrong_result"])
 
 
 def _blocks(report: Json, campaign: FaultCampaign) -> Iterator[Block]:

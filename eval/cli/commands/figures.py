@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ....fl.errors import BadInput
 from ....flow.check.report import Compared
+from ...json_values import attributes
 from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..laboratory import flow_of, flow_point
-from ..options import HARDWARE, option, shared
-from ..render import Block, Json, Table, answer
+from ..options import HARDWARE, option
+from ..render import Block, Columns, Table, answer
 
 if TYPE_CHECKING:
     from ...assurance.crosscheck import Opinion
@@ -46,7 +47,7 @@ EXAMPLES = """\
 
 
 OPTIONS = (
-    shared("design", "or a system; see `modexlab proc systems`"),
+    "design (or a system; see `modexlab proc systems`)",
     *HARDWARE,
     *("--clock", "--flow", "--layout"),
     option(
@@ -81,19 +82,17 @@ def execute(args: Namespace) -> int:
     found.sort(key=lambda opinion: chosen.index(opinion.point))
     if not many and found[0].report is None:
         raise BadInput(found[0].error)
-    answer(args, _as_json(found), *(_space(found) if many else _netlist(found[0])), _faults(found))
-    return 0 if all(item.good for item in found) else 1
-
-
-def _as_json(found: list[Opinion]) -> Json:
-    return {
+    report = {
         "netlists": [
             {
                 "point": str(opinion.point),
                 "stage": opinion.point.stage,
                 "good": opinion.good,
                 "error": opinion.error or None,
-                "compared": [_row(row) for row in opinion.report.compared] if opinion.report else [],
+                "compared": [
+                    msgspec.to_builtins(row) | attributes(row, "difference", "wrong")
+                    for row in _rows(opinion)
+                ],
                 "left_out": opinion.report.left_out if opinion.report else {},
                 "notes": opinion.report.notes if opinion.report else [],
             }
@@ -101,70 +100,62 @@ def _as_json(found: list[Opinion]) -> Json:
         ],
         "wrong": sum(not opinion.good for opinion in found),
     }
+    blocks = [Table(SPACE_HEAD, [*map(_line, found)]), SPACE_NOTE] if many else [*_netlist(found[0])]
+    return answer(args, report, *blocks, "\n".join(_faults(found)), ok=all(item.good for item in found))
 
 
-def _row(row: Compared) -> Json:
-    return msgspec.to_builtins(row) | {"difference": row.difference, "wrong": row.wrong}
+def _rows(opinion: Opinion) -> list[Compared]:
+    return opinion.report.compared if opinion.report else []
 
 
-def _space(found: Sequence[Opinion]) -> Iterator[Block]:
-    head = ("netlist", *(f"{head} (ps)" for head, _ in SLACKS), "area (um^2)", "power", "layout", "")
-    yield Table(head, [_line(opinion) for opinion in found])
-    yield (
-        "ours less theirs: the worst setup slack by OpenSTA, the area by Yosys, the power by OpenSTA, put "
-        "right; faults of the layout"
-    )
+SPACE_HEAD = ("netlist", *(f"{head} (ps)" for head, _ in SLACKS), "area (um^2)", "power", "layout", "")
+SPACE_NOTE = (
+    "ours less theirs: the worst setup slack by OpenSTA, the area by Yosys, the power by OpenSTA, put right; "
+    "faults of the layout"
+)
 
 
 def _netlist(opinion: Opinion) -> Iterator[Block]:
     report = opinion.report
     assert report is not None
-    yield Table(("figure", "ours", "theirs", "apart", "", "tool"), [_cells(row) for row in report.compared])
+    columns: Columns = {
+        "figure": "what",
+        "ours": lambda row: f"{row.ours:.6g} {row.unit}".strip(),
+        "theirs": "theirs:.6g",
+        "apart": "difference:+.3g",
+        "": lambda row: "agrees" if row.agrees else "cause known" if row.cause else "DIFFERS",
+        "tool": "tool",
+    }
+    yield Table.of(report.compared, columns)
     notes = [f"{row.what}: {row.cause or row.note}" for row in report.compared if not row.agrees]
     notes += [f"not done: {name}: {why}" for name, why in report.left_out.items()]
     yield "\n".join([*notes, *(f"note: {note}" for note in report.notes)])
 
 
-def _faults(found: Sequence[Opinion]) -> str:
-    lines = []
+def _faults(found: Sequence[Opinion]) -> Iterator[str]:
     for opinion in found:
-        lines += [
-            f"! {opinion.point}: {row.what} is {row.ours:g} and {row.theirs:g} {row.unit}, no cause was found"
-            for row in opinion.wrong
-        ]
-        lines += [f"! {opinion.point}: {opinion.error}"] if opinion.error else []
-    return "\n".join(lines)
-
-
-def _cells(row: Compared) -> tuple[str, ...]:
-    verdict = "agrees" if row.agrees else "cause known" if row.cause else "DIFFERS"
-    unit = f" {row.unit}" if row.unit else ""
-    return (
-        row.what,
-        f"{row.ours:.6g}{unit}",
-        f"{row.theirs:.6g}",
-        f"{row.difference:+.3g}",
-        verdict,
-        row.tool,
-    )
+        for row in opinion.wrong:
+            figures = f"{row.what} is {row.ours:g} and {row.theirs:g} {row.unit}"
+            yield f"! {opinion.point}: {figures}, no cause was found"
+        if opinion.error:
+            yield f"! {opinion.point}: {opinion.error}"
 
 
 def _line(opinion: Opinion) -> tuple[str, ...]:
     """Return a netlist's line in the table of a space."""
-    rows = opinion.report.compared if opinion.report is not None else []
+    rows = _rows(opinion)
 
-    def apart(beginning: str, factor: float = 1.0) -> str:
+    def last(beginning: str, words: Callable[[Compared], str]) -> str:
         found = [row for row in rows if row.what.startswith(beginning)]
-        return f"{factor * found[-1].difference:+.2f}" if found else "-"
+        return words(found[-1]) if found else "-"
 
-    power = [row for row in rows if row.what.startswith("all of it, put right")]
-    drawn = [row for row in rows if row.unit == "faults"]
+    drawn = [row.theirs for row in rows if row.unit == "faults"]
     return (
         str(opinion.point),
-        *(apart(beginning, 1000) for _, beginning in SLACKS),
-        apart("area "),
-        f"{power[-1].ours / power[-1].theirs - 1:+.1%}" if power else "-",
-        f"{sum(row.theirs for row in drawn):.0f}" if drawn else "-",
+        *(last(beginning, lambda row: f"{1000 * row.difference:+.2f}") for _, beginning in SLACKS),
+        last("area ", lambda row: f"{row.difference:+.2f}"),
+        last("all of it, put right", lambda row: f"{row.ours / row.theirs - 1:+.1%}"),
+        f"{sum(drawn):.0f}" if drawn else "-",
         _verdict(opinion),
     )
 
@@ -172,11 +163,7 @@ def _line(opinion: Opinion) -> tuple[str, ...]:
 def _verdict(opinion: Opinion) -> str:
     if opinion.report is None:
         return "NOT DONE"
-    known = sum(bool(row.cause) for row in opinion.report.compared)
-    return (
-        f"{len(opinion.wrong)} DIFFER"
-        if opinion.wrong
-        else f"agrees, {known} with a known cause"
-        if known
-        else "agrees"
-    )
+    if opinion.wrong:
+        return f"{len(opinion.wrong)} DIFFER"
+    known = sum(bool(row.cause) for row in _rows(opinion))
+    return f"agrees, {known} with a known cause" if known else "agrees"

@@ -9,16 +9,14 @@ from ....fl.param import PAPER_NBITS
 from ...assurance.attacks.leakage import TOGGLES, Assessment, assess, compared, compared_fields
 from ...designs.machine import Machine
 from ...designs.own import OwnDesign
-from ...designs.protection import private_settings
 from ...designs.runnable import Runnable
-from ...designs.widths import check_width
 from ...folders import check_file
 from ...progress import Progress
 from ...report.leak_chart import FORMATS, drawn
 from .. import own
-from ..arguments import described, one_entry, private, private_key, settings_of
+from ..arguments import described, one_entry, private, private_key, program_settings
 from ..options import PRIVATE, choice, option, positive, shared
-from ..render import Json, Table, answer, capped, labelled
+from ..render import Columns, Json, Table, answer, capped, labelled
 
 TRACES = 5000
 SHOWN = 6  # registers, or modules
@@ -46,18 +44,18 @@ EXAMPLES = """\
   modexlab attack leakage --accelerator inverse --nbits 8 --traces 400"""
 
 
-PARTS = {  # columns
+PARTS: Columns = {
     "part": "name",
-    "judged": "judged",
+    "judged": lambda part: "yes" if part["judged"] else "no",
     "cycles": "cycles:,",
     "over": "cycles_over:,",
-    "largest t": "worst",
+    "largest t": lambda part: f"{part['max_t']} (cycle {part['worst_cycle']})",
 }
 MACHINE = (  # the options that `machine_of` reads
     *("design", "--accelerator"),
-    shared("--nbits", f"default: {PAPER_NBITS}, or the length of the key"),
+    f"--nbits (default: {PAPER_NBITS}, or the length of the key)",
     "--set",
-    shared("--key", "a private one, whose primes are used"),
+    "--key (a private one, whose primes are used)",
     *PRIVATE,
 )
 OPTIONS = (
@@ -79,9 +77,9 @@ OPTIONS = (
         "what counts: register bits of the RTL that change (distance) or are 1 (weight); with --netlist all "
         "nets that toggle, with their glitches (toggles) (default: distance, or toggles)",
     ),
-    shared("--netlist", "much slower"),
+    "--netlist (much slower)",
     shared("--seed", "default: 1", default=1),
-    shared("--output", "the curve: a file that ends in .png, .svg or .html"),
+    "--output (the curve: a file that ends in .png, .svg or .html)",
     "--json",
 )
 
@@ -126,14 +124,14 @@ def execute(args: Namespace) -> int:
         f"{report['design']}, {report['nbits']} bits: {comparison.title}{comparison.note}; "
         f"{report['traces']:,} operations, {MODELS[report['model']]}"
     )
-    answer(
+    return answer(
         args,
         report,
         labelled(_lines(report, assessment), title),
-        Table.of(map(_part, report["parts"]), PARTS),
+        Table.of(report["parts"], PARTS),
         f"{report['traces_per_second']:,} operations per second of CPU time, each answer checked",
+        ok=not assessment.leaks,
     )
-    return 1 if assessment.leaks else 0
 
 
 def machine_of(args: Namespace) -> Runnable:
@@ -141,20 +139,16 @@ def machine_of(args: Namespace) -> Runnable:
     design = one_entry(args)
     if isinstance(design, OwnDesign):
         return own.made(args, design)
-    settings = settings_of(design, args.settings)
     key = private_key(args.key) if args.key is not None else None
-    if args.nbits is not None:
-        nbits = check_width(args.nbits)
-    else:
+    nbits = args.nbits
+    if nbits is None:
         nbits = design.width_for(key.n) if key else PAPER_NBITS
-    if private(args):
-        if not design.programmed:
-            raise BadInput(
-                f"{design.name} has a control of its own and no program, so neither CRT, blinding nor a "
-                "check; take one such as mont"
-            )
-        settings = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
-    machine = design.at(nbits, **settings)
+    if private(args) and not design.programmed:
+        raise BadInput(
+            f"{design.name} has a control of its own and no program, so neither CRT, blinding nor a "
+            "check; take one such as mont"
+        )
+    machine = design.at(nbits, **program_settings(args, design, nbits))
     if not machine.keyed:
         if key is not None:
             raise BadInput(
@@ -169,16 +163,20 @@ def machine_of(args: Namespace) -> Runnable:
 
 
 def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
+    secret, time = assessment.compared.words, report["time"]
     yield "verdict", _verdict(assessment)
-    comparison, time = assessment.compared, report["time"]
-    leaks = f": LEAKS ({_how_time_leaks(report, comparison.words)})" if time["leaks"] else ""
+    leaks = ""
+    if time["leaks"]:
+        leaks = f": LEAKS (distributions {min(time['apart'])} times as far apart as chance allows)"
+        if found := time["by_the_secret_alone"]:
+            leaks = f": LEAKS ({found[0]:,} or {found[-1]:,} cycles by {secret} alone)"
     spans = f"{_cycles(time['fixed'])} cycles with the fixed one, {_cycles(time['random'])} with random ones"
     yield "time", f"{spans}{leaks}"
-    yield "promised", f"constant time {comparison.promise}"
+    yield "promised", f"constant time {assessment.compared.promise}"
     halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
     where = f"in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
     yield "largest t", f"{report['max_t']} {where}"
-    judged = sum(map(assessment.judged, range(report["cycles"])))
+    judged = len(assessment.judged_cycles)
     yield "", f"{report['cycles_over']} of {judged} cycles that are judged are over {report['threshold']}"
     if report["worst_word"]:
         yield "", f"in that cycle: {report['worst_word']}"
@@ -190,11 +188,6 @@ def _lines(report: Json, assessment: Assessment) -> Iterator[tuple[str, str]]:
         yield "each alone", ", ".join(capped([f"{item['name']} ({item['max_t']})" for item in alone], SHOWN))
 
 
-def _part(part: Json) -> Json:
-    worst = f"{part['max_t']} (cycle {part['worst_cycle']})"
-    return {**part, "judged": "yes" if part["judged"] else "no", "worst": worst}
-
-
 def _verdict(assessment: Assessment) -> str:
     if assessment.time_leaks:
         also = ", and its power" if assessment.power_leaks else ""
@@ -202,13 +195,6 @@ def _verdict(assessment: Assessment) -> str:
     if assessment.power_leaks:
         return f"LEAKS: its power tells of {assessment.compared.words}, though its time does not"
     return f"no leak found with {assessment.traces:,} operations"
-
-
-def _how_time_leaks(report: Json, secret: str) -> str:
-    time = report["time"]
-    if found := time["by_the_secret_alone"]:
-        return f"{found[0]:,} or {found[-1]:,} cycles by {secret} alone"
-    return f"distributions {min(time['apart'])} times as far apart as chance allows"
 
 
 def _cycles(span: list[int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ...designs.workload_names import NAMES
 from ...folders import check_file
 from ...json_values import attributes, json_value
 from ...lab.flow_settings import FLOW_DEFAULTS
-from ...lab.ledger.join import Comparison, Joined, compare, join
+from ...lab.ledger.join import Joined, compare, join
 from ...lab.ledger.ledger import Ledger, Row
 from ...lab.ledger.reference import Reference
 from ...lab.ledger.salvage import Found, salvage, verify
@@ -30,7 +30,7 @@ from ...table import cell
 from ..arguments import refuse
 from ..laboratory import ledger_of
 from ..options import Group, Option, flag, number, option, real, repeated, shared, short
-from ..render import Json, Table, answer, capped, labelled, print_json, rendered
+from ..render import Json, Table, answer, capped, labelled
 
 SUMMARY = "show or export what has been measured"
 TEXT = """\
@@ -66,42 +66,32 @@ EXAMPLES = """\
 WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
 SHOWN = 10  # measurements that are damaged
 OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
+MARKED = "marked: not comparable; `modexlab ledger show ROW` says why"
 FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
 
 def execute(args: Namespace) -> int:
-    action = ACTIONS[args.action]
-    _check_options(args, action)
-    _check_targets(args, action)
-    return action.run(args)
-
-
-def _check_options(args: Namespace, action: _Action) -> None:
-    """Refuse options that the action would ignore."""
+    """Run the action, after refusing options that it would ignore, and too many or too few arguments."""
+    action, targets = ACTIONS[args.action], args.targets
     for name in dict.fromkeys(name for other in ACTIONS.values() for name in other.options):
         if name not in action.options:
             others = " and ".join(key for key, other in ACTIONS.items() if name in other.options)
             refuse(args, [name], f" with {args.action}: it is an option of {others}; drop it")
     if args.failures:
         refuse(args, OF_FIGURES, " with --failures: a point that failed has no figures; drop one of them")
-
-
-def _check_targets(args: Namespace, action: _Action) -> None:
-    """Refuse too many arguments, and too few."""
-    most = action.most
-    if len(args.targets) > most:
+    if len(targets) > (most := action.most):
         takes = "no argument" if not most else "one argument" if most == 1 else f"at most {most} arguments"
-        raise BadInput(f"{args.action} {short(args.targets[most])}: it takes {takes}; drop it")
-    if len(args.targets) < action.least:
+        raise BadInput(f"{args.action} {short(targets[most])}: it takes {takes}; drop it")
+    if len(targets) < action.least:
         raise BadInput(
             f"{args.action} which ledger? give a file, as in `modexlab ledger {args.action} other.sqlite`"
         )
+    return action.run(args)
 
 
 def _path(args: Namespace) -> int:
     path = str(ledger_of(args).path)
-    answer(args, {"path": path}, path)
-    return 0
+    return answer(args, {"path": path}, path)
 
 
 def _check_share(value: float) -> float:
@@ -126,39 +116,36 @@ def _to_compare(path: str) -> Ledger | Reference:
 def _diff(args: Namespace) -> int:
     """Compare the figures of two ledgers."""
     old, *new = args.targets
-    with (
-        _to_compare(old) as before,
-        _to_compare(new[0]) if new else ledger_of(args, read_only=True) as after,
-    ):
+    with _to_compare(old) as before, _to_compare(new[0]) if new else ledger_of(args, read_only=True) as after:
         found = compare(before, after, args.tolerance or 0.0, **_filters(after, args))
+    differences = found.differences
     report = {
         "compared": found.compared,
         "differences": [
-            {**record(difference.row), **attributes(difference, "before", "after", "relative")}
-            for difference in found.differences
+            record(difference.row) | attributes(difference, "before", "after", "relative")
+            for difference in differences
         ],
         "only_before": len(found.only_before),
         "only_after": len(found.only_after),
     }
+    table = Table(
+        (*POINT, "before", "after", "change"),
+        [
+            [
+                *_point_cells(difference.row),
+                *(difference.before, difference.after),
+                None if difference.relative is None else f"{difference.relative:+.2%}",
+            ]
+            for difference in differences
+        ],
+    )
     alone = [(found.only_before, "the first"), (found.only_after, "the second")]
     only = [f"{len(rows)} figures are in {which} alone" for rows, which in alone if rows]
-    differ = f"{len(found.differences)} of {found.compared} figures differ"
-    answer(args, report, _differences(found), "; ".join([differ, *only]))
-    return 1 if found.differences else 0
+    differ = f"{len(differences)} of {found.compared} figures differ"
+    return answer(args, report, table, "; ".join([differ, *only]), ok=not differences)
 
 
-def _differences(found: Comparison) -> Table:
-    head = ["design", "bits", "settings", "stage", "operation", "metric", "before", "after", "change"]
-    rows = [
-        [
-            *_point_cells(difference.row),
-            difference.before,
-            difference.after,
-            None if difference.relative is None else f"{difference.relative:+.2%}",
-        ]
-        for difference in found.differences
-    ]
-    return Table(head, rows)
+POINT = ("design", "bits", "settings", "stage", "operation", "metric")
 
 
 def _point_cells(row: Row) -> list[Any]:
@@ -168,16 +155,16 @@ def _point_cells(row: Row) -> list[Any]:
 def _merge(args: Namespace) -> int:
     """Add other ledgers to this one."""
     others = [_other(path) for path in args.targets]
+    joined = []
     with ledger_of(args) as ledger:
         for path, other in zip(args.targets, others, strict=True):
             if ledger.exists and other.path.samefile(ledger.path):
                 raise BadInput(f"merge {path}: that is the ledger itself; name others, or another --ledger")
-        joined = []
         for other in others:
             with other:
                 joined.append(join(ledger, other))
-    answer(args, [{**vars(item), "path": str(item.path)} for item in joined], "\n".join(map(_joined, joined)))
-    return 0
+    reports = [{**vars(item), "path": str(item.path)} for item in joined]
+    return answer(args, reports, "\n".join(map(_joined, joined)))
 
 
 def _joined(item: Joined) -> str:
@@ -195,13 +182,12 @@ def _joined(item: Joined) -> str:
 def _verify(args: Namespace) -> int:
     """Read a whole ledger."""
     with _other(args.targets[0]) if args.targets else ledger_of(args, read_only=True) as ledger:
-        if not ledger.exists:
-            raise BadInput(f"verify {ledger.path}: there is no such file; give a ledger")
         path = ledger.path
+        if not ledger.exists:
+            raise BadInput(f"verify {path}: there is no such file; give a ledger")
     with Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
         found = verify(path, progress)
-    answer(args, _found_as_json(found), "\n".join(_found(found)))
-    return 0 if found.whole else 1
+    return answer(args, _found_as_json(found), "\n".join(_found(found)), ok=found.whole)
 
 
 def _salvage(args: Namespace) -> int:
@@ -223,8 +209,7 @@ def _salvage(args: Namespace) -> int:
         f"so did {joined.noted} failures and verdicts",
         f"the file as it was: {salvaged.kept}",
     ]
-    answer(args, report, "\n".join(lines))
-    return 0
+    return answer(args, report, "\n".join(lines))
 
 
 def _found_as_json(found: Found) -> Json:
@@ -258,30 +243,24 @@ def row_number(text: str | None) -> int:
 
 
 def _filters(ledger: Ledger | Reference, args: Namespace) -> Json:
-    """As `Ledger.rows` takes them; BadInput for a name that nothing has."""
-    asked = {name: getattr(args, name) for name in WHICH[:-1]}
-    asked["subject"] = asked.pop("design")
-    filters = {name: wanted for name, wanted in asked.items() if wanted}
-    for name, wanted in filters.items():
-        if name != "nbits":
-            _check_names(ledger, name, wanted)
-    return filters
-
-
-def _check_names(ledger: Ledger | Reference, name: str, wanted: list[str]) -> None:
-    """Refuse names that nothing can be measured for and that the ledger, which may be older, does not
-    have.
+    """As `Ledger.rows` takes them; BadInput for a name that nothing can be measured for and that the ledger,
+    which may be older, does not have.
     """
-    there = {str(getattr(row, name)) for row in ledger.rows(history=True, **{name: wanted})}
     known = {
-        "metric": METRICS,
-        "operation": NAMES,
-        "stage": STAGES,
-        "subject": (*(design.name for design in designs()), *system_names()),
-    }[name]
-    for item in wanted:
-        if item not in there and item not in known:
-            raise unknown("design or system" if name == "subject" else name, item, list(known))
+        "subject": ("design or system", (*(design.name for design in designs()), *system_names())),
+        "metric": ("metric", METRICS),
+        "operation": ("operation", NAMES),
+        "stage": ("stage", STAGES),
+    }
+    asked = {"subject": args.design, **attributes(args, "nbits", "metric", "operation", "stage")}
+    filters = {name: wanted for name, wanted in asked.items() if wanted}
+    for name, (kind, names) in known.items():
+        wanted = filters.get(name)
+        there = {getattr(row, name) for row in ledger.rows(history=True, **{name: wanted})} if wanted else ()
+        for item in wanted or ():
+            if item not in there and item not in names:
+                raise unknown(kind, item, names)
+    return filters
 
 
 def _list(args: Namespace) -> int:
@@ -289,49 +268,22 @@ def _list(args: Namespace) -> int:
         if args.failures:
             return _list_failures(ledger, args)
         rows = ledger.rows(history=args.history, **_filters(ledger, args))
-        marked = "marked: not comparable; `modexlab ledger show ROW` says why"
-        if args.json:
-            print_json([row_as_json(row) for row in rows])
-        else:
-            note = marked if any(row.marks for row in rows) else ""
-            print(rendered([_rows(rows), note, "" if rows else _nothing(ledger)]))
-    return 0
-
-
-def _rows(rows: Sequence[Row]) -> Table:
-    head = [
-        "row",
-        "design",
-        "bits",
-        "settings",
-        "stage",
-        "operation",
-        "metric",
-        "value",
-        "unit",
-        "measured",
-        "",
-    ]
+        note = MARKED if any(row.marks for row in rows) else ""
+        if not rows:
+            note = "no such rows; `modexlab ledger list` without filters shows all"
+            if not ledger.rows(history=True):
+                note = f"nothing has been measured yet ({ledger.path}); `modexlab sweep course` measures a first space"
     lines = [
         [
             row.id,
             *_point_cells(row),
-            row.value,
-            row.unit,
-            when_text(row.when),
+            *(row.value, row.unit, when_text(row.when)),
             ", ".join(["stale"] * row.stale + ["marked"] * bool(row.marks)),
         ]
         for row in rows
     ]
-    return Table(head, lines)
-
-
-def _nothing(ledger: Ledger) -> str:
-    if not ledger.rows(history=True):
-        return (
-            f"nothing has been measured yet ({ledger.path}); `modexlab sweep course` measures a first space"
-        )
-    return "no such rows; `modexlab ledger list` without filters shows all"
+    table = Table(("row", *POINT, "value", "unit", "measured", ""), lines)
+    return answer(args, [row_as_json(row) for row in rows], table, note)
 
 
 def settings_text(row: Row) -> str:
@@ -365,8 +317,7 @@ def _list_failures(ledger: Ledger, args: Namespace) -> int:
         for item in failures
     ]
     none = "no such point has failed" if wanted else "no point has failed"
-    answer(args, report, "\n".join(lines) or none)
-    return 0
+    return answer(args, report, "\n".join(lines) or none)
 
 
 def row_as_json(row: Row) -> Json:
@@ -387,20 +338,24 @@ def _show(args: Namespace) -> int:
     }
     operation = f", {row.operation}" if row.operation else ""
     title = f"{row.metric} = {cell(row.value)} {row.unit}: {row.subject}, {row.nbits} bits{operation}"
-    answer(args, report, labelled(_details(row, whole), title))
-    return 0
+    return answer(args, report, labelled(_details(row, whole), title))
 
 
 def _details(row: Row, whole: Measurement) -> Iterator[tuple[str, str]]:
+    def pairs(values: Mapping[str, Any], sign: str = "=") -> str:
+        return ", ".join(f"{name}{sign}{value}" for name, value in values.items())
+
     yield "  command", shlex.join(row.command)
-    parameters = {name: short(str(json_value(value))) for name, value in row.parameters.items()}
-    yield "  parameters", ", ".join(f"{name}={value}" for name, value in parameters.items())
+    yield (
+        "  parameters",
+        pairs({name: short(str(json_value(value))) for name, value in row.parameters.items()}),
+    )
     yield "  stage", ", ".join(filter(None, (row.stage, f"interface {row.interface}", row.workload)))
-    yield "  flow", ", ".join(f"{name}={value}" for name, value in row.flow.items())
+    yield "  flow", pairs(row.flow)
     yield "  tests", row.tests
     yield from (("  mark", mark) for mark in row.marks)
     yield "  Verilog", f"sha256 {row.verilog_hash}" if row.verilog_hash else ""
-    yield "  tools", ", ".join(f"{name} {version}" for name, version in row.tools.items())
+    yield "  tools", pairs(row.tools, " ")
     yield "  measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s"
     yield "  sources", "changed since (stale)" if row.stale else "the present ones"
     figures = (f"{figure.operation} {figure.metric} {cell(figure.value)}".strip() for figure in whole.figures)
@@ -412,8 +367,9 @@ def _details(row: Row, whole: Measurement) -> Iterator[tuple[str, str]]:
 def _export(args: Namespace) -> int:
     if not args.targets:
         raise BadInput("export to which file? give its name, as in `modexlab ledger export figures.csv`")
-    check_file("export", args.targets[0])
-    path = Path(args.targets[0])
+    (target,) = args.targets
+    check_file("export", target)
+    path = Path(target)
     format = args.format or FORMAT_OF.get(path.suffix.lower())
     if format is None:
         raise BadInput(

@@ -29,7 +29,7 @@ EXAMPLES = """\
 OPTIONS = (
     *("design", "--accelerator"),
     shared("--output", "the directory to make", required=True),
-    shared("--nbits", "default: 32, of an accelerator of your own its usual width"),
+    "--nbits (default: 32, of an accelerator of your own its usual width)",
     "--set",
     Interfaces(default=AXI4LITE.name),
     *("--force", "--ledger", "--json"),
@@ -51,12 +51,7 @@ def execute(args: Namespace) -> int:
     with Progress(label, quiet=args.json) as progress:
         files = package.files(lambda part: progress.describe(f"{label}: {part}"))
     write_folder(directory, files)
-    report = {
-        "name": package.name,
-        "directory": str(directory),
-        "files": sorted(files),
-        "figures": len(rows),
-    }
+    report = {"name": package.name, "directory": str(directory), "files": sorted(files), "figures": len(rows)}
     steps = (
         ("  read", directory / "doc" / "datasheet.html"),
         (
@@ -65,5 +60,6 @@ def execute(args: Namespace) -> int:
             f"{args.output} sim",
         ),
     )
-    answer(args, report, labelled(steps, f"{args.output}: {package.subject.title}, {len(files)} files"))
-    return 0
+    return answer(
+        args, report, labelled(steps, f"{args.output}: {package.subject.title}, {len(files)} files")
+    )

@@ -12,7 +12,7 @@ from ....fl.xcel import words_of
 from ....proc.core.pipeline_trace import header
 from ....proc.isa import causes
 from ....proc.isa.isa import REGISTERS, decode, disassemble
-from ....proc.iss.outcome import TRAP_LOOP, Outcome, Trap, Window, explained
+from ....proc.iss.outcome import TRAP_LOOP, Commit, Outcome, Trap, Window, explained
 from ....proc.sim import MemoryTiming
 from ....proc.software.compiler import SUFFIXES, compile_program
 from ....proc.software.elf import Program, load_elf
@@ -86,7 +86,7 @@ OPTIONS = (
     option("program", "PROGRAM", "an ELF file, or C (.c) or assembly (.S, .s)"),
     choice("-O", ("0", "1", "2", "3", "s"), "how C is optimized (default: 2)", dest="opt"),
     shared("--level", "default: rtl", choices=LEVELS),
-    shared("--stage", "default: native; with --trace: python"),
+    "--stage (default: native; with --trace: python)",
     option(
         "--max-cycles",
         "N",
@@ -96,13 +96,7 @@ OPTIONS = (
     option("--input", "WORDS", "words for mngr2proc, as in --input 5,0x10", type=_words, default=[]),
     Group(
         "the accelerator, which C calls by NAME_call() of NAME.h",
-        (
-            shared("--xcel", "default: the null accelerator"),
-            "--accelerator",
-            WIDTH,
-            "--set",
-            COUPLING,
-        ),
+        ("--xcel (default: the null accelerator)", "--accelerator", WIDTH, "--set", COUPLING),
     ),
     Group(
         "the hardware around the pipeline (level rtl)",
@@ -110,12 +104,9 @@ OPTIONS = (
             option("--latency", "L", "least cycles until the memories answer (default: 1)", type=number),
             option("--extra", "N", "most random cycles besides these (default: 0)", type=number),
             option(
-                "--stall",
-                "P",
-                "probability that a port is not ready, 0 to 1 (default: 0)",
-                type=_probability,
+                "--stall", "P", "probability that a port is not ready, 0 to 1 (default: 0)", type=_probability
             ),
-            shared("--seed", "default: 1"),
+            "--seed (default: 1)",
             *UNITS,
         ),
     ),
@@ -142,51 +133,60 @@ def execute(args: Namespace) -> int:
         raise BadInput(f"{names[0]} and {names[1]}: there is one accelerator; name one")
     args.xcel = next(iter(names), None)
     xcel = xcel_of(args.xcel, args.nbits, args.settings, args.interface)
-    timing, units = _timing(args), _of_clock(args, ("mul_latency", "div_bits"))
+    of_memory = _of_clock(args, ("latency", "stall", "extra", "seed"))
+    timing = MemoryTiming(**of_memory) if of_memory else None
+    units = _of_clock(args, ("mul_latency", "div_bits"))
     program = _program(args, xcel.header())
     if program.note:
         warn(f"{program.name}: {program.note}")
     stage = stage_of(args)
     label = ", ".join(filter(None, (program.name, args.level, stage_at(args.level, stage))))
-    with Progress(label, quiet=args.json) as progress:
-
-        def advance(done: int, _: int) -> None:
-            what = "instructions" if args.level == "fl" else "cycles"
-            progress.describe(f"{label}, {done:,} {what}")
-
-        with System(
+    unit = "instructions" if args.level == "fl" else "cycles"
+    with (
+        Progress(label, quiet=args.json) as progress,
+        System(
             xcel,
             level=args.level,
             stage=stage,
             **units,
             vcd=Path(args.vcd) if args.vcd else None,
             trace=tracer(args),
-        ) as system:
-            if args.trace and system.stage == "python":  # the stages of the pipeline, above their columns
-                print(f"{'cycle':>6}  {header()}", file=sys.stderr if args.json else sys.stdout)
-            limit = args.max_cycles or LIMITS[system.stage]
-            outcome = system.run(
-                program,
-                manager=args.input,
-                timing=timing,
-                limit=limit,
-                record=args.commits is not None,
-                progress=advance,
-            )
+        ) as system,
+    ):
+        if args.trace and system.stage == "python":  # the stages of the pipeline, above their columns
+            print(f"{'cycle':>6}  {header()}", file=sys.stderr if args.json else sys.stdout)
+        limit = args.max_cycles or LIMITS[system.stage]
+        outcome = system.run(
+            program,
+            manager=args.input,
+            timing=timing,
+            limit=limit,
+            record=args.commits is not None,
+            progress=lambda done, _: progress.describe(f"{label}, {done:,} {unit}"),
+        )
     if args.commits is not None:
-        write_file(args.commits, _commits(outcome))
+        write_file(args.commits, "".join(map(_commit, outcome.commits or ())))
     if outcome.reason in ("trap", "limit"):
         raise BadInput(_refusal(program, outcome, limit, args.max_cycles is None))
     runs: list[Outcome | Window] = [outcome, outcome.window] if args.stats else [outcome]
-    no_clock = "This level has no clock."
-    answer(
+    never = "The stats window was never open: the program does not write 1 to CSR 0x7C1."
+    figures: list[list[Any]] = [
+        ["instructions", *(run.instructions for run in runs)],
+        ["cycles", *(run.cycles for run in runs)],
+        ["CPI", *(None if run.cpi is None else f"{run.cpi:.2f}" for run in runs)],
+    ]
+    return answer(
         args,
         _as_json(program, outcome, xcel),
         _ending(program, outcome, xcel),
-        _figures(runs, args.stats and not outcome.window.instructions),
-        no_clock if outcome.cycles is None else _causes(runs),
+        Table(
+            ["", "whole run", "stats window"][: len(runs) + 1],
+            figures,
+            note=never if args.stats and not outcome.window.instructions else "",
+        ),
+        "This level has no clock." if outcome.cycles is None else _causes(runs),
+        ok=outcome.exit_code == 0,
     )
-    return 0 if outcome.exit_code == 0 else 1
 
 
 # ---- what is asked for
@@ -196,13 +196,7 @@ def _of_clock(args: Namespace, names: tuple[str, ...]) -> Json:
     """The values of these options, where given; the functional level refuses them."""
     if args.level == "fl":
         refuse(args, names, ": the functional level has no clock; use --level rtl")
-    return {name: value for name in names if (value := getattr(args, name)) is not None}
-
-
-def _timing(args: Namespace) -> MemoryTiming | None:
-    """Return the timing of the memory, if an option sets it."""
-    given = _of_clock(args, ("latency", "stall", "extra", "seed"))
-    return MemoryTiming(**given) if given else None
+    return {name: value for name, value in attributes(args, *names).items() if value is not None}
 
 
 def _program(args: Namespace, headers: Mapping[str, str]) -> Program:
@@ -232,14 +226,13 @@ def _program(args: Namespace, headers: Mapping[str, str]) -> Program:
     return replace(load_elf(elf), name=path.name)
 
 
-def _commits(outcome: Outcome) -> str:
-    lines = []
-    for pc, inst, rd, data, addr in outcome.commits or ():
-        effect = f"{REGISTERS[rd]}=0x{data:08x}" if rd else ""
-        if addr:
-            effect += f" [0x{addr:08x}]" if rd else f"[0x{addr:08x}]=0x{data:08x}"
-        lines.append(f"{pc:08x} {inst:08x}  {disassemble(inst, pc):<28}  {effect}".rstrip())
-    return "".join(f"{line}\n" for line in lines)
+def _commit(commit: Commit) -> str:
+    """The line of a retired instruction."""
+    pc, inst, rd, data, addr = commit
+    effect = f"{REGISTERS[rd]}=0x{data:08x}" if rd else ""
+    if addr:
+        effect += f" [0x{addr:08x}]" if rd else f"[0x{addr:08x}]=0x{data:08x}"
+    return f"{pc:08x} {inst:08x}  {disassemble(inst, pc):<28}  {effect}".rstrip() + "\n"
 
 
 # ---- how it ended
@@ -247,13 +240,14 @@ def _commits(outcome: Outcome) -> str:
 
 def _refusal(program: Program, outcome: Outcome, limit: int, default_limit: bool) -> str:
     """Why a run has no result, and the remedy."""
-    if outcome.trap is not None:
-        remedy = _remedy(outcome.trap)
-        if outcome.trap.cause == causes.FETCH_FAULT and outcome.last_pcs:
+    trap, stuck = outcome.trap, outcome.stuck
+    if trap is not None:
+        remedy = _remedy(trap)
+        if trap.cause == causes.FETCH_FAULT and outcome.last_pcs:
             remedy = f"the instruction before it was at {program.place(outcome.last_pcs[-1])}; {remedy}"
-    elif outcome.stuck is not None and outcome.stuck.why == TRAP_LOOP:
+    elif stuck is not None and stuck.why == TRAP_LOOP:
         remedy = "set mtvec to the first instruction of a handler that can run"
-    elif outcome.stuck is not None and (outcome.cycles or 0) < limit:
+    elif stuck is not None and (outcome.cycles or 0) < limit:
         remedy = "it will not go on with more cycles; --trace shows the last ones"
     else:
         remedy = f"if it only takes long, give {'' if default_limit else 'a larger '}--max-cycles"
@@ -262,24 +256,25 @@ def _refusal(program: Program, outcome: Outcome, limit: int, default_limit: bool
 
 def _remedy(trap: Trap) -> str:
     """Return the remedy for a trap."""
-    if trap.cause in causes.ALWAYS_HALT and on_bus(trap.tval):
+    halts = trap.cause in causes.ALWAYS_HALT
+    if halts and on_bus(trap.tval):
         return (
             "with --interface axi4lite this is on the bus, and has been refused (the registers are in "
             "fl/axi4lite.py); without it there is no bus"
         )
-    if trap.cause in causes.ALWAYS_HALT or trap.cause == causes.FETCH_FAULT:
+    if halts or trap.cause == causes.FETCH_FAULT:
         return f"stay in memory, which is {map_text()}"
     if trap.cause == causes.ILLEGAL:
         if decode(trap.inst) is None:
             return "this is no instruction of RV32IM: compile with -march=rv32im"
         return "see the table of CSRs in proc/README.md"
+    remedy = "correct it, or set mtvec to a trap handler"
     if trap.cause == causes.BREAKPOINT:
         return (
-            "in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by a "
-            "constant 0 or "
-            "an access by a null pointer: correct it, or set mtvec to a trap handler"
+            "in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by a constant 0 "
+            f"or an access by a null pointer: {remedy}"
         )
-    return "correct it, or set mtvec to a trap handler"
+    return remedy
 
 
 def _as_json(program: Program, outcome: Outcome, xcel: Xcel) -> Json:
@@ -306,40 +301,29 @@ def _ending(program: Program, outcome: Outcome, xcel: Xcel) -> str:
     """Where the program ran, how it ended, and its output."""
     where = ", ".join(filter(None, (outcome.level, outcome.stage)))
     behind = f"{xcel.name}, {xcel.nbits} bits" if xcel.design is not None else xcel.name
-    behind += " on the bus" if xcel.on_bus else ""
-    failed = f": test {outcome.exit_code} failed" if outcome.reason == "tohost" and outcome.exit_code else ""
-    pairs = [("exit code", f"{outcome.exit_code}{_signed(outcome)}{failed}")]
+    code, output = outcome.exit_code, outcome.output
+    failed = f": test {code} failed" if outcome.reason == "tohost" and code else ""
+    # the negative exit code of `main`
+    signed = f" ({code - WORD})" if outcome.reason == "exit" and code and code >= WORD // 2 else ""
+    pairs = [("exit code", f"{code}{signed}{failed}")]
     if failed and outcome.last_trap is not None:
         pairs.append(("last trap", explained(outcome.last_trap, program)))
-    words = " ".join(map(str, outcome.output[:MOST_WORDS_SHOWN]))
-    more = len(outcome.output) - MOST_WORDS_SHOWN
+    more = len(output) - MOST_WORDS_SHOWN
+    words = " ".join(map(str, output[:MOST_WORDS_SHOWN]))
     pairs.append(("output", words + (f" and {more} more (all with --json)" if more > 0 else "")))
-    return labelled(pairs, f"{program.name} ({where}; accelerator: {behind})")
-
-
-def _signed(outcome: Outcome) -> str:
-    """Return the negative exit code of `main` in words."""
-    code = outcome.exit_code
-    return f" ({code - WORD})" if outcome.reason == "exit" and code and code >= WORD // 2 else ""
-
-
-def _figures(runs: list[Outcome | Window], never_open: bool) -> Table:
-    rows: list[list[Any]] = [
-        ["instructions", *(run.instructions for run in runs)],
-        ["cycles", *(run.cycles for run in runs)],
-        ["CPI", *(None if run.cpi is None else f"{run.cpi:.2f}" for run in runs)],
-    ]
-    note = "The stats window was never open: the program does not write 1 to CSR 0x7C1." if never_open else ""
-    return Table(["", "whole run", "stats window"][: len(runs) + 1], rows, note=note)
+    bus = " on the bus" if xcel.on_bus else ""
+    return labelled(pairs, f"{program.name} ({where}; accelerator: {behind}{bus})")
 
 
 def _causes(runs: list[Outcome | Window]) -> Table:
     """Cycles by their cause, and their share, for each run; without a bus nothing sleeps."""
     rows = []
     for cause, name in NAMES.items():
+        row: list[Any] = [name]
+        for run in runs:
+            count = run.where.get(cause, 0)
+            row += [count, f"{100 * count / run.cycles:.1f}" if run.cycles else None]
         if cause != "sleep" or runs[0].where[cause]:
-            cycles = [(run.where.get(cause, 0), run.cycles) for run in runs]
-            shares = [(count, f"{100 * count / total:.1f}" if total else None) for count, total in cycles]
-            rows.append([name, *(figure for share in shares for figure in share)])
+            rows.append(row)
     head = ["where the cycles went", "cycles", "share (%)", "in window", "share (%)"]
     return Table(head[: 1 + 2 * len(runs)], rows)

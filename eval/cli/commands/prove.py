@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
@@ -21,9 +21,10 @@ from ...lab.schedulers import Here, Outcome
 from ...lab.verdicts import PROC, Subject, Verdict
 from ...progress import Progress
 from ..arguments import given, private
+from ..exit_codes import FAILED
 from ..laboratory import ledger_of
-from ..options import PRIVATE, flag, option, positive, repeated, shared
-from ..render import Json, Table, answer, interrupted, warn
+from ..options import PRIVATE, flag, option, positive, repeated
+from ..render import Columns, Table, answer, interrupted, warn
 from .leak import machine_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ ALL = "all"
 NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
-CHECK = {"check": "check", "verdict": "verdict", "s": "seconds:.1f", "how": "how"}  # columns
 SUMMARY = "prove that a design does what its mathematics says"
 TEXT = """\
 Checks of a design:
@@ -78,9 +78,9 @@ EXAMPLES = """\
 
 
 OPTIONS = (
-    shared("design", f"or `{ALL}` for all of them, or `{PROC}` for the processor"),
+    f"design (or `{ALL}` for all of them, or `{PROC}` for the processor)",
     "--accelerator",
-    shared("--nbits", f"default: {NBITS}; steps without registers are proved at 64 as well"),
+    f"--nbits (default: {NBITS}; steps without registers are proved at 64 as well)",
     *("--set", *PRIVATE),
     repeated(
         "--check",
@@ -100,6 +100,12 @@ OPTIONS = (
     flag("--record", f"with {ALL} or {PROC}: make these verdicts the reference (eval/results/proofs.jsonl)"),
     *("--ledger", "--json"),
 )
+
+
+CHECK: Columns = {
+    "check": lambda report: _cut(report["check"]),
+    **{"verdict": "verdict", "s": "seconds:.1f", "how": "how"},
+}
 
 
 def execute(args: Namespace) -> int:
@@ -128,13 +134,16 @@ def execute(args: Namespace) -> int:
         return _prove_mutants(args, planted)
     subject = Subject.of(accelerator)
     with ledger_of(args) as ledger, Progress(str(subject), unit="check", quiet=args.json) as progress:
-        proofs = [
-            done.result for done in _proved([(subject, found)], args.timeout, progress, ledger, anew=True)
-        ]
+        outcomes = _proved([(subject, found)], args.timeout, progress, ledger, anew=True)
+        proofs = [done.result for done in outcomes]
     reports = [proof.as_json() for proof in proofs]
-    counterexamples = [_counterexample(proof.check.name, proof) for proof in proofs]
-    answer(args, reports, _verdicts(reports, CHECK, str(subject)), *counterexamples)
-    return 1 if any(proof.refuted for proof in proofs) else 0
+    return answer(
+        args,
+        reports,
+        Table.of(reports, CHECK, str(subject)),
+        *(_counterexample(proof.check.name, proof) for proof in proofs),
+        ok=not any(proof.refuted for proof in proofs),
+    )
 
 
 def _of_a_design(args: Namespace) -> bool:
@@ -165,13 +174,13 @@ def _prove_mutants(args: Namespace, found: Sequence[tuple[str, Check]]) -> int:
 
             searches.append((design, first_refuted(check, args.timeout, report)))
     refuted = sum(search.refuted for _, search in searches)
-    answer(
+    return answer(
         args,
         [{"design": design, **search.as_json()} for design, search in searches],
         _mutants(searches),
         f"{refuted} of {len(searches)}: a mutant is refuted",
+        ok=refuted == len(searches),
     )
-    return 0 if refuted == len(searches) else 1
 
 
 def _proved(
@@ -238,7 +247,7 @@ def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subjec
         | {"seconds": round(verdict.seconds, 2)}
         for verdict in verdicts
     ]
-    answer(args, reports, _verdicts(reports, {"design": "design", **CHECK}), total, *refuted)
+    answer(args, reports, Table.of(reports, {"design": "design", **CHECK}), total, *refuted)
     gone = [] if args.check else reference.gone(verdicts, verdicts[0].nbits)
     lost = [] if args.record else reference.lost(verdicts)
     if args.record:
@@ -248,12 +257,7 @@ def _prove_what_is_new(args: Namespace, read: Callable[[], Sequence[tuple[Subjec
     for message in lost:
         warn(message)
     wrong = any(verdict.verdict == REFUTED and not verdict.by_nature for verdict in verdicts)
-    return 1 if lost or wrong else 0
-
-
-def _verdicts(reports: Sequence[Json], columns: Mapping[str, str], title: str = "") -> Table:
-    """A row for each check."""
-    return Table.of([{**report, "check": _cut(report["check"])} for report in reports], columns, title)
+    return FAILED if lost or wrong else 0
 
 
 def _cut(name: str) -> str:
@@ -261,28 +265,24 @@ def _cut(name: str) -> str:
 
 
 def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
-    """A row for each unit: the mutant that was disproved, how, and the mutants before it."""
-    rows = [
-        (
-            *(design, _cut(search.check.name), _cut(search.what) or "none is refuted"),
-            search.outcome and search.outcome.how,
-            search.outcome and f"{search.outcome.seconds:.1f}",
-            _before(search),
+    """A row for each unit: the mutant that was disproved, how, and the mutants before it, by their outcome."""
+    rows = []
+    for design, search in searches:
+        counted = {
+            "no hardware": search.refused,
+            "the same unit": len(search.same),
+            "not seen": len(search.unseen),
+            "undecided": len(search.undecided),
+        }
+        outcome = search.outcome
+        rows.append(
+            (
+                *(design, _cut(search.check.name), _cut(search.what) or "none is refuted"),
+                *((outcome.how, f"{outcome.seconds:.1f}") if outcome else (None, None)),
+                ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "-",
+            )
         )
-        for design, search in searches
-    ]
     return Table(("design", "check", "mutant", "found by", "s", "before it"), rows)
-
-
-def _before(search: Search) -> str:
-    """Count the mutants that were not disproved, by their outcome."""
-    counted = {
-        "no hardware": search.refused,
-        "the same unit": len(search.same),
-        "not seen": len(search.unseen),
-        "undecided": len(search.undecided),
-    }
-    return ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "-"
 
 
 def _counterexample(name: str, proof: Proof) -> str:

@@ -1,7 +1,7 @@
 """`modexlab report`: measure what the report lacks, and write the ledger as one HTML page."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ....fl.errors import BadInput
@@ -11,7 +11,6 @@ from ...designs.workload_names import DECRYPT, ENCRYPT, EXPONENTS
 from ...folders import check_file, write_file
 from ...json_values import attributes, json_value
 from ...lab.explore import Sweep
-from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
 from ...lab.space import Space
 from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE
@@ -20,7 +19,6 @@ from ...report.markdown import write as write_markdown
 from ...report.render_png import write_all
 from ...report.sections import Content, gather
 from ...report.tables import Cell
-from ...report.tables import Table as ReportTable
 from ...report.text import text
 from ..arguments import refuse
 from ..laboratory import ledger_of, swept
@@ -70,7 +68,7 @@ OPTIONS = (
     Group(
         "output",
         (
-            shared("--output", f"the page; default: {PAGE}"),
+            f"--output (the page; default: {PAGE})",
             flag("--text", "print tables, and write no page without -o"),
             option("--markdown", "DIR", "write Markdown with pictures, and no page without -o"),
             option("--figures", "DIR", "write a file for each chart, and no page without -o"),
@@ -83,10 +81,13 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     _check(args)
-    ledger = ledger_of(args, read_only=args.no_measure)
-    sweep = None if args.no_measure else _measure(args, ledger)
-    if sweep is not None and sweep.interrupted:
-        return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the ledger")
+    ledger, sweep = ledger_of(args, read_only=args.no_measure), None
+    if not args.no_measure:  # the points of the report that are not in the ledger
+        space = Space.load(SPACE)
+        points = chosen(space, args.designs, args.manifests, cycles=args.cycles)
+        sweep = swept(args, space, points, ledger, SPACE)
+        if sweep.interrupted:
+            return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the ledger")
     with Progress("report", quiet=args.json) as progress:
         progress.describe("report: reading the ledger")
         names = [*args.designs, *(design.name for design in by_manifests(args.manifests))]
@@ -94,9 +95,9 @@ def execute(args: Namespace) -> int:
         written = _write(args, content, progress)
     ending = "\n".join(_ending(content, sweep, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
-    answer(args, _as_json(content, sweep, written), shown)
     failed = sweep is not None and sweep.failed  # now, or before and not tried again: the report is not whole
-    return 1 if failed or content.formulas[1] else 0
+    whole = not failed and not content.formulas[1]
+    return answer(args, _as_json(content, sweep, written), shown, ok=whole)
 
 
 def _check(args: Namespace) -> None:
@@ -128,29 +129,20 @@ def _page(args: Namespace) -> str:
 # ---- measuring
 
 
-def _measure(args: Namespace, ledger: Ledger) -> Sweep:
-    """The points of the report that are not in the ledger."""
-    space = Space.load(SPACE)
-    points = chosen(space, args.designs, args.manifests, cycles=args.cycles)
-    return swept(args, space, points, ledger, SPACE)
-
-
 def chosen(
     space: Space, designs: Sequence[str], manifests: Sequence[str] = (), *, cycles: bool
 ) -> list[Point]:
     """The points of the space, or those of these designs, and those of designs by manifests."""
-    points = list(space.points()) if designs or not manifests else []
-    if designs:
-        found: list[Point] = []
-        for name in designs:
-            own = [point for point in points if point.subject in (name, f"{HARDWARE}{name}")]
-            stages = (NATIVE,) if name.startswith((HARDWARE, SOFTWARE)) else (FORMULA, NATIVE)
-            works = [(stage, work) for stage in stages for work in (ENCRYPT, DECRYPT)]
-            found += own or _points(name, NBITS, works)
-        points = list(dict.fromkeys(found))
+    everything = list(space.points()) if designs or not manifests else []
+    points = dict.fromkeys([] if designs else everything)
+    for name in designs:
+        own = [point for point in everything if point.subject in (name, f"{HARDWARE}{name}")]
+        stages = (NATIVE,) if name.startswith((HARDWARE, SOFTWARE)) else (FORMULA, NATIVE)
+        works = [(stage, work) for stage in stages for work in (ENCRYPT, DECRYPT)]
+        points |= dict.fromkeys(own or _points(name, NBITS, works))
     works = [(NATIVE, work) for work in (ENCRYPT, DECRYPT, EXPONENTS)]
     for design in by_manifests(manifests):
-        points += _points(design.reference, design.usual_nbits, works)
+        points |= dict.fromkeys(_points(design.reference, design.usual_nbits, works))
     return [point for point in points if not (cycles and point.stage in IMPLEMENTED)]
 
 
@@ -182,42 +174,36 @@ def _write(args: Namespace, content: Content, progress: Progress) -> dict[str, s
     return written
 
 
-def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> list[str]:
-    """Return a summary and the paths, the page last."""
-    lines = []
+def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Iterator[str]:
+    """A summary and the paths, the page last."""
     if sweep is not None and (sweep.new or sweep.failed):
         failed = f", {len(sweep.failed)} failed" if sweep.failed else ""
         if any(item.earlier for item in sweep.failed.values()):
             failed += " (before; --retry tries again)"
         reused = f"{len(sweep.measured) - sweep.new} were in the ledger"
-        lines.append(f"measured {sweep.new} points in {duration(sweep.seconds)}, {reused}{failed}")
+        yield f"measured {sweep.new} points in {duration(sweep.seconds)}, {reused}{failed}"
     if content.empty and "page" in written:
-        lines.append(f"the ledger {content.path} has no figures of these; the page says what to run")
-    paths = [path for name, path in written.items() if name != "page"]
-    return [*lines, *paths, *([written["page"]] if "page" in written else [])]
+        yield f"the ledger {content.path} has no figures of these; the page says what to run"
+    yield from sorted(written.values(), key=lambda path: path == written.get("page"))
 
 
 def _as_json(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Json:
-    points = None
-    if sweep is not None:
-        reused = len(sweep.measured) - sweep.new
-        points = {"measured": sweep.new, "reused": reused, "failed": len(sweep.failed)}
     return {
         "ledger": str(content.path),
-        "points": points,
+        "points": sweep
+        and {"measured": sweep.new, "reused": len(sweep.measured) - sweep.new, "failed": len(sweep.failed)},
         "written": written,
         "trust": [attributes(item, "good", "text") for item in content.trust],
-        "tables": [_table_json(table) for table in content.tables_in_order],
-    }
-
-
-def _table_json(table: ReportTable) -> Json:
-    return {
-        **attributes(table, "name", "title"),
-        "columns": [attributes(column, "head", "unit") for column in table.columns],
-        "lines": [
-            {"group": line.group, **line.of, "cells": [_cell_json(cell) for cell in line.cells]}
-            for line in table.lines
+        "tables": [
+            {
+                **attributes(table, "name", "title"),
+                "columns": [attributes(column, "head", "unit") for column in table.columns],
+                "lines": [
+                    {"group": line.group, **line.of, "cells": [_cell_json(cell) for cell in line.cells]}
+                    for line in table.lines
+                ],
+            }
+            for table in content.tables_in_order
         ],
     }
 

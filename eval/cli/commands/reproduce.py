@@ -18,7 +18,7 @@ from ...lab.point import Point
 from ...progress import Progress
 from ..laboratory import ledger_of
 from ..options import flag, option
-from ..render import Table, answer, warn
+from ..render import Columns, Table, answer, warn
 from .ledger import row_number
 
 SUMMARY = "print the command behind a figure of the ledger, or run it again"
@@ -76,27 +76,27 @@ def execute(args: Namespace) -> int:
         command = shlex.join(row.command)
         report = {"row": number, "command": command, "stale": row.stale}
         if not args.run:
-            answer(args, report, command)
-            return 0
+            return answer(args, report, command)
         then = ledger.measurement(row.measurement)
     with _cache(args.fresh):
         now = _measure(row, args.json)
     pairs = _pairs(then, now)
     equal, same_hardware = all(pair.equal for pair in pairs), then.verilog_hash == now.verilog_hash
-    columns = ("operation", "metric", "unit", "ledger", "now", "equal")
-    figures = [attributes(pair, *columns) for pair in pairs]
-    rows = [
-        [pair.operation or None, pair.metric, pair.ledger, pair.now, pair.unit, pair.verdict]
-        for pair in pairs
-    ]
+    figures = [attributes(pair, "operation", "metric", "unit", "ledger", "now", "equal") for pair in pairs]
+    names = ("metric", "ledger", "now", "unit")
+    columns: Columns = {
+        "operation": lambda pair: pair.operation or None,
+        **{name: name for name in names},
+        "": "verdict",
+    }
     changed = f"The Verilog is not that of row {number}: the hardware has changed since."
-    answer(
+    return answer(
         args,
         {**report, "equal": equal, "same_hardware": same_hardware, "figures": figures},
-        Table(["operation", "metric", "ledger", "now", "unit", ""], rows),
+        Table.of(pairs, columns),
         "" if same_hardware else changed,
+        ok=equal,
     )
-    return 0 if equal else 1
 
 
 @contextmanager
@@ -111,10 +111,8 @@ def _cache(fresh: bool) -> Iterator[None]:
         try:
             yield
         finally:
-            if before is None:
-                del os.environ["MODEXLAB_CACHE"]
-            else:
-                os.environ["MODEXLAB_CACHE"] = before
+            del os.environ["MODEXLAB_CACHE"]
+            os.environ |= {"MODEXLAB_CACHE": before} if before is not None else {}
 
 
 def _measure(row: Row, quiet: bool) -> Measurement:
@@ -126,6 +124,8 @@ def _measure(row: Row, quiet: bool) -> Measurement:
 
 def _pairs(then: Measurement, now: Measurement) -> list[_Pair]:
     """All figures of the measurement, by what they are figures of."""
-    old = {(figure.operation, figure.metric, figure.unit): figure.value for figure in then.figures}
-    new = {(figure.operation, figure.metric, figure.unit): figure.value for figure in now.figures}
+    old, new = (
+        {(figure.operation, figure.metric, figure.unit): figure.value for figure in measurement.figures}
+        for measurement in (then, now)
+    )
     return [_Pair(*name, old.get(name), new.get(name)) for name in {**old, **new}]

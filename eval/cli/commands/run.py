@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....fl.errors import BadInput, shown
-from ....fl.param import PAPER_NBITS
 from ....fl.rsa_keys import RSAKey
 from ....fl.status import MEANING, Status
 from ...designs.interfaces import Operands
@@ -21,7 +20,7 @@ from ...designs.workload_names import parts_of
 from ...folders import check_file
 from ...json_values import json_number
 from .. import own
-from ..arguments import Settings, entries_of, given, private, refuse, settings_of
+from ..arguments import Settings, accelerator_of, entries_of, given, private, refuse, settings_of
 from ..operations import Labelled, Operation
 from ..options import PRIVATE, RSA_OPERANDS, Group, Interfaces, flag, number, option, shared
 from ..render import Json, answer_all
@@ -65,15 +64,15 @@ OPTIONS = (
             option("--decrypt", "C", "C^d mod n", type=number),
             *PRIVATE,
             flag("--unchecked", "accept a key whose numbers do not belong together, for the machine to find"),
-            shared("--seed", "of blinding, to repeat a run"),
+            "--seed (of blinding, to repeat a run)",
         ),
     ),
     "--workload",
-    shared("--nbits", "default: length of the modulus, rounded up to a multiple of 32"),
+    "--nbits (default: length of the modulus, rounded up to a multiple of 32)",
     "--set",
     Interfaces(),
     shared("--level", "default: rtl; for formula see `modexlab run --level formula --help`", choices=LEVELS),
-    shared("--stage", "default: native; with --trace: python"),
+    "--stage (default: native; with --trace: python)",
     *("--trace", "--vcd", "--json"),
 )
 
@@ -86,8 +85,7 @@ def execute(args: Namespace) -> int:
             raise BadInput(f"--vcd with {len(designs)} designs: they would write one file; name one design")
         check_file("--vcd", args.vcd)
     ran = [_operation(args, design).run(args) for design in designs]
-    answer_all(args, ran)
-    return 0 if all(report["ok"] for report, _ in ran) else 1
+    return answer_all(args, ran, ok=all(report["ok"] for report, _ in ran))
 
 
 def _operation(args: Namespace, design: Design | OwnDesign) -> Operation:
@@ -98,12 +96,8 @@ def _operation(args: Namespace, design: Design | OwnDesign) -> Operation:
     settings = settings_of(design, args.settings)
     if _by_program(args, design, settings):
         return _private_operation(args, design, settings)
-    if args.nbits is not None:
-        check_width(args.nbits)
-    if args.workload is not None:
-        return _named(args, design, settings)
-    by_options = _with_key if args.key is not None else _of_operands
-    return by_options(args, design, settings)
+    kind = _named if args.workload is not None else _of_operands if args.key is None else _with_key
+    return kind(args, design)
 
 
 def _exponentiations(
@@ -120,25 +114,20 @@ def _exponentiations(
         machine.require(*operands)
 
     def judge(operated: Sequence[Operated]) -> tuple[Json, Labelled]:
-        result = combine([_power(*part.responses[0]) for part in operated])
-        report = {
-            "result": _numbers(result),
-            "golden": _numbers(golden),
-            "ok": result == golden,
-            "status": 0,
-        }
+        powers = []
+        for part in operated:
+            status, power = part.responses[0]
+            if status:
+                raise NoResult(f"the machine answered status {int(status)}: {MEANING[Status(status)]}")
+            powers.append(power)
+        result = combine(powers)
+        report = {"result": _numbers(result), "golden": _numbers(golden), "ok": result == golden, "status": 0}
         if machine.design.programmed:
             report["program"] = machine.programmed.program.listing()
         lines = [(name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}") for base, exp, mod in parts]
         return report, [*lines, ("result", _value(report["result"])), _golden(report)]
 
     return Operation(machine, name, [[operands] for operands in parts], judge, times)
-
-
-def _power(status: int, result: int) -> int:
-    if status:
-        raise NoResult(f"the machine answered status {int(status)}: {MEANING[Status(status)]}")
-    return result
 
 
 def _golden(report: Json) -> tuple[str, str]:
@@ -179,18 +168,28 @@ def _private_operation(args: Namespace, design: Design, settings: Settings) -> O
         key = key.with_primes()
     primes = (1 << 2 * max(key.p or 0, key.q or 0).bit_length()) - 1 if crt else 0
     nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(key.n, primes)
-    assert key.d is not None
-    check_fit(nbits, [(cipher, 0 if crt else key.d, key.n)])
+    operands = (cipher, key.d or 0, key.n)
+    check_fit(nbits, [(cipher, 0, key.n) if crt else operands])
     chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
-    machine = design.at(nbits, **chosen).with_key(key, draw)
-    return _decryption(machine, (cipher, key.d, key.n))
+    return _decryption(design.at(nbits, **chosen).with_key(key, draw), operands)
 
 
 def _decryption(machine: Machine, operands: Operands) -> Operation:
     """A decryption by a program, which may end with a status."""
     golden, listing = pow(*operands), machine.programmed.program.listing()
     crt, blind, verify = (machine.parameters[name] for name in ("crt", "blind", "verify"))
+    show = f"modexlab show {machine.name} --program --nbits {machine.nbits}"
+    protections = []
+    if crt:
+        show += " --crt"
+        protections.append("CRT")
+    if blind != "no":
+        show += f" --blind {blind}"
+        protections.append(f"{'message and exponent' if blind == 'both' else blind} blinded")
+    if verify:
+        show += " --verify"
+        protections.append("result checked")
 
     def judge(operated: Sequence[Operated]) -> tuple[Json, Labelled]:
         (part,) = operated
@@ -212,61 +211,54 @@ def _decryption(machine: Machine, operands: Operands) -> Operation:
             outcome = ("status", f"{int(status)} {status.name}: {MEANING[status]}")
         return report, [outcome, _golden(report), ("program", f"{len(listing)} words; `{show}` prints them")]
 
-    options = [*(["--crt"] if crt else []), *([f"--blind {blind}"] if blind != "no" else [])]
-    options += ["--verify"] if verify else []
-    show = " ".join([f"modexlab show {machine.name} --program --nbits {machine.nbits}", *options])
-    blinded = "message and exponent" if blind == "both" else blind
-    protections = [*(["CRT"] if crt else []), *([f"{blinded} blinded"] if blind != "no" else [])]
-    protections += ["result checked"] if verify else []
     title = f"{machine.parameters['schedule']}, {', '.join(protections) or 'unprotected'}"
     return Operation(machine, "decrypt", [[operands]], judge, title=title)
 
 
-def _named(args: Namespace, design: Design, settings: Settings) -> Operation:
+def _named(args: Namespace, design: Design) -> Operation:
     """A workload by its name: all of its parts on the machine, one after the other."""
     refuse(
         args,
         ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"),
         " beside --workload, which has its own operands; drop one of them",
     )
-    machine = design.at(PAPER_NBITS if args.nbits is None else args.nbits, **settings)
+    machine = accelerator_of(args, design)
     parts = parts_of(args.workload, machine, machine.nbits)
     operands, golden = [part.work.operands for part in parts], [part.work.golden for part in parts]
     times = [part.times for part in parts]
     return _exponentiations(machine, args.workload, operands, golden, list, times)
 
 
-def _of_operands(args: Namespace, design: Design, settings: Settings) -> Operation:
+def _of_operands(args: Namespace, design: Design) -> Operation:
     """The power of --base, --exp and --mod."""
     if args.encrypt is not None or args.decrypt is not None or args.crt:
         raise BadInput("--encrypt, --decrypt and --crt need a key; add --key FILE.pem")
-    missing = [f"--{name}" for name in ("base", "exp", "mod") if getattr(args, name) is None]
-    if missing:
-        raise BadInput(f"no {', '.join(missing)}; give --base, --exp and --mod, or --key FILE.pem")
     operands = (args.base, args.exp, args.mod)
+    if missing := [option for option, value in zip(RSA_OPERANDS, operands, strict=True) if value is None]:
+        raise BadInput(f"no {', '.join(missing)}; give --base, --exp and --mod, or --key FILE.pem")
     if args.mod == 0:
         raise BadInput("the modulus is 0; give one from 1 up")
-    machine = design.at(args.nbits or design.width_for(args.mod), **settings)
+    machine = accelerator_of(args, design, args.mod)
     return _exponentiations(machine, "modexp", [operands], pow(*operands))
 
 
-def _with_key(args: Namespace, design: Design, settings: Settings) -> Operation:
+def _with_key(args: Namespace, design: Design) -> Operation:
     """An encryption or a decryption, by the key's own exponents."""
     if names := [f"--{name}" for name in ("base", "exp", "mod") if given(args, name)]:
         raise BadInput(f"{', '.join(names)}{BESIDE_KEY}")
-    if (args.encrypt is None) == (args.decrypt is None):
+    encrypts = args.encrypt is not None
+    if encrypts == (args.decrypt is not None):
         raise BadInput(ONE_OF)
     key = RSAKey.load(args.key)
     if args.crt:
-        return _by_primes(args, design, settings, key)
-    encrypts = args.encrypt is not None
+        return _by_primes(args, design, key)
     golden = key.encrypt(args.encrypt) if encrypts else key.decrypt(args.decrypt)
     operands = (args.encrypt, key.e, key.n) if encrypts else (args.decrypt, key.d or 0, key.n)
-    machine = design.at(args.nbits or design.width_for(key.n), **settings)
+    machine = accelerator_of(args, design, key.n)
     return _exponentiations(machine, "encrypt" if encrypts else "decrypt", [operands], golden)
 
 
-def _by_primes(args: Namespace, design: Design, settings: Settings, key: RSAKey) -> Operation:
+def _by_primes(args: Namespace, design: Design, key: RSAKey) -> Operation:
     """A decryption on a machine of half the key's width; the host combines both powers."""
     golden = key.decrypt_crt(args.decrypt)
     p, q, dp, dq, _ = key.crt()
@@ -274,13 +266,11 @@ def _by_primes(args: Namespace, design: Design, settings: Settings, key: RSAKey)
 
     def combine(powers: Sequence[int]) -> int:
         known = dict(zip(parts, powers, strict=True))
+        return key.decrypt_crt(
+            args.decrypt, lambda *operands: known[operands] if operands in known else pow(*operands)
+        )
 
-        def mod_exp(*operands: int) -> int:
-            return known[operands] if operands in known else pow(*operands)
-
-        return key.decrypt_crt(args.decrypt, mod_exp)
-
-    machine = design.at(args.nbits or design.width_for(max(p, q)), **settings)
+    machine = accelerator_of(args, design, p, q)
     return _exponentiations(machine, "decrypt by CRT", parts, golden, combine)
 
 

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ....fl.errors import BadInput
@@ -11,7 +12,7 @@ from ...designs.machine import Design
 from ...designs.own import OwnDesign
 from ...designs.runnable import Runnable
 from ...designs.system_catalogue import check_key_width
-from ...exchange.soc.chip import Call, Chip, Outcome, Program, require_litex, round_trip, table_calls, works
+from ...exchange.soc.chip import Chip, Outcome, Program, require_litex, round_trip, table_calls, works
 from ...exchange.soc.cpus import CPUS
 from ...exchange.soc.folder import CALLS, ROUND_TRIP, folder_files
 from ...folders import new_directory, write_folder
@@ -19,8 +20,8 @@ from ...json_values import attributes, json_value
 from ...progress import Progress
 from .. import own
 from ..arguments import Settings, described, one_entry, settings_of
-from ..options import choice, shared
-from ..render import Json, Table, answer
+from ..options import choice
+from ..render import Columns, Json, Table, answer
 
 SUMMARY = "encrypt and decrypt on a RISC-V chip with a machine on its bus"
 TEXT = """\
@@ -50,7 +51,7 @@ Cycles as the CPU sees them, from the first write to the return of a call; cache
 
 OPTIONS = (
     *("design", "--accelerator"),
-    shared("--nbits", f"an even number from 16; default: {DEFAULT_NBITS}; of your own: its usual width"),
+    f"--nbits (an even number from 16; default: {DEFAULT_NBITS}; of your own: its usual width)",
     "--set",
     choice("--cpu", CPUS, f"the CPU (default: {DEFAULT_CPU})", DEFAULT_CPU),
     choice(
@@ -59,16 +60,15 @@ OPTIONS = (
         f"how the program waits for the machine (default: {POLLING}, the only way for your own)",
         POLLING,
     ),
-    shared("--output", "a directory: Verilog, program, register map, and how to build the chip again"),
+    "--output (a directory: Verilog, program, register map, and how to build the chip again)",
     *("--force", "--json"),
 )
 
 
 def execute(args: Namespace) -> int:
     design = one_entry(args)
-    settings = settings_of(design, args.settings)
     if not isinstance(design, OwnDesign):
-        return _round_trip(args, design, settings)
+        return _round_trip(args, design, settings_of(design, args.settings))
     if args.wait == INTERRUPT:
         raise BadInput(
             f"--wait {INTERRUPT}: the call of {design.name} in C polls; drop it, or give --wait {POLLING}"
@@ -88,8 +88,8 @@ def execute(args: Namespace) -> int:
         }
         for call in outcome.calls
     ]
-    rows = [[call.name, _verdict(call), call.phases["whole"]] for call in outcome.calls]
-    return _answer(args, program, outcome, calls, Table(["row", "result", "whole call"], rows), CALLS_NOTE)
+    table = Table.of(calls, {"row": "row", "result": _verdict, "whole call": "whole"}, note=CALLS_NOTE)
+    return _answer(args, program, outcome, calls, table)
 
 
 def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
@@ -100,10 +100,11 @@ def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
     machine = design.at(nbits, **settings)
     for work in works(machine):
         machine.require(*work.operands)
-    by_interrupt = args.wait == INTERRUPT
-    key_nbits, wait = works(machine)[0].mod.bit_length(), f"and waits by {args.wait}"
-    words = {name: text.format(nbits=key_nbits, wait=wait) for name, text in ROUND_TRIP.items()}
-    program, outcome = _run(args, machine, lambda chip: round_trip(chip, by_interrupt), words)
+    key_nbits, wait = works(machine)[0].mod.bit_length(), args.wait
+    words = {
+        name: text.format(nbits=key_nbits, wait=f"and waits by {wait}") for name, text in ROUND_TRIP.items()
+    }
+    program, outcome = _run(args, machine, lambda chip: round_trip(chip, wait == INTERRUPT), words)
     calls = [
         {
             "operation": call.name,
@@ -114,19 +115,15 @@ def _round_trip(args: Namespace, design: Design, settings: Settings) -> int:
         }
         for call in outcome.calls
     ]
-    rows = [
-        [
-            call.name,
-            _verdict(call),
-            *(call.phases[phase] for phase in PHASES),
-            f"{100 * call.phases['machine'] / call.phases['whole']:.1f}",
-        ]
-        for call in outcome.calls
-    ]
-    phases = ["whole call" if phase == "whole" else phase for phase in PHASES]
-    table = Table(["operation", "result", *phases, "share (%)"], rows)
-    how = f"{args.wait}, with a key of {key_nbits} bits"
-    return _answer(args, program, outcome, calls, table, NOTE, how, key_nbits=key_nbits, wait=args.wait)
+    columns: Columns = {
+        "operation": "operation",
+        "result": _verdict,
+        **{"whole call" if phase == "whole" else phase: phase for phase in PHASES},
+        "share (%)": lambda call: f"{100 * call['machine'] / call['whole']:.1f}",
+    }
+    how = f"{wait}, with a key of {key_nbits} bits"
+    table = Table.of(calls, columns, note=NOTE)
+    return _answer(args, program, outcome, calls, table, how, key_nbits=key_nbits, wait=wait)
 
 
 def _run(
@@ -151,7 +148,6 @@ def _answer(
     outcome: Outcome,
     calls: list[Json],
     table: Table,
-    note: str,
     how: str = POLLING,
     **more: Any,
 ) -> int:
@@ -170,9 +166,8 @@ def _answer(
     if output.code != 0:
         title += f"\nthe program ended with exit code {output.code}: {'; '.join(output.text)}"
     where = "" if args.output is None else f"the chip: {args.output} (see README.md there)"
-    answer(args, report, title, table, note, where)
-    return 0 if outcome.ok else 1
+    return answer(args, report, title, replace(table, note=""), table.note, where, ok=outcome.ok)
 
 
-def _verdict(call: Call) -> str:
-    return "ok" if call.ok else "WRONG"
+def _verdict(call: Json) -> str:
+    return "ok" if call["ok"] else "WRONG"

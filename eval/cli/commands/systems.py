@@ -4,7 +4,7 @@ import sys
 import textwrap
 import time
 from argparse import SUPPRESS, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ....fl.errors import BadInput
@@ -26,7 +26,7 @@ from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import settings_of
 from ..options import COUPLING, Option, choice, number, shared
-from ..render import Block, Json, Table, answer, rendered
+from ..render import Columns, Json, Table, answer, rendered
 
 SUMMARY = "measure processors with accelerators and print the table"
 TEXT = """\
@@ -101,18 +101,14 @@ OPTIONS = (
     ),
     Option("--system", nargs="+", dest="named", default=[], help=SUPPRESS),  # an old spelling
     shared(
-        "--nbits",
-        "even, 16 to 4096; may be repeated; default: 32",
-        type=number,
-        nargs="+",
-        action="extend",
+        "--nbits", "even, 16 to 4096; may be repeated; default: 32", type=number, nargs="+", action="extend"
     ),
     "--set",
     COUPLING,
     choice("--operation", ("encrypt", "decrypt"), "only this one (default: both)", type=_operation),
     shared("--stage", "default: native", default="native"),
-    shared("--full", "software above 1024 bits, which takes minutes"),
-    shared("--output", "a file for the table"),
+    "--full (software above 1024 bits, which takes minutes)",
+    "--output (a file for the table)",
     "--json",
 )
 
@@ -141,9 +137,8 @@ def execute(args: Namespace) -> int:
         def advance(cycles: int, _: int) -> None:
             progress.describe(f"{label}, {cycles:,} cycles")
 
-        measurement = Measurement(args.stage, args.full, begin, advance)
         start = time.monotonic()
-        for row in measurement.rows(kinds, widths, operations):
+        for row in Measurement(args.stage, args.full, begin, advance).rows(kinds, widths, operations):
             rows.append(row)
             seconds, start = time.monotonic() - start, time.monotonic()
             what = f"{row.system}, {row.nbits} bits, {row.operation}"
@@ -152,14 +147,16 @@ def execute(args: Namespace) -> int:
     if loosely:
         rows = with_work(rows)
     reports = [_as_json(row, rows, loosely) for row in rows]
-    blocks: list[Block] = [
-        Table.of(map(_for_table, reports), COUPLINGS_TABLE if loosely else TABLE_1),
-        _notes(rows, COUPLED if loosely else _note(rows)),
-    ]
+    # paragraphs below the table, and the notes of rows but those of software that was not run
+    own = dict.fromkeys(f"{row.system}: {row.note}." for row in rows if row.note and not _not_run(row))
+    notes = (*(COUPLED if loosely else _note(rows)), *own)
+    blocks = (
+        Table.of(reports, COUPLINGS_TABLE if loosely else TABLE_1),
+        "\n".join(textwrap.fill(note, LINE) for note in notes),
+    )
     if args.output is not None:
         write_file(args.output, rendered(blocks) + "\n")
-    answer(args, reports, *blocks)
-    return 0 if all(row.ok for row in rows) else 1
+    return answer(args, reports, *blocks, ok=all(row.ok for row in rows))
 
 
 def _kind(kind: SystemKind, settings: list[str]) -> SystemKind:
@@ -171,92 +168,77 @@ def _kind(kind: SystemKind, settings: list[str]) -> SystemKind:
     return replace(kind, settings=settings_of(kind.design, settings))
 
 
-def _speedup(row: Row, rows: list[Row]) -> float | None:
-    """Over the processor alone with the naive kernel, if that is among the rows."""
-    for other in rows:
-        if (other.system, other.operation, other.nbits) == (BASELINE, row.operation, row.nbits):
-            return other.normalised / row.normalised if other.normalised and row.normalised else None
-    return None
-
-
 def _as_json(row: Row, rows: list[Row], coupling: bool) -> Json:
-    outcome = row.outcome
-    window = outcome.window if outcome is not None else None
+    outcome, normalised = row.outcome, row.normalised
+    window = outcome and outcome.window
+
+    def beside(wanted: Callable[[Row], bool]) -> int | None:
+        """The cycles of another row, if ours has some too."""
+        return normalised and next((other.normalised for other in rows if wanted(other)), None)
+
+    # over the processor alone with the naive kernel, if that is among the rows
+    place = (BASELINE, row.operation, row.nbits)
+    naive = beside(lambda other: (other.system, other.operation, other.nbits) == place)
     report = {
         **attributes(row, "system", "operation", "nbits", "cycles", "dummy", "normalised", "published"),
         **attributes(row, "ratio", "note"),
-        "speedup": _rounded(_speedup(row, rows)),
+        "speedup": naive and normalised and round(naive / normalised, 4),
         "instructions": window and window.instructions,
-        "cpi": window and _rounded(window.cpi),
+        "cpi": window and window.cpi and round(window.cpi, 4),
         "where": dict(window.where) if window else {},
         "level": outcome and outcome.level,
         "stage": outcome and outcome.stage,
         "ok": row.ok if outcome else None,
     }
     if coupling:
-        slower = _rounded(_slower(row, rows), 3)
+        # the time in percent above that of the same operation on the same machine at the accelerator port
+        tight = beside(lambda other: other.is_tight_of(row))
+        slower = tight and normalised and round(100 * (normalised / tight - 1), 3)
         report |= {"call": row.dummy, **attributes(row, "transfer", "work"), "slower_percent": slower}
     return report
 
 
-def _rounded(value: float | None, digits: int = 4) -> float | None:
-    return None if value is None else round(value, digits)
+def _share(report: Json) -> str | None:
+    """The transfer in percent of the cycles."""
+    transfer, cycles = report["transfer"], report["cycles"]
+    return None if transfer is None or not cycles else f"{100 * transfer / cycles:.1f}"
 
 
-SUBJECT = {"system": "system", "operation": "operation", "bits": "nbits", "result": "result"}
-TABLE_1 = SUBJECT | {
+SUBJECT: Columns = {
+    "system": "system",
+    "operation": "operation",
+    "bits": "nbits",
+    "result": lambda report: {None: None, True: "ok", False: "WRONG"}[report["ok"]],
+}
+TABLE_1: Columns = {
+    **SUBJECT,
     **{name: name for name in ("cycles", "normalised", "published")},
-    "ratio": "ratio:.2f",
-    "speedup": "speedup:.2f",
-    "CPI": "cpi:.2f",
-    "stage": "stage",
+    **{"ratio": "ratio:.2f", "speedup": "speedup:.2f", "CPI": "cpi:.2f", "stage": "stage"},
 }
-COUPLINGS_TABLE = SUBJECT | {
+COUPLINGS_TABLE: Columns = {
+    **SUBJECT,
     **{name: name for name in ("cycles", "call", "transfer", "work")},
-    "transfer (%)": "share:.1f",
-    "slower by (%)": "slower_percent:.1f",
-    "instructions": "instructions",
+    **{"transfer (%)": _share, "slower by (%)": "slower_percent:.1f", "instructions": "instructions"},
 }
-
-
-def _for_table(report: Json) -> Json:
-    """A row of the table: its report, the verdict, and the transfer in percent of the cycles."""
-    verdicts = {None: None, True: "ok", False: "WRONG"}
-    transfer, cycles = report.get("transfer"), report["cycles"]
-    share = None if transfer is None or not cycles else 100 * transfer / cycles
-    return {**report, "result": verdicts[report["ok"]], "share": share}
-
-
-def _notes(rows: list[Row], notes: Sequence[str]) -> str:
-    """Paragraphs below a table, and the notes of rows but those of software that was not run."""
-    own = dict.fromkeys(f"{row.system}: {row.note}." for row in rows if row.note and not _not_run(row))
-    return "\n".join(textwrap.fill(note, LINE) for note in (*notes, *own))
 
 
 def _not_run(row: Row) -> bool:
     return row.outcome is None and row.is_software
 
 
-def _note(rows: list[Row]) -> list[str]:
+def _note(rows: list[Row]) -> Iterator[str]:
     dummies = {row.nbits: row.dummy for row in rows}
     operands = [OPERANDS_001] if 32 in dummies else []
     operands += [OPERANDS] if dummies.keys() - {32} else []
     widths = ", ".join(map(str, sorted({row.nbits for row in rows if _not_run(row)})))
-    notes = [*NOTE]
-    if any(row.system == CONSTANT_TIME for row in rows):
-        notes.append(IN_CONSTANT_TIME)
-    if widths:
-        notes.append(NOT_RUN)
     listed = ", ".join(f"{cycles} at {nbits} bits" for nbits, cycles in dummies.items())
-    return [note.format(dummies=listed, operands="; ".join(operands), widths=widths) for note in notes]
+    for note, wanted in (
+        *((note, True) for note in NOTE),
+        (IN_CONSTANT_TIME, any(row.system == CONSTANT_TIME for row in rows)),
+        (NOT_RUN, widths),
+    ):
+        if wanted:
+            yield note.format(dummies=listed, operands="; ".join(operands), widths=widths)
 
 
 # ---- loosely coupled, compared with tightly coupled
-
-
-def _slower(row: Row, rows: list[Row]) -> float | None:
-    """The time in percent above that of the same operation on the same machine at the accelerator port."""
-    tight = next((other for other in rows if other.is_tight_of(row)), None)
-    if tight is None or not tight.normalised or row.normalised is None:
-        return None
-    return 100 * (row.normalised / tight.normalised - 1)

@@ -5,14 +5,16 @@ from collections.abc import Callable
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import COUPLINGS, DEFAULT
+from ...designs.soc_system import Xcel
 from ...designs.verilog.machine import verilog
 from ...designs.verilog.padding import PADDING, padding_verilog
 from ...designs.verilog.processor import PROCESSOR, processor_verilog
 from ...designs.widths import check_width
 from ...folders import check_file, write_file
+from ...json_values import attributes
 from ...progress import Progress
 from ..arguments import accelerator_of, refuse, xcel_of
-from ..options import HARDWARE, UNITS, Group, flag, shared
+from ..options import HARDWARE, UNITS, Group, flag
 
 SUMMARY = "write a design as SystemVerilog"
 TEXT = """\
@@ -37,14 +39,14 @@ OPEN = "none"  # for --xcel: nothing behind the port
 
 OF_PROCESSOR = ("xcel", "mul_latency", "div_bits", "no_commit")
 OPTIONS = (
-    shared("design", "or proc, or a unit of padding"),
+    "design (or proc, or a unit of padding)",
     "--accelerator",
-    shared("--output", "a file; default: stdout"),
+    "--output (a file; default: stdout)",
     *HARDWARE,
     Group(
         "the processor (DESIGN proc)",
         (
-            shared("--xcel", f"default: the null accelerator; {OPEN}: its port is one of the module"),
+            f"--xcel (default: the null accelerator; {OPEN}: its port is one of the module)",
             *UNITS,
             flag("--no-commit", "omit the port that shows retired instructions, as for a chip"),
         ),
@@ -68,7 +70,7 @@ def _padding(args: Namespace) -> int:
     refuse(args, ("settings", *OF_PROCESSOR), f": {args.design} has a width and nothing else; drop it")
     if args.interface != DEFAULT.name:
         raise BadInput(f"--interface: {args.design} has streams of its own; drop it")
-    nbits = check_width(args.nbits) if args.nbits is not None else PADDING_NBITS
+    nbits = check_width(PADDING_NBITS if args.nbits is None else args.nbits)
     return _put(args.output, f"{args.design}, {nbits} bits", lambda: padding_verilog(args.design, nbits))
 
 
@@ -81,21 +83,18 @@ def _processor(args: Namespace) -> int:
             f"--interface {interface}: a machine stands behind the processor by {' or '.join(COUPLINGS)}; "
             "give one, or drop it"
         )
-    xcel = None
-    if args.xcel in (None, OPEN):
+    name = None if args.xcel == OPEN else args.xcel
+    if name is None:
         refuse(args, ["nbits"], " without an accelerator; name one with --xcel DESIGN")
-        null = xcel_of(None, None, args.settings, interface)
-        if args.xcel is None:
-            xcel = null
-        elif args.no_commit:
+    xcel: Xcel | None = xcel_of(name, args.nbits, args.settings, interface)
+    if args.xcel == OPEN:
+        xcel = None
+        if args.no_commit:
             raise BadInput(
                 f"--no-commit with --xcel {OPEN}: only a whole system can do without; name a DESIGN"
             )
-    else:
-        xcel = xcel_of(args.xcel, args.nbits, args.settings, interface)
-    units = {
-        name: getattr(args, name) for name in ("mul_latency", "div_bits") if getattr(args, name) is not None
-    }
+    asked = attributes(args, "mul_latency", "div_bits")
+    units = {unit: value for unit, value in asked.items() if value is not None}
     what = f"{PROCESSOR}, {xcel.name}, {xcel.nbits} bits" if xcel and xcel.design else PROCESSOR
     return _put(args.output, what, lambda: processor_verilog(xcel, **units, commit=not args.no_commit))
 

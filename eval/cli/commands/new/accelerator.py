@@ -32,7 +32,7 @@ OPTIONS = (
     option("name", "NAME", "its name, and that of the folder"),
     shared("--field", "with its width in bits", metavar="NAME:BITS", type=field),
     repeated("--result", "NAME:BITS", "a field of the response; may be repeated", type=field, dest="results"),
-    shared("--output", "a folder; default: NAME"),
+    "--output (a folder; default: NAME)",
     "--json",
 )
 
@@ -44,9 +44,8 @@ def execute(args: Namespace) -> int:
         raise BadInput(f"{folder} exists and is not empty; give another folder with --output")
     write_folder(folder, texts)
     names, lines = sorted(texts), sum(text.count("\n") for text in texts.values())
-    answer(
+    return answer(
         args,
         {"folder": str(folder), "files": names, "lines": lines},
         f"{folder}: {', '.join(names)}, {lines} lines\nnext: modexlab check --accelerator {folder}",
     )
-    return 0

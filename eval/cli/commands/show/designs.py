@@ -9,8 +9,7 @@ from ....designs.machine import Design
 from ....designs.promises import WORDS
 from ....json_values import attributes, json_number, json_value
 from ....papers.published import by_name
-from ...options import shared
-from ...render import Block, Json, Table, answer
+from ...render import Block, Columns, Json, Table, answer
 
 SUMMARY = "list the accelerators of the catalogue"
 EXAMPLES = """\
@@ -19,7 +18,7 @@ EXAMPLES = """\
   modexlab show designs --json       for scripts"""
 
 
-OPTIONS = (shared("design", "shows this one in detail"), "--json")
+OPTIONS = ("design (shows this one in detail)", "--json")
 
 
 def _param_as_json(param: Param) -> Json:
@@ -62,30 +61,26 @@ def _detail(design: Design) -> str:
         f"  domain         {design.domain}",
         f"  schedule       {design.schedule}",
         f"  constant time  {design.promises.sentence}",
-        *(
-            f"                 {word} with {', '.join(settings)}"
-            for word, settings in _by_word(design).items()
-        ),
     ]
+    for word, settings in _by_word(design).items():
+        lines.append(f"                 {word} with {', '.join(settings)}")
     for operation, cycles in _published(design).items():
         lines.append(f"  published      {operation}: {cycles} cycles")
-    lines.append(
-        "  parameters with their defaults at 32 bits (--set NAME=VALUE):"
-        if design.params
-        else "  no parameters"
-    )
+    defaults = "parameters with their defaults at 32 bits (--set NAME=VALUE):"
+    lines.append(f"  {defaults if design.params else 'no parameters'}")
     for param in design.params:
-        lines.append(f"    {param.name} = {param.default}")
-        lines.append(f"        {param.help}")
-        lines.append(f"        {param.describe_legal()}")
+        lines += (
+            f"    {param.name} = {param.default}",
+            f"        {param.help}",
+            f"        {param.describe_legal()}",
+        )
     return "\n".join(lines)
 
 
 def execute(args: Namespace) -> int:
     designs = [catalogue.find(args.design)] if args.design else catalogue.designs()
     shown = [_detail(designs[0])] if args.design else listed(designs)
-    answer(args, [_as_json(design) for design in designs], *shown)
-    return 0
+    return answer(args, [_as_json(design) for design in designs], *shown)
 
 
 def _by_word(design: Design) -> dict[str, list[str]]:
@@ -99,18 +94,15 @@ def _by_word(design: Design) -> dict[str, list[str]]:
 
 def listed(designs: Sequence[Design]) -> list[Block]:
     """A table of designs, and a sentence on each."""
-    fields = ("family", "paper", "domain", "schedule")
-    rows = [
-        [
-            design.name,
-            *(getattr(design, field) or None for field in fields),
-            design.promises.word,
-            len(design.params),
-        ]
-        for design in designs
-    ]
+    columns: Columns = {
+        "design": "name",
+        "family": "family",
+        "paper": lambda design: design.paper or None,
+        **{"domain": "domain", "schedule": "schedule", "constant time": "promises.word"},
+        "parameters": lambda design: len(design.params),
+    }
     return [
-        Table(["design", *fields, "constant time", "parameters"], rows),
+        Table.of(designs, columns),
         "\n".join(f"{design.name}: {design.summary}" for design in designs),
         "`modexlab show DESIGN` shows what a design is and which values its parameters take.",
     ]

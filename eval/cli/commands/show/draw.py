@@ -13,7 +13,7 @@ from ....designs.widths import check_width
 from ....folders import check_file, write_file
 from ....report.drawing import draw
 from ...arguments import settings_of
-from ...options import Option, choice, number, option, shared
+from ...options import Option, choice, number, option
 
 SUMMARY = "draw the compression tree of a multiplier as SVG"
 TEXT = """\
@@ -30,9 +30,9 @@ DEFAULT_NBITS = 8
 
 
 OPTIONS = (
-    shared("design", "one whose multiplier is a tree"),
+    "design (one whose multiplier is a tree)",
     Option("--modulus", "-m", metavar="SPEC", help="2^8, 2^8-1, 2^8+85, or a number (decimal or 0x...)"),
-    shared("--output", "a file; default: stdout"),
+    "--output (a file; default: stdout)",
     choice("--operation", OPERATIONS, f"with --modulus (default: {OPERATIONS[0]})", OPERATIONS[0]),
     choice(
         "--strategy",
@@ -42,7 +42,7 @@ OPTIONS = (
     ),
     choice("--adder", ADDERS, "final adder, with --modulus (default: brent-kung)", "brent-kung"),
     option("--follow", ("J", "K"), "trace the product a_J * b_K", nargs=2, type=number),
-    shared("--nbits", f"of the operands; default: the length of a residue, {DEFAULT_NBITS} for a DESIGN"),
+    f"--nbits (of the operands; default: the length of a residue, {DEFAULT_NBITS} for a DESIGN)",
     "--set",
 )
 

@@ -20,7 +20,7 @@ def execute(args: Namespace) -> int:
     if args.design:
         return designs.execute(args)
     found = spaces.spaces()
-    answer(
+    return answer(
         args,
         {
             "designs": [design.name for design in catalogue.designs()],
@@ -31,4 +31,3 @@ def execute(args: Namespace) -> int:
         *papers.listed(published()),
         spaces.listed(found),
     )
-    return 0

@@ -9,8 +9,8 @@ from .....fl.errors import BadInput
 from ....json_values import attributes
 from ....papers import published
 from ....papers.published import Erratum, Paper, Published
-from ...options import Option, flag, shared
-from ...render import Block, Json, Table, answer
+from ...options import Option, flag
+from ...render import Block, Columns, Json, Table, answer
 
 SUMMARY = "show the published figures and errata"
 TEXT = """\
@@ -28,7 +28,7 @@ EXAMPLES = """\
 
 OPTIONS = (
     Option("paper", metavar="PAPER", nargs="?", help="000 to 004 (default: a list of them)"),
-    shared("--table", "as printed: 1, 2a, 17.4, text, ..."),
+    "--table (as printed: 1, 2a, 17.4, text, ...)",
     flag("--errata", "print only what is wrong"),
     flag("--bibtex", "print entries for a list of references"),
     "--json",
@@ -50,16 +50,14 @@ def execute(args: Namespace) -> int:
         return 0
     errata = [erratum for paper in papers for erratum in paper.errata]
     if args.errata:
-        answer(args, errata, _told(errata))
-        return 0
+        return answer(args, errata, _told(errata))
     chosen = [papers[0].table(name) for name in args.table or ()]
     tables = chosen or [table for paper in papers for table in paper.tables]
     if chosen:
         blocks = [block for table in chosen for block in _printed(table)]
     else:
         blocks = [*_detail(papers[0])] if args.paper is not None else listed(papers)
-    answer(args, [_as_json(figure) for table in tables for figure in table.figures()], *blocks)
-    return 0
+    return answer(args, [_as_json(figure) for table in tables for figure in table.figures()], *blocks)
 
 
 def _as_json(figure: Published) -> Json:
@@ -67,49 +65,52 @@ def _as_json(figure: Published) -> Json:
 
 
 def listed(papers: Iterable[Paper]) -> list[Block]:
-    rows = [
-        [paper.number, paper.year, len(paper.tables), len([*paper.figures()]), len(paper.errata), paper.title]
-        for paper in papers
-    ]
+    columns: Columns = {
+        **{"paper": "number", "year": "year"},
+        "tables": lambda paper: len(paper.tables),
+        "figures": lambda paper: len([*paper.figures()]),
+        "errata": lambda paper: len(paper.errata),
+        "title": "title",
+    }
     return [
-        Table(["paper", "year", "tables", "figures", "errata", "title"], rows),
+        Table.of(papers, columns),
         "`modexlab show papers PAPER` lists its tables, `--table N` prints one.",
     ]
 
 
 def _detail(paper: Paper) -> Iterator[Block]:
-    rows = [[item.number, len(item.rows), len(item.columns), item.caption] for item in paper.tables]
+    columns: Columns = {
+        "table": "number",
+        "rows": lambda table: len(table.rows),
+        "columns": lambda table: len(table.columns),
+        "caption": "caption",
+    }
     yield f"Paper {paper.number}. {paper.citation}\nTechnology: {paper.technology}"
-    yield Table(["table", "rows", "columns", "caption"], rows)
-    if paper.formulas:
-        formulas = (
-            f"  {formula.name} = {formula.expression}    {formula.says} ({formula.where})"
-            for formula in paper.formulas
-        )
-        yield "\n".join(["Formulas:", *formulas])
+    yield Table.of(paper.tables, columns)
+    formulas = (
+        f"  {formula.name} = {formula.expression}    {formula.says} ({formula.where})"
+        for formula in paper.formulas
+    )
+    yield "\n".join(["Formulas:", *formulas]) if paper.formulas else ""
     yield f"What is wrong in it:\n{_told(paper.errata)}"
 
 
 def _printed(printed: published.Table) -> Iterator[Block]:
     """As printed; a star where an erratum is."""
     wrong = {(erratum.row, erratum.column) for erratum in printed.errata}
-    rows = [
-        [
-            *printed.names[name],
-            *(
-                f"{cell}*" if (name, column) in wrong else cell
-                for column, cell in zip(printed.columns, cells, strict=True)
-            ),
-        ]
-        for name, cells in printed.rows.items()
-    ]
+    rows = []
+    for name, cells in printed.rows.items():
+        starred = (
+            f"{cell}*" if (name, column) in wrong else cell
+            for column, cell in zip(printed.columns, cells, strict=True)
+        )
+        rows.append([*printed.names[name], *starred])
     kind = "" if printed.kind == "Text" else f"{printed.kind} {printed.number}: "
     yield f"{kind}{printed.caption}\n({printed.source})"
     yield Table([*printed.keys, *printed.columns], rows)
     unreadable = any(not figure.readable for figure in printed.figures())
-    yield "\n".join(
-        [*printed.footnotes, *(["?: not readable in our copy of the paper."] if unreadable else [])]
-    )
+    note = ["?: not readable in our copy of the paper."] if unreadable else []
+    yield "\n".join([*printed.footnotes, *note])
     if printed.errata:
         yield f"* wrong:\n{_told(printed.errata)}"
 

@@ -4,9 +4,8 @@ from argparse import Namespace
 
 from .....fl.param import PAPER_NBITS
 from ....designs.machine import Design
-from ....designs.protection import costs, private_settings
-from ....designs.widths import check_width
-from ...arguments import described, designs_of, private, settings_of
+from ....designs.protection import costs
+from ...arguments import described, designs_of, program_settings
 from ...options import PRIVATE, WIDTH
 from ...render import Json, answer_all
 
@@ -23,25 +22,18 @@ EXAMPLES = """\
   modexlab show naive --program --nbits 64 --verify --json"""
 
 
-OPTIONS = (
-    *("design", "--accelerator", *PRIVATE),
-    *(WIDTH, "--set", "--json"),
-)
+OPTIONS = (*("design", "--accelerator", *PRIVATE), *(WIDTH, "--set", "--json"))
 
 
 def execute(args: Namespace) -> int:
-    answer_all(args, [_of(args, design) for design in designs_of(args)])
-    return 0
+    return answer_all(args, [_of(args, design) for design in designs_of(args)])
 
 
 def _of(args: Namespace, design: Design) -> tuple[Json, str]:
     """Return the program of one design, for scripts and as text."""
-    nbits = PAPER_NBITS if args.nbits is None else check_width(args.nbits)
-    settings = settings_of(design, args.settings)
-    if private(args):
-        _ = design.at(nbits).programmed  # refuses a design without programs
-        settings = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
-    machine = design.at(nbits, **settings)
+    nbits = PAPER_NBITS if args.nbits is None else args.nbits
+    _ = design.at(nbits).programmed  # refuses a design without programs
+    machine = design.at(nbits, **program_settings(args, design, nbits))
     program, found = machine.programmed.program, costs(machine)
     word_nbits, lines = machine.programmed.recipe.word_nbits, program.listing()
     report = {
@@ -56,14 +48,12 @@ def _of(args: Namespace, design: Design) -> tuple[Json, str]:
         **found.as_json(),
         "program": lines,
     }
-    memory = "no memory"
-    if program.depth:
-        memory = f"a memory of {program.depth} words of {word_nbits} bits ({program.table} of the table)"
-    registers = ", ".join(program.registers)
+    memory = f"a memory of {program.depth} words of {word_nbits} bits ({program.table} of the table)"
     lines = [
         *lines,
         f"\n{design.name}, {nbits} bits: {found.sentence()}",
-        f"{len(program.words)} words; registers {registers}, and {memory}",
+        f"{len(program.words)} words; registers {', '.join(program.registers)}, and "
+        f"{memory if program.depth else 'no memory'}",
     ]
     if program.fields:
         fields = ", ".join(f"{name} ({wide} bits)" for name, wide in program.fields)

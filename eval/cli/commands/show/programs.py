@@ -7,10 +7,9 @@ from argparse import Namespace
 from .....fl.errors import BadInput
 from ....designs import catalogue
 from ....designs.protection import PROGRAMS, costs, fitted
-from ....designs.widths import check_width
 from ...arguments import settings_of
 from ...options import shared
-from ...render import Json, Table, answer
+from ...render import Columns, Json, Table, answer
 
 DEFAULT_DESIGN = "mont"
 WIDTHS = (1024, 2048, 4096)
@@ -38,15 +37,15 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     design = catalogue.find(args.design)
     settings = settings_of(design, args.settings)
-    for name in settings:
-        if name in ("schedule", "crt", "blind", "verify"):
+    for name in ("schedule", "crt", "blind", "verify"):
+        if name in settings:
             raise BadInput(
                 f"--set {name}: the table has a row for each; set what is left, such as window or "
                 "steps_per_stage"
             )
     assert isinstance(design.control.schedule.legal, tuple)
     rows: list[Json] = []
-    for nbits in map(check_width, args.nbits or WIDTHS):
+    for nbits in args.nbits or WIDTHS:
         base: dict[str, int] = {}
         for name, chosen in PROGRAMS.items():
             if chosen["schedule"] not in design.control.schedule.legal:
@@ -70,30 +69,13 @@ def execute(args: Namespace) -> int:
                     "word_nbits": machine.programmed.recipe.word_nbits,
                 }
             )
-    answer(args, rows, f"{design.name}: a private operation", _table(rows))
-    return 0
+    return answer(args, rows, f"{design.name}: a private operation", Table.of(rows, COLUMNS))
 
 
-def _table(rows: list[Json]) -> Table:
-    head = (
-        "bits",
-        "program",
-        "constant time",
-        "products",
-        "cycles",
-        "formula",
-        "overhead",
-        "words",
-        "memory",
-    )
-    cells = [
-        [
-            *(row["nbits"], row["program"], row["constant"]),
-            *(None if row[key] is None else f"{row[key]:,}" for key in ("products", "cycles", "formula")),
-            f"{row['overhead_percent']:+.1f} %" if "," in row["program"] else "",
-            row["words"],
-            f"{row['memory_words']} x {row['word_nbits']}" if row["memory_words"] else "",
-        ]
-        for row in rows
-    ]
-    return Table(head, cells)
+COLUMNS: Columns = {
+    **{"bits": "nbits", "program": "program", "constant time": "constant"},
+    **{name: f"{name}:," for name in ("products", "cycles", "formula")},
+    "overhead": lambda row: f"{row['overhead_percent']:+.1f} %" if "," in row["program"] else "",
+    "words": "words",
+    "memory": lambda row: f"{row['memory_words']} x {row['word_nbits']}" if row["memory_words"] else "",
+}

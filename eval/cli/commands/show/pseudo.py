@@ -11,7 +11,7 @@ from .....fl.multipliers.pseudo_modulus import PseudoModuli, PseudoModulus
 from .....fl.rsa_keys import RSAKey
 from ....designs.widths import MAX_NBITS
 from ....json_values import attributes, json_number
-from ...options import Option, number, option, shared
+from ...options import Option, number, option
 from ...render import Json, Table, answer
 
 SUMMARY = "find easy multiples of a modulus"
@@ -28,7 +28,7 @@ EXAMPLES = """\
 
 OPTIONS = (
     Option("modulus", metavar="N", type=number, nargs="?", help="an odd modulus (decimal or 0x...)"),
-    shared("--key", "instead of N"),
+    "--key (instead of N)",
     option("--w", "W", "bits of a digit, 4 to 130 (default: 16)", type=number, default=16),
     "--json",
 )
@@ -45,7 +45,7 @@ def execute(args: Namespace) -> int:
         raise BadInput(f"modulus {shown(n)} is longer than any machine; give one of at most {MAX_NBITS} bits")
     moduli = PseudoModuli(n, args.w)
     verdict = f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict
-    answer(
+    return answer(
         args,
         _as_json(moduli),
         f"N = {shown(n)}, {moduli.nbits} bits, digits of {moduli.w} bits",
@@ -53,15 +53,27 @@ def execute(args: Namespace) -> int:
         *(_notes(shape, found, why) for shape, found, why in moduli.table()),
         textwrap.fill(verdict, 100),
     )
-    return 0
 
 
 def _as_json(moduli: PseudoModuli) -> Json:
+    shapes: list[Json] = []
+    for shape, found, why in moduli.table():
+        row = {"shape": shape, "found": found is not None}
+        if found is None:
+            row["why"] = why
+        else:
+            row |= {
+                **attributes(found, "formula", "extra_nbits", "steps", "digit_products", "saves", "costs"),
+                "c": json_number(found.c),
+                "pseudo_modulus": json_number(found.value),
+                "nbits": found.value.bit_length(),
+            }
+        shapes.append(row)
     return {
         "n": json_number(moduli.n),
         **attributes(moduli, "nbits", "w", "warning"),
         "montgomery": {"steps": moduli.plain_steps, "digit_products": moduli.plain_digit_products},
-        "shapes": [_row_as_json(*row) for row in moduli.table()],
+        "shapes": shapes,
         "factors": [
             {
                 "value": json_number(factor.value),
@@ -71,19 +83,6 @@ def _as_json(moduli: PseudoModuli) -> Json:
             for factor in moduli.factors.factors
         ],
         **attributes(moduli.factors, "complete", "searched"),
-    }
-
-
-def _row_as_json(shape: str, found: PseudoModulus | None, why: str) -> Json:
-    if found is None:
-        return {"shape": shape, "found": False, "why": why}
-    return {
-        "shape": shape,
-        "found": True,
-        **attributes(found, "formula", "extra_nbits", "steps", "digit_products", "saves", "costs"),
-        "c": json_number(found.c),
-        "pseudo_modulus": json_number(found.value),
-        "nbits": found.value.bit_length(),
     }
 
 

@@ -27,5 +27,4 @@ def listed(found: list[Json]) -> Table:
 
 def execute(args: Namespace) -> int:
     found = spaces()
-    answer(args, found, listed(found))
-    return 0
+    return answer(args, found, listed(found))
