@@ -10,12 +10,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..designs.workload_names import EXPONENTS as LEAKAGE
 from ..json_values import attributes
 from ..lab import stages
 from ..lab.comparison.compare import CLOSE, GLITCHES
 from ..lab.ledger.ledger import Failure
 from ..lab.stages import FORMULA
+from .datasets import LEAKAGE
 from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record
 from .metrics import METRICS, ratio, shown
 from .published import Machine
