@@ -200,7 +200,7 @@ _ELSEWHERE = {
     "check_levels": "eval.designs.levels:check_levels",
     "design": "eval.designs.catalogue:find",  # `.at(nbits, **settings)` makes a machine of it
     "designs": "eval.designs.catalogue:designs",
-    "ledger": "eval.lab.ledger.ledger:Ledger",  # by default that of the commands; `.rows(...)` and `.frame(...)`
+    "ledger": "eval.lab.ledger.ledger:Ledger",  # by default that of the commands
     "register": "eval.designs.own:register",
 }
 

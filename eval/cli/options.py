@@ -1,7 +1,8 @@
 """Options of the command line as data: an option that several commands take is declared once, in SHARED.
 
-A command lists its own in OPTIONS: the name of a shared option, which may have a note in parentheses behind it,
-`shared(NAME, NOTE, ...)` for one with other settings, an Option that no other command has, or a Group of these.
+A command lists its own in OPTIONS: the name of a shared option, with a note in parentheses if it has one,
+`shared(NAME, NOTE, ...)` for one with other settings, an Option that no other command has, or a Group of
+these.
 """
 
 from __future__ import annotations

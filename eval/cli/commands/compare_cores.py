@@ -116,7 +116,7 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
             warn(f"there is no {what}: {why}")
 
     def to_measure(found: Sequence[Core]) -> list[Point]:
-        """The missing points, without slow ones: at known clocks, then, without --no-search, at searched ones."""
+        """Missing points without slow ones: at known clocks, then, without --no-search, at searched ones."""
         missing = lab.missing(found)
         unknown = sum(lab.at_known_clock(item) is None for item in missing)
         if args.no_search and unknown:

@@ -74,8 +74,8 @@ def _of(args: Namespace, design: Design) -> Counted:
         refuse(
             args,
             OPERANDS,
-            ": with crt, blind or verify the machine does the private operation of its key, which has its own "
-            "operands; drop it, or give --workload decrypt",
+            ": with crt, blind or verify the machine does the private operation of its key, which has its "
+            "own operands; drop it, or give --workload decrypt",
         )
         work = private_operation(machine.nbits, machine.key)
         about = {**_private_products(machine, work), "mod": json_number(work.mod)}

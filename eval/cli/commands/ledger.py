@@ -272,7 +272,8 @@ def _list(args: Namespace) -> int:
         if not rows:
             note = "no such rows; `modexlab ledger list` without filters shows all"
             if not ledger.rows(history=True):
-                note = f"nothing has been measured yet ({ledger.path}); `modexlab sweep course` measures a first space"
+                where = f"nothing has been measured yet ({ledger.path})"
+                note = f"{where}; `modexlab sweep course` measures a first space"
     lines = [
         [
             row.id,

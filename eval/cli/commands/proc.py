@@ -271,8 +271,8 @@ def _remedy(trap: Trap) -> str:
     remedy = "correct it, or set mtvec to a trap handler"
     if trap.cause == causes.BREAKPOINT:
         return (
-            "in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by a constant 0 "
-            f"or an access by a null pointer: {remedy}"
+            "in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by a "
+            f"constant 0 or an access by a null pointer: {remedy}"
         )
     return remedy
 

@@ -265,7 +265,7 @@ def _cut(name: str) -> str:
 
 
 def _mutants(searches: Sequence[tuple[str, Search]]) -> Table:
-    """A row for each unit: the mutant that was disproved, how, and the mutants before it, by their outcome."""
+    """A row for each unit: the mutant that was disproved, how, and those before it, by their outcome."""
     rows = []
     for design, search in searches:
         counted = {
