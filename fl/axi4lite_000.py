@@ -30,7 +30,7 @@ from .axi4lite import ALL_BYTES, BYTES, OKAY, SLVERR, strobed
 from .errors import BadInput
 from .register_map import Register, find_register, read_map
 from .status import Status
-from .xcel import MASK, WORD_NBITS, words_of
+from .xcel import MASK, WORD_NBITS, from_words, words_of
 
 MAP = Path(__file__).with_name("axi4lite_000.rdl")
 LONGEST_BARE = 64  # bits of a key without padding
@@ -151,7 +151,7 @@ class Axi4Lite000FL:
     def _operate(self) -> tuple[int, int, int]:
         """Code, length and value of the output."""
         frames = self.padded and not self.raw
-        base = sum(word << WORD_NBITS * place for place, word in enumerate(self.input))
+        base = from_words(self.input)
         base &= (1 << 8 * self.length) - 1
         if frames and not self.decrypt:
             length = min(self.length, pkcs1.longest(self.nbytes))
@@ -208,4 +208,4 @@ def outcome(nbits: int, responses: Sequence[tuple[int, int, int]]) -> tuple[int,
     count = words_of(nbits)
     status, length = (data for _, data, _ in responses[-2 * count - 2 : -2 * count])
     words = [data for write, data, _ in responses[-2 * count :] if not write]
-    return status >> 8, length, sum(word << (WORD_NBITS * place) for place, word in enumerate(words))
+    return status >> 8, length, from_words(words)

@@ -17,6 +17,11 @@ class Field:
     text: str
     reset: int = 0
 
+    @property
+    def bits(self) -> str:
+        """Its place, as high:low or the only bit."""
+        return f"{self.high}:{self.low}" if self.high > self.low else str(self.low)
+
 
 @dataclass(frozen=True)
 class Register:

@@ -29,7 +29,7 @@ MEANING = {
     Status.EVEN_MODULUS: "the modulus is even, and a Montgomery machine needs an odd one",
     Status.BASE_TOO_LARGE: "the base is not below the modulus",
     Status.WORD_COUNT: "an operand was pushed with the wrong number of words",
-    Status.TOO_WIDE: "an operand has ones above the width of the machine",
+    Status.TOO_WIDE: "an operand has ones above its width",
     Status.NO_RESULT: "a result word was read, but there is none left",
     Status.WRONG_MODULUS: "the machine is made for another modulus",
     Status.BAD_KEY: "the numbers of the key do not belong together",

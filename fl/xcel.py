@@ -20,7 +20,7 @@ numbers in a request, which blind an operation, must be new for each. While an o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .accelerator import WORD_NBITS, Shape
 from .errors import BadInput
@@ -52,6 +52,11 @@ def operand_registers(shape: Shape) -> range:
 def to_words(value: int, nbits: int) -> list[int]:
     """An operand as the words that are pushed."""
     return [value >> (WORD_NBITS * i) & MASK for i in range(words_of(nbits))]
+
+
+def from_words(words: Iterable[int]) -> int:
+    """The number that these words are, the least significant first."""
+    return sum(word << WORD_NBITS * place for place, word in enumerate(words))
 
 
 class XcelFL:
@@ -90,7 +95,7 @@ class XcelFL:
     def _go(self) -> None:
         for addr, words in self.pushed.items():
             if len(words) == words_of(self.nbits):
-                self.held[addr] = sum(word << (WORD_NBITS * i) for i, word in enumerate(words))
+                self.held[addr] = from_words(words)
             elif words:
                 self.held[addr] = None
             words.clear()

@@ -1,13 +1,12 @@
 """The parts of a machine: what its control is given, and what the control makes of it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pymtl3 import Component
 
+from ...fl.accelerator import Fields
 from ...fl.program.plan import Plan
 from .multipliers.multiplier import Unit, Values
 from .programmed import Programmed
@@ -41,6 +40,11 @@ class Given:
     nbits: int
     of: Callable[[int], int]  # the modulus
     meaning: str  # for readers
+
+
+def fields_of(given: Sequence[Given]) -> Fields:
+    """Their names and bits."""
+    return tuple((number.name, number.nbits) for number in given)
 
 
 @dataclass(frozen=True)

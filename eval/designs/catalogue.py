@@ -4,8 +4,6 @@ A design is multiplier x domain x control; the control has the schedule, the int
 asked for. To add one, append an entry to DESIGNS.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,19 +16,11 @@ from .control import (
     CONVERTED_CT,
     DIRECT,
     DIRECT_CT,
-    FOLD,
-    FOLD_CT,
     GIVEN_001,
     IDENTITY_001,
-    SERIAL,
-    SERIAL_003,
-    SERIAL_003_ONE,
+    SCALED_PROGRAM,
     SHIFT_SUB_004,
-    SINGLE_UNIT,
-    SYSTOLIC_002,
-    SYSTOLIC_CORE,
-    TWO_UNITS,
-    one_modulus_control,
+    of_core,
 )
 from .foreign.foreign import ForeignDesign
 from .foreign.function_core import design_of
@@ -45,7 +35,18 @@ from .multipliers.multiplier import GATED
 from .multipliers.row_fold import ROW_FOLD
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
 from .own import OwnDesign
-from .scaled_control import SCALED_PROGRAM, of_core
+from .own_controller import (
+    FOLD,
+    FOLD_CT,
+    SERIAL,
+    SERIAL_003,
+    SERIAL_003_ONE,
+    SINGLE_UNIT,
+    SYSTOLIC_002,
+    SYSTOLIC_CORE,
+    TWO_UNITS,
+    one_modulus_control,
+)
 
 
 def designs_000() -> tuple[Design, ...]:
@@ -274,11 +275,12 @@ def entry(name: str) -> Design | OwnDesign:
 
 def by_path(origin: str) -> Design | OwnDesign:
     """The design of a manifest, or the accelerator of a folder; names of the catalogue are refused."""
-    if not (":" in origin or own.is_folder(Path(origin))):
-        return by_manifest(Path(origin))
+    path = Path(origin)
+    if not own.is_folder(path) and (path.exists() or ":" not in origin):
+        return by_manifest(path)
     design = own.by_reference(origin)
     if design.name in _BY_NAME:
-        raise BadInput(f"{origin}: name {design.name!r} is that of a design of the catalogue; give another")
+        raise BadInput(f"{origin}: {_taken(design.name, 'a design of the catalogue')}")
     return design
 
 
@@ -295,8 +297,12 @@ def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
 def _loaded(file: Path, stamp: int) -> ForeignDesign | OwnDesign:
     manifest = Manifest.load(file)
     if (name := manifest.of.name) in _BY_NAME:
-        raise manifest.error(("name",), f"name {name!r} is that of a design of the catalogue; give another")
+        raise manifest.error(("name",), _taken(name, "a design of the catalogue"))
     return design_of(manifest) if manifest.of.function else ForeignDesign.of(manifest)
+
+
+def _taken(name: str, owner: str) -> str:
+    return f"name {name!r} is that of {owner}; give another"
 
 
 def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
@@ -319,20 +325,17 @@ def by_paths(paths: Sequence[str]) -> list[Design | OwnDesign]:
         if name in _BY_NAME and not path.exists():
             found[name] = _BY_NAME[name]
             continue
-        if own.is_folder(path):
-            design = by_path(name)
-            if found.setdefault(design.name, design) is not design:
-                raise BadInput(f"{name}: name {design.name!r} is that of another one too; give another")
-            continue
-        folder = path.is_dir() and not (path / FILE).is_file()
-        files = sorted({*path.glob(f"*/{FILE}"), *path.glob("*.toml")}) if folder else [path]
+        files = [path]
+        if path.is_dir() and not (own.is_folder(path) or (path / FILE).is_file()):
+            files = sorted({*path.glob(f"*/{FILE}"), *path.glob("*.toml")})
         if not files:
             raise BadInput(f"{name}: there is no {FILE} in this folder or in one below it; give a manifest")
         for file in files:
-            core = by_manifest(file)
-            if (other := found.setdefault(core.name, core)) is not core:
-                raise Manifest.load(file).error(
-                    ("name",),
-                    f"name {core.name!r} is that of {other.reference.partition('@')[2]} too; give another",
-                )
+            design = by_path(str(file))
+            if (other := found.setdefault(design.name, design)) is design:
+                continue
+            taken = _taken(design.name, f"{other.reference.partition('@')[2]} too")
+            if own.is_folder(file):
+                raise BadInput(f"{name}: {taken}")
+            raise Manifest.load(file).error(("name",), taken)
     return list(found.values())

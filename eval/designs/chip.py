@@ -4,13 +4,11 @@
 The rows are those of its table, with their delays; the energy workloads are its own.
 """
 
-from __future__ import annotations
-
-import functools
 import importlib.metadata
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -30,16 +28,10 @@ from .workload_names import own_part
 
 Exchange = Callable[..., dict[str, Any]]  # requests and responses in JSON
 
-SPARE_CYCLES = 1000
-LARGEST_JSON_INTEGER = 2**53
-
 
 @dataclass(frozen=True)
 class AcceleratorChip(Source):
     """An accelerator with its parameters, bare or behind an interface."""
-
-    ROOT: ClassVar[str] = "eval.designs.chip"  # the module whose sources decide on what is written
-    CORE: ClassVar[str] = ""  # the instance whose figures count, where it is not the whole
 
     design: Any
     nbits: int
@@ -47,16 +39,11 @@ class AcceleratorChip(Source):
     interface: str = DEFAULT.name
 
     has_vectors = True
-
-    @property
-    def note(self) -> str:
-        """A caveat about its energy workloads."""
-        return ""
-
-    @property
-    def limits(self) -> str:
-        """The figures that its netlist does not have, and why."""
-        return ""
+    note = ""  # a caveat about its energy workloads
+    limits = ""  # the figures that its netlist does not have, and why
+    core_instance = ""  # the path of the instance whose figures count, where it is not the whole
+    core_top = ""  # the module that is the core alone, where the top module is more
+    published: ClassVar[Published | None] = None  # energies to print next to its own
 
     def failed_rows(self) -> list[str]:
         """The rows that its hardware is known to fail at RTL: marks on its figures."""
@@ -83,17 +70,17 @@ class AcceleratorChip(Source):
 
     @property
     def name(self) -> str:
-        return str(self.design.name)
+        return self.design.name
 
     @property
     def identity(self) -> str:
         """A digest of sources of its own, beside those of this package."""
-        return str(self.design.identity)
+        return self.design.identity
 
     @property
     def top(self) -> str:
         """The name of the top module."""
-        return str(self.machine.top(self.carrier))
+        return self.machine.top(self.carrier)
 
     @property
     def place(self) -> str:
@@ -113,7 +100,8 @@ class AcceleratorChip(Source):
 
     def key(self) -> str:
         self.check()
-        return cache.key(json.dumps(self._decides(), sort_keys=True), sources.digest(self.ROOT))
+        module = type(self).__module__.partition(".")[2]  # its sources decide on what is written
+        return cache.key(json.dumps(self._decides(), sort_keys=True), sources.digest(module))
 
     def _decides(self) -> list[Any]:
         """Values that decide on what is written."""
@@ -133,29 +121,15 @@ class AcceleratorChip(Source):
             place=self.place,
             nbits=self.nbits,
             parameters={
-                name: hex(value) if isinstance(value, int) and value > LARGEST_JSON_INTEGER else value
+                name: hex(value) if isinstance(value, int) and value > 2**53 else value  # JSON's largest
                 for name, value in self.parameters.items()
             },
             paper=getattr(self.design, "paper", ""),
-            published=self._published(),
-            core=self._core_instance,
-            core_top=self._core_top,
+            published=self.published,
+            core=self.core_instance,
+            core_top=self.core_top,
         ).write(directory)
         replace_json(directory / "workload.json", self._workload(component))
-
-    def _published(self) -> Published | None:
-        """Published energies to print next to its own."""
-        return None
-
-    @property
-    def _core_instance(self) -> str:
-        """The instance whose figures count, by its path."""
-        return self.CORE
-
-    @property
-    def _core_top(self) -> str:
-        """The module that is the core alone, where the top module is more."""
-        return ""
 
     def verilog(self) -> str:
         """The text of design.sv."""
@@ -164,7 +138,7 @@ class AcceleratorChip(Source):
     def digests(self) -> Digests:
         """The digests of that text."""
         component = self._component()
-        return translated.digests(component, self.top, lambda: self._verilog_of(component))
+        return translated.digests(component, self.top, partial(self._verilog_of, component))
 
     def _verilog_of(self, component: Any) -> str:
         return translate(component, self.top, unique=True)
@@ -181,21 +155,16 @@ class AcceleratorChip(Source):
 
     def _workload(self, component: Any) -> dict[str, Any]:
         ports = Ports.of(component)
-        exchange = functools.partial(self._exchange, ports)
-        rows = [
-            {
-                "name": row.name,
-                **exchange([row.request], [answer], row.statics),
-                "source_delay": row.source_delay,
-                "sink_delay": row.sink_delay,
-            }
-            for row, answer in self._table()
-        ]
+        exchange = partial(self._exchange, ports)
+        rows = []
+        for row, answer in self._table():
+            delays = {"source_delay": row.source_delay, "sink_delay": row.sink_delay}
+            rows.append({"name": row.name, **exchange([row.request], [answer], row.statics), **delays})
         count = sum(len(row["requests"]) for row in rows)
         return {
             "protocol": STREAM,
             "ports": ports_json(ports),
-            "max_cycles": 2 * self._most_cycles() + 100 * count + SPARE_CYCLES,
+            "max_cycles": 2 * self._most_cycles() + 100 * count + 1000,
             "rows": rows,
             **self._operations(exchange),
         }
@@ -213,19 +182,16 @@ class AcceleratorChip(Source):
     def _operations(self, exchange: Exchange) -> dict[str, Any]:
         """The operations whose energy counts, and the same on other operands."""
         carried = self.machine.carried
-        return {
-            "energy": {
-                work.name: exchange([carried(*request) for request in work.requests], work.responses)
-                for work in self.energy()
-            },
-            "drawn": {},
+        energy = {
+            work.name: exchange([carried(*request) for request in work.requests], work.responses)
+            for work in self.energy()
         }
+        return {"energy": energy, "drawn": {}}
 
     def _most_cycles(self) -> int:
         """Cycles that all rows and these operations take at most."""
         rows = [row.request for row in self.machine.rows()]
-        energy = [request for work in self.energy() for request in work.requests]
-        return int(self.machine.most_cycles([*rows, *energy]))
+        return self.machine.most_cycles([*rows, *(item for work in self.energy() for item in work.requests)])
 
     def _exchange(
         self,
@@ -245,6 +211,6 @@ class AcceleratorChip(Source):
                 hex(ports.response.pack(tuple(map(int, message)), "answer")) for message in received
             ],
         }
-        return exchange | (
-            {"statics": {name: hex(value) for name, value in statics.items()}} if statics else {}
-        )
+        if statics:
+            exchange["statics"] = {name: hex(value) for name, value in statics.items()}
+        return exchange

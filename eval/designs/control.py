@@ -1,69 +1,36 @@
 """Control: the schedule of a machine's products, the conversions into and out of its domain, and the machine
 that executes them.
 
-A Control is what a design has beside a multiplier and a domain. Each function below that returns a Build is a
-kind of machine.
+A Control is what a design has beside a multiplier and a domain. Each function here that returns a Build is a
+kind of machine; those with a controller of their own are in own_controller.py. The others execute a program
+(fl/program/builder.py), or the plan of its products directly, as published. A program is a schedule and
+conversions, and for a private key CRT, blinding and the check of the result. Machines with one of these three
+take a key beside base, exponent and modulus, whose numbers stand in the request behind the modulus.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-from ...cl.digit_serial import (
-    SerialExpCL,
-    SerialModExpCL,
-    serial_exp_cycles,
-    serial_exp_products,
-    serial_mod_exp_cycles,
-    serial_products,
-)
-from ...cl.fixed_mod_exp import FixedModExpCL
-from ...cl.fold_exp import FoldExpCL, fold_exp_cycles, scanned
 from ...cl.mod_exp import ModExpCL, MontModExpCL
-from ...cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
-from ...cl.systolic import (
-    SystolicModExpCL,
-    systolic_interval,
-    systolic_mod_exp_cycles,
-)
-from ...cl.timing import (
-    Dependence,
-    fixed_mod_exp_cycles,
-    mod_exp_cycles,
-    mont_mod_exp_cycles,
-    product_count,
-)
-from ...fl.domains import DOMAINS
-from ...fl.mod_exp import operand_status
+from ...cl.program import ProgramExpCL
+from ...cl.timing import Dependence, mod_exp_cycles, mont_mod_exp_cycles, product_count
+from ...fl.domains import DOMAINS, make_domain
+from ...fl.errors import BadInput
 from ...fl.multipliers.scaled import ScaledShape
+from ...fl.multipliers.scaled_entry import ScaledEntry
 from ...fl.param import BOOLS, Count, Param, largest_divisor, must_divide
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import BINARY, SCHEDULES
-from ...fl.status import Status
-from ...rtl.machines.fixed_mod_exp import FixedModExp
-from ...rtl.machines.fold_exp import FoldExp
+from ...rtl.machines.microcode import ExpShape
 from ...rtl.machines.mont_mod_exp import MontModExp
-from ...rtl.machines.program_exp import planned_exp
-from ...rtl.machines.scaled_mod_exp import ScaledModExp
-from ...rtl.machines.serial_exp import SerialExp
-from ...rtl.machines.serial_mod_exp import SerialModExp
-from ...rtl.machines.systolic_mod_exp import SystolicModExp
-from .build import SCHEDULE, Build, Given, Spec
-from .multipliers import digit_serial, one_modulus, row_fold
+from ...rtl.machines.program_exp import ProgramExp, planned_exp
+from .build import SCHEDULE, Build, Spec
 from .multipliers.heap_mont import DIGIT_NBITS, QUOTIENT_DELAY
-from .multipliers.multiplier import GATED, Values
-from .multipliers.systolic import shape_of
-from .program_control import PROTECTIONS, program_exp
-from .promises import Timing, timing_of
-
-PlanOf = Callable[[Spec], Plan]
-
-SINGLE_UNIT = tuple(
-    schedule.name for schedule in SCHEDULES.values() if schedule.multipliers == 1 and not schedule.windows
-)
-TWO_UNITS = tuple(schedule.name for schedule in SCHEDULES.values() if schedule.multipliers == 2)
+from .multipliers.multiplier import GATED, Multiplier, Unit, Values, fits_modulus
+from .programmed import Programmed
+from .promises import timing_of
 
 FORWARD = Param(
     "forward", True, BOOLS, "a product starts in the cycle its factors appear, past the registers"
@@ -76,7 +43,33 @@ SCAN = Param(
     "windows do either way",
 )
 FULL_SCAN = replace(SCAN, standard="full")  # of designs that promise the same time for every exponent
-DOUBLINGS_PER_CYCLE = "doublings_per_cycle"
+DOUBLINGS_PER_CYCLE, HALVINGS_PER_CYCLE = "doublings_per_cycle", "halvings_per_cycle"
+WINDOW = Param(
+    "window",
+    0,
+    tuple(range(9)),  # a table of 256 numbers at most
+    "bits of a digit, with schedule=fixed-window or sliding-window; 0: those with the fewest products",
+)
+FIT = Param(
+    "fit",
+    "machine",
+    ("machine", "modulus"),
+    "what a product's cycles follow: the width of the machine, or the length of the modulus in blocks, "
+    "which makes CRT worth while",
+)
+CRT = Param(
+    "crt", False, BOOLS, "two exponentiations modulo the primes of a key, put together by Garner's formula"
+)
+BLIND = Param(
+    "blind",
+    "no",
+    ("no", "message", "exponent", "both"),
+    "random numbers hide the message, or the private exponent, from who looks at the machine from outside",
+)
+VERIFY = Param(
+    "verify", False, BOOLS, "the result leaves only if it gives the message again by the public exponent"
+)
+PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
 
 
 def schedule_param(*names: str) -> Param:
@@ -104,9 +97,9 @@ class Control:
     last: tuple[Param, ...] = ()  # and behind them
 
 
-def mod_exp(plan_of: PlanOf, spec: Spec) -> Build:
+def mod_exp(spec: Spec, plan: Plan) -> Build:
     """Products in the order of the plan, between paper 001's converters where operands are given."""
-    plan, unit = plan_of(spec), spec.unit
+    unit = spec.unit
     timing = unit.timing
     if plan.conversion != "given":
         return Build(
@@ -127,9 +120,49 @@ def mod_exp(plan_of: PlanOf, spec: Spec) -> Build:
     )
 
 
-def programmed(plan_of: PlanOf, spec: Spec) -> Build:
-    """The same by a program."""
-    return program_exp(spec, plan_of(spec))
+def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **more: Any) -> Build:
+    """The same by a program; `more` of what a machine is built of."""
+    unit, values = spec.unit, spec.values
+    timing, blind, window = unit.timing, values[BLIND.name], values[WINDOW.name]
+    if window and not SCHEDULES[plan.schedule].windows:
+        raise BadInput(
+            f"window = {window} with schedule = {plan.schedule}, which has none; "
+            "give schedule=fixed-window, or leave the window out"
+        )
+    fits = fits_modulus(values)
+    recipe = plan.recipe(
+        spec.domain,
+        window=window,
+        block_nbits=timing.block_nbits if fits else 0,
+        fits=fits,
+        crt=values[CRT.name],
+        blind_message=blind in ("message", "both"),
+        blind_exponent=blind in ("exponent", "both"),
+        verify=values[VERIFY.name],
+        scaled=scaled,
+    )
+    made = Programmed(recipe, plan, timing)
+    shape = ExpShape(
+        spec.nbits,
+        recipe.nunits,
+        plan.forward,
+        plan.odd_only,
+        plan.reduced_only,
+        recipe.block_nbits,
+        plan.doublings_per_cycle,
+        form=scaled,
+    )
+    return Build(
+        plan,
+        unit,
+        partial(ProgramExp, made.program, unit.rtl, shape),
+        lambda: ProgramExpCL(made.timing, made.arithmetic, made.inspect),
+        made.cycles,
+        time=timing_of(plan, timing, **made.scanned),
+        products=made.products,
+        programmed=made,
+        **more,
+    )
 
 
 # ---- machines whose operands are in the domain as they come
@@ -146,16 +179,20 @@ def direct_plan(spec: Spec) -> Plan:
     )
 
 
-DIRECT_PROGRAM = partial(programmed, direct_plan)
-BARE = Control(ANY_SCHEDULE, partial(mod_exp, direct_plan))
-DIRECT = Control(ANY_PROGRAM, DIRECT_PROGRAM, last=(FORWARD, *PROTECTIONS))
-DIRECT_CT = Control(HIDING, DIRECT_PROGRAM, (FULL_SCAN,), (FORWARD, *PROTECTIONS))
+def direct(spec: Spec) -> Build:
+    """A program without conversions."""
+    return program_exp(spec, direct_plan(spec))
+
+
+BARE = Control(ANY_SCHEDULE, lambda spec: mod_exp(spec, direct_plan(spec)))
+DIRECT = Control(ANY_PROGRAM, direct, last=(FORWARD, *PROTECTIONS))
+DIRECT_CT = replace(DIRECT, schedule=HIDING, first=(FULL_SCAN,))
 
 
 # ---- into Montgomery form
 
 
-def converted_plan(spec: Spec) -> Plan:
+def converted(spec: Spec) -> Build:
     """Into Montgomery form by doublings; squarings as many as make it shortest."""
     nbits, values, timing = spec.nbits, spec.values, spec.unit.timing
     per_cycle, forward = values[DOUBLINGS_PER_CYCLE], values[FORWARD.name]
@@ -166,13 +203,11 @@ def converted_plan(spec: Spec) -> Plan:
     if values["conversion"] == "square":
         product_cycles = timing.product_cycles(timing.blocks_of((1 << nbits) - 1))
         assert product_cycles is not None, timing
-        product = product_cycles + (0 if forward else 1)
+        product = product_cycles + (not forward)
         # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: fewer doublings for each squaring more
-        counts = (
-            s for s in range(nbits.bit_length()) if nbits % (1 << s) == 0 and (nbits >> s) % per_cycle == 0
-        )
+        counts = (s for s in range(nbits.bit_length()) if nbits % (per_cycle << s) == 0)
         squarings = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
-    return Plan(
+    plan = Plan(
         nbits,
         spec.schedule,
         values["conversion"],
@@ -181,6 +216,7 @@ def converted_plan(spec: Spec) -> Plan:
         full_scan=values.get(SCAN.name) == "full",
         forward=forward,
     )
+    return program_exp(spec, plan)
 
 
 def conversion_params(default: str) -> tuple[Param, ...]:
@@ -204,92 +240,33 @@ def conversion_params(default: str) -> tuple[Param, ...]:
     )
 
 
-CONVERTED_PROGRAM = partial(programmed, converted_plan)
-CONVERTED = Control(ANY_PROGRAM, CONVERTED_PROGRAM, last=(*conversion_params("double"), *PROTECTIONS))
-CONVERTED_CT = Control(HIDING, CONVERTED_PROGRAM, (FULL_SCAN,), (*conversion_params("square"), *PROTECTIONS))
+CONVERTED = Control(ANY_PROGRAM, converted, last=(*conversion_params("double"), *PROTECTIONS))
+CONVERTED_CT = Control(HIDING, converted, (FULL_SCAN,), (*conversion_params("square"), *PROTECTIONS))
 
 
 # ---- as published
 
 
-def plan_001(conversion: str, spec: Spec) -> Plan:
+def as_in_001(conversion: str) -> Control:
     """Paper 001: right to left, exponent 0 takes a step all the same."""
-    schedule = spec.schedule
-    return Plan(spec.nbits, schedule, conversion, steps_once=schedule.startswith("right-to-left"))
+
+    def build(spec: Spec) -> Build:
+        once = spec.schedule.startswith("right-to-left")
+        return mod_exp(spec, Plan(spec.nbits, spec.schedule, conversion, steps_once=once))
+
+    return Control(ANY_SCHEDULE, build)
 
 
-def plan_004(spec: Spec) -> Plan:
+def as_in_004(spec: Spec) -> Build:
     """Paper 004's Montgomery machines: R^2 mod n by shift-sub from R - n."""
-    return Plan(spec.nbits, spec.schedule, "shift-sub", plain_result=False)
+    return mod_exp(spec, Plan(spec.nbits, spec.schedule, "shift-sub", plain_result=False))
 
 
-GIVEN_001 = Control(ANY_SCHEDULE, partial(mod_exp, partial(plan_001, "given")))
-IDENTITY_001 = Control(ANY_SCHEDULE, partial(mod_exp, partial(plan_001, "identity")))
-SHIFT_SUB_004 = Control(ANY_SCHEDULE, partial(mod_exp, plan_004))
+GIVEN_001, IDENTITY_001 = as_in_001("given"), as_in_001("identity")
+SHIFT_SUB_004 = Control(ANY_SCHEDULE, as_in_004)
 
 
-# ---- machines for one modulus (paper 000)
-
-
-def screened_plan(spec: Spec) -> Plan:
-    """Operands are looked at in front."""
-    return Plan(spec.nbits, spec.schedule, "given", forward=True)
-
-
-def unsubtracted_plan(spec: Spec) -> Plan:
-    """One bit more than the modulus, for residues below twice of it; R = 2^(nbits + 2)."""
-    return Plan(
-        spec.nbits + 1,
-        spec.schedule,
-        "double",
-        doublings_per_cycle=largest_divisor(spec.nbits + 2, 4),
-        screened=True,
-        r_nbits=spec.nbits + 2,
-        plain_result=False,
-    )
-
-
-def fixed_mod_exp(finish: str, plan_of: PlanOf, spec: Spec) -> Build:
-    """A FixedModExp with this last correction."""
-    nbits, unit, plan = spec.nbits, spec.unit, plan_of(spec)
-    modulus = one_modulus.modulus(nbits, spec.values)
-    working = one_modulus.working(nbits, spec.domain, spec.values) if modulus else 0
-    pseudo = spec.domain == "pseudo"
-    kind = DOMAINS[spec.domain]
-    if finish == "reduce":
-        one_modulus.check_tree("reduce", "the final correction", modulus, plan.nbits)
-
-    def inspect(base: int, mod: int) -> Status:
-        if modulus and mod != modulus:
-            return Status.WRONG_MODULUS
-        return operand_status(base, mod, odd_only=kind.odd_only, reduced_only=kind.reduced_only)
-
-    return Build(
-        plan,
-        unit,
-        partial(
-            FixedModExp, nbits, plan, unit.rtl, modulus, working, finish, **one_modulus.tree(spec.values)
-        ),
-        partial(FixedModExpCL, nbits, plan, unit.timing, inspect, pseudo),
-        lambda base, exp, mod: fixed_mod_exp_cycles(plan, unit.timing, pseudo, exp, inspect(base, mod)),
-        modulus,
-    )
-
-
-def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: bool = True) -> Control:
-    """Any of these schedules, then the last correction; a multiplier that does not subtract needs another
-    plan.
-    """
-    plan_of = screened_plan if subtracts else unsubtracted_plan
-    return Control(schedule_param(*schedules), partial(fixed_mod_exp, finish, plan_of))
-
-
-# ---- on a scaled modulus
-
-
-def scaled_shape(nbits: int, values: Values) -> ScaledShape:
-    """The widths that the multiplier's parameters make."""
-    return ScaledShape(nbits, **scaled_options(values))
+# ---- on a scaled modulus (fl/program/scaled_builder.py): one controller for units with the ports of HeapMont
 
 
 def scaled_options(values: Values) -> dict[str, int]:
@@ -297,134 +274,81 @@ def scaled_options(values: Values) -> dict[str, int]:
     return {name: values[name] for name in (DIGIT_NBITS.name, QUOTIENT_DELAY.name) if name in values}
 
 
-def scaled_mod_exp(spec: Spec) -> Build:
-    """A ScaledModExp, whose converters chain as many doublings and halvings as divide their widths."""
-    shape = scaled_shape(spec.nbits, spec.values)
-    chains = {
-        DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, spec.values[DOUBLINGS_PER_CYCLE]),
-        "halvings_per_cycle": largest_divisor(shape.digit_nbits, spec.values[DOUBLINGS_PER_CYCLE]),
-    }
-    return Build(
-        Plan(shape.wide, spec.schedule, "given"),
-        spec.unit,
-        partial(ScaledModExp, shape, **chains),
-        partial(ScaledModExpCL, shape, **chains),
-        partial(scaled_mod_exp_cycles, shape, **chains),
-        domain_options=scaled_options(spec.values),
+def scaled_shape(nbits: int, values: Values) -> ScaledShape:
+    """The shape of a machine's units: with CRT they are as wide as a prime."""
+    return ScaledShape(-(-nbits // 2) if values.get(CRT.name) else nbits, **scaled_options(values))
+
+
+def of_core(multiplier: Multiplier) -> Multiplier:
+    """The same for machines with these programs, whose units may be narrower than what they are asked for."""
+
+    def unit(nbits: int, values: Values) -> Unit:
+        narrow = scaled_shape(nbits, values).nbits
+        space = partial(make_domain, "scaled", nbits=narrow, **scaled_options(values))
+        return replace(multiplier.unit(narrow, values), space=space)
+
+    return replace(multiplier, unit=unit)
+
+
+def entry_of(spec: Spec) -> ScaledEntry:
+    """With the doublings in a cycle by which R^2 is there first, at most those that are asked for; of equal
+    ones the fewest.
+    """
+    values, cycles = spec.values, spec.unit.timing.product_cycles(1)
+    assert cycles is not None, spec
+    shape, follows = scaled_shape(spec.nbits, values), cycles + (not values[FORWARD.name])
+    found = []
+    for doublings in range(1, values[DOUBLINGS_PER_CYCLE] + 1):
+        try:
+            found.append(ScaledEntry(shape, follows, doublings, values[HALVINGS_PER_CYCLE]))
+        except BadInput:  # these doublings do not make it
+            if doublings == 1:
+                raise
+    return min(found, key=lambda entry: entry.constant_cycles((1 << shape.nbits) - 1))
+
+
+def scaled(spec: Spec) -> Build:
+    """A program on a scaled modulus."""
+    full_scan = spec.values[SCAN.name] == "full"
+    if full_scan and not SCHEDULES[spec.schedule].full_scan:
+        raise BadInput(
+            f"scan = full with schedule = {spec.schedule}, which shows the exponent all the same; "
+            "give schedule=always, ladder or fixed-window"
+        )
+    form = entry_of(spec)
+    plan = Plan(
+        spec.nbits,
+        spec.schedule,
+        "scaled",
+        doublings_per_cycle=form.doublings_per_cycle,
+        full_scan=full_scan,
+        forward=spec.values[FORWARD.name],
     )
+    return program_exp(spec, plan, form, domain_options=scaled_options(spec.values))
 
 
-ALWAYS = schedule_param("always")
-CHAINS = Param(
-    DOUBLINGS_PER_CYCLE,
-    1,
-    Count(1),
-    "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and "
-    "out of it",
+SCALED_PROGRAM = Control(
+    schedule_param("fixed-window", *SCHEDULES),
+    scaled,
+    (SCAN,),
+    (
+        Param(
+            DOUBLINGS_PER_CYCLE,
+            1,
+            tuple(range(1, 17)),  # a chain of more is no clock's
+            "modular doublings in a cycle on the way to R^2, at most: two are made side by side, others one "
+            "behind the other",
+        ),
+        Param(
+            HALVINGS_PER_CYCLE,
+            1,
+            Count(1),
+            "halvings that are chained in a cycle, to 2^-w mod n and out of the form",
+        ),
+        FORWARD,
+        WINDOW,
+        replace(CRT, help=f"{CRT.help}; the units are half as wide then"),
+        BLIND,
+        VERIFY,
+    ),
 )
-SYSTOLIC_CORE = Control(ALWAYS, scaled_mod_exp, last=(CHAINS,))
-
-
-def given_plan(spec: Spec) -> Plan:
-    """Operands are brought into the domain by the machine itself, or by what is given."""
-    return Plan(spec.nbits, spec.schedule, "given")
-
-
-def serial_exp(spec: Spec) -> Build:
-    """A SerialExp."""
-    shape = digit_serial.words_of(spec.nbits, spec.values)
-    return Build(
-        given_plan(spec),
-        spec.unit,
-        partial(SerialExp, shape),
-        partial(SerialExpCL, shape),
-        partial(serial_exp_cycles, shape),
-        products=partial(serial_exp_products, shape),
-        domain_options={"digit_nbits": shape.digit_nbits},
-    )
-
-
-SERIAL = Control(ALWAYS, serial_exp)
-
-
-# ---- with numbers that are given, as published
-
-
-def r_mod_n(name: str, r_nbits: int, nbits: int) -> Given:
-    """The residue of a power of 2."""
-    return Given(name, nbits, lambda mod: (1 << r_nbits) % mod if mod else 0, f"2^{r_nbits} mod n")
-
-
-def fields_of(given: Sequence[Given]) -> tuple[tuple[str, int], ...]:
-    """Names and bits, as the cycle level has them."""
-    return tuple((number.name, number.nbits) for number in given)
-
-
-def systolic_mod_exp(spec: Spec) -> Build:
-    """A SystolicModExp."""
-    shape = shape_of(spec.nbits, spec.values)
-    k = shape.digit_nbits
-    given = (
-        r_mod_n("one", shape.wide, spec.nbits),
-        r_mod_n("square", 2 * shape.wide, spec.nbits),
-        Given("n_prime", k, shape.inverse, f"-n^-1 mod 2^{k}"),
-    )
-    return Build(
-        given_plan(spec),
-        spec.unit,
-        partial(SystolicModExp, shape),
-        partial(SystolicModExpCL, shape, fields_of(given)),
-        partial(systolic_mod_exp_cycles, shape),
-        modulus_nbits=shape.modulus_nbits,
-        given=given,
-        product_cycles=systolic_interval(shape),
-        products=lambda exp: 2 * exp.bit_length() + 2,
-        domain_options={"r_nbits": shape.wide},
-    )
-
-
-SYSTOLIC_002 = Control(ALWAYS, systolic_mod_exp)
-
-
-def serial_mod_exp(processors: int, spec: Spec) -> Build:
-    """A SerialModExp of so many processors."""
-    shape = digit_serial.shape_of(spec.nbits, spec.values)
-    given = (r_mod_n("square", 2 * (spec.nbits + 2), spec.nbits),)
-    return Build(
-        given_plan(spec),
-        spec.unit,
-        partial(SerialModExp, shape, processors),
-        partial(SerialModExpCL, shape, processors, fields_of(given)),
-        partial(serial_mod_exp_cycles, shape, processors),
-        given=given,
-        products=partial(serial_products, processors),
-    )
-
-
-RIGHT_TO_LEFT_1 = schedule_param("right-to-left-1")
-SERIAL_003 = Control(schedule_param("right-to-left-2"), partial(serial_mod_exp, 2))
-SERIAL_003_ONE = Control(RIGHT_TO_LEFT_1, partial(serial_mod_exp, 1))
-
-
-# ---- by rows of residues
-
-
-def fold_exp(spec: Spec) -> Build:
-    """A FoldExp; operands are in its domain as they come."""
-    shape = row_fold.shape_of(spec.nbits, spec.values)
-    full = spec.values[SCAN.name] == "full"
-    return Build(
-        Plan(spec.nbits, spec.schedule),
-        spec.unit,
-        partial(FoldExp, shape, full),
-        partial(FoldExpCL, shape, full),
-        partial(fold_exp_cycles, shape, full),
-        time=Timing(Dependence.NONE if full else Dependence.LENGTH),
-        regular=True,
-        product_cycles=1,
-        products=lambda exp: 2 * scanned(shape, full, exp),
-    )
-
-
-FOLD = Control(RIGHT_TO_LEFT_1, fold_exp, (SCAN,))
-FOLD_CT = replace(FOLD, first=(FULL_SCAN,))

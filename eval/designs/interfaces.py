@@ -14,14 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl import axi4lite, axi4lite_000
 from ...fl.accelerator import Message, Shape
-from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits, as_accesses, check_registers
-from ...fl.axi4lite_000 import KEY, Axi4Lite000FL, KeyPorts, is_padded, push_key
+from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits
+from ...fl.axi4lite_000 import KEY, Axi4Lite000FL, KeyPorts, is_padded
 from ...fl.errors import BadInput, unknown
 from ...fl.mod_exp import is_exponentiation
 from ...fl.random_bytes import lfsr_not_random
 from ...fl.register_map import Register
 from ...fl.status import STATUS_NBITS, Status
-from ...fl.xcel import GIVEN, GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
+from ...fl.xcel import (
+    GIVEN,
+    GO,
+    STATUS,
+    WORD_NBITS,
+    XcelFL,
+    from_words,
+    operand_registers,
+    to_words,
+    words_of,
+)
 from .verilog_header import PROTOCOL, bus, messages, registers
 
 if TYPE_CHECKING:
@@ -31,7 +41,6 @@ Operands = tuple[int, int, int]  # base, exponent, modulus
 Carried = tuple[int, ...]  # those three, and what the machine takes as given
 Make = Callable[[], "Component"]  # a component of the shape
 Compute = Callable[..., Any]  # the response to a request
-GivenFields = tuple[tuple[str, int], ...]  # names and bits of what a machine takes as given
 
 
 @dataclass(frozen=True)
@@ -41,9 +50,8 @@ class Interface(ABC):
     name: str  # as `--interface` has it
     title: str  # for readers: what a figure is one of
     summary: str  # for --help
-    counts_accesses: bool = False  # an operation takes several requests, which a user wants to see counted
-    request_cycles: int = 1  # from request to response at most, without the machine's own cycles
-
+    counts_accesses = False  # an operation takes several requests, which a user wants to see counted
+    request_cycles = 1  # from request to response at most, without the machine's own cycles
     on_bus = False  # an AXI4-Lite slave, with the clock and the reset of that standard
     clock, reset = "clk", "reset"  # ports of the exported module
     clocking = "One clock; reset is synchronous and active high."
@@ -73,11 +81,6 @@ class Interface(ABC):
     def place_of_given(self, number: int) -> str:
         """Where a number goes that the machine takes as given, in words."""
         return f"behind registers: xr{GIVEN + number}"
-
-    @property
-    def statuses(self) -> str:
-        """The sentence before the list of statuses."""
-        return "Statuses:"
 
     def require(self, shape: Shape, traits: Traits) -> None:  # noqa: B027
         """BadInput if such an accelerator cannot be behind it."""
@@ -118,25 +121,42 @@ class Interface(ABC):
 class Stream(Interface):
     """The accelerator's own streams."""
 
-    suffix = ""
-    behind = ""
-    statuses = "A status other than 0 says why there is no result, which then reads as 0:"
+    suffix = behind = ""
 
-    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def wrap(self, shape, make, traits=NO_TRAITS):
         return make()
 
-    def requests(self, shape: Shape, request: Message) -> list[Message]:
+    def requests(self, shape, request):
         return [request]
 
-    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
+    def outcome(self, shape, responses):
         (response,) = responses
         return tuple(response)
 
-    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(self, shape, compute, requests):
         return [tuple(compute(*request)) for request in requests]
 
 
-class _Registers(Interface):
+class _Accessed(Interface):
+    """Registers of 32 bits: an operation takes several accesses."""
+
+    counts_accesses = True
+
+    def require(self, shape, traits):
+        """BadInput for a status that the register of statuses does not hold."""
+        if shape.has_status and shape.response[0][1] > STATUS_NBITS:
+            raise BadInput(
+                f"interface {self.name}: a status of {shape.response[0][1]} bits; give it at most "
+                f"{STATUS_NBITS}, or take interface stream"
+            )
+
+    def more_statuses(self, shape):
+        """The status of ones above a field, if words have more bits than some field."""
+        room = WORD_NBITS * words_of(shape.widest)
+        return (Status.TOO_WIDE,) if any(nbits < room for _, nbits in shape.request) else ()
+
+
+class _Registers(_Accessed):
     """Accelerator registers as a processor asks for them (fl/xcel.py).
 
     Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for
@@ -144,44 +164,44 @@ class _Registers(Interface):
     it is.
     """
 
-    def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
+    request_cycles = 2
+
+    def protocol(self, component, shape, traits):
         return [*super().protocol(component, shape, traits), *registers()]
 
-    def require(self, shape: Shape, traits: Traits) -> None:
+    def require(self, shape, traits):
         operand_registers(shape)
-        _check_status(self.name, shape)
+        super().require(shape, traits)
 
-    def more_statuses(self, shape: Shape) -> Collection[Status]:
-        return (Status.WORD_COUNT, Status.NO_RESULT, *_too_wide(shape))
+    def more_statuses(self, shape):
+        return (Status.WORD_COUNT, Status.NO_RESULT, *super().more_statuses(shape))
 
-    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def wrap(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.xcel import Xcel
 
         return Xcel(shape, make)
 
-    def requests(self, shape: Shape, request: Message) -> list[Message]:
+    def requests(self, shape, request):
         pushed = zip(operand_registers(shape), request, strict=True)
         writes = [(1, addr, word) for addr, value in pushed for word in to_words(value, shape.widest)]
         return [*writes, (1, GO, 0), *([(0, GO, 0)] * words_of(shape.result_nbits)), (0, STATUS, 0)]
 
-    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
+    def outcome(self, shape, responses):
         *words, status = [data for write, data in responses if not write]
         assert len(words) == words_of(shape.result_nbits), responses
-        return shape.unpacked(status, _number(words))
+        return shape.unpacked(status, from_words(words))
 
-    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(self, shape, compute, requests):
         registers = XcelFL(shape, compute)
-        responses: list[Message] = []
+        responses = []
         for write, addr, data in requests:
             if write:
                 registers.write(addr, data)
-                responses.append((1, 0))
-            else:
-                responses.append((0, registers.read(addr)))
+            responses.append((1, 0) if write else (0, registers.read(addr)))
         return responses
 
 
-class _Bus(Interface):
+class _Bus(_Accessed):
     """AXI4-Lite (fl/axi4lite.py): load the operands, start, wait for the interrupt, read status and result.
 
     In simulation a master stands before the slave (rtl/interfaces/axi4lite_system.py); what is exported is
@@ -189,50 +209,48 @@ class _Bus(Interface):
     """
 
     on_bus = True
+    request_cycles = 6  # a state a cycle in the master (rtl/interfaces/axi4lite_master.py), two in the slave
     clock, reset = "aclk", "aresetn"
     clocking = "One clock, aclk; aresetn is synchronous to it and active low."
 
-    def protocol(self, component: Component, shape: Shape, traits: Traits) -> list[str]:
+    def protocol(self, component, shape, traits):
         return bus(self.registers(shape, traits), self.rules(shape))
 
-    def registers(self, shape: Shape, traits: Traits) -> dict[str, Register]:
+    def registers(self, shape, traits):
         return axi4lite.register_map(shape, traits)
 
-    def rules(self, shape: Shape) -> str:
+    def rules(self, shape):
         return axi4lite.rules(shape)
 
-    def place_of_given(self, number: int) -> str:
+    def place_of_given(self, number):
         return f"in GIVEN_{number}"
 
-    def require(self, shape: Shape, traits: Traits) -> None:
-        check_registers(shape)
-        _check_status(self.name, shape)
+    def require(self, shape, traits):
+        axi4lite.check_registers(shape)
+        super().require(shape, traits)
 
-    def more_statuses(self, shape: Shape) -> Collection[Status]:
-        return _too_wide(shape)
-
-    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def wrap(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.axi4lite_system import Axi4LiteSystem
 
         return Axi4LiteSystem(shape, make, traits)
 
-    def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def exported(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.axi4lite import Axi4Lite
 
         return Axi4Lite(shape, make, traits)
 
-    def requests(self, shape: Shape, request: Message) -> list[Message]:
-        return as_accesses(shape, request)
+    def requests(self, shape, request):
+        return axi4lite.as_accesses(shape, request)
 
-    def transfers(self, shape: Shape, request: Message) -> int:
+    def transfers(self, shape, request):
         return sum(not wait for _, wait, *_ in self.requests(shape, request))
 
-    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
+    def outcome(self, shape, responses):
         # status and result are read after the wait, before the last write
         status, *words = [data for write, data, _ in responses[-2 - words_of(shape.result_nbits) : -1]]
-        return shape.unpacked(status >> 8, _number(words))
+        return shape.unpacked(status >> 8, from_words(words))
 
-    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(self, shape, compute, requests):
         return answers(Axi4LiteFL(shape, compute), requests)
 
 
@@ -243,19 +261,19 @@ class _PaperBus(_Bus):
     The key, which the paper has in hardware, is pushed first.
     """
 
-    def registers(self, shape: Shape, traits: Traits) -> dict[str, Register]:
+    def registers(self, shape, traits):
         return axi4lite_000.register_map()
 
-    def rules(self, shape: Shape) -> str:
+    def rules(self, shape):
         return axi4lite_000.rules()
 
-    def place_of_given(self, number: int) -> str:
+    def place_of_given(self, number):
         return "at a port key_*"
 
-    def further_codes(self, nbits: int) -> Mapping[int, str]:
+    def further_codes(self, nbits):
         return axi4lite_000.MEANING if is_padded(nbits) else {}
 
-    def require(self, shape: Shape, traits: Traits) -> None:
+    def require(self, shape, traits):
         if not is_exponentiation(shape):
             raise BadInput(
                 f"interface {self.name}: paper 000's registers are those of an exponentiation; "
@@ -264,121 +282,79 @@ class _PaperBus(_Bus):
         if traits.keyed:
             raise BadInput(
                 f"interface {self.name}: paper 000's registers have no place for the numbers of a private "
-                "key, which a machine with CRT, "
-                "blinding or a check takes; give the interface xcel, axi4lite or stream"
+                "key, which a machine with CRT, blinding or a check takes; give the interface xcel, axi4lite "
+                "or stream"
             )
 
-    def more_statuses(self, shape: Shape) -> Collection[Status]:
+    def more_statuses(self, shape):
         return ()
 
-    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def wrap(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.axi4lite_000_system import Axi4Lite000System
 
         return self._made(Axi4Lite000System, shape, make, traits)
 
-    def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+    def exported(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.axi4lite_000 import Axi4Lite000
 
         return self._made(Axi4Lite000, shape, make, traits)
 
-    def _made(self, kind: Callable[..., Component], shape: Shape, make: Make, traits: Traits) -> Component:
+    def _made(self, kind, shape, make, traits):
         self.require(shape, traits)
         is_padded(shape.widest)  # refuses widths that are no whole bytes
         return kind(shape.widest, lambda _: make(), shape.request[3:])
 
-    def requests(self, shape: Shape, request: Message) -> list[Message]:
+    def requests(self, shape, request):
         base, exp, mod, *given = request
         nbits = shape.widest
-        key = push_key(nbits, (mod, exp, 0, *given))
+        key = axi4lite_000.push_key(nbits, (mod, exp, 0, *given))
         return [*key, *axi4lite_000.as_accesses(nbits, base, nbits // 8, raw=True)]
 
-    def transfers(self, shape: Shape, request: Message) -> int:
+    def transfers(self, shape, request):
         # the key comes by ports
         return sum(not wait and address < KEY for _, wait, address, *_ in self.requests(shape, request))
 
-    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
+    def outcome(self, shape, responses):
         code, _, value = axi4lite_000.outcome(shape.widest, responses)
         return code, value
 
-    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(self, shape, compute, requests):
         pushes = [request for request in requests if request[0] and request[2] >= KEY]
         numbers = [0] * len(shape.request)
         for _, _, address, data, _ in reversed(pushes):
             number = (address - KEY) // 4
             numbers[number] = numbers[number] << WORD_NBITS | data
         modulus, public, private, *more = numbers
-        model = Axi4Lite000FL(
-            shape.widest, compute, KeyPorts(modulus, public, private, more), lfsr_not_random(), has_raw=True
-        )
-        rest = requests[len(pushes) :]
-        return [*([(1, 0, 0)] * len(pushes)), *answers(model, rest)]
-
-
-def _too_wide(shape: Shape) -> tuple[Status, ...]:
-    """The status of ones above a field, if words have more bits than some field."""
-    room = WORD_NBITS * words_of(shape.widest)
-    return (Status.TOO_WIDE,) if any(nbits < room for _, nbits in shape.request) else ()
-
-
-def _number(words: Sequence[int]) -> int:
-    """The number of words, the least significant first."""
-    return sum(word << (WORD_NBITS * place) for place, word in enumerate(words))
-
-
-def _check_status(name: str, shape: Shape) -> None:
-    """BadInput for a status that the register of statuses does not hold."""
-    if shape.has_status and shape.response[0][1] > STATUS_NBITS:
-        raise BadInput(
-            f"interface {name}: a status of {shape.response[0][1]} bits; give it at most {STATUS_NBITS}, "
-            "or take interface stream"
-        )
+        key = KeyPorts(modulus, public, private, more)
+        model = Axi4Lite000FL(shape.widest, compute, key, lfsr_not_random(), has_raw=True)
+        return [*([(1, 0, 0)] * len(pushes)), *answers(model, requests[len(pushes) :])]
 
 
 def answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:
     """The answers of a slave to accesses {write, wait, address, data, strobes}."""
-    responses: list[Message] = []
-    for write, wait, address, data, strobes in requests:
-        if write:
-            responses.append((1, 0, int(model.write(address, data, strobes) != OKAY)))
-        elif wait:
-            responses.append((0, 0, 0))
-        else:
-            found, answer = model.read(address)
-            responses.append((0, found, int(answer != OKAY)))
-    return responses
+
+    def answer(write: int, wait: int, address: int, data: int, strobes: int) -> Message:
+        if wait:
+            return 0, 0, 0
+        found, code = (0, model.write(address, data, strobes)) if write else model.read(address)
+        return write, found, int(code != OKAY)
+
+    return [answer(*request) for request in requests]
 
 
 STREAM = Stream("stream", "machine alone", "a request and its response")
-XCEL = _Registers(
-    "xcel",
-    "behind registers",
-    "accelerator registers of 32 bits in front",
-    counts_accesses=True,
-    request_cycles=2,
-)
-BUS_CYCLES = (
-    6  # of an access: a state a cycle in the master (rtl/interfaces/axi4lite_master.py), two in the slave
-)
-AXI4LITE = _Bus(
-    "axi4lite",
-    "behind AXI4-Lite",
-    "an AXI4-Lite slave with an interrupt",
-    counts_accesses=True,
-    request_cycles=BUS_CYCLES,
-)
+XCEL = _Registers("xcel", "behind registers", "accelerator registers of 32 bits in front")
+AXI4LITE = _Bus("axi4lite", "behind AXI4-Lite", "an AXI4-Lite slave with an interrupt")
 AXI4LITE_000 = _PaperBus(
     "axi4lite-000",
     "behind paper 000's registers",
     "paper 000's AXI4-Lite registers, the key at ports, padding",
-    counts_accesses=True,
-    request_cycles=BUS_CYCLES,
 )
 INTERFACES: dict[str, Interface] = {stream.name: stream for stream in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
 DEFAULT = STREAM
 PROCESSOR_PORT = XCEL  # what a machine has behind the processor
 COUPLINGS = (PROCESSOR_PORT.name, AXI4LITE.name)  # with the processor: tightly, loosely
 SYSTEM = "system"  # in the place of an interface: the machine with the processor in front
-SYSTEM_TITLE = "with processor"
 UNIT = "unit"  # likewise: a multiplier without its machine, which does products and no exponentiations
 UNIT_TITLE = "multiplier alone"
 UNIT_SUMMARY = "a product and its result, the modulus at a static port: the multiplier without its machine"
@@ -393,8 +369,5 @@ def find(name: str) -> Interface:
 
 def titles() -> dict[str, str]:
     """The words of readers for all interfaces, for systems and for multipliers alone."""
-    return {
-        **{name: interface.title for name, interface in INTERFACES.items()},
-        SYSTEM: SYSTEM_TITLE,
-        UNIT: UNIT_TITLE,
-    }
+    own = {name: interface.title for name, interface in INTERFACES.items()}
+    return {**own, SYSTEM: "with processor", UNIT: UNIT_TITLE}

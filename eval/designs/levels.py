@@ -5,8 +5,6 @@ Each stage runs the rows with the delays of the table, and again under random st
 reported by row, with the request, the response and the expected one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -10,33 +10,34 @@ from __future__ import annotations
 import contextlib
 import functools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pymtl3 import Component
 
 from ...cl.timing import UnitTiming, product_count
-from ...fl.accelerator import Shape
+from ...fl.accelerator import Fields, Shape
 from ...fl.axi4lite import Traits
 from ...fl.domains import DOMAINS, Domain, make_domain
 from ...fl.errors import BadInput, shown, unknown
 from ...fl.mod_exp import exponentiation, mod_exp, operand_status
 from ...fl.param import PAPER_NBITS, Param
+from ...fl.program.ir import Check
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import MEANING, Status
-from .build import Build, Given, Spec
+from .build import Build, Given, Spec, fields_of
 from .control import Control
-from .interfaces import Carried, GivenFields, Operands
+from .interfaces import Carried, Operands
 from .multipliers.multiplier import Multiplier
 from .programmed import Draw, Programmed
 from .promises import Promises, timing_of
 from .runnable import Runnable
 from .widths import check_width, full_length, width_for
 
-MOST_PLANNED = 1024  # machines that are kept
+Settings = tuple[tuple[str, Any], ...]  # parameters with their values
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +77,15 @@ class Design:
         )
         return _planned(self, nbits, *values)
 
-    def planned(self, nbits: int, values: tuple[tuple[str, Any], ...]) -> Machine:
+    def planned(self, nbits: int, values: Settings) -> Machine:
         """A machine with these values of all parameters."""
         chosen = dict(values)
         build = self.control.build(Spec(nbits, self.domain, self.multiplier.unit(nbits, chosen), chosen))
-        plan = build.plan
-        if not plan.screened and (plan.odd_only, plan.reduced_only) != (self.odd_only, self.reduced_only):
+        plan, own = build.plan, (self.odd_only, self.reduced_only)
+        if not plan.screened and (checked := (plan.odd_only, plan.reduced_only)) != own:
             raise ValueError(
-                f"{self.name}: domain {self.domain} has odd_only, reduced_only = "
-                f"{self.odd_only}, {self.reduced_only}, "
-                f"but the hardware checks {plan.odd_only}, {plan.reduced_only}: see Plan.reduced_only"
+                f"{self.name}: domain {self.domain} has odd_only, reduced_only = {own}, "
+                f"but the hardware checks {checked}: see Plan.reduced_only"
             )
         return Machine(self, nbits, values, build)
 
@@ -148,12 +148,21 @@ class Design:
         return DOMAINS[self.domain].plain_unit
 
 
-@functools.lru_cache(MOST_PLANNED, typed=True)
+@functools.lru_cache(1024, typed=True)
 def _planned(design: Design, nbits: int, *values: Any) -> Machine:
     """The machine with these values of the parameters, made once."""
     return design.planned(
         nbits, tuple((param.name, value) for param, value in zip(design.params, values, strict=True))
     )
+
+
+def require_positive(base: int, exp: int, mod: int) -> list[tuple[str, int]]:
+    """The operands by name; BadInput for one below 0."""
+    named = [("base", base), ("exponent", exp), ("modulus", mod)]
+    for name, value in named:
+        if value < 0:
+            raise BadInput(f"{name} {shown(value)} is negative; give 0 or more")
+    return named
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +171,7 @@ class Machine(Runnable):
 
     design: Design
     nbits: int
-    values: tuple[tuple[str, Any], ...]  # of all parameters, in the order of the design
+    values: Settings  # of all parameters, in the order of the design
     build: Build = field(repr=False)
     held: RSAKey | None = field(default=None, repr=False)  # the key of a machine that takes one
     draw: Draw | None = field(default=None, repr=False)  # where its random numbers come from
@@ -204,11 +213,11 @@ class Machine(Runnable):
         return self.build.given
 
     @property
-    def given_fields(self) -> GivenFields:
+    def given_fields(self) -> Fields:
         """Their names and bits; of a machine that takes a key, its numbers."""
         if self.build.programmed is not None:
             return self.build.programmed.program.fields
-        return tuple((given.name, given.nbits) for given in self.given)
+        return fields_of(self.given)
 
     def given_of(self, mod: int) -> tuple[int, ...]:
         """These numbers for a modulus."""
@@ -216,9 +225,17 @@ class Machine(Runnable):
 
     def carried(self, base: int, exp: int, mod: int) -> Carried:
         """Return all fields of a request."""
-        if self.keyed:
-            return self._with_key(base, exp, mod)
-        return (base, exp, mod, *self.given_of(mod))
+        if not self.keyed:
+            return (base, exp, mod, *self.given_of(mod))
+        key = self.key
+        if (exp, mod) != (key.d, key.n):
+            raise BadInput(
+                f"exponent {shown(exp)} and modulus {shown(mod)}: this machine takes a private key, with "
+                f"CRT, blinding or a check, and holds that with n = {shown(key.n)}; "
+                "give --key FILE.pem and --decrypt C"
+            )
+        draw = self.draw or random.Random(f"{key.n} {base}").randrange
+        return self.programmed.operands(key, base, draw)
 
     # ---- a machine that takes a key
 
@@ -233,9 +250,8 @@ class Machine(Runnable):
         """Its program; BadInput if its control is no program."""
         if self.build.programmed is None:
             raise BadInput(
-                f"{self.design.name} has a control of its own, as published or as its array wants it, and "
-                "no program; "
-                "take a design such as mont, naive or ssmm"
+                f"{self.name} has a control of its own, as published or as its array wants it, and no "
+                "program; take a design such as mont, naive or ssmm"
             )
         return self.build.programmed
 
@@ -254,18 +270,6 @@ class Machine(Runnable):
         from ...proc.software.seeded_keys import seeded_key
 
         return seeded_key(self.nbits, e_nbits=self.programmed.e_nbits)
-
-    def _with_key(self, base: int, exp: int, mod: int) -> Carried:
-        """The request for an operation of the key."""
-        key = self.key
-        if (exp, mod) != (key.d, key.n):
-            raise BadInput(
-                f"exponent {shown(exp)} and modulus {shown(mod)}: this machine takes a private key, with "
-                "CRT, blinding or a check, "
-                f"and holds that with n = {shown(key.n)}; give --key FILE.pem and --decrypt C"
-            )
-        draw = self.draw or random.Random(f"{key.n} {base}").randrange
-        return self.programmed.operands(key, base, draw)
 
     def drawn(self, generator: random.Random) -> Carried:
         """A private operation of the key that the machine holds; else one with an exponent of full length."""
@@ -304,8 +308,26 @@ class Machine(Runnable):
 
     @property
     def constant_time(self) -> bool:
-        """Whether cycles show at most the length of the exponent."""
+        """Cycles show at most the length of the exponent."""
         return self.promises.constant_time
+
+    @functools.cached_property
+    def statuses(self) -> Mapping[int, str]:  # type: ignore[override]
+        """The possible statuses in words: for modulus 0, an even one, and a base not below it; with a key, those
+        of its program.
+        """
+        if self.keyed:
+            made = self.programmed
+            good = dict.fromkeys(made.names, 1) | {"base": 0}
+            samples: tuple[Any, ...] = ({"mod": 0}, {"mod": 2}, {"base": 1}, {"p": 2} if "p" in good else {})
+            found = {made.inspect({**good, **sample}) for sample in samples}
+            found |= {check.status for check in made.program.find(Check) if isinstance(check, Check)}
+        else:
+            _, _, mod = self.some_operands()
+            longest = mod if self.modulus else (1 << self.nbits) - 1
+            samples = ((0, 1, 0), (0, 1, 2), (mod, 1, mod), (0, 1, longest))
+            found = {self.check(*operands) for operands in samples}
+        return {status: MEANING[status] for status in found - {Status.OK}}
 
     def check(self, base: int, exp: int, mod: int) -> Status:
         """The status that the machine answers to these operands."""
@@ -323,41 +345,29 @@ class Machine(Runnable):
 
     def require(self, base: int, exp: int, mod: int) -> None:
         """BadInput, with the remedy, for operands that the machine answers with a status other than 0."""
-        for name, value in (("base", base), ("exponent", exp), ("modulus", mod)):
-            if value < 0:
-                raise BadInput(f"{name} {shown(value)} is negative; give 0 or more")
+        for name, value in require_positive(base, exp, mod):
             if value.bit_length() > self.nbits:
                 raise BadInput(
                     f"{name} {shown(value)} does not fit in {self.nbits} bits; "
                     f"give --nbits {value.bit_length()} or more"
                 )
-        if mod.bit_length() > self.modulus_nbits:
+        name, length = self.name, mod.bit_length()
+        if length > self.modulus_nbits:
             raise BadInput(
-                f"modulus {shown(mod)} has {mod.bit_length()} bits: this {self.design.name} of {self.nbits} "
-                "bits takes moduli of up to "
-                f"{self.modulus_nbits}; give --nbits {mod.bit_length() + self.nbits - self.modulus_nbits} "
-                "or more"
+                f"modulus {shown(mod)} has {length} bits: this {name} of {self.nbits} bits takes moduli of up "
+                f"to {self.modulus_nbits}; give --nbits {length + self.nbits - self.modulus_nbits} or more"
             )
-        status = self.check(base, exp, mod)
-        if status == Status.ZERO_MODULUS:
-            raise BadInput("modulus 0: there are no numbers below it; give a modulus of 1 or more")
-        if status == Status.WRONG_MODULUS:
-            raise BadInput(
-                f"modulus {shown(mod)}: this {self.design.name} of {self.nbits} bits is made for the modulus "
-                f"{self.modulus} alone; give that one, or make another with --set modulus=..."
-            )
-        if status == Status.EVEN_MODULUS:
-            raise BadInput(
-                f"modulus {shown(mod)} is even, and {self.design.name} computes in Montgomery form, which "
-                "needs an odd one; "
-                "take a design of the identity domain, such as naive"
-            )
-        if status == Status.BASE_TOO_LARGE:
-            raise BadInput(
-                f"base {shown(base)} is not below the modulus {shown(mod)}; "
-                f"reduce it first ({shown(base % mod)}), or take a design of the identity domain, such as "
-                "naive"
-            )
+        remedies = {
+            Status.ZERO_MODULUS: "modulus 0: there are no numbers below it; give a modulus of 1 or more",
+            Status.WRONG_MODULUS: f"modulus {shown(mod)}: this {name} of {self.nbits} bits is made for the "
+            f"modulus {self.modulus} alone; give that one, or make another with --set modulus=...",
+            Status.EVEN_MODULUS: f"modulus {shown(mod)} is even, and {name} computes in Montgomery form, which "
+            "needs an odd one; take a design of the identity domain, such as naive",
+            Status.BASE_TOO_LARGE: f"base {shown(base)} is not below the modulus {shown(mod)}; reduce it first "
+            f"({shown(base % (mod or 1))}), or take a design of the identity domain, such as naive",
+        }
+        if (status := self.check(base, exp, mod)) in remedies:
+            raise BadInput(remedies[status])
 
     # ---- the three levels
 
@@ -365,12 +375,12 @@ class Machine(Runnable):
         """The domain in which the machine computes modulo `mod`."""
         return make_domain(self.design.domain, mod, self.nbits, **self.build.domain_options)
 
-    def fl(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
+    def fl(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
         """Functional level: status and result, by the products of the design's own domain and schedule; what
-        is given it makes itself.
+        is made of the modulus it makes itself.
         """
         if self.keyed:
-            return self.programmed.fl((base, exp, mod, *_))
+            return self.programmed.fl((base, exp, mod, *given))
         status = self.check(base, exp, mod)
         if status != Status.OK:
             return status, 0
@@ -392,17 +402,11 @@ class Machine(Runnable):
     def traits(self) -> Traits:
         """The promises as a bus states them, and the modulus by which zeroise clears the machine."""
         made = self.promises
-        return Traits(
-            made.constant_time,
-            made.odd_only,
-            made.reduced_only,
-            # modulus 0 is refused, and then a machine with a key overwrites all that it holds, as at each end
-            0 if made.key else made.modulus or 1,
-            made.key == "crt",
-            made.message_blinded,
-            made.exponent_blinded,
-            made.checked,
-        )
+        # modulus 0 is refused, and then a machine with a key overwrites all that it holds, as at each end
+        clearing = 0 if made.key else made.modulus or 1
+        blinded = made.message_blinded, made.exponent_blinded
+        limits = made.odd_only, made.reduced_only
+        return Traits(made.constant_time, *limits, clearing, made.key == "crt", *blinded, made.checked)
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
         """Cycles from request to answer, by the closed formula; of a program whose products have none, word

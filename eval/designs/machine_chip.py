@@ -8,15 +8,13 @@ and the design's own rules say of them; the energy workload is an encryption and
 its key, with keys whose numbers do not belong together among the rows.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from ...fl.accelerator import DELAYS, Message, Row
 from ...fl.errors import BadInput
@@ -51,10 +49,7 @@ RANDOM_ROWS = 16
 LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles, from which on they are fewer
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
 DRAWN = 10  # operations on drawn operands, for the spread of the energy
-MOST_DRAWN_CYCLES = (
-    10_000  # of all of them: fewer where an operation takes long, and none where two would be too long
-)
-BEHIND_PROCESSOR = ", behind the processor"
+MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer where one takes long, none where two would be too long
 
 
 @dataclass(frozen=True)
@@ -63,8 +58,6 @@ class Chip(AcceleratorChip):
 
     Without a design it is the processor alone, which does the work in software, by `kernel`.
     """
-
-    ROOT: ClassVar[str] = "eval.designs.machine_chip"
 
     design: Design | None
     system: bool = False
@@ -75,12 +68,11 @@ class Chip(AcceleratorChip):
         check_width(self.nbits)
         find_interface(self.interface)
         if self.design is not None:
-            _ = self.machine  # refuses what cannot be made
             if self.machine.keyed:
                 _ = self.machine.key  # of every width there is none
-        else:
-            check_key_width(self.nbits)
-        if self.design is None and self.settings:
+            return
+        check_key_width(self.nbits)
+        if self.settings:
             raise BadInput(
                 f"{self.name} has no parameter {next(iter(self.settings))}: it has none; drop --set"
             )
@@ -113,7 +105,7 @@ class Chip(AcceleratorChip):
     @property
     def place(self) -> str:
         """Return the phrase that describes its place."""
-        return BEHIND_PROCESSOR if self.system else self.carrier.behind
+        return ", behind the processor" if self.system else self.carrier.behind
 
     @property
     def described_interface(self) -> str:
@@ -122,7 +114,8 @@ class Chip(AcceleratorChip):
     def _decides(self) -> list[Any]:
         return [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
 
-    def _published(self) -> Published | None:
+    @property
+    def published(self) -> Published | None:  # type: ignore[override]
         """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they
         stand.
 
@@ -131,9 +124,7 @@ class Chip(AcceleratorChip):
         """
         name = self.name if self.design is None else f"{HARDWARE}{self.name}" if self.system else ""
         found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
-        if not found:
-            return None
-        return Published(paper("001").table("3").source, "paper 001", found)
+        return Published(paper("001").table("3").source, "paper 001", found) if found else None
 
     def _component(self) -> Any:
         if self.system:
@@ -155,51 +146,48 @@ class Chip(AcceleratorChip):
             for name in operations(machine)
             for part in parts_of(name, machine, self.nbits, system=self.system)
         ]
-        if self.design is None:
-            return works
         for work in works:
-            self.machine.require(*work.operands)
+            if machine is not None:
+                machine.require(*work.operands)
         return works
 
     @property
-    def note(self) -> str:
+    def note(self) -> str:  # type: ignore[override]
         """Return the caveats of those operations."""
         if self.design is not None and self.machine.modulus_nbits < self.nbits:
-            return (
-                f"the machine takes moduli of up to {self.machine.modulus_nbits} bits: encrypt and decrypt "
-                "are exponentiations of "
-                "pseudo-random operands with one of that length, by a short exponent and by one of full "
-                "length"
-            )
-        if has_key(self.nbits):
+            why = f"the machine takes moduli of up to {self.machine.modulus_nbits} bits"
+            length = " with one of that length"
+        elif has_key(self.nbits):
             return ""
+        else:
+            why, length = f"there is no RSA key of {self.nbits} bits", ""
         return (
-            f"there is no RSA key of {self.nbits} bits: encrypt and decrypt are exponentiations of "
-            "pseudo-random operands, "
-            "by a short exponent and by one of full length"
+            f"{why}: encrypt and decrypt are exponentiations of pseudo-random operands{length}, by a short "
+            "exponent and by one of full length"
         )
 
     @property
-    def limits(self) -> str:
+    def limits(self) -> str:  # type: ignore[override]
         """Return the limits of its netlist's verification."""
         if not self._too_long:
             return ""
         return (
             f"an operation takes {self._whole_cycles:,} cycles, whatever its exponent: as gates no more than "
             f"{self._affordable(LONGEST_WHOLE_CYCLES):,} of {self.nbits} bits are simulated, so that there "
-            "is no energy, and that only "
-            "requests that are refused run on RTL and netlist; modexlab run does whole ones at RTL"
+            "is no energy, and that only requests that are refused run on RTL and netlist; modexlab run does "
+            "whole ones at RTL"
         )
 
     def rows(self) -> list[tuple[str, Operands]]:
         """Named operands."""
-        if self.design is None or not self._fixed_length:
-            return self._all_rows()
-        taken = [row for row in self._all_rows() if self.machine.check(*row[1]) == Status.OK]
-        kept = {name for name, _ in self._affordable_rows(taken)}
-        return [row for row in self._all_rows() if row[0] in kept or row not in taken]
+        rows = self._all_rows()
+        if not self._fixed_length:
+            return rows
+        taken = [row for row in rows if self.machine.check(*row[1]) == Status.OK]
+        kept = self._affordable_rows(taken)
+        return [row for row in rows if row in kept or row not in taken]
 
-    def _affordable_rows(self, rows: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    def _affordable_rows(self, rows: list[Any]) -> list[Any]:
         """As many operations of the same length as may be, one on random operands first."""
         most = self._affordable(MOST_WHOLE_CYCLES) // self._whole_cycles
         return sorted(rows, key=lambda row: row[0] != "random 0")[:most]
@@ -218,10 +206,8 @@ class Chip(AcceleratorChip):
     @functools.cached_property
     def _whole_cycles(self) -> int:
         """The cycles of an operation where all take as many."""
-        if not self.machine.keyed:
-            return self.machine.counted(*self.machine.some_operands())
-
-        return costs(self.machine).cycles
+        machine = self.machine
+        return costs(machine).cycles if machine.keyed else machine.counted(*machine.some_operands())
 
     @property
     def _too_long(self) -> bool:
@@ -236,45 +222,50 @@ class Chip(AcceleratorChip):
     def _private_rows(self) -> list[tuple[str, Operands]]:
         """Operations of the key that the machine holds."""
         key, generator = self.machine.key, random.Random(self.nbits)
-        assert key.d is not None
         bases = {"base 0": 0, "base 1": 1, "base 2": 2, "base n - 1": key.n - 1}
-        bases |= {"base not below the modulus": key.n}
+        bases["base not below the modulus"] = key.n
         bases |= {f"random {index}": generator.randrange(key.n) for index in range(RANDOM_ROWS)}
-        return [(name, (base, key.d, key.n)) for name, base in bases.items()]
+        return [(name, (base, key.d or 0, key.n)) for name, base in bases.items()]
 
     def _bad_keys(self) -> list[tuple[str, Carried]]:
         """Requests whose numbers do not belong together, of those that the machine can tell."""
         machine = self.machine
         if not machine.keyed:
             return []
-        key = machine.key
-        assert key.d is not None
-        good = machine.carried(3, key.d, key.n)
-        names = machine.programmed.names
-        changes = [("even p", "p", 1), *((f"wrong {name}", name, 2) for name in names if name in IN_KEYS)]
-        rows = []
-        for words, name, flipped in changes:
-            if name in names:
-                at = names.index(name)
-                wrong = (*good[:at], good[at] ^ flipped, *good[at + 1 :])
-                if machine.programmed.fl(wrong).status != Status.OK:
-                    rows.append((words, wrong))
-        at_once = [row for row in rows if machine.programmed.inspect(machine.programmed.named(row[1]))]
-        return [*at_once, *self._affordable_rows([row for row in rows if row not in at_once])]
+        key, made = machine.key, machine.programmed
+        good = made.named(machine.carried(3, key.d or 0, key.n))
+        changes = [("even p", "p", 1), *((f"wrong {name}", name, 2) for name in good if name in IN_KEYS)]
+        changed = [(words, good | {name: good[name] ^ bit}) for words, name, bit in changes if name in good]
+        at_once: list[Any] = []  # refused before the program runs
+        others: list[Any] = []
+        for words, fields in changed:
+            request = tuple(fields.values())
+            if made.fl(request).status != Status.OK:
+                (at_once if made.inspect(fields) else others).append((words, request))
+        return [*at_once, *self._affordable_rows(others)]
 
     def requests(self) -> list[tuple[str, Carried]]:
         """Rows with all that a request holds."""
-        return [*((name, self.machine.carried(*row)) for name, row in self.rows()), *self._bad_keys()]
+        carried = [(name, self.machine.carried(*row)) for name, row in self.rows()]
+        return carried + self._bad_keys()
 
     def _all_rows(self) -> list[tuple[str, Operands]]:
         """Return the rows for a machine of any speed."""
         if self.design is not None and self.machine.keyed:
             return self._private_rows()
         nbits, generator = self.nbits, random.Random(self.nbits)
-        longest = nbits if self.design is None else self.machine.modulus_nbits
-        top, exp_nbits = (1 << longest) - 1, min(nbits, ROW_EXP_NBITS, self._affordable_nbits())
-        ones = (1 << exp_nbits) - 1
-        only = 0 if self.design is None else self.machine.modulus
+        longest, only, product_cycles = nbits, 0, 0
+        if self.design is not None:
+            machine = self.machine
+            longest, only, product_cycles = (
+                machine.modulus_nbits,
+                machine.modulus,
+                machine.product_cycles or 0,
+            )
+        exp_nbits = min(nbits, ROW_EXP_NBITS)
+        if product_cycles:
+            exp_nbits = min(exp_nbits, max(2, self._affordable(MOST_ROW_CYCLES) // (2 * product_cycles)))
+        top, ones = (1 << longest) - 1, (1 << exp_nbits) - 1
         mod = only or top - 2
         rows = [
             ("exponent 0", (5, 0, mod)),
@@ -300,21 +291,11 @@ class Chip(AcceleratorChip):
             ]
         if longest < nbits:
             rows.append(("modulus too long", (5, 3, 2 * top + 1)))
-        product_cycles = 0 if self.design is None else self.machine.product_cycles or 0
         for index in range(RANDOM_ROWS if product_cycles < LONG_PRODUCT else LEAST_RANDOM_ROWS):
             drawn = only or generator.getrandbits(longest) | 1 << (longest - 1) | 1
             operands = (generator.randrange(drawn), generator.getrandbits(exp_nbits), drawn)
             rows.append((f"random {index}", operands))
         return rows
-
-    def _affordable_nbits(self) -> int:
-        """Bits of an exponent whose products take no more than MOST_ROW_CYCLES."""
-        product_cycles = None if self.design is None else self.machine.product_cycles
-        return (
-            ROW_EXP_NBITS
-            if product_cycles is None
-            else max(2, self._affordable(MOST_ROW_CYCLES) // (2 * product_cycles))
-        )
 
     def _affordable(self, cycles: int) -> int:
         """Fewer where each cycle moves more gates, and there are several hundred thousand gates."""
@@ -325,36 +306,27 @@ class Chip(AcceleratorChip):
         base, exp, mod = work.operands
         whole = self.machine.counted(base, exp, mod)
         most = self._affordable(MOST_ENERGY_CYCLES)
-        if whole <= most:
-            return work.operands, 0
-        if self._fixed_length:
-            return work.operands, whole
-        length = exp.bit_length()
-        fitting = (
-            exp >> (length - bits)
-            for bits in range(length, 1, -1)
-            if self.machine.counted(base, exp >> (length - bits), mod) <= most
-        )
-        return (base, next(fitting, 1), mod), whole
+        if whole <= most or self._fixed_length:
+            return work.operands, whole if whole > most else 0
+        parts = (exp >> cut for cut in range(exp.bit_length() - 1))
+        return (
+            base,
+            next((part for part in parts if self.machine.counted(base, part, mod) <= most), 1),
+            mod,
+        ), whole
 
     def _expected(self, base: int, exp: int, mod: int, *more: int) -> tuple[Status, int]:
         """Status and result; software has none of the first, and takes what Montgomery form does."""
         if self.design is None:
-            refused = operand_status(base, mod, odd_only=True, reduced_only=True)
-            return (refused, 0) if refused else (refused, pow(base, exp, mod))
-        if self.machine.keyed:
-            return self._private_answer((base, exp, mod, *more))
-        status = self.machine.check(base, exp, mod)
-        return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
-
-    def _private_answer(self, request: Carried) -> tuple[Status, int]:
-        """Return the program's answer to the numbers of a key; a result must be that of `pow`."""
-        status, result = self.machine.programmed.fl(request)
-        base, mod = request[0], request[2]
-        if status == Status.OK:
-            d = self.machine.key.d
-            assert d is not None and result == pow(base, d, mod), f"{self.name}: the program is wrong"
-        return status, result
+            status = operand_status(base, mod, odd_only=True, reduced_only=True)
+        elif self.machine.keyed:
+            status, result = self.machine.programmed.fl((base, exp, mod, *more))
+            right = status != Status.OK or result == pow(base, self.machine.key.d or 0, mod)
+            assert right, f"{self.name}: the program is wrong"
+            return status, result
+        else:
+            status = self.machine.check(base, exp, mod)
+        return status, 0 if status else pow(base, exp, mod)
 
     def _table(self) -> list[tuple[Row, Message]]:
         delays = itertools.cycle(DELAYS)
@@ -371,7 +343,11 @@ class Chip(AcceleratorChip):
         energy, drawn = {}, {}
         for work in self.energy():
             operands, whole = self._window(work)
-            energy[work.name] = self._asked(exchange, operands) | self._counted(whole)
+            energy[work.name] = counted = self._asked(exchange, operands)
+            if whole:
+                counted["whole_cycles"] = whole
+                if self._fixed_length:  # it is simulated whole, and counted in a window
+                    counted["window_cycles"] = self._affordable(MOST_ENERGY_CYCLES)
             if others := [self._asked(exchange, operands) for operands in self._drawn(work)]:
                 drawn[work.name] = others
         return {"energy": energy, "drawn": drawn}
@@ -384,24 +360,13 @@ class Chip(AcceleratorChip):
         generator = random.Random(f"{work.name}, {self.nbits} bits")
         return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
 
-    def _counted(self, whole: int) -> dict[str, int]:
-        """The cycles of a whole operation of which a window is counted, and of the window where the operation
-        is simulated whole.
-        """
-        if not whole:
-            return {}
-        window = {"window_cycles": self._affordable(MOST_ENERGY_CYCLES)} if self._fixed_length else {}
-        return {"whole_cycles": whole, **window}
-
     def _most_cycles(self) -> int:
         energy = [self._window(work)[0] for work in self.energy()]
         if self.machine.keyed:
             return self._whole_cycles * (len(self.requests()) + len(energy))
         asked = [*(operands for _, operands in self.rows()), *energy]
         # the formula is only asked for what the machine takes
-        return self.machine.most_cycles(
-            [operands for operands in asked if self._expected(*operands)[0] == Status.OK]
-        )
+        return self.machine.most_cycles([row for row in asked if self._expected(*row)[0] == Status.OK])
 
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy that does all but that."""

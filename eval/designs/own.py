@@ -5,8 +5,6 @@ modexlab.accelerators), or from `register`. Another process finds it again by it
 NAME@MODULE:CLASS.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

@@ -2,8 +2,6 @@
 test.
 """
 
-from __future__ import annotations
-
 import keyword
 import re
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """The program of a machine that executes one: its answers, cycles, and requests for private operations."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Mapping

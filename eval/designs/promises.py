@@ -5,8 +5,6 @@ computed once; Verilog, registers, data sheet, report, spaces, proofs and the co
 nothing of their own. tests/designs/test_promises.py compares it with formula, model and hardware.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

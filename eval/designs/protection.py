@@ -1,7 +1,5 @@
 """Programs by their names, the settings of private operations, and the costs of a program."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +9,9 @@ from ...fl.errors import BadInput
 from ...fl.program.builder import program_of
 from ...fl.program.recipe import Recipe
 from ...fl.program.schedules import SCHEDULES
+from .control import FIT
 from .machine import Design, Machine
 from .multipliers.multiplier import Values
-from .program_control import FIT
 from .promises import Promises
 
 # programs by their names, as settings; `crt` and what follows want products that follow the modulus, where a

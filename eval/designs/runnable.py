@@ -1,13 +1,11 @@
 """Runnable, known to users as `modexlab.Accelerator`: builds, wraps and simulates components."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import inspect
 import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,12 +18,11 @@ from ...fl.errors import BadInput
 from ...rtl.messages import mk_message
 from ...rtl.sim import Simulation, ToolError, simulate
 from ...rtl.sim.ports import Ports
-from .interfaces import DEFAULT, Interface
+from .interfaces import Interface
 from .interfaces import find as find_interface
 from .session import Session
 
 KEPT_CYCLES = 4096  # of requests that were run
-Trace = Callable[[int, str], None]
 
 
 def place_of(error: Exception, file: Path) -> str:
@@ -41,12 +38,8 @@ class Runnable(Accelerator):
     """An accelerator at all levels, behind any interface that has room for its fields."""
 
     design: Any  # its entry in the catalogue, or its own
-    stages: ClassVar[tuple[str, ...]] = (
-        "cl",
-        "python",
-        "verilog",
-        "native",
-    )  # the cycle level, and stages of its RTL
+    # the cycle level, and stages of its RTL
+    stages: ClassVar[tuple[str, ...]] = ("cl", "python", "verilog", "native")
 
     def cl(self) -> Component:
         """The cycle-level model: by default of `fl` and the formula, one request at a time."""
@@ -54,10 +47,11 @@ class Runnable(Accelerator):
         label = re.sub(r"\W", "", f"{self.name}{self.nbits}")
         request_type = mk_message(f"{label}Request", shape.request)
         response_type = mk_message(f"{label}Response", shape.response)
-        models = [self.responder()]  # the one since the last reset
+        model = self.responder()  # since the last reset
 
         def restart() -> None:
-            models[0] = self.responder()
+            nonlocal model
+            model = self.responder()
 
         def serve(message: Any, *_: int) -> tuple[Any, int]:
             request = tuple(int(getattr(message, name)) for name, _ in shape.request)
@@ -66,7 +60,7 @@ class Runnable(Accelerator):
                 raise BadInput(
                     f"{self.name} has no cycle-level model: define cycles() for a default one, or cl()"
                 )
-            return response_type(*models[0](request)), cycles
+            return response_type(*model(request)), cycles
 
         return OneAtATimeCL(request_type, response_type, serve, overlap=False, restart=restart)
 
@@ -97,20 +91,12 @@ class Runnable(Accelerator):
         found.require(self.shape, self.traits)
         return found
 
-    def simulation(
-        self,
-        interface: Interface,
-        level: str,
-        stage: str,
-        *,
-        vcd: Path | None = None,
-        trace: Trace | None = None,
-    ) -> Simulation:
-        """This accelerator behind an interface, in simulation."""
+    def simulation(self, interface: Interface, level: str, stage: str, **options: Any) -> Simulation:
+        """This accelerator behind an interface, in simulation; options: `vcd` and `trace`."""
         make = self.cl if level == "cl" else self.rtl
         self.require_ports(level)
         with self._errors_of(level):
-            return simulate(interface.wrap(self.shape, make, self.traits), stage, vcd=vcd, trace=trace)
+            return simulate(interface.wrap(self.shape, make, self.traits), stage, **options)
 
     def require_ports(self, level: str = "rtl") -> None:
         """BadInput for a component of a user whose streams do not carry the fields of its class."""
@@ -135,17 +121,9 @@ class Runnable(Accelerator):
             said = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
             raise BadInput(f"{place}: {level}() of {self.name} cannot be simulated: {said}") from error
 
-    def session(
-        self,
-        *,
-        level: str = "rtl",
-        stage: str | None = None,
-        interface: str = DEFAULT.name,
-        vcd: Path | None = None,
-        trace: Trace | None = None,
-    ) -> Session:
-        """This accelerator at a level and stage, ready to compute."""
-        return Session(self, level=level, stage=stage, interface=interface, vcd=vcd, trace=trace)
+    def session(self, **options: Any) -> Session:
+        """This accelerator at a level and stage, ready to compute; the options are those of Session."""
+        return Session(self, **options)
 
     def counted(self, *request: Any) -> int:
         """Return the cycles of a request by the formula, or else by running it."""

@@ -5,14 +5,10 @@ rtl: the hardware at any stage of `modexlab.rtl.sim`. How operands reach it
 is an Interface (interfaces.py).
 """
 
-from __future__ import annotations
-
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ...fl.rsa_keys import RSAKey
@@ -21,32 +17,32 @@ from ...rtl.sim import Simulation
 from .interfaces import DEFAULT, Carried, Message, Operands
 
 LEVELS = ("fl", "cl", "rtl")
-RTL_STAGE = "native"  # of the hardware, where none is asked for
+Progress = Callable[[int, int], None]
 
 
 def stage_at(level: str, stage: str | None) -> str | None:
     """The stage at which a level runs: the one asked for, else the level's own."""
-    if level == "rtl":
-        return stage or RTL_STAGE
-    if level == "cl":
-        if stage not in (None, "python"):
-            raise BadInput(
-                f"the cycle level runs at stage python, not {stage}; drop --stage or use --level rtl"
-            )
-        return "python"
-    if level == "fl":
-        if stage is not None:
-            raise BadInput(f"the functional level has no stage {stage}; drop --stage or use --level rtl")
-        return None
-    raise BadInput(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
+    match level, stage:
+        case "rtl", _:
+            return stage or "native"
+        case "cl", None | "python":
+            return "python"
+        case "fl", None:
+            return None
+        case "cl", _:
+            wrong = f"the cycle level runs at stage python, not {stage}"
+        case "fl", _:
+            wrong = f"the functional level has no stage {stage}"
+        case _:
+            raise BadInput(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
+    raise BadInput(f"{wrong}; drop --stage or use --level rtl")
 
 
 class NoResult(ArithmeticError):
     """A machine answered with a status instead of a result."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The answer of a machine to one request; cycles is None where there is no clock."""
 
     status: Status
@@ -54,8 +50,7 @@ class Answer:
     cycles: int | None
 
 
-@dataclass(frozen=True)
-class Operated:
+class Operated(NamedTuple):
     """The responses to the requests of one operation, and its cycles; None where there is no clock."""
 
     responses: list[Message]
@@ -73,32 +68,27 @@ class Session(AbstractContextManager["Session"]):
         level: str = "rtl",
         stage: str | None = None,
         interface: str = DEFAULT.name,
-        vcd: Path | None = None,
-        trace: Callable[[int, str], None] | None = None,
+        **tracing: Any,
     ) -> None:
-        self.machine = machine
-        self.level = level
-        self.stage = stage_at(level, stage)
+        """tracing: a `vcd` file, and `trace`, called with (cycle, text) in every cycle."""
+        self.machine, self.level, self.stage = machine, level, stage_at(level, stage)
         self.interface = machine.interface(interface)
         self._simulation: Simulation | None = None
-        if self.stage is None:
-            if vcd is not None or trace is not None:
-                raise BadInput("the functional level has no clock to trace; use --level cl or --level rtl")
-            return
-        self._simulation = machine.simulation(self.interface, level, self.stage, vcd=vcd, trace=trace)
+        if self.stage is not None:
+            self._simulation = machine.simulation(self.interface, level, self.stage, **tracing)
+        elif any(tracing.values()):
+            raise BadInput("the functional level has no clock to trace; use --level cl or --level rtl")
 
-    def run(
-        self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None = None
-    ) -> list[Answer]:
+    def run(self, operands: Sequence[Operands], progress: Progress | None = None) -> list[Answer]:
         """All exponentiations in one run of the simulation, in order; each lasts from its first request to
         its last response.
         """
         machine = self.machine
         carried = [machine.carried(*operand) for operand in operands]
-        return self._answers(carried, lambda: machine.most_cycles(operands), progress)
+        return self._answers(carried, partial(machine.most_cycles, operands), progress)
 
     def run_with_keys(
-        self, operations: Sequence[tuple[int, RSAKey]], progress: Callable[[int, int], None] | None = None
+        self, operations: Sequence[tuple[int, RSAKey]], progress: Progress | None = None
     ) -> list[Answer]:
         """Private operations, each a message and its key: a request has all of a key, so that one machine
         serves many.
@@ -107,37 +97,28 @@ class Session(AbstractContextManager["Session"]):
         each_with = {key: machine.with_key(key, machine.draw) for _, key in operations}
         parts = [(each_with[key], (message, key.d or 0, key.n)) for message, key in operations]
         carried = [keyed.carried(*operands) for keyed, operands in parts]
-        return self._answers(
-            carried, lambda: sum(keyed.cycles(*operands) for keyed, operands in parts), progress
-        )
+        most = partial(sum, (keyed.cycles(*operands) for keyed, operands in parts))
+        return self._answers(carried, most, progress)
 
-    def _answers(
-        self,
-        carried: Sequence[Carried],
-        longest: Callable[[], int],
-        progress: Callable[[int, int], None] | None,
-    ) -> list[Answer]:
+    def _answers(self, carried: Sequence[Carried], *how: Any) -> list[Answer]:
         return [
             Answer(Status(status), result, done and done - accepted)
-            for (status, result), accepted, done, _ in self._exchanged(carried, longest, progress)
+            for (status, result), accepted, done, _ in self._exchanged(carried, *how)
         ]
 
     def operate(self, operations: Sequence[Sequence[Message]]) -> list[Operated]:
         """Operations, each from reset and timed from its first request to its last response."""
-        accelerator, found = self.machine, []
+        machine, found = self.machine, []
         for requests in operations:
-            carried = [accelerator.carried(*request) for request in requests]
-            exchanged = [*self._exchanged(carried, functools.partial(accelerator.most_cycles, requests))]
+            carried = [machine.carried(*request) for request in requests]
+            exchanged = self._exchanged(carried, partial(machine.most_cycles, requests))
             responses, accepted, done, accesses = zip(*exchanged, strict=True)
             count = sum(accesses) if self.interface.counts_accesses else 0
             found.append(Operated(list(responses), done[-1] and done[-1] - accepted[0], count))
         return found
 
     def _exchanged(
-        self,
-        carried: Sequence[Message],
-        longest: Callable[[], int],
-        progress: Callable[[int, int], None] | None = None,
+        self, carried: Sequence[Message], longest: Callable[[], int], progress: Progress | None = None
     ) -> Iterator[tuple[Message, int, int | None, int]]:
         """Responses from reset on, the cycles of both handshakes (None without a clock), and the accesses.
 

@@ -8,11 +8,10 @@ its interrupt is the processor's; the accelerator port then has the null acceler
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pymtl3 import Component
@@ -32,7 +31,7 @@ from ...proc.sim import MemoryTiming, simulate_proc
 from ...proc.software.call_header import call_header, identifier
 from ...proc.software.elf import Program
 from .interfaces import AXI4LITE, COUPLINGS, PROCESSOR_PORT
-from .session import stage_at
+from .session import Progress, stage_at
 
 if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of a machine (lab/keys.py)
     from .machine import Design
@@ -98,7 +97,6 @@ class Xcel:
         machine = self.machine
         if machine is None or not self.on_bus:
             return None
-
         return Axi4LiteBus(Axi4LiteFL(machine.shape, machine.computing(), machine.traits))
 
     def rtl(self) -> Component:
@@ -128,24 +126,20 @@ class System(AbstractContextManager["System"]):
         stage: str | None = None,
         mul_latency: int = 1,
         div_bits: int = 2,
-        vcd: Path | None = None,
-        trace: Callable[[int, str], None] | None = None,
+        **tracing: Any,
     ) -> None:
-        """trace: called with (cycle, text) in every cycle."""
-        self.xcel = xcel or Xcel()
-        self.level = level
+        """tracing: a `vcd` file, and `trace`, called with (cycle, text) in every cycle."""
+        self.xcel, self.level = xcel or Xcel(), level
         if level not in LEVELS:
             raise BadInput(f"unknown level {level!r}; a processor has {' and '.join(LEVELS)}")
         self.stage = stage_at(level, stage)
         self._simulation = None
         check_units(mul_latency, div_bits)
-        if self.stage is None:
-            if vcd is not None or trace is not None:
-                raise BadInput("the functional level has no clock to trace; use --level rtl")
-            return
-
-        component = self.xcel.system(mul_latency, div_bits)
-        self._simulation = simulate_proc(component, self.stage, vcd=vcd, trace=trace)
+        if self.stage is not None:
+            component = self.xcel.system(mul_latency, div_bits)
+            self._simulation = simulate_proc(component, self.stage, **tracing)
+        elif any(tracing.values()):
+            raise BadInput("the functional level has no clock to trace; use --level rtl")
 
     def run(
         self,
@@ -155,7 +149,7 @@ class System(AbstractContextManager["System"]):
         timing: MemoryTiming | None = None,
         limit: int | None = None,
         record: bool = False,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> Outcome:
         """Load the program and run it to its end.
 

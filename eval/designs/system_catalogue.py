@@ -10,6 +10,7 @@ the dummy, which returns the expected answer.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -262,38 +263,35 @@ class Measurement:
         self, kinds: Sequence[SystemKind], widths: Sequence[int], operations: Sequence[str] = OPERATIONS
     ) -> Iterator[Row]:
         """Rows as they are measured, by width; what cannot be run is refused before."""
-        works = {
-            nbits: [workload for workload in workloads(nbits) if workload.name in operations]
-            for nbits in widths
-        }
-        for nbits in widths:
-            for work in works[nbits]:
-                for kind in kinds:
-                    kind.require(nbits, work)
+        asked = [(nbits, [work for work in workloads(nbits) if work.name in operations]) for nbits in widths]
+        for nbits, works in asked:
+            for work, kind in itertools.product(works, kinds):
+                kind.require(nbits, work)
         self.begin(f"processor, {self.stage}")
         with System(stage=self.stage) as bare:
-            for nbits in widths:
-                dummies = {work.name: self._overhead(bare, nbits, work) for work in works[nbits]}
-                for _, alike in itertools.groupby(kinds, key=lambda kind: kind.hardware):
-                    for row in self._rows_of(list(alike), bare, nbits, works[nbits]):
-                        yield replace(row, dummy=dummies[row.operation])
+            for nbits, works in asked:
+                dummies = {work.name: self._overhead(bare, nbits, work) for work in works}
+                too_long = nbits > MOST_SOFTWARE_NBITS and not self.full
+                for _, group in itertools.groupby(kinds, key=lambda kind: kind.hardware):
+                    alike = list(group)
+                    first = alike[0]
+                    if first.design is not None:
+                        self.begin(f"{first.name}, {nbits} bits, {self.stage}")
+                    with self._system(first, nbits, works[0], bare) as system:
+                        for kind, work in itertools.product(alike, works):
+                            if kind.design is None and too_long:
+                                row = Row(kind.name, work.name, nbits, None, note="not run; --full runs it")
+                            else:
+                                row = self._row_of(kind, system, nbits, work)
+                            yield replace(row, dummy=dummies[work.name])
 
-    def _rows_of(
-        self, kinds: Sequence[SystemKind], bare: System, nbits: int, works: Sequence[Workload]
-    ) -> Iterator[Row]:
-        """The operations on systems of the same hardware, which is built once."""
-        first = kinds[0]
-        if first.design is not None:
-            self.begin(f"{first.name}, {nbits} bits, {self.stage}")
-            with System(first.xcel(nbits, works[0].mod), stage=self.stage) as system:
-                for kind, work in itertools.product(kinds, works):
-                    yield self._row_of(kind, system, nbits, work)
-            return
-        for kind, work in itertools.product(kinds, works):
-            if self.full or nbits <= MOST_SOFTWARE_NBITS:
-                yield replace(self._run(bare, kind.kernel, nbits, work), system=kind.name)
-            else:
-                yield Row(kind.name, work.name, nbits, None, note="not run; --full runs it")
+    def _system(
+        self, kind: SystemKind, nbits: int, work: Workload, bare: System
+    ) -> contextlib.AbstractContextManager[System]:
+        """The hardware of a system; that of all software is built already."""
+        if kind.design is None:
+            return contextlib.nullcontext(bare)
+        return System(kind.xcel(nbits, work.mod), stage=self.stage)
 
     def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
         """One operation on one system, with the overhead of the call as `overhead` has measured it."""
@@ -329,16 +327,8 @@ class Measurement:
         base, exp, mod, *given = carried
         # what is carried with CRT is the public exponent, by which `pow` gives something else
         more: dict[str, Any] = {} if carried[:3] == work.operands else {"expected": work.golden}
-        program = kernels.kernel_program(
-            kernel,
-            nbits,
-            base,
-            exp,
-            mod,
-            exp_nbits=scanned_nbits(kernel, work),
-            given=given,
-            **more,
-        )
+        more |= {"exp_nbits": scanned_nbits(kernel, work), "given": given}
+        program = kernels.kernel_program(kernel, nbits, base, exp, mod, **more)
         outcome = system.run(program, progress=self.progress)
         note = "" if outcome.exit_code == 0 else outcome.explain(program)
         counted = None

@@ -4,12 +4,10 @@ Its requests are products {a, b} under a modulus at static ports. The rows are c
 factors, with what the domain says of each; the energy workload is one product.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from ...fl.accelerator import DELAYS, Message, Row
 from ...fl.errors import BadInput
@@ -54,22 +52,17 @@ def chip(
 class UnitChip(Chip):
     """The unit that a machine's products are made by."""
 
-    ROOT: ClassVar[str] = "eval.designs.unit_chip"
+    note = ""
+    place = f", {UNIT_TITLE}"
 
     def check(self) -> None:
         """BadInput for what cannot be made, such as a unit whose operands are in its machine's memories."""
         check_width(self.nbits)
-        assert self.design is not None
-        self.machine.multiplier()
+        self._component()
 
     @property
     def top(self) -> str:
-        assert self.design is not None
-        return unit_top(self.design.name, self.nbits)
-
-    @property
-    def place(self) -> str:
-        return f", {UNIT_TITLE}"
+        return unit_top(self.machine)
 
     def _component(self) -> Any:
         return self.machine.multiplier()
@@ -83,15 +76,8 @@ class UnitChip(Chip):
     def _drawn(self, work: Workload) -> list[Operands]:
         generator, mod = random.Random(f"{work.name}, {self.nbits} bits"), work.mod
         count = self._affordable(DRAWN)
-        return (
-            [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(count)]
-            if count > 1
-            else []
-        )
-
-    @property
-    def note(self) -> str:
-        return ""
+        drawn = [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(count)]
+        return drawn if count > 1 else []
 
     def _modulus(self, generator: random.Random) -> int:
         length = self.machine.modulus_nbits
@@ -100,19 +86,15 @@ class UnitChip(Chip):
 
     def products(self) -> list[Product]:
         """Named factors, both below an odd modulus, as every unit takes them."""
-        length, only = self.machine.modulus_nbits, self.machine.modulus
-        top = only or (1 << length) - 1
+        only = self.machine.modulus
+        top = only or (1 << self.machine.modulus_nbits) - 1
         named: list[Product] = []
         for mod in dict.fromkeys((top, only or top - 2, only or 3)):
+            factors = {"0": 0, "1": 1, "n - 1": mod - 1}
+            which = "largest" if mod == top else mod.bit_length()
             named += [
-                (f"{name}, modulus {'largest' if mod == top else mod.bit_length()}", a, b, mod)
-                for name, a, b in (
-                    ("0 by 0", 0, 0),
-                    ("1 by 1", 1, 1),
-                    ("0 by n - 1", 0, mod - 1),
-                    ("n - 1 by n - 1", mod - 1, mod - 1),
-                    ("1 by n - 1", 1, mod - 1),
-                )
+                (f"{a} by {b}, modulus {which}", factors[a], factors[b], mod)
+                for a, b in (("0", "0"), ("1", "1"), ("0", "n - 1"), ("n - 1", "n - 1"), ("1", "n - 1"))
             ]
         generator = random.Random(self.nbits)
         for index in range(RANDOM_ROWS):

@@ -1,7 +1,5 @@
 """Widths of machines: the allowed range, the width that operands need, range checks; full-length operands."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

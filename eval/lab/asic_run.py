@@ -272,7 +272,7 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         raise NoMeasurement(f"{point}: its tests did not run: {why}")
     simulated = product.read(files[rtl_sim.FILE], Simulated)
     marks = [f"the design fails {simulated.tests_failed} of its tests"] if simulated.tests_failed else []
-    if marks and not chip.CORE:  # a core by a manifest gets a mark, and is shown
+    if marks and not chip.core_instance:  # a core by a manifest gets a mark, and is shown
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
     tell = _teller(point, say)
     try:

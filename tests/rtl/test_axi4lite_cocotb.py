@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES
-from modexlab.eval.designs.verilog.axi4lite_top import axi4lite_top
 from modexlab.eval.designs.verilog.machine import verilog
-from modexlab.eval.designs.verilog_header import port_lines
+from modexlab.eval.designs.verilog_header import axi4lite_top, port_lines
 from modexlab.rtl.interfaces.axi4lite_properties import PROPERTIES
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.toolchain import verilator_root

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.control import PROTECTIONS
 from modexlab.eval.designs.machine import Design
-from modexlab.eval.designs.program_control import PROTECTIONS
 from modexlab.fl.errors import BadInput
 from modexlab.fl.param import Count
 from modexlab.rtl.sim import Stall, simulate

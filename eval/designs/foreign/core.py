@@ -3,8 +3,6 @@
 There is nothing but RTL: no cycle-level model and no formula. Subclasses define its function.
 """
 
-from __future__ import annotations
-
 import functools
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,12 +55,13 @@ class Core(Runnable):
         """Values of expressions without a request: the width, and the parameters of the module."""
         known: dict[str, Any] = {"nbits": self.nbits}
         for name, value in self.manifest.of.parameters.items():
-            if isinstance(value, Choice):
-                known[name] = self.parameters[name]
-            elif isinstance(value, str) and value.startswith(("'", '"')):
-                known[name] = value.strip("'\"")
-            else:
-                known[name] = self.manifest.number(("parameters", name), value, known)
+            match value:
+                case Choice():
+                    known[name] = self.parameters[name]
+                case str() if value.startswith(("'", '"')):
+                    known[name] = value.strip("'\"")
+                case _:
+                    known[name] = self.manifest.number(("parameters", name), value, known)
         return known
 
     def values_of(self, request: Message) -> dict[str, Any]:
@@ -119,23 +118,22 @@ class Core(Runnable):
         """Raise BadInput unless the module's ports are exactly modexlab's streams."""
         wanted = stream_wires(*self.messages)
         for name, port in wanted.items():
-            if name not in module.ports:
+            found = module.ports.get(name)
+            if found is None:
                 raise self._unfit(f"{module.name} has no port {name}")
-            if module.ports[name] != port:
+            if found != port:
                 raise self._unfit(
-                    f"the port {name} of {module.name} is an {module.ports[name]}, "
+                    f"the port {name} of {module.name} is an {found}, "
                     f"and at --nbits {self.nbits} modexlab has an {port}"
                 )
-        if more := [name for name in module.ports if name not in wanted]:
-            raise self._unfit(f"{module.name} has the port {more[0]}, which is none of a stream")
+        for name in module.ports:
+            if name not in wanted:
+                raise self._unfit(f"{module.name} has the port {name}, which is none of a stream")
 
     def _unfit(self, reason: str) -> BadInput:
-        path = self.manifest.path
-        return self.manifest.error(
-            ("top",),
-            f"{reason}; correct the module, or `modexlab new wrapper {path.name}` prints a wrapper "
-            "to begin with",
-        )
+        name = self.manifest.path.name
+        remedy = f"correct the module, or `modexlab new wrapper {name}` prints a wrapper to begin with"
+        return self.manifest.error(("top",), f"{reason}; {remedy}")
 
     def rtl(self) -> VerilogText:
         """The module of the manifest with its parameters set."""
@@ -154,20 +152,20 @@ class Core(Runnable):
 
     def unmet(self, *request: int) -> str:
         """The first condition of the limits that does not hold; empty if all do."""
+        values = self.values_of(request)
         for index, text in enumerate(self.manifest.of.limits.require):
-            if not self.manifest.value(("limits", "require", index), text, self.values_of(request)):
+            if not self.manifest.value(("limits", "require", index), text, values):
                 return f'"{text}" does not hold, which the limits of {self.name} want'
         return ""
 
     def carried(self, *request: int) -> Message:
         values = {**self.known, **dict(zip(self.manifest.fields, request, strict=True))}
-        return (
-            *request,
-            *(
-                self.manifest.number(("prepare", name), number.expression, values, number.nbits)
-                for name, number in self.prepared.items()
-            ),
+        number = self.manifest.number
+        made = (
+            number(("prepare", name), prepared.expression, values, prepared.nbits)
+            for name, prepared in self.prepared.items()
         )
+        return (*request, *made)
 
     def answered(self, request: Message, response: Message) -> Message:
         """The response that an answer of the core stands for."""
@@ -222,9 +220,8 @@ class CoreSimulation(Simulation):
                 "look at the waveform (modexlab run --vcd), correct the Verilog, or raise `timeout`",
                 Unanswered,
             ) from None
-        answers: list[Any] = run.responses
-        responses: list[Any] = list(map(core.answered, sent, answers))
-        return Run(responses, run.accepted, run.done)
+        answers: Any = run.responses
+        return Run(list(map(core.answered, sent, answers)), run.accepted, run.done)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         return self._simulation._drive(plan, progress)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, NoReturn, cast
 
-from ....fl.accelerator import Message
+from ....fl.accelerator import Fields, Message
 from ....fl.errors import BadInput, shown
 from ....fl.param import Param
 from ....fl.status import MEANING, Status
 from ....rtl.sim import cache
 from ..build import Build
 from ..control import Control
-from ..interfaces import GivenFields, Interface
-from ..machine import Design, Machine
+from ..interfaces import Interface
+from ..machine import Design, Machine, Settings, require_positive
 from ..multipliers.multiplier import Multiplier
 from ..promises import NO_PROMISE, Promises
 from ..widths import width_for
@@ -58,17 +58,10 @@ class ForeignDesign(Design):
     @classmethod
     def of(cls, manifest: Manifest) -> ForeignDesign:
         """The design of a manifest."""
-        of = manifest.of
+        name, absent = manifest.of.name, cast(Any, _Absent(manifest.of.name))
         own = Param("schedule", "its own", ("its own",), "the order of the products is the core's")
-        absent = _Absent(of.name)
-        return cls(
-            of.name,
-            Multiplier(FOREIGN, (), cast(Any, absent)),
-            FOREIGN,
-            Control(own, cast(Any, absent)),
-            manifest.summary,
-            manifest=manifest,
-        )
+        parts = Multiplier(FOREIGN, (), absent), FOREIGN, Control(own, absent)
+        return cls(name, *parts, manifest.summary, manifest=manifest)
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -91,9 +84,7 @@ class ForeignDesign(Design):
     def reduced_only(self) -> bool:
         return self.manifest.of.limits.reduced_base
 
-    @property
-    def plain_unit(self) -> bool:
-        return False
+    plain_unit = False
 
     @property
     def usual_nbits(self) -> int:
@@ -103,10 +94,10 @@ class ForeignDesign(Design):
     def width_for(self, *numbers: int) -> int:
         """The narrowest width that there is for these numbers."""
         widest = max(number.bit_length() for number in numbers)
-        fitting = sorted(nbits for nbits in self.manifest.of.nbits if nbits >= widest)
-        return fitting[0] if fitting else width_for(*numbers)
+        fitting = (nbits for nbits in self.manifest.of.nbits if nbits >= widest)
+        return min(fitting, default=width_for(*numbers))
 
-    def planned(self, nbits: int, values: tuple[tuple[str, Any], ...]) -> ForeignMachine:
+    def planned(self, nbits: int, values: Settings) -> ForeignMachine:
         self.manifest.check_width(nbits)
         absent, unknown = cast(Any, _Absent(self.name)), cast(Any, lambda *_: None)
         build = Build(absent, absent, absent, absent, cycles=unknown, products=unknown)
@@ -118,13 +109,8 @@ class ForeignMachine(Core, Machine):
     """A core at one width."""
 
     @property
-    def foreign(self) -> ForeignDesign:
-        """The design, by its own type."""
-        return cast(ForeignDesign, self.design)
-
-    @property
     def manifest(self) -> Manifest:
-        return self.foreign.manifest
+        return cast(ForeignDesign, self.design).manifest
 
     @functools.cached_property
     def promises(self) -> Promises:
@@ -173,24 +159,21 @@ class ForeignMachine(Core, Machine):
         return self._refused(base, exp, mod)[0]
 
     def require(self, base: int, exp: int, mod: int) -> None:
-        for name, value in (("base", base), ("exponent", exp), ("modulus", mod)):
-            if value < 0:
-                raise BadInput(f"{name} {shown(value)} is negative; give 0 or more")
+        require_positive(base, exp, mod)
         if reason := self.refusal(base, exp, mod):
             raise BadInput(f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}: {reason}; give other operands")
 
     # ---- requests and answers
 
     @property
-    def given_fields(self) -> GivenFields:
+    def given_fields(self) -> Fields:
         return self.prepared_fields
 
     def expected(self, base: int, exp: int, mod: int) -> int:
         """Return the answer that the core should give."""
         stated = self.manifest.of.answer
-        if stated is None:
-            return pow(base, exp, mod)
-        return self._by(stated.expected, "expected", (base, exp, mod))
+        request = (base, exp, mod)
+        return pow(*request) if stated is None else self._by(stated.expected, "expected", request)
 
     def answered(self, request: Message, response: Message) -> Message:
         """The power that an answer of the core stands for."""
@@ -219,7 +202,7 @@ class ForeignMachine(Core, Machine):
     def fl(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
         """Python's own power, under the limits."""
         status = self.check(base, exp, mod)
-        return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
+        return status, 0 if status else pow(base, exp, mod)
 
     @functools.cached_property
     def product_cycles(self) -> int | None:

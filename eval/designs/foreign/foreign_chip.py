@@ -4,24 +4,21 @@ If that is a wrapper, areas and powers of the core alone are those of an instanc
 of the manifest exclude are left out.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
 
 from ....fl.errors import BadInput, shown
 from ....fl.status import Status
 from ....flow.source import PACKAGE
 from ..chip import AcceleratorChip
 from ..interfaces import Operands
+from ..machine import Machine
 from ..machine_chip import MOST_ENERGY_CYCLES, Chip
 from ..system_catalogue import OPERATIONS
 from ..widths import check_width
 from ..workload_names import Workload, parts_of
-from .core import ALONE, CORE, Core, Unanswered
-from .foreign import ForeignMachine
+from .core import ALONE, CORE, Unanswered
 from .ports import WRAPPER
 
 
@@ -67,7 +64,7 @@ class Corner:
 
 
 def corners(
-    machine: ForeignMachine,
+    machine: Machine,
     rows: Sequence[tuple[str, Operands]],
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Corner]:
@@ -75,11 +72,10 @@ def corners(
     found: dict[str, Corner] = {}
     asked: list[tuple[str, Operands]] = []
     for name, operands in rows:
-        if refused := machine.refusal(*operands):
-            found[name] = Corner(name, operands, 0, refused=refused)
-        else:
+        refused = machine.refusal(*operands)
+        found[name] = Corner(name, operands, 0 if refused else pow(*operands), refused=refused)
+        if not refused:
             asked.append((name, operands))
-            found[name] = Corner(name, operands, pow(*operands))
     try:
         with machine.session() as session:
             session.run([operands for _, operands in asked[:1]])  # a core that always hangs does so at once
@@ -91,7 +87,7 @@ def corners(
     return list(found.values())
 
 
-def _one_by_one(machine: ForeignMachine, asked: list[tuple[str, Operands]], found: dict[str, Corner]) -> None:
+def _one_by_one(machine: Machine, asked: list[tuple[str, Operands]], found: dict[str, Corner]) -> None:
     """Run each row from reset, to tell those that are answered from those that are not."""
     some = False
     for name, row in asked:
@@ -110,45 +106,34 @@ def _one_by_one(machine: ForeignMachine, asked: list[tuple[str, Operands]], foun
 class CoreChip(AcceleratorChip):
     """A core at a width; in a wrapper, the figures of its instance count."""
 
-    ROOT: ClassVar[str] = "eval.designs.foreign.foreign_chip"
-    CORE: ClassVar[str] = WRAPPER
-
     def check(self) -> None:
         _ = self.machine.interface(self.interface), self.machine.modules
 
     @property
     def _in_wrapper(self) -> bool:
-        return cast(Core, self.machine).modules[1] is not None
+        return self.machine.modules[1] is not None
 
     @property
-    def _core_instance(self) -> str:
+    def core_instance(self) -> str:  # type: ignore[override]
         return f"{WRAPPER}.{CORE}" if self._in_wrapper else WRAPPER
 
     @property
     def place(self) -> str:
-        return (
-            f"; instance {self._core_instance} is the core, the rest its wrapper" if self._in_wrapper else ""
-        )
+        return f"; instance {self.core_instance} is the core, the rest its wrapper" * self._in_wrapper
 
     @property
     def tool(self) -> tuple[str, str]:
         return PACKAGE, importlib.metadata.version(PACKAGE)
 
-    def _decides(self) -> list[Any]:
-        return AcceleratorChip._decides(self)
+    _decides = AcceleratorChip._decides
 
     @property
-    def _core_top(self) -> str:
-        return f"{self.top}{ALONE}" if self._in_wrapper else ""
+    def core_top(self) -> str:  # type: ignore[override]
+        return f"{self.top}{ALONE}" * self._in_wrapper
 
 
 class ForeignChip(CoreChip, Chip):
     """An RSA machine by a manifest at a width."""
-
-    @property
-    def core(self) -> ForeignMachine:
-        """The machine, by its own type."""
-        return cast(ForeignMachine, self.machine)
 
     _fixed_length = False
 
@@ -164,7 +149,7 @@ class ForeignChip(CoreChip, Chip):
         """The operations whose energy counts, those that the core takes; BadInput if there is none, or if one
         is done wrong.
         """
-        core = self.core
+        core = self.machine
         works = [part.work for name in OPERATIONS for part in parts_of(name, core, self.nbits)]
         taken = [work for work in works if not core.refusal(*work.operands)]
         if not taken:
@@ -175,47 +160,45 @@ class ForeignChip(CoreChip, Chip):
 
     def corners(self) -> list[Corner]:
         """All rows at RTL, in order."""
-        return corners(self.core, self.all_rows())
+        return corners(self.machine, self.all_rows())
 
     def failed_rows(self) -> list[str]:
         return [row.name for row in self.corners() if row.failed]
 
     def rows(self) -> list[tuple[str, Operands]]:
         """Named operands that the core takes by its limits."""
-        return [(name, row) for name, row in self.all_rows() if not self.core.refusal(*row)]
+        return [(name, row) for name, row in self.all_rows() if not self.machine.refusal(*row)]
 
     def all_rows(self) -> list[tuple[str, Operands]]:
         """Rows of our own designs, and powers that are 0, at which cores go wrong.
 
         A product that is 0 shows the comparison of a last subtraction; an exponent of 0 may leave 1 modulo 1.
         """
-        longest = self.core.modulus_nbits
-        p = (1 << longest // 2) - 1
+        p = (1 << self.machine.modulus_nbits // 2) - 1
         q = p - 2
-        rows = [
-            *super().rows(),
-            ("modulus 1, exponent 0", (0, 0, 1)),
-            ("zero product, odd exponent", (p, 3, p * p)),
-            ("zero product of two", (3 * p % (p * p), 5, p * p)),
-            ("square of the modulus' root", (q, 2, q * q)),
-        ]
-        return [*dict(rows).items()]
+        rows = dict(super().rows()) | {
+            "modulus 1, exponent 0": (0, 0, 1),
+            "zero product, odd exponent": (p, 3, p * p),
+            "zero product of two": (3 * p % (p * p), 5, p * p),
+            "square of the modulus' root": (q, 2, q * q),
+        }
+        return [*rows.items()]
 
     def _expected(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
         """Return the answer that the core should give."""
-        return Status.OK, self.core.expected(base, exp, mod)
+        return Status.OK, self.machine.expected(base, exp, mod)
 
     def _window(self, work: Workload) -> tuple[Operands, int]:
         """The first bits of the exponent, as many as take the cycles that there may be."""
-        base, exp, mod = work.operands
-        whole = self.core.counted(base, exp, mod)
-        most = self._affordable(MOST_ENERGY_CYCLES)
+        core, (base, exp, mod) = self.machine, work.operands
+        whole, most = core.counted(base, exp, mod), self._affordable(MOST_ENERGY_CYCLES)
         if whole <= most:
             return work.operands, 0
         length = exp.bit_length()
         kept = max(2, length * most // whole)
-        window = (base, exp >> (length - kept), mod)
-        while kept > 2 and (self.core.refusal(*window) or self.core.counted(*window) > most):
-            kept = kept * 3 // 4
+        while True:
             window = (base, exp >> (length - kept), mod)
-        return (work.operands, 0) if self.core.refusal(*window) else (window, whole)
+            refused = core.refusal(*window)
+            if kept <= 2 or not (refused or core.counted(*window) > most):
+                return (work.operands, 0) if refused else (window, whole)
+            kept = kept * 3 // 4

@@ -2,8 +2,6 @@
 function.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import random
@@ -111,16 +109,7 @@ def design_of(manifest: Manifest) -> OwnDesign:
     if not callable(function):
         functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise manifest.error(("function",), str(unknown(f"function of {file}", name, functions)))
-    kind = type(
-        of.name,
-        (FunctionCore,),
-        {
-            "name": of.name,
-            "summary": manifest.summary,
-            "params": manifest.params,
-            "usual_nbits": manifest.usual_nbits,
-            "manifest": manifest,
-            "function": staticmethod(function),
-        },
-    )
+    own = {name: getattr(manifest, name) for name in ("summary", "params", "usual_nbits")}
+    own |= {"name": of.name, "manifest": manifest, "function": staticmethod(function)}
+    kind = type(of.name, (FunctionCore,), own)
     return OwnDesign(of.name, kind, str(manifest.path), cache.key(manifest.text, manifest.verilog, digest))

@@ -75,10 +75,19 @@ from ..widths import MAX_NBITS, MIN_NBITS
 OPERANDS = ("base", "exp", "mod")  # the fields of a manifest without a function
 FILE = "design.toml"
 # keys by which a manifest drove the ports of a core itself
-REPLACED = (
-    *("protocol", "step", "ports", "start_done", "stream", "words", "axi4lite", "clock", "reset"),
-    *("word_nbits", "order"),
-)
+REPLACED = [
+    "protocol",
+    "step",
+    "ports",
+    "start_done",
+    "stream",
+    "words",
+    "axi4lite",
+    "clock",
+    "reset",
+    "word_nbits",
+    "order",
+]
 
 KeyPath = tuple[str | int, ...]  # keys, and indices of lists
 Number = int | str  # a number, or an expression
@@ -167,15 +176,12 @@ class Manifest:
 
     # ---- what it says of itself
 
-    def place(self, path: KeyPath) -> str:
-        """The file and the line of a key."""
-        return f"{self.path.name} of {self.of.name}, line {line_of(self.text, path)}"
-
     def error(self, path: KeyPath, message: str, kind: type[BadInput] = BadInput) -> BadInput:
         """The error for the value of a key."""
-        if message.startswith(f"{self.path.name} of {self.of.name}, line "):
+        file = f"{self.path.name} of {self.of.name}, line "
+        if message.startswith(file):
             return kind(message)  # it names its place
-        return kind(f"{self.place(path)}: {message}")
+        return kind(f"{file}{line_of(self.text, path)}: {message}")
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
@@ -228,21 +234,22 @@ class Manifest:
         """The Verilog; BadInput, with the line, for a file that is not there."""
         found: list[Path] = []
         for index, name in enumerate(self.of.files):
+            folder, at = self.path.parent, ("files", index)
             pattern = any(letter in name for letter in "*?[")
-            paths = sorted(self.path.parent.glob(name)) if pattern else [self.path.parent / name]
-            paths = [path for path in paths if path.is_file()]
+            paths = list(filter(Path.is_file, sorted(folder.glob(name)) if pattern else [folder / name]))
             if not paths:
                 raise self.error(
-                    ("files", index),
-                    f"there is no file {self.path.parent / name}: files are relative to the manifest; "
-                    "put them there, or correct the name",
+                    at,
+                    f"there is no file {folder / name}: files are relative to the manifest; put them there, "
+                    "or correct the name",
                 )
-            if vhdl := next((path for path in paths if path.suffix.lower() in (".vhd", ".vhdl")), None):
-                raise self.error(
-                    ("files", index),
-                    f"{vhdl.name} is VHDL, and only Verilog and SystemVerilog can be read: "
-                    "translate it first, as by `ghdl synth --out=verilog`",
-                )
+            for path in paths:
+                if path.suffix.lower() in (".vhd", ".vhdl"):
+                    raise self.error(
+                        at,
+                        f"{path.name} is VHDL, and only Verilog and SystemVerilog can be read: "
+                        "translate it first, as by `ghdl synth --out=verilog`",
+                    )
             found += paths
         return tuple(dict.fromkeys(found))
 
@@ -273,11 +280,9 @@ class Manifest:
     def params(self) -> tuple[Param, ...]:
         """The parameters of the module that it leaves open."""
         return tuple(
-            Param(
-                name, choice.default, tuple(choice.choices), choice.help or f"parameter {name} of the module"
-            )
-            for name, choice in self.of.parameters.items()
-            if isinstance(choice, Choice)
+            Param(name, item.default, tuple(item.choices), item.help or f"parameter {name} of the module")
+            for name, item in self.of.parameters.items()
+            if isinstance(item, Choice)
         )
 
     @cached_property
@@ -376,7 +381,12 @@ def _parsed(path: Path, text: str) -> _File:
     """The keys, each of the right kind; BadInput with the line."""
     try:
         found = msgspec.toml.decode(text)
-        _refuse_replaced(path, text, found)
+        if driven := [key for key in REPLACED if key in found]:
+            raise BadInput(
+                f"{path}, line {line_of(text, (driven[0],))}: {', '.join(driven)}: "
+                "a module of Verilog drives the ports of a core, and no key of a manifest; drop them, "
+                f"and `modexlab new wrapper {path.name}` prints such a module to begin with"
+            )
         return msgspec.convert(found, _File)
     except msgspec.ValidationError as error:
         message = str(error)
@@ -392,13 +402,3 @@ def _parsed(path: Path, text: str) -> _File:
     except (ValueError, RecursionError):
         line, said = 1, "a number with thousands of digits, or lists in lists"
     raise BadInput(f"{path}, line {line}: {said}")
-
-
-def _refuse_replaced(path: Path, text: str, keys: Collection[str]) -> None:
-    """BadInput for a manifest that drives the ports of its core by keys."""
-    if driven := [key for key in REPLACED if key in keys]:
-        raise BadInput(
-            f"{path}, line {line_of(text, (driven[0],))}: {', '.join(driven)}: "
-            "a module of Verilog drives the ports of a core, and no key of a manifest; drop them, "
-            f"and `modexlab new wrapper {path.name}` prints such a module to begin with"
-        )

@@ -1,7 +1,5 @@
 """Ports of a top module and of the core in it, under given parameters, by Verilator."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -74,11 +72,11 @@ def modules(
         (directory / FILE).write_text(json.dumps(_modules(json.loads(tree.read_text()), top, instance)))
 
     entry = cache.cached_tree(cache.tree_name("ports", key), find)
-    found = [
+    found, *core = (
         Module(name, {port: Port(*described) for port, described in ports.items()}, parameters)
         for name, ports, parameters in json.loads((entry / FILE).read_text())
-    ]
-    return found[0], found[1] if len(found) > 1 else None
+    )
+    return found, core[0] if core else None
 
 
 def refusal(message: str, top: str, verilog: str) -> str:
@@ -104,15 +102,11 @@ def _modules(
 ) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
     """Name, ports and parameters of the top module, and of the instance in it."""
     nodes = {node["addr"]: node for node in _nodes(tree) if "addr" in node}
-    found = [
-        node
-        for node in nodes.values()
-        if node["type"] == "MODULE" and node.get("origName", node["name"]) == top
-    ][:1]
-    cells = [node for node in found[0]["stmtsp"] if node["type"] == "CELL" and node["name"] == instance]
-    found += [nodes[cell["modp"]] for cell in cells]
+    modules = (node for node in nodes.values() if node["type"] == "MODULE")
+    found = next(node for node in modules if node.get("origName", node["name"]) == top)
+    cells = [node for node in found["stmtsp"] if node["type"] == "CELL" and node["name"] == instance]
     described = []
-    for module in found:
+    for module in (found, *(nodes[cell["modp"]] for cell in cells)):
         variables = [node for node in module["stmtsp"] if node["type"] == "VAR"]
         ports = {
             node["verilogName"]: (node["direction"], _width(nodes, node["dtypep"]))
@@ -127,8 +121,7 @@ def _modules(
 def _nodes(tree: Any) -> list[dict[str, Any]]:
     """All nodes of the tree."""
     found, ahead = [], [tree]
-    while ahead:
-        node = ahead.pop()
+    for node in ahead:
         if isinstance(node, dict):
             found.append(node)
             ahead += node.values()

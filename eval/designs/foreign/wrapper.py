@@ -1,7 +1,5 @@
 """Templates: a manifest, and a Verilog wrapper around a core without modexlab's streams."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -2,8 +2,6 @@
 by digit.
 """
 
-from __future__ import annotations
-
 from ....cl.timing import FixedTiming
 from ....fl.multipliers.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
 from ....fl.multipliers.scaled_serial import ScaledSerialShape

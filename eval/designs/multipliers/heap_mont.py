@@ -1,7 +1,5 @@
 """HeapMont: Montgomery products on a scaled modulus, wide digits through one bit heap."""
 
-from __future__ import annotations
-
 from ....cl.heap_mont import HeapMontCL, HeapMontTiming
 from ....fl.multipliers.scaled import DELAYS
 from ....fl.multipliers.scaled import DIGIT_NBITS as LEGAL

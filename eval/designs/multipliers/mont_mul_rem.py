@@ -1,7 +1,5 @@
 """MontMulRem: Montgomery products by a pipeline of AddReds."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from ....cl.mont_mul_rem import MontMulRemCL

@@ -1,7 +1,5 @@
 """MulRem: a multiplication followed by a division."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from ....cl.mul_rem import MulRemCL

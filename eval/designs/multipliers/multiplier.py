@@ -1,7 +1,5 @@
 """Multiplier: a family of product units; a width and parameters select one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """CM, DM and MM of paper 000: units for one modulus or for the pseudo-modulus 2^nbits - 1 above it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from ....cl.fixed_mod_exp import DirectMulCL, UnsubtractedCL

@@ -2,8 +2,6 @@
 pipeline.
 """
 
-from __future__ import annotations
-
 from ....cl.fold_exp import FOLD_TIMING
 from ....fl.errors import BadInput
 from ....fl.multipliers.row_fold import FoldShape

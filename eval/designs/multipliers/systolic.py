@@ -2,8 +2,6 @@
 ours, which never idles.
 """
 
-from __future__ import annotations
-
 from ....cl.systolic import SystolicMontCL, scaled_array_timing, systolic_timing
 from ....fl.multipliers.scaled import ScaledShape
 from ....fl.multipliers.systolic import DIGIT_NBITS as LEGAL

@@ -1,22 +1,18 @@
-"""A machine of the catalogue as one self-contained SystemVerilog file with a full header."""
-
-from __future__ import annotations
+"""An accelerator of any kind as one self-contained SystemVerilog file: header and hardware. The header of an RSA
+machine says more.
+"""
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ....fl.errors import BadInput
-from ....fl.program.ir import Check
 from ....fl.status import MEANING, Status
 from ..interfaces import DEFAULT, UNIT, Interface
-from ..interfaces import find as find_interface
 from ..machine import Machine
 from ..protection import costs
 from ..runnable import Runnable
-from ..verilog_header import PROTOCOL, folded, messages, paragraphs, verilog_file, wrapped
-from . import accelerator
-from .accelerator import parameters
+from ..verilog_header import PROTOCOL, folded, messages, paragraphs, verilog_file, without_paths, wrapped
 
 LEGEND = (
     "One microinstruction per line: its products (mul; mulw over the whole width; .if: only for an exponent "
@@ -27,14 +23,51 @@ LEGEND = (
 
 def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
     """The file of any accelerator; interface unit: of the multiplier of a machine alone."""
-    if not isinstance(machine, Machine):
-        return accelerator.verilog(machine, interface)
-    return _unit(machine) if interface == UNIT else _machine(machine, find_interface(interface))
+    rsa = machine if isinstance(machine, Machine) else None
+    if rsa and interface == UNIT:
+        return _unit(rsa)
+    chosen = machine.interface(interface)
+    machine.require_ports()
+    component = machine.exported(chosen)
+    known = [f"  {code}  {text}" for code, text in codes(machine, chosen).items()]
+    return verilog_file(
+        component,
+        machine.top(chosen),
+        f"{'modular exponentiation of' if rsa else f'{machine.name},'} {machine.nbits} bits",
+        _about(rsa, chosen) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
+        parameters(machine),
+        lambda: [
+            *chosen.protocol(component, machine.shape, machine.traits),
+            *(_given(rsa, chosen) if rsa else ()),
+            *(("", "Statuses; with another than 0 there is no result:", *known) if len(known) > 1 else ()),
+            *(_program(rsa) if rsa else ()),
+        ],
+    )
 
 
-def unit_top(design: str, nbits: int) -> str:
-    """The module name of a design's multiplier alone."""
-    return re.sub(r"\W", "_", f"{design}_{nbits}_{UNIT}")
+def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterator[str]:
+    """The width and the parameters of a machine, or only some of these, with what they mean."""
+    helps = {param.name: without_paths(param.help) for param in machine.design.params}
+    yield f"  nbits = {machine.nbits}: width of the operands"
+    for name, value in machine.parameters.items():
+        if only is None or name in only:
+            long = isinstance(value, int) and value.bit_length() > 64
+            yield from wrapped(f"  {name} = {hex(value) if long else value}: {helps[name]}", 6)
+
+
+def codes(machine: Runnable, interface: Interface) -> dict[int, str]:
+    """Everything that an accelerator behind this interface can answer, in words."""
+    more: dict[int, str] = {status: MEANING[status] for status in interface.more_statuses(machine.shape)}
+    found = {0: MEANING[Status.OK]}
+    for code in sorted(map(int, {*machine.statuses, *more})):
+        texts = (known[code] for known in (machine.statuses, more) if code in known)
+        found[code] = "; or ".join(dict.fromkeys(texts))
+    return {**found, **interface.further_codes(machine.nbits)}
+
+
+def unit_top(machine: Machine) -> str:
+    """The module name of a machine's multiplier alone."""
+    return re.sub(r"\W", "_", f"{machine.name}_{machine.nbits}_{UNIT}")
 
 
 def _unit(machine: Machine) -> str:
@@ -42,7 +75,7 @@ def _unit(machine: Machine) -> str:
     own = {param.name for param in machine.design.multiplier.params}
     return verilog_file(
         component,
-        unit_top(machine.design.name, machine.nbits),
+        unit_top(machine),
         f"the multiplier of {machine.design.name}, {machine.nbits} bits",
         [
             *paragraphs(sys.modules[type(component).__module__].__doc__),
@@ -63,31 +96,18 @@ def _unit(machine: Machine) -> str:
     )
 
 
-def _machine(machine: Machine, interface: Interface) -> str:
-    design, component = machine.design, machine.exported(interface)
-    return verilog_file(
-        component,
-        machine.top(interface),
-        f"modular exponentiation of {machine.nbits} bits",
-        [
-            *wrapped(f"Computes       {computes(machine)}", 15),
-            f"Design         {design.name}" + (f", after paper {design.paper}" if design.paper else ""),
-            f"Product units  {design.family}",
-            f"Domain         {design.domain}",
-            *wrapped(f"Cycles         {_cycles(machine, interface)}", 15),
-            *wrapped(f"Constant time  {machine.promises.sentence}", 15),
-            *wrapped(f"Command        {_command(machine, interface)}", 15),
-        ],
-        parameters(machine),
-        lambda: [
-            *interface.protocol(component, machine.shape, machine.traits),
-            *_given(machine, interface),
-            "",
-            interface.statuses,
-            *(f"  {code}  {meaning}" for code, meaning in codes(machine, interface).items()),
-            *_program(machine),
-        ],
-    )
+def _about(machine: Machine, interface: Interface) -> list[str]:
+    """The first lines about an RSA machine."""
+    design = machine.design
+    return [
+        *wrapped(f"Computes       {computes(machine)}", 15),
+        f"Design         {design.name}" + (f", after paper {design.paper}" if design.paper else ""),
+        f"Product units  {design.family}",
+        f"Domain         {design.domain}",
+        *wrapped(f"Cycles         {_cycles(machine, interface)}", 15),
+        *wrapped(f"Constant time  {machine.promises.sentence}", 15),
+        *wrapped(f"Command        {_command(machine, interface)}", 15),
+    ]
 
 
 def _command(machine: Machine, interface: Interface) -> str:
@@ -100,44 +120,46 @@ def _command(machine: Machine, interface: Interface) -> str:
 
 def computes(machine: Machine) -> str:
     """Describe the operands in words."""
+    promises, moduli = machine.promises, "odd moduli"
+    if not promises.odd_only:
+        moduli = "moduli from 1 up"
+    bases = "bases below the modulus" if promises.reduced_only else "any base"
     if machine.keyed:
-        return _private(machine)
-    promises = machine.promises
-    if modulus := promises.modulus:
-        moduli = f"the modulus {modulus:#x}"
-    else:
-        moduli = "odd moduli" if promises.odd_only else "moduli from 1 up"
-        if machine.modulus_nbits < machine.nbits:
-            moduli += f" of up to {machine.modulus_nbits} bits"
-    bases = "bases below the modulus" if promises.reduced_only else "any base"
-    return (
-        f"base^exp mod mod, for {moduli} and {bases}; exponent 0 gives 1 mod mod"
-        f"{'' if modulus else ', modulus 1 gives 0'}"
-    )
-
-
-def _private(machine: Machine) -> str:
-    """The same of a machine that takes a private key."""
-    promises = machine.promises
-    crt = promises.key == "crt"
-    how = [
-        "modulo p and modulo q, put together by Garner's formula" if crt else "",
-        "the message blinded" if promises.message_blinded else "",
-        "the exponent blinded" if promises.exponent_blinded else "",
-        "the result withheld unless it gives base again by e" if promises.checked else "",
-    ]
-    moduli = "odd moduli" if promises.odd_only else "moduli from 1 up"
-    bases = "bases below the modulus" if promises.reduced_only else "any base"
-    exponent = "exp is the public exponent" if crt else "exp is d"
-    steps = ", ".join(filter(None, how))
-    return f"base^d mod mod with an RSA key, for {moduli} and {bases}; {exponent}; {steps}"
+        crt = promises.key == "crt"
+        how = {
+            "modulo p and modulo q, put together by Garner's formula": crt,
+            "the message blinded": promises.message_blinded,
+            "the exponent blinded": promises.exponent_blinded,
+            "the result withheld unless it gives base again by e": promises.checked,
+        }
+        exponent = "exp is the public exponent" if crt else "exp is d"
+        steps = ", ".join(step for step, done in how.items() if done)
+        return f"base^d mod mod with an RSA key, for {moduli} and {bases}; {exponent}; {steps}"
+    if promises.modulus:
+        return (
+            f"base^exp mod mod, for the modulus {promises.modulus:#x} and {bases}; exponent 0 gives 1 mod mod"
+        )
+    if machine.modulus_nbits < machine.nbits:
+        moduli += f" of up to {machine.modulus_nbits} bits"
+    return f"base^exp mod mod, for {moduli} and {bases}; exponent 0 gives 1 mod mod, modulus 1 gives 0"
 
 
 def _cycles(machine: Machine, interface: Interface) -> str:
     """Figures of this machine, for two exponents that everybody knows; with a key, of its operation."""
-    if machine.keyed:
-        return _private_cycles(machine, interface)
     nbits = machine.nbits
+    between = f"request to response{interface.behind}".replace(",", "")
+    if machine.keyed:
+        try:
+            found = costs(machine)
+        except (
+            BadInput
+        ):  # products whose numbers decide on their cycles, and a width of which there is no key
+            return "as the numbers of the key make them"
+        key = "" if found.promises.every_exponent else ", half of whose private exponent are ones"
+        return (
+            f"{found.cycles} for a key of {nbits} bits{key} (from {between}); before, {found.loading_cycles} in "
+            "which the request is looked at, a field a cycle, while it waits to be taken"
+        )
     base, _, mod = machine.some_operands()
     exponents = {"exp = 65537": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
     figures = "; ".join(
@@ -145,23 +167,7 @@ def _cycles(machine: Machine, interface: Interface) -> str:
         for name, exp in exponents.items()
         if exp.bit_length() <= nbits
     )
-    between = f"request to response{interface.behind}".replace(",", "")
     return f"{figures} (from {between}, with a pseudo-random base below a modulus of {mod.bit_length()} bits)"
-
-
-def _private_cycles(machine: Machine, interface: Interface) -> str:
-    """Describe the cycles of an operation, and of waiting for its request."""
-    try:
-        found = costs(machine)
-    except BadInput:  # products whose numbers decide on their cycles, and a width of which there is no key
-        return "as the numbers of the key make them"
-    between = f"request to response{interface.behind}".replace(",", "")
-    key = "" if found.promises.every_exponent else ", half of whose private exponent are ones"
-    return (
-        f"{found.cycles} for a key of {machine.nbits} bits{key} (from {between}); before, "
-        f"{found.loading_cycles} in which the request "
-        "is looked at, a field a cycle, while it waits to be taken"
-    )
 
 
 def _given(machine: Machine, interface: Interface) -> Iterator[str]:
@@ -181,29 +187,6 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
             yield f"  {item.name} = {item.meaning} ({interface.place_of_given(number)})"
 
 
-def statuses(machine: Machine, interface: Interface) -> list[Status]:
-    """Return the possible statuses: for good operands, modulus 0, an even one, and a base not below it; and
-    its program's.
-    """
-    more = interface.more_statuses(machine.shape)
-    if machine.keyed:
-        return sorted({*_of_program(machine), *more})
-    _, _, mod = machine.some_operands()
-    longest = (1 << machine.nbits) - 1 if machine.modulus == 0 else mod
-    samples = ((0, 1, mod), (0, 1, 0), (0, 1, 2), (mod, 1, mod), (0, 1, longest))
-    answers = {machine.check(*operands) for operands in samples}
-    return sorted({*answers, *more})
-
-
-def _of_program(machine: Machine) -> set[Status]:
-    """Return the statuses with which a request with a key is refused, and those that its program finds."""
-    made = machine.programmed
-    good = dict.fromkeys(made.names, 1) | {"base": 0}
-    samples = [{}, {"mod": 0}, {"mod": 2}, {"base": 1}, *([{"p": 2}] if "p" in good else [])]
-    found = {made.inspect({**good, **sample}) for sample in samples}
-    return found | {check.status for check in made.program.find(Check) if isinstance(check, Check)}
-
-
 def _program(machine: Machine) -> Iterator[str]:
     """The words that the sequencer executes."""
     made = machine.build.programmed
@@ -214,9 +197,3 @@ def _program(machine: Machine) -> Iterator[str]:
     yield from wrapped(f"  {LEGEND}", 2)
     for line in made.program.listing():
         yield f"  {line if len(folded(f'  {line}')) == 1 else ' '.join(line.split())}"
-
-
-def codes(machine: Machine, interface: Interface) -> dict[int, str]:
-    """Everything that the machine behind this interface can answer, in words."""
-    known = {int(status): MEANING[status] for status in statuses(machine, interface)}
-    return {**known, **interface.further_codes(machine.nbits)}

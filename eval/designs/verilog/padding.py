@@ -1,12 +1,14 @@
 """The PKCS#1 v1.5 padding units as self-contained SystemVerilog files, for use with any exponentiator."""
 
-from __future__ import annotations
+import sys
+from collections.abc import Callable
+from functools import partial
 
-import importlib
-from dataclasses import dataclass
-from typing import Any
+from pymtl3 import Component
 
 from ....fl.pkcs1 import Padded, longest, nbytes_of
+from ....rtl.units.padding.pkcs1_pad import Pkcs1Pad
+from ....rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
 from ..verilog_header import PROTOCOL, messages, paragraphs, verilog_file
 
 MEANING = {
@@ -16,35 +18,24 @@ MEANING = {
 }
 
 
-@dataclass(frozen=True)
-class PaddingUnit:
-    """One of them: its component, by module, class and options."""
-
-    module: str
-    kind: str
-    options: tuple[Any, ...] = ()
-
-
-PADDING = {
-    "pkcs1-pad": PaddingUnit("pkcs1_pad", "Pkcs1Pad"),
-    "pkcs1-unpad": PaddingUnit("pkcs1_unpad", "Pkcs1Unpad"),
-    "pkcs1-unpad-implicit": PaddingUnit("pkcs1_unpad", "Pkcs1Unpad", (True,)),
+PADDING: dict[str, Callable[[int], Component]] = {
+    "pkcs1-pad": Pkcs1Pad,
+    "pkcs1-unpad": Pkcs1Unpad,
+    "pkcs1-unpad-implicit": partial(Pkcs1Unpad, implicit=True),
 }
 
 
 def padding_verilog(name: str, nbits: int) -> str:
     """The file of a unit for keys of so many bits."""
     nbytes = nbytes_of(nbits)
-    unit = PADDING[name]
-    module = importlib.import_module(f"....rtl.units.padding.{unit.module}", __package__)
-    component = getattr(module, unit.kind)(nbits, *unit.options)
+    component = PADDING[name](nbits)
     statuses = ["", "Statuses:", *(f"  {int(status)}  {text}" for status, text in MEANING.items())]
     return verilog_file(
         component,
         f"{name.replace('-', '_')}_{nbits}",
         f"PKCS#1 v1.5 for keys of {nbits} bits",
         [
-            *paragraphs(module.__doc__),
+            *paragraphs(sys.modules[type(component).__module__].__doc__),
             "",
             f"Encodings have {nbytes} bytes, messages {longest(nbytes)} at most.",
         ],
@@ -53,6 +44,6 @@ def padding_verilog(name: str, nbits: int) -> str:
             *messages(component),
             "",
             *PROTOCOL.split("\n"),
-            *(statuses if unit.kind == "Pkcs1Pad" else ()),
+            *(statuses if isinstance(component, Pkcs1Pad) else ()),
         ],
     )

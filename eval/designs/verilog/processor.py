@@ -5,8 +5,6 @@ The header says what it is, its parameters, its ports and what moves on them, an
 status registers.
 """
 
-from __future__ import annotations
-
 import re
 
 from pymtl3 import Component
@@ -21,7 +19,7 @@ from ....rtl.sim.ports import Message
 from ..interfaces import AXI4LITE
 from ..soc_system import Xcel
 from ..verilog_header import bus, fields, registers, verilog_file, wrapped
-from .accelerator import parameters
+from .machine import parameters
 
 PROCESSOR = "proc"
 

@@ -5,8 +5,6 @@ has ports of the sink with their bits; lines that cross without a label are not 
 between blocks is part of the wires.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import defaultdict
@@ -96,16 +94,12 @@ class Netlist:
         self.open: list[Any] = []
         self.names: dict[Any, str] = {}  # of the blocks; those of an array have one
         self.kinds: dict[str, str] = {}  # of blocks, in words
-        self._open(top)
-        while len(set(names := [*self.names.values()])) < FEW:
-            inner = [
-                block
-                for block, name in self.names.items()
-                if names.count(name) == 1 and block.get_child_components()
-            ]
-            if not inner:
-                break
+        inner = [top]
+        while inner:
             self._open(max(inner, key=_size))
+            names = [*self.names.values()]
+            single = [block for block, name in self.names.items() if names.count(name) == 1]
+            inner = [block for block in single if len({*names}) < FEW and block.get_child_components()]
 
     def _open(self, component: Any) -> None:
         """Show the components inside in the place of a block."""
@@ -146,19 +140,20 @@ class Netlist:
     def wires(self) -> Wires:
         drivers = defaultdict(set)
         ends = []
-        for source, sink in self._connections():
-            named = source if isinstance(sink, str) else sink
+        for start, end in self._connections():
+            named = start if isinstance(end, str) else end
             if not CLOCKING.search(repr(named)):
-                drivers[self.place(sink)].add(self.place(source))
-                ends.append((self.place(source), self.place(sink), named))
+                source, sink = self.place(start), self.place(end)
+                drivers[sink].add(source)
+                if isinstance(sink, str):
+                    ends.append((source, sink, named))
         wires: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for source, sink, named in ends:
             path = repr(named)[len(repr(named.get_host_component())) + 1 :]
             name = re.split(r"[.\[]", path)[0]
-            for block in _blocks_behind(source, drivers, set()) if isinstance(sink, str) else ():
-                if block != sink:
-                    signals = wires[block, sink]
-                    signals[name] = max(signals.get(name, 0), named.get_type().nbits)
+            for block in _blocks_behind(source, drivers, set()) - {sink}:
+                signals = wires[block, sink]
+                signals[name] = max(signals.get(name, 0), named.get_type().nbits)
         return wires
 
 

@@ -1,24 +1,20 @@
 """Data sheet of a package, as Markdown and as one HTML page with its pictures inside."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ....fl.register_map import Register
 from ...designs.verilog_header import without_paths
 from ...lab.ledger_rows import Row
 from ...lab.metrics import METRICS
 from ...lab.point import Point
 from ...lab.stages import FLOW, FPGA, LAYOUT, NETLIST, STAGES
-from .subject import Subject, table
-from .template import filled
+from .subject import Subject, filled, table
 from .timing import Diagram
 from .vectors import Vectors
 
-SHOWN = (
+SHOWN = [
     "area_um2",
     "cells",
     "flops",
@@ -31,7 +27,7 @@ SHOWN = (
     "lut",
     "ff",
     "dsp",
-)
+]
 DRAWN = ("random ", "drawn ")  # rows of pseudo-random operands
 SHEET = Path(__file__).with_name("datasheet.md")
 STYLE = Path(__file__).with_name("datasheet.css")
@@ -82,9 +78,8 @@ def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
     style = STYLE.read_text()
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" '
-        'content="width=device-width">\n'
-        f"<title>{html.escape(title)}</title>\n<style>\n{style}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
+        f'content="width=device-width">\n<title>{html.escape(title)}</title>\n<style>\n{style}</style>\n'
+        f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -99,7 +94,9 @@ def _protocol(subject: Subject) -> Iterator[str]:
     """Return the header of the Verilog without the registers, which have a table."""
     interface, machine = subject.interface, subject.machine
     text = interface.protocol(subject.component, machine.shape, machine.traits)
-    if interface.on_bus:
+    if not interface.on_bus:
+        yield "\n".join(("```", *text, "```"))
+    else:
         yield " ".join(text[: text.index("")])
         for paragraph in without_paths(interface.rules(machine.shape)).strip().split("\n\n"):
             lines = paragraph.split("\n")
@@ -107,28 +104,20 @@ def _protocol(subject: Subject) -> Iterator[str]:
                 yield _items(map(str.strip, lines))
             else:
                 yield " ".join(map(str.strip, lines))
-    else:
-        yield "\n".join(("```", *text, "```"))
     yield from subject.given()
 
 
 def _register_map(subject: Subject) -> Iterator[str]:
     registers = subject.interface.registers(subject.machine.shape, subject.machine.traits)
-    if not registers:
-        return
-    head = ("address", "register", "access", "reset", "bits", "meaning")
-    yield table(head, list(_register_rows(registers)))
-
-
-def _register_rows(registers: Mapping[str, Register]) -> Iterator[tuple[str, ...]]:
-    """Rows of the register table."""
+    rows: list[tuple[str, ...]] = []
     for register in registers.values():
         last = f" to {register.last:#05x}" if register.count > 1 else ""
         place, name = f"{register.address:#05x}{last}", f"**{register.name}**"
-        yield place, name, register.access, f"{register.reset:#010x}", "", register.text
+        rows.append((place, name, register.access, f"{register.reset:#010x}", "", register.text))
         for field in register.fields if register.fields[0].text else ():
-            bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
-            yield "", "", "", "", bits, f"{field.name}: {field.text}"
+            rows.append(("", "", "", "", field.bits, f"{field.name}: {field.text}"))
+    if rows:
+        yield table(("address", "register", "access", "reset", "bits", "meaning"), rows)
 
 
 def _figures(subject: Subject, ledger: Sequence[Row]) -> Iterator[str]:
@@ -140,21 +129,13 @@ def _figures(subject: Subject, ledger: Sequence[Row]) -> Iterator[str]:
     if not shown:
         yield f"Nothing has been measured of this machine behind this interface yet: `{command}` does."
         return
-    order = {name: place for place, name in enumerate(SHOWN)}
     rows = []
-    for row in sorted(shown, key=lambda item: (item.stage, order[item.metric], item.operation)):
+    for row in sorted(shown, key=lambda item: (item.stage, SHOWN.index(item.metric), item.operation)):
         metric = METRICS[row.metric]
         of = f" ({row.operation})" if row.operation else ""
-        marks = "; ".join(row.marks)
-        rows.append(
-            (
-                STAGES[row.stage].title,
-                f"{metric.title}{of}",
-                f"{row.value:,.5g} {metric.shown_unit}".strip(),
-                row.when[:10],
-                marks,
-            )
-        )
+        value = f"{row.value:,.5g} {metric.shown_unit}".strip()
+        stage = STAGES[row.stage].title
+        rows.append((stage, f"{metric.title}{of}", value, row.when[:10], "; ".join(row.marks)))
     yield table(("stage", "figure", "value", "measured", "mark"), rows)
     yield (
         f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` "

@@ -1,10 +1,8 @@
 """RSA machines as the subject of a package: their operands, keys and driver, and their paragraphs of "
 "the data sheet."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from ....fl.accelerator import Message
 from ....fl.axi4lite_000 import is_padded
@@ -16,8 +14,8 @@ from ...designs.catalogue import find
 from ...designs.interfaces import AXI4LITE_000
 from ...designs.machine import Machine
 from ...designs.machine_chip import Chip
-from ...designs.verilog.machine import codes, computes
-from .subject import SPARE_CYCLES, Reuse, Subject, short, table
+from ...designs.verilog.machine import computes
+from .subject import SPARE_CYCLES, Reuse, Subject, table
 
 RANDOM = ("x", "k", "kp", "kq")  # of what is given with a private key: new with each operation
 SMALL, SMALL_NBITS = "naive", 8  # of the timing diagrams: the handshakes depend on no machine
@@ -32,9 +30,8 @@ class Exponentiation(Subject):
 
     @property
     def title(self) -> str:
-        place = f" {self.interface.title}" if self.interface.behind else ""
-        machine = self.machine
-        return f"Modular exponentiation of {machine.nbits} bits{place} (modexlab {machine.design.name})"
+        nbits, name = self.machine.nbits, self.machine.design.name
+        return f"Modular exponentiation of {nbits} bits{self.place} (modexlab {name})"
 
     @property
     def about(self) -> str:
@@ -56,12 +53,11 @@ class Exponentiation(Subject):
 
     def compute(self) -> Callable[..., tuple[Status, int]]:
         """By the functional model; a result must be that of `pow`."""
+        machine = self.machine
 
-        def computed(base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
-            machine = self.machine
+        def computed(base, exp, mod, *given):
             status, result = machine.fl(base, exp, mod, *given)
-            secret = machine.key.d if machine.keyed else exp
-            assert secret is not None and (status != Status.OK or result == pow(base, secret, mod))
+            assert status != Status.OK or result == pow(base, machine.key.d if machine.keyed else exp, mod)
             return status, result
 
         return computed
@@ -81,7 +77,7 @@ class Exponentiation(Subject):
         return Reuse(
             machine.carried(base, exp, mod),
             machine.carried(base // 2, exp, mod),
-            frozenset(("base", *RANDOM)),
+            ("base", *RANDOM),
             ("a key", "another base with the same key", "no key: what is started then has the modulus 0"),
         )
 
@@ -100,19 +96,16 @@ class Exponentiation(Subject):
     @property
     def properties(self) -> list[tuple[str, str]]:
         machine = self.machine
+        _, _, interface, constant_time, *parameters = super().properties
         return [
             ("computes", computes(machine)),
             ("width", f"{machine.nbits} bits, {words_of(machine.nbits)} words of 32"),
-            ("interface", self.interface.title.removeprefix("behind ")),
+            interface,
             ("multiplier", machine.design.family),
             ("domain", machine.design.domain),
-            ("schedule", str(machine.parameters.get("schedule", "that of the published work"))),
-            ("constant time", self.promise),
-            *(
-                (name, f"`{short(value)}`")
-                for name, value in machine.parameters.items()
-                if name != "schedule"
-            ),
+            ("schedule", machine.plan.schedule),
+            constant_time,
+            *(parameter for parameter in parameters if parameter[0] != "schedule"),
         ]
 
     @property
@@ -133,39 +126,41 @@ class Exponentiation(Subject):
 
     def _private_key(self) -> Iterator[str]:
         """The numbers that stand in a request behind the modulus."""
-        machine, interface = self.machine, self.interface
+        machine = self.machine
         yield (
             "Given with an operation are numbers of the private key. Random ones must be new for each "
-            "operation, uniform, and secret; x is 2 "
-            "or more and below the modulus. "
+            "operation, uniform, and secret; x is 2 or more and below the modulus. "
             f"The exponent is {'the public one' if machine.parameters['crt'] else 'the private one'}."
         )
         rows = [
-            (f"`{name}`", str(nbits), meaning, interface.place_of_given(number))
+            (f"`{name}`", str(nbits), meaning, self.interface.place_of_given(number))
             for number, (name, nbits, meaning) in enumerate(machine.programmed.fields)
         ]
         yield table(("number", "bits", "what it is", "place"), rows)
 
-    def codes(self) -> Mapping[int, str]:
-        return codes(self.machine, self.interface)
-
     def cycles(self) -> Iterator[str]:
         """By its closed formula."""
-        machine = self.machine
+        machine, nbits = self.machine, self.machine.nbits
         if machine.keyed:
-            yield from self._private_cycles()
+            key = machine.key
+            operands = 0, key.d or 0, key.n
+            yield (
+                f"A private operation with a key of {key.n.bit_length()} bits takes the machine "
+                f"{machine.cycles(*operands):,} cycles from request to answer; before, the request is looked "
+                f"at for {machine.programmed.timing.loading_cycles}."
+            )
+            yield from self.transfers(machine.carried(*operands))
             return
         base, exp, mod = machine.some_operands()
-        ones = (1 << machine.nbits) - 1
         exponents = {
             "65537": 65537,
-            f"{machine.nbits} bits, pseudo-random": exp,
-            f"2^{machine.nbits} - 1, all ones": ones,
+            f"{nbits} bits, pseudo-random": exp,
+            f"2^{nbits} - 1, all ones": (1 << nbits) - 1,
         }
         rows = [
             (name, f"{machine.cycles(base, exponent, mod):,}")
             for name, exponent in exponents.items()
-            if exponent.bit_length() <= machine.nbits
+            if exponent.bit_length() <= nbits
         ]
         yield (
             "Of the machine, from request to answer, by its closed formula, which tests compare with the "
@@ -174,45 +169,33 @@ class Exponentiation(Subject):
         yield table(("exponent", "cycles"), rows)
         yield from self.transfers(machine.carried(base, exp, mod))
 
-    def _private_cycles(self) -> Iterator[str]:
-        machine = self.machine
-        key = machine.key
-        assert key.d is not None
-        count = machine.cycles(0, key.d, key.n)
-        waits = machine.programmed.timing.loading_cycles
-        yield (
-            f"A private operation with a key of {key.n.bit_length()} bits takes the machine {count:,} "
-            "cycles from request to answer; before, "
-            f"the request is looked at for {waits}."
-        )
-        yield from self.transfers(machine.carried(0, key.d, key.n))
-
     @property
     def kinds(self) -> set[str]:
         machine, interface = self.machine, self.interface
         keyed, promises = machine.keyed, machine.promises
+        streams, odd = not interface.on_bus, machine.design.odd_only
         holds = {
-            f"rsa-{interface.name}": True,
-            "rsa-keyed": keyed and not interface.on_bus,
-            "rsa-keyed-pushed": keyed and not interface.on_bus and interface.counts_accesses,
-            "rsa-unkeyed": not keyed and not interface.on_bus,
-            "verify": keyed and machine.programmed.recipe.verify,
-            "blinds": keyed and self._hidden,
-            "odd-montgomery": promises.odd_only and machine.design.odd_only,
-            "odd-primes": promises.odd_only and not machine.design.odd_only,
+            "rsa-keyed": keyed and streams,
+            "rsa-keyed-pushed": keyed and streams and interface.counts_accesses,
+            "rsa-unkeyed": not keyed and streams,
+            "verify": promises.checked,
+            "blinds": self._hidden,
+            "odd-montgomery": promises.odd_only and odd,
+            "odd-primes": promises.odd_only and not odd,
             "reduced": promises.reduced_only,
             "fixed": machine.modulus and not keyed,
             "padded": interface is AXI4LITE_000 and is_padded(machine.nbits),
             "narrow": machine.modulus_nbits < machine.nbits,
         }
-        return {"rsa", *(kind for kind, true in holds.items() if true)}
+        return {"rsa", f"rsa-{interface.name}", *(kind for kind, true in holds.items() if true)}
 
     @property
     def _hidden(self) -> str:
         """The operands that a program with a private key blinds."""
-        recipe = self.machine.programmed.recipe
-        blinded = {"message": recipe.blind_message, "exponent": recipe.blind_exponent}
-        return " and the ".join(name for name, done in blinded.items() if done)
+        promises = self.machine.promises
+        return " and the ".join(
+            ["message"] * promises.message_blinded + ["exponent"] * promises.exponent_blinded
+        )
 
     @property
     def words(self) -> dict[str, str]:
@@ -220,7 +203,7 @@ class Exponentiation(Subject):
         known = machine.modulus and has_known_factors(machine.modulus, machine.nbits)
         return super().words | {
             "also": ", and the numbers of the key," if machine.keyed else "",
-            "hidden": self._hidden if machine.keyed else "",
+            "hidden": self._hidden,
             "factors": ", whose factors are known: arithmetic, and no key for RSA" if known else "",
             "modulus_nbits": str(machine.modulus_nbits),
         }

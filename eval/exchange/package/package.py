@@ -4,11 +4,10 @@ It has Verilog, testbench, properties, FuseSoC core, SystemRDL, C, constraints a
 a simulator, and nothing of modexlab.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import importlib.metadata
+import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from ....fl import axi4lite, axi4lite_000
 from ....fl.errors import BadInput
+from ....fl.register_map import Register
 from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.properties import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
@@ -29,9 +29,7 @@ from . import datasheet
 from .block_diagram import block_diagram
 from .exponentiation import Exponentiation
 from .plain_verilog import plain_verilog
-from .register_rdl import register_rdl
-from .subject import Subject
-from .template import filled
+from .subject import Subject, filled
 from .timing import diagrams
 from .vectors import vectors
 
@@ -41,6 +39,15 @@ CHANGES = TEMPLATE / "all" / "CHANGES.md"
 ECP5_PINS = 365
 PRAGMA = r"^ */\* verilator lint_off (\w+) \*/(?: *// (.*))?\n"
 AROUND = re.compile(PRAGMA + r"((?:.*\n)+?) */\* verilator lint_on \1 \*/\n", re.MULTILINE)
+EFFECTS = {"CONTROL": " singlepulse;", "IRQ_STATUS": " hw = w; onwrite = woclr;"}  # of writes
+RDL_HEAD = """\
+// The registers of {name}, by modexlab: 32 bits each, byte addresses.
+
+addrmap {name} {{
+  name = {title};
+  default regwidth = 32;
+  default accesswidth = 32;
+"""
 REASONS = {"DECLFILENAME": "the modules are in one file"}
 
 
@@ -75,7 +82,6 @@ class Package:
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` hears of each part before it is made."""
         subject, name, interface = self.subject, self.name, self.interface
-        registers = interface is AXI4LITE
         progress("Verilog")
         hardware = verilog(self.machine, interface.name)
         hardware, waivers = _waived(re.sub(rf"\b{self.machine.top(interface)}", name, hardware), name)
@@ -100,23 +106,17 @@ class Package:
             "licence": licence,
             "properties": PROPERTIES.stem if interface.on_bus else "stream_properties",
             "icarus_rtl": f"rtl/{name}.v",
-            "address_nbits": str(axi4lite.address_nbits(self.machine.shape)) if registers else "",
+            "address_nbits": str(axi4lite.address_nbits(self.machine.shape)) if interface is AXI4LITE else "",
             "waivers": waivers,
             "clock": interface.clock,
             "period": f"{CLOCK_NS:g}",
-            "inputs": self._sdc_ports(ports, "input"),
-            "outputs": self._sdc_ports(ports, "output"),
+            **{f"{way}s": self._sdc_ports(ports, way) for way in ("input", "output")},
             "transfers": str(len(tests.requests)),
         }
         sheet = datasheet.markdown(subject, words, tests, drawn, ports, self.rows)
-        pins = sum(int(bits) for *_, bits in map(datasheet.port, ports))
-        kinds = {
-            *subject.kinds,
-            "all",
-            "plain",
-            "pins" if pins <= ECP5_PINS else "core",
-            "bus" if interface.on_bus else "stream",
-        }
+        fits = sum(int(bits) for *_, bits in map(datasheet.port, ports)) <= ECP5_PINS
+        kinds = {*subject.kinds, "all", "plain", "pins" if fits else "core"}
+        kinds.add("bus" if interface.on_bus else "stream")
         made = {
             "LICENSE": _licence(),
             f"rtl/{name}.sv": hardware,
@@ -132,11 +132,10 @@ class Package:
             made[f"properties/{PROPERTIES.name}"] = PROPERTIES.read_text()
         if interface is AXI4LITE_000:
             made[f"regs/{name}.rdl"] = axi4lite_000.MAP.read_text()
-        if registers:
+        if interface is AXI4LITE:
             kinds.add("axi4lite")
-            made[f"regs/{name}.rdl"] = register_rdl(
-                name, subject.title, interface.registers(self.machine.shape, self.machine.traits)
-            )
+            registers = interface.registers(self.machine.shape, self.machine.traits)
+            made[f"regs/{name}.rdl"] = register_rdl(name, subject.title, registers)
             made |= {f"sw/{file}": text for file, text in subject.software.items()}
             sources = [f"rtl/{name}.sv", f"properties/{PROPERTIES.name}", "properties/proof.sv"]
             made["properties/prove.ys"] = proof_script([f"../{source}" for source in sources], "proof")
@@ -144,7 +143,7 @@ class Package:
 
     def _sdc_ports(self, ports: list[str], direction: str) -> str:
         """The ports of a direction but the clock."""
-        names = [port.split()[-1] for port in ports if port.startswith(direction)]
+        names = (port.split()[-1] for port in ports if port.startswith(direction))
         return " ".join(name for name in names if name != self.interface.clock)
 
 
@@ -162,6 +161,25 @@ def _template(kinds: Collection[str], words: Mapping[str, str]) -> dict[str, str
         for kind in kinds
         for path in filter(Path.is_file, (TEMPLATE / kind).rglob("*"))
     }
+
+
+def register_rdl(name: str, title: str, registers: Mapping[str, Register]) -> str:
+    """The register map of one accelerator as SystemRDL, with its constants as reset values."""
+    lines = [RDL_HEAD.format(name=name, title=json.dumps(title))]
+    for register in registers.values():
+        count = f"[{register.count}]" if register.count > 1 else ""
+        hw = "r" if register.writable else "w"
+        lines += [
+            f"  reg {{\n    name = {json.dumps(register.text)};",
+            f"    default sw = {register.access};\n    default hw = {hw};",
+        ]
+        for part in register.fields:
+            text = f" desc = {json.dumps(part.text)};" if part.text else ""
+            text += EFFECTS.get(register.name, "")
+            place = f"{part.name}[{part.high}:{part.low}] = {part.reset}"
+            lines.append(f"    field {{{text} }} {place};")
+        lines.append(f"  }} {register.name}{count} @{register.address:#05x};")
+    return "\n".join([*lines, "};", ""])
 
 
 def _waived(hardware: str, name: str) -> tuple[str, str]:

@@ -3,8 +3,6 @@ Icarus 11, whose vvp wakes always_comb blocks of which no input has changed and 
 cycles.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

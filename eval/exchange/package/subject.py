@@ -4,12 +4,10 @@ It has the requests of the testbench, the C by which a program calls it, and its
 sheet. All of that follows from the protocol of accelerators; exponentiation.py is about RSA machines.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +21,12 @@ from ....rtl.sim.base import elaborate
 from ...designs.interfaces import AXI4LITE, STREAM, XCEL, Interface
 from ...designs.levels import check_rows
 from ...designs.runnable import Runnable
-from ...designs.verilog.accelerator import codes
+from ...designs.verilog.machine import codes
 from ...table import markdown_table
 
 SPARE_CYCLES = 10_000
 MOST_COMPARED = 64  # requests
+ONLY = re.compile(r"^@([\w-]+): ?(.*\n)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Reuse:
 
     first: Message
     second: Message
-    rewritten: frozenset[str]
+    rewritten: Collection[str]
     comments: tuple[str, str, str]  # of both, and of zeroise
 
 
@@ -66,26 +65,25 @@ class Subject:
     @property
     def title(self) -> str:
         """Accelerator, width and design."""
-        place = f" {self.interface.title}" if self.interface.behind else ""
-        return f"Accelerator {self.machine.name} of {self.machine.nbits} bits{place}"
+        return f"Accelerator {self.machine.name} of {self.machine.nbits} bits{self.place}"
+
+    @property
+    def place(self) -> str:
+        """The interface in a title, unless it is the accelerator's own."""
+        return f" {self.interface.title}" if self.interface.behind else ""
 
     @property
     def about(self) -> str:
         """The first words of the data sheet."""
-        return f"{self.title}: {self._summary}"
-
-    @property
-    def _summary(self) -> str:
-        return str(self.machine.design.summary)
+        return f"{self.title}: {self.machine.design.summary}"
 
     # ---- the testbench
 
     @functools.cached_property
     def requests(self) -> list[tuple[str, Message]]:
         """Named requests: those of its table, and one with a field that is too wide."""
-        machine, shape = self.machine, self.machine.shape
-        rows = machine.rows()
-        check_rows(machine, rows)
+        shape, rows = self.machine.shape, self.machine.rows()
+        check_rows(self.machine, rows)
         found = [(re.sub(r"[\s\\]+", " ", row.name), tuple(map(int, row.request))) for row in rows]
         if Status.TOO_WIDE in self.interface.more_statuses(shape):
             name, nbits = min(shape.request, key=lambda field: field[1])
@@ -105,34 +103,31 @@ class Subject:
     @property
     def _fitting(self) -> list[Message]:
         """The requests that the fields hold."""
-        widths = [nbits for _, nbits in self.machine.shape.request]
+        fields = self.machine.shape.request
         return [
             request
             for _, request in self.requests
-            if not any(value >> nbits for value, nbits in zip(request, widths, strict=True))
+            if not any(value >> nbits for value, (_, nbits) in zip(request, fields, strict=True))
         ]
 
     @property
     def reuse(self) -> Reuse:
         """Requests for a bus that keeps fields: the two of the table that share most."""
+
+        def shared(pair):
+            return pair[0] != pair[1], sum(one == other != 0 for one, other in zip(*pair, strict=True))
+
         table = self._fitting[:MOST_COMPARED]
-        pairs = [pair for pair in itertools.permutations(table, 2) if pair[0] != pair[1]]
-
-        def shared(pair: tuple[Message, Message]) -> int:
-            return sum(one == other != 0 for one, other in zip(*pair, strict=True))
-
-        first, second = max(pairs, key=shared, default=(table[0], table[0]))
-        names = [name for name, _ in self.machine.shape.request]
-        changed = [name for name, one, other in zip(names, first, second, strict=True) if one != other]
+        first, second = max(itertools.permutations(table, 2), key=shared, default=(table[0], table[0]))
+        named = zip(self.machine.shape.request, first, second, strict=True)
+        changed = [name for (name, _), one, other in named if one != other]
         comment = f"another, of which only {', '.join(changed)} is written" if changed else "the same again"
-        return Reuse(first, second, frozenset(changed), ("a request", comment, "fields of 0"))
+        return Reuse(first, second, {*changed}, ("a request", comment, "fields of 0"))
 
     @property
     def shown(self) -> tuple[Runnable, Message]:
         """The accelerator and the request of the timing diagrams: the quickest that is not refused."""
-        machine = self.machine
-        model = self.compute()
-        fitting = self._fitting
+        machine, model, fitting = self.machine, self.compute(), self._fitting
         done = [request for request in fitting if not (machine.shape.has_status and model(*request)[0])]
         return machine, min(done or fitting, key=lambda request: machine.cycles(*request) or machine.longest)
 
@@ -152,7 +147,7 @@ class Subject:
         """The first table."""
         machine = self.machine
         return [
-            ("computes", self._summary),
+            ("computes", machine.design.summary),
             ("width", f"{machine.nbits} bits"),
             ("interface", self.interface.title.removeprefix("behind ")),
             ("constant time", self.promise),
@@ -174,13 +169,13 @@ class Subject:
     def fields(self) -> list[tuple[str, str, str, str]]:
         """Message, name, bits and place of all fields."""
         shape = self.machine.shape
+        places: Sequence[str] = ["istream"] * len(shape.request)
+        status = result = "ostream"
         if self.interface is AXI4LITE:
             places, status, result = axi4lite.operand_names(shape), "STATUS, code", "RESULT"
         elif self.interface is XCEL:
-            places = tuple(f"xr{number}" for number in operand_registers(shape))
+            places = [f"xr{number}" for number in operand_registers(shape)]
             status, result = f"xr{STATUS}", f"xr{GO}"
-        else:
-            places, status, result = ("istream",) * len(shape.request), "ostream", "ostream"
         rows = [
             ("request", f"`{name}`", str(nbits), place)
             for (name, nbits), place in zip(shape.request, places, strict=True)
@@ -203,28 +198,22 @@ class Subject:
 
     def cycles(self) -> Iterator[str]:
         """The paragraphs and the table of the cycles."""
-        machine = self.machine
-        fitting = self._fitting
+        machine, fitting = self.machine, self._fitting
         asked = {
             f"{name}, {len(requests)} request{'s' if len(requests) > 1 else ''}": list(requests)
             for name, requests in machine.workloads().items()
         }
-        formula = all(
-            machine.cycles(*request) is not None
-            for request in [*fitting, *(request for requests in asked.values() for request in requests)]
-        )
-        if formula:
-            counts = [machine.cycles(*request) for request in fitting]
-            totals = [sum(machine.cycles(*request) for request in requests) for requests in asked.values()]
-            how = "by its closed formula, which `modexlab check` compares with the hardware cycle by cycle"
-        else:
+        operations = [*asked.values(), *([request] for request in fitting)]
+        formula = [[machine.cycles(*request) for request in requests] for requests in operations]
+        how = "by its closed formula, which `modexlab check` compares with the hardware cycle by cycle"
+        if any(None in counts for counts in formula):
             with machine.session(interface=STREAM.name) as session:
-                operated = session.operate([[request] for request in fitting] + list(asked.values()))
-            cycles = [operation.cycles for operation in operated]
-            counts, totals = cycles[: len(fitting)], cycles[len(fitting) :]
+                formula = [[operated.cycles] for operated in session.operate(operations)]
             how = "measured in simulation of the hardware; it has no closed formula"
         yield f"Of the accelerator, from request to response, {how}:"
-        rows = [(name, f"{total:,}") for name, total in zip(asked, totals, strict=True)]
+        totals = [*map(sum, formula)]
+        counts = totals[len(asked) :]
+        rows = [(name, f"{total:,}") for name, total in zip(asked, totals, strict=False)]
         rows += [
             (f"{name} of the {len(fitting)} requests of its table", f"{most(counts):,}")
             for name, most in (("fewest", min), ("most", max))
@@ -261,6 +250,12 @@ class Subject:
     def refusals(self) -> list[tuple[int, str]]:
         """Status codes of refused requests, with the reasons."""
         return sorted((int(code), text) for code, text in self.machine.statuses.items())
+
+
+def filled(text: str, kinds: Collection[str], words: Mapping[str, str]) -> str:
+    """A text with @words@, and with lines that only some kinds of subjects have: `@kind: line`."""
+    text = ONLY.sub(lambda line: line[2] if line[1] in kinds else "", text)
+    return re.sub(r"@(\w+)@", lambda word: words[word[1]], text)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -3,13 +3,11 @@
 A stretch in which nothing changes is cut out.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from pymtl3 import DefaultPassGroup
 
@@ -30,8 +28,7 @@ VALUES = {  # of a channel: drawn while its valid is 1
 }
 
 
-@dataclass(frozen=True)
-class Diagram:
+class Diagram(NamedTuple):
     """A diagram with its caption."""
 
     name: str
@@ -45,8 +42,7 @@ class Diagram:
             import wavedrom
         except ImportError:
             raise BadInput("wavedrom is missing: run `pip install wavedrom` in this environment") from None
-        text: str = wavedrom.render(json.dumps(self.wave)).tostring()
-        return text
+        return wavedrom.render(json.dumps(self.wave)).tostring()
 
 
 class Recorder:
@@ -59,21 +55,16 @@ class Recorder:
         self.component, self.signals, self.longest = component, signals, longest
         self.rows: list[dict[str, int]] = []
 
-    def port(self, name: str) -> Any:
-        port = self.component
-        for part in name.split("."):
-            port = getattr(port, part)
-        return port
-
     def cycle(self, **inputs: int) -> dict[str, int]:
         """One clock with these inputs from its beginning."""
+        component = self.component
         for name, value in inputs.items():
-            port = self.port(name.replace("__", "."))
+            port = attrgetter(name.replace("__", "."))(component)
             port @= value
-        self.component.sim_eval_combinational()
-        row = {name: _number(self.port(name)) for name in self.signals}
+        component.sim_eval_combinational()
+        row = {name: int(attrgetter(name)(component).to_bits()) for name in self.signals}
         self.rows.append(row)
-        self.component.sim_tick()
+        component.sim_tick()
         return row
 
     def until(self, name: str, **inputs: int) -> dict[str, int]:
@@ -84,14 +75,7 @@ class Recorder:
 
 def diagrams(interface: Interface, machine: Runnable, request: Message) -> list[Diagram]:
     """The diagrams of a request to a machine behind an interface."""
-    if interface.on_bus:
-        return list(_bus(interface, machine, request))
-    return list(_streams(interface, machine, request))
-
-
-def _number(port: Any) -> int:
-    """Return the value on a port; a message as one number."""
-    return int(port.to_bits()) if hasattr(port, "to_bits") else int(port)
+    return list((_bus if interface.on_bus else _streams)(interface, machine, request))
 
 
 def _streams(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
@@ -119,17 +103,14 @@ def _streams(interface: Interface, machine: Runnable, request: Message) -> Itera
 
 
 def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
-    channels = {
-        channel: [
-            *((f"s_axi.{value}", f"s_axi.{channel}valid") for value in values),
-            f"s_axi.{channel}valid",
-            f"s_axi.{channel}ready",
-        ]
-        for channel, values in VALUES.items()
-    }
-    signals = [name if isinstance(name, str) else name[0] for part in channels.values() for name in part]
+    channels: dict[str, list[Any]] = {}
+    signals = ["irq"]
+    for channel, values in VALUES.items():
+        valid, ready, *names = (f"s_axi.{name}" for name in (f"{channel}valid", f"{channel}ready", *values))
+        channels[channel] = [*((name, valid) for name in names), valid, ready]
+        signals += [*names, valid, ready]
     component = machine.exported(interface)
-    record = Recorder(component, [*signals, "irq"], machine.longest)
+    record = Recorder(component, signals, machine.longest)
     if interface is AXI4LITE_000:
         base, exponent, modulus = request
         component.key.public @= exponent
@@ -191,7 +172,10 @@ def wave(
     """Rows as WaveJSON: a group of signals for each lane; a signal with another, (value, valid), is drawn
     while that is 1.
     """
-    kept = list(_cut(rows))
+    kept: list[Any] = []  # a long stretch of equal rows is two of them with None between
+    for row, equal in itertools.groupby(rows):
+        count = len([*equal])
+        kept += (row, None, row) if count > LONGEST_STILL else [row] * count
     clock = "".join("|" if row is None else "." if place else "p" for place, row in enumerate(kept))
     signals: list[Any] = [{"name": clock_name, "wave": clock}]
     for title, items in lanes.items():
@@ -205,13 +189,6 @@ def wave(
     return {"signal": signals, "config": {"hscale": 1}}
 
 
-def _cut(rows: Sequence[Mapping[str, int]]) -> Iterator[Mapping[str, int] | None]:
-    """The rows, a long stretch of equal ones as two of them with None between."""
-    for row, equal in itertools.groupby(rows):
-        count = len([*equal])
-        yield from (row, None, row) if count > LONGEST_STILL else [row] * count
-
-
 def _drawn(rows: Sequence[Mapping[str, int] | None], name: str, valid: str | None) -> dict[str, Any]:
     """A signal's wave, and the data in it."""
     text, data = "", []
@@ -220,18 +197,13 @@ def _drawn(rows: Sequence[Mapping[str, int] | None], name: str, valid: str | Non
         if row is None:
             text += "|"
             continue
-        if valid is None:
-            now: object = row[name]
-            mark = str(row[name])
-        elif row[valid]:
-            now, mark = row[name], "="
-        else:
-            now, mark = None, "x"
+        now = row[name] if valid is None or row[valid] else None
         if now == last:
             text += "."
+        elif valid is None or now is None:
+            text += "x" if now is None else str(now)
         else:
-            text += mark
-            if mark == "=":
-                data.append(f"{row[name]:x}")
+            text += "="
+            data.append(f"{now:x}")
         last = now
     return {"wave": text, **({"data": data} if data else {})}

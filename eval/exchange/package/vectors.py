@@ -4,11 +4,8 @@ Requests are those of the subject, of RSA machines those of the flow (eval/desig
 are by the functional model. A bus is asked for more: what it must refuse, and to forget its fields.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ....fl import axi4lite, axi4lite_000, pkcs1
@@ -27,18 +24,17 @@ REQUEST_NBITS, RESPONSE_NBITS = 38, 34
 Access = tuple[Any, ...]
 
 
-@dataclass
 class Vectors:
     """Packed messages side by side, with comments; what the testbench must know beside them."""
 
-    request_nbits: int
-    response_nbits: int
-    longest: int  # cycles for one answer
-    defines: dict[str, str]
-    constants: dict[str, tuple[int, int]] = field(default_factory=dict)  # name: bits, value
-    requests: list[int] = field(default_factory=list)
-    expected: list[int] = field(default_factory=list)
-    comments: dict[int, str] = field(default_factory=dict)  # before the row of a number
+    def __init__(self, subject: Subject, top: str, request_nbits: int, response_nbits: int) -> None:
+        self.request_nbits, self.response_nbits = request_nbits, response_nbits
+        self.longest = subject.longest  # cycles for one answer
+        self.defines = {"DUT": top}
+        self.constants: dict[str, tuple[int, int]] = {}  # name: bits, value
+        self.requests: list[int] = []
+        self.expected: list[int] = []
+        self.comments: dict[int, str] = {}  # before the row of a number
 
     def add(self, comment: str, requests: Iterable[int], expected: Iterable[int]) -> None:
         self.comments[len(self.requests)] = comment
@@ -55,13 +51,14 @@ class Vectors:
     @property
     def rows(self) -> str:
         """The text of rows.svh, for the inside of a module."""
-        lines = [
-            "  // made by modexlab: what is sent, and what must come back",
-            f"  localparam int ROWS = {len(self.requests)};",
-            f"  localparam int REQUEST_NBITS = {self.request_nbits};",
-            f"  localparam int RESPONSE_NBITS = {self.response_nbits};",
-            f"  localparam int LONGEST = {self.longest};",
-        ]
+        numbers = {
+            "ROWS": len(self.requests),
+            "REQUEST_NBITS": self.request_nbits,
+            "RESPONSE_NBITS": self.response_nbits,
+            "LONGEST": self.longest,
+        }
+        lines = ["  // made by modexlab: what is sent, and what must come back"]
+        lines += [f"  localparam int {name} = {number};" for name, number in numbers.items()]
         lines += [
             f"  localparam logic [{nbits - 1}:0] {name} = {nbits}'h{value:x};"
             for name, (nbits, value) in self.constants.items()
@@ -82,18 +79,13 @@ class Vectors:
 
 def vectors(subject: Subject, top: str) -> Vectors:
     """The messages or accesses of the testbench of this module."""
-    defines = {"DUT": top}
     if subject.interface is AXI4LITE:
-        return _of_bus(subject, defines)
+        return _of_bus(subject, top)
     if subject.interface is AXI4LITE_000:
-        return _of_paper_bus(subject, defines)
-    return _messages(subject, defines)
-
-
-def _messages(subject: Subject, defines: dict[str, str]) -> Vectors:
+        return _of_paper_bus(subject, top)
     interface, shape = subject.interface, subject.machine.shape
     ports, compute = Ports.of(subject.component), subject.compute()
-    found = Vectors(ports.request.nbits, ports.response.nbits, subject.longest, defines)
+    found = Vectors(subject, top, ports.request.nbits, ports.response.nbits)
     for name, request in subject.requests:
         sent = interface.requests(shape, request)
         received = interface.respond(shape, compute, sent)
@@ -111,11 +103,9 @@ def _messages(subject: Subject, defines: dict[str, str]) -> Vectors:
 class _Accesses(Vectors):
     """Accesses, whose answers are those of a model."""
 
-    def __init__(
-        self, subject: Subject, defines: dict[str, str], model: Axi4LiteFL | Axi4Lite000FL, address_nbits: int
-    ) -> None:
-        constants = {"ADDRESS_NBITS": (32, address_nbits)}
-        super().__init__(REQUEST_NBITS + address_nbits, RESPONSE_NBITS, subject.longest, defines, constants)
+    def __init__(self, subject: Subject, top: str, model: Any, address_nbits: int) -> None:
+        super().__init__(subject, top, REQUEST_NBITS + address_nbits, RESPONSE_NBITS)
+        self.constants["ADDRESS_NBITS"] = 32, address_nbits
         self._model, self._address_nbits = model, address_nbits
 
     def part(self, comment: str, accesses: Sequence[Access]) -> None:
@@ -137,11 +127,11 @@ def _write(address: int, data: int, strobes: int = ALL_BYTES) -> Access:
     return 1, 0, address, data, strobes
 
 
-def _of_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
+def _of_bus(subject: Subject, top: str) -> Vectors:
     """Axi4Lite: who it is, what it refuses, requests, fields that are used twice, and zeroise."""
-    shape = subject.machine.shape
-    model = Axi4LiteFL(shape, subject.compute(), subject.machine.traits)
-    vectors = _Accesses(subject, defines, model, axi4lite.address_nbits(shape))
+    shape, traits = subject.machine.shape, subject.machine.traits
+    model = Axi4LiteFL(shape, subject.compute(), traits)
+    vectors = _Accesses(subject, top, model, axi4lite.address_nbits(shape))
     registers = axi4lite.register_map(shape)
     at = {name: register.address for name, register in registers.items()}
     readable = [register for register in registers.values() if register.readable]
@@ -176,8 +166,7 @@ def _of_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
     fields = zip(axi4lite.operand_names(shape), (name for name, _ in shape.request), strict=True)
     kept = [registers[name] for name, field in fields if field not in reuse.rewritten]
     held = {item.address + BYTES * place for item in kept for place in range(item.count)}
-    whole = axi4lite.as_accesses(shape, reuse.first)
-    again = axi4lite.as_accesses(shape, reuse.second)
+    whole, again = (axi4lite.as_accesses(shape, request) for request in (reuse.first, reuse.second))
     first, second, zeros = reuse.comments
     vectors.part(first, whole)
     vectors.part(second, [access for access in again if access[1] or access[2] not in held])
@@ -200,25 +189,23 @@ def _of_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
     return vectors
 
 
-def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
+def _of_paper_bus(subject: Subject, top: str) -> Vectors:
     """Axi4Lite000, with one key: what it refuses, encryptions and decryptions, and encodings that are
     wrong.
     """
-    machine = subject.machine
-    nbits, nbytes = machine.nbits, machine.nbits // 8
+    machine, nbits, nbytes = subject.machine, subject.machine.nbits, subject.machine.nbits // 8
     padded = is_padded(nbits)
     base, _, mod = machine.some_operands()
     public, private, back = 0x11, 0x1D3, 0  # short: what is tested here is what is around the machine
     if padded and not machine.modulus and machine.modulus_nbits == nbits:
         pair = seeded_key(nbits)
-        assert pair.d is not None
-        mod, private, back = pair.n, pair.e, pair.d  # encodings are hidden by d, and found by e
+        mod, private, back = pair.n, pair.e, pair.d or 0  # encodings are hidden by d, and found by e
         base %= mod
     _, _, _, *given = machine.carried(base, private, mod)
     key = KeyPorts(mod, public, private, given)
     random = itertools.islice(lfsr_not_random(), STARTUP, None)  # the first bytes are thrown away
     model = Axi4Lite000FL(nbits, subject.compute(), key, random)
-    vectors = _Accesses(subject, defines, model, axi4lite.ADDRESS_NBITS)
+    vectors = _Accesses(subject, top, model, axi4lite.ADDRESS_NBITS)
     at = {name: register.address for name, register in axi4lite_000.register_map().items()}
 
     def operation(comment: str, value: int, length: int, decrypt: bool = False) -> None:
@@ -240,22 +227,24 @@ def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
             operation(f"decrypt {comment}", pow(em, back, mod), nbytes, True)
     operation("decrypt anything", base, nbytes, True)
     operation("an input that is not below the modulus", mod, nbytes, True)
-    keys = {"MODULUS": mod, "PUBLIC": public, "PRIVATE": private}
-    constants = {f"KEY_{name}": (nbits, value) for name, value in keys.items()}
-    constants["RANDOM_SEED"] = (32, LFSR_SEED)
+    keys = {"KEY_MODULUS": mod, "KEY_PUBLIC": public, "KEY_PRIVATE": private}
+    constants = {name: (nbits, value) for name, value in keys.items()} | {"RANDOM_SEED": (32, LFSR_SEED)}
     for (name, wide), value in zip(machine.given_fields, given, strict=True):
         constants[f"KEY_{name.upper()}"] = (wide, value)
     vectors.constants = constants | vectors.constants
-    defines |= {"KEYED": "", **({"RANDOM": ""} if padded else {})}
+    vectors.defines |= {"KEYED": ""} | ({"RANDOM": ""} if padded else {})
     if given:
         pins = (f".key_{name}(KEY_{name.upper()})," for name, _ in machine.given_fields)
-        defines["KEY_GIVEN_PORTS"] = " ".join(pins)
+        vectors.defines["KEY_GIVEN_PORTS"] = " ".join(pins)
     return vectors
 
 
 def _encodings(nbytes: int) -> Iterator[tuple[str, int]]:
     good = b"\0\2" + b"\x5a" * (nbytes - 7) + b"\0mess"
-    yield "a good encoding", int.from_bytes(good, "big")
-    yield "another type", int.from_bytes(b"\0\1" + good[2:], "big")
-    yield "too little padding", int.from_bytes(good[:6] + b"\0" + good[7:], "big")
-    yield "no end of the padding", int.from_bytes(good.replace(b"\0mess", b"\7mess"), "big")
+    for comment, encoding in {
+        "a good encoding": good,
+        "another type": b"\0\1" + good[2:],
+        "too little padding": good[:6] + b"\0" + good[7:],
+        "no end of the padding": good.replace(b"\0mess", b"\7mess"),
+    }.items():
+        yield comment, int.from_bytes(encoding, "big")

@@ -7,8 +7,6 @@ of output, `mark` a number that says where the program is (the simulation stamps
 the exit code.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

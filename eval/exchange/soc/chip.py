@@ -96,8 +96,9 @@ class Chip:
 
     @functools.cached_property
     def verilog(self) -> str:
-        """All of it."""
-        return NETTYPE.join((self.board.verilog, *self.board.cpu_verilog.values(), self.accelerator))
+        """All of it, without the header of the accelerator, which names a commit."""
+        hardware = self.accelerator.partition("\n\n")[2]
+        return NETTYPE.join((self.board.verilog, *self.board.cpu_verilog.values(), hardware))
 
     @functools.cached_property
     def model(self) -> Path:

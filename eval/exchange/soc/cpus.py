@@ -1,7 +1,5 @@
 """The CPUs of chips."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """A chip as a folder that builds without modexlab: Verilog, program, map, test bench, makefile and README."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 

@@ -2,8 +2,6 @@
 ROM.
 """
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import tempfile

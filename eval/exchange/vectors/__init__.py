@@ -1,7 +1,5 @@
 """Readers of third-party test vectors, one per format, selected by the content of the file."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ A stanza ends at a blank line; its first name is the operation and holds the res
 operation (Sum, LShift1, Quotient, ModSqrt, ...) is a vector that does not apply to a modular exponentiator.
 """
 
-from __future__ import annotations
-
 from ....fl.errors import BadInput
 from .items import Item, ModExp, ModMul, NotApplicable
 from .numbers import hex_int, shorten

@@ -7,8 +7,6 @@ modulus. Entries with "ExpectedError" instead test a refusal. The same vectors s
 "tests", may be a "key" {"n", "e", "d", "p", "q"}: an entry without exponent or modulus then has its d and n.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ....fl.errors import BadInput

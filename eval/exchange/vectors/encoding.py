@@ -6,8 +6,6 @@ vector depends on no library that could share a mistake with ours. Nothing here 
 needs to be: all inputs are published test vectors.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,8 +99,7 @@ def pkcs1_encode(name: str, message: bytes, nbytes: int) -> bytes | None:
 def pss_encode(name: str, message: bytes, nbits: int, salt: bytes, mgf: str | None = None) -> bytes | None:
     """EMSA-PSS for a modulus of `nbits`; None where the modulus is too short."""
     em_bits = nbits - 1
-    em_len = octets(em_bits)
-    size = len(digest(name, b""))
+    em_len, size = octets(em_bits), len(digest(name, b""))
     if em_len < size + len(salt) + 2:
         return None
     inner = digest(name, bytes(8) + digest(name, message) + salt)
@@ -117,24 +114,15 @@ def pss_holds(
 ) -> bool:
     """Whether `value` = signature^e mod n is a PSS encoding of `message`; salt_len None: of any length."""
     em_bits = nbits - 1
-    em_len = octets(em_bits)
-    size = len(digest(name, b""))
-    if value >> (8 * em_len) or em_len < size + (salt_len or 0) + 2:
+    em_len, size = octets(em_bits), len(digest(name, b""))
+    if value >> (8 * em_len) or em_len < size + 2:
         return False
     em = value.to_bytes(em_len, "big")
     masked, inner = em[: em_len - size - 1], em[em_len - size - 1 : -1]
-    spare = 8 * em_len - em_bits
-    if em[-1] != 0xBC or masked[0] >> (8 - spare):
-        return False
     block = _xor(masked, mask(mgf or name, inner, len(masked)))
-    block = bytes([block[0] & (0xFF >> spare)]) + block[1:]
-    start = block.find(b"\x01")
-    if start < 0 or any(block[:start]):
-        return False
-    salt = block[start + 1 :]
-    if salt_len is not None and len(salt) != salt_len:
-        return False
-    return inner == digest(name, bytes(8) + digest(name, message) + salt)
+    _, one, salt = bytes([block[0] & (0xFF >> (8 * em_len - em_bits)), *block[1:]]).partition(b"\x01")
+    fits = one and salt_len in (None, len(salt))
+    return bool(fits) and em == pss_encode(name, message, nbits, salt, mgf)
 
 
 def x931_holds(name: str, message: bytes, modulus: int, value: int) -> bool:

@@ -3,8 +3,6 @@
 A reader turns every vector of its file into exactly one of these: counts add up and nothing is dropped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

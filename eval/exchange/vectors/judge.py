@@ -3,12 +3,12 @@
 Files are judged one after the other. Items of a file are grouped by the width of the machine that they need.
 """
 
-from __future__ import annotations
-
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from ....cl.pkcs1 import Pkcs1UnpadCL
@@ -19,8 +19,8 @@ from ....fl.status import MEANING, Status
 from ....fl.xcel import WORD_NBITS
 from ....rtl.sim import simulate
 from ....rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
-from ...designs.catalogue import Design
-from ...designs.machine import Machine
+from ...designs.interfaces import Operands
+from ...designs.machine import Design, Machine
 from ...designs.session import stage_at
 from ...designs.widths import MAX_NBITS
 from ...lab.ledger.ledger import Ledger
@@ -45,7 +45,7 @@ class Outcome:
     kind: str
     reason: str = ""
     nbits: int | None = None
-    operands: dict[str, int] = field(default_factory=dict)
+    operands: Mapping[str, int] = field(default_factory=dict)
     result: int | None = None
     golden: int | None = None
     either: bool = False
@@ -58,12 +58,13 @@ class _Job:
 
     item: ModExp | ModMul
     nbits: int
-    operands: dict[str, int]
+    operands: Mapping[str, int]
 
     @property
-    def power(self) -> tuple[int, tuple[int, int, int]]:
+    def power(self) -> tuple[int, Operands]:
         """Return width and operands of an exponentiation."""
-        return self.nbits, (self.operands["base"], self.operands["exp"], self.operands["mod"])
+        base, exp, mod = self.operands.values()
+        return self.nbits, (base, exp, mod)
 
 
 @dataclass
@@ -92,14 +93,13 @@ class Judge:
     ) -> Iterator[list[Outcome]]:
         """The outcomes of file after file, one per item; `progress` counts the vectors of all files."""
         planned = [self._planned(items) for items in files]
-        total = sum(isinstance(plan, _Job) for plans in planned for plan in plans)
-        done = 0
+        jobs = [[plan for plan in plans if isinstance(plan, _Job)] for plans in planned]
+        done, total = 0, sum(map(len, jobs))
         with self.answers:
-            for plans in planned:
-                jobs = [plan for plan in plans if isinstance(plan, _Job)]
-                judged = self._judged(jobs, after(progress, done, total))
+            for plans, own in zip(planned, jobs, strict=True):
+                judged = self._judged(own, after(progress, done, total))
                 yield [judged[plan] if isinstance(plan, _Job) else plan for plan in plans]
-                done += len(jobs)
+                done += len(own)
 
     def _planned(self, items: Sequence[Item]) -> list[_Job | Outcome]:
         """For each item of a file its job, or its outcome if it is not run."""
@@ -119,15 +119,14 @@ class Judge:
     def _judged(self, jobs: Sequence[_Job], progress: Callable[[int], None]) -> dict[_Job, Outcome]:
         """The outcomes of the jobs of a file."""
         powers = [job for job in jobs if isinstance(job.item, ModExp)]
-        products = [job for job in jobs if not isinstance(job.item, ModExp)]
         if powers:
             self.answers.of([job.power for job in powers], lambda done, _: progress(done))
         opened = self._unpadded(powers)
-        outcomes: dict[_Job, Outcome] = {}
+        outcomes = {}
         for job in powers:
             status, result = self.answers.known[job.power]
             outcomes[job] = _judged(job, result, status, opened.get(job))
-        for job, result in self._products(products):
+        for job, result in self._products([job for job in jobs if job not in outcomes]):
             outcomes[job] = _judged(job, result, Status.OK)
             progress(len(outcomes))
         return outcomes
@@ -139,9 +138,8 @@ class Judge:
         key = None
         if self.protection is not None:
             key = private_key(item, primes=self.protection.wants_primes)
-        names = (
-            {"base": item.base, "exp": item.exp} if isinstance(item, ModExp) else {"a": item.a, "b": item.b}
-        )
+        power = isinstance(item, ModExp)
+        names = {name: getattr(item, name) for name in (("base", "exp") if power else ("a", "b"))}
         if item.mod == 0:
             raise Inapplicable(MEANING[Status.ZERO_MODULUS])
         if item.mod < 0:
@@ -152,8 +150,8 @@ class Judge:
             names = {name: value if name == "exp" else value % item.mod for name, value in names.items()}
         if any(value < 0 for value in names.values()):
             raise Inapplicable("an operand is negative")
-        nbits = self._width(item.mod, names, self._carried(key))
-        if isinstance(item, ModMul) and not self.design.plain_unit:
+        nbits = self._width([*names.values(), item.mod], key)
+        if not power and not self.design.plain_unit:
             raise Inapplicable(f"the multiplier of {self.design.name} alone does not take any modulus")
         job = _Job(item, nbits, {**names, "mod": item.mod})
         if key is not None:
@@ -164,41 +162,34 @@ class Judge:
         machine = self._machine(nbits)
         for factor in [value for name, value in names.items() if name != "exp"]:
             operands = (factor, names.get("exp", 1), item.mod)
-            status = machine.check(*operands)
-            if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
-                raise Inapplicable("a factor is not below the modulus")
-            if status is not Status.OK:
-                raise Inapplicable(machine.refusal(*operands))
+            if refusal := machine.refusal(*operands):
+                too_large = not power and machine.check(*operands) is Status.BASE_TOO_LARGE
+                raise Inapplicable("a factor is not below the modulus" if too_large else refusal)
         return job
 
-    def _width(self, mod: int, names: Mapping[str, int], of_key: Sequence[int]) -> int:
-        """The width of the machine for these numbers; Inapplicable if there is none."""
-        length = max(value.bit_length() for value in (mod, *names.values()))
+    def _width(self, operands: Sequence[int], key: RSAKey | None) -> int:
+        """The width of the machine for these numbers, the modulus last; Inapplicable if there is none."""
+        length, modulus_nbits = max(map(int.bit_length, operands)), operands[-1].bit_length()
         if length > MAX_NBITS:
             raise Inapplicable(f"wider than {MAX_NBITS} bits")
         if self.nbits is not None and length > self.nbits:
             raise Inapplicable(f"wider than the {self.nbits} bits of --nbits")
         most = self.nbits or MAX_NBITS
+        of_key: list[int] = []  # numbers as long as the machine must be for what a request has of a key
+        if key is not None and self.protection is not None:
+            primes = (key.p or 0, key.q or 0) if self.protection.crt else (0,)  # each in half of the width
+            of_key = [key.e, (1 << 2 * max(primes).bit_length()) - 1]
         if any(number.bit_length() > most for number in of_key):
             raise Inapplicable(
                 f"a number of the key is too long for {most} bits, or a prime for half of them"
             )
-        nbits = self.nbits or self.design.width_for(mod, *names.values(), *of_key)
-        if mod.bit_length() > self._machine(nbits).modulus_nbits and self.nbits is None:
+        nbits = self.nbits or self.design.width_for(*operands, *of_key)
+        if modulus_nbits > self._machine(nbits).modulus_nbits and self.nbits is None:
             nbits += WORD_NBITS  # a machine whose moduli are a little shorter than its width
             if nbits > MAX_NBITS:
-                raise Inapplicable(f"no {self.design.name} takes a modulus of {mod.bit_length()} bits")
+                raise Inapplicable(f"no {self.design.name} takes a modulus of {modulus_nbits} bits")
             self._machine(nbits)
         return nbits
-
-    def _carried(self, key: RSAKey | None) -> list[int]:
-        """Numbers as long as the machine must be for what a request has of a key: by CRT primes, each in half
-        of the width.
-        """
-        if key is None or self.protection is None:
-            return []
-        longest = max(key.p or 0, key.q or 0).bit_length() if self.protection.crt else 0
-        return [key.e, (1 << 2 * longest) - 1]
 
     def _machine(self, nbits: int) -> Machine:
         """The machine of a width; Inapplicable without one, unless the user asked for it."""
@@ -214,13 +205,11 @@ class Judge:
         framed: dict[int, list[tuple[_Job, Kind, int]]] = {}
         for job in jobs:
             status, result = self.answers.known[job.power]
-            frame = job.item.verdict.frame if isinstance(job.item, ModExp) and job.item.verdict else None
-            if (
-                frame
-                and status is Status.OK
-                and frame.nbytes >= NBYTES_MIN
-                and not result >> 8 * frame.nbytes
-            ):
+            verdict = getattr(job.item, "verdict", None)
+            frame = verdict and verdict.frame
+            if frame is None or status is not Status.OK or frame.nbytes < NBYTES_MIN:
+                continue
+            if not result >> 8 * frame.nbytes:
                 framed.setdefault(frame.nbytes, []).append((job, frame.kind, result))
         opened: dict[_Job, Opened] = {}
         for nbytes, encodings in framed.items():
@@ -237,13 +226,13 @@ class Judge:
 
     def _products(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, int]]:
         """Each with what the multiplier alone makes of it, by width."""
-        for nbits in sorted({job.nbits for job in jobs}):
+        by_width = attrgetter("nbits")
+        for nbits, group in itertools.groupby(sorted(jobs, key=by_width), by_width):
             machine = self._machine(nbits)
             with self._multiplier(machine) as multiply:
-                for job in jobs:
-                    if job.nbits == nbits:
-                        a, b, mod = (job.operands[name] for name in ("a", "b", "mod"))
-                        yield job, machine.product(a, b, mod, partial(multiply, mod))
+                for job in group:
+                    a, b, mod = job.operands.values()
+                    yield job, machine.product(a, b, mod, partial(multiply, mod))
 
     @contextmanager
     def _multiplier(self, machine: Machine) -> Iterator[Callable[[int, Pairs], list[int]]]:
@@ -266,8 +255,8 @@ def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None
     """The judges on one result: the golden value, the file's result or verdict, and unpadding in hardware
     beside that in Python.
     """
-    item = job.item
-    golden = item.golden()
+    item, golden = job.item, job.item.golden()
+    verdict = item.verdict if isinstance(item, ModExp) else None
     either = False
     reason = ""
     if status is not Status.OK:
@@ -276,25 +265,15 @@ def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None
         reason = "the result is not the golden value"
     elif item.expected is not None and result != item.expected:
         reason = f"the result equals the golden value, but the file has {shown(item.expected)}"
-    elif isinstance(item, ModExp) and item.verdict is not None:
-        verdict = item.verdict
+    elif verdict is not None:
         either = verdict.expect is None
         if not either and verdict.holds(result) != verdict.expect:
             said = "invalid" if verdict.expect else "valid"
             reason = f"the result equals the golden value, but the encoding is {said} ({verdict.claim})"
-        elif opened is not None and (wrong := _wrongly_opened(verdict, result, opened)):
-            reason = wrong
-    return Outcome(
-        item,
-        "failed" if reason else "passed",
-        reason,
-        job.nbits,
-        job.operands,
-        result,
-        golden,
-        either,
-        opened is not None,
-    )
+        elif opened is not None:
+            reason = _wrongly_opened(verdict, result, opened)
+    kind, by_unit = "failed" if reason else "passed", opened is not None
+    return Outcome(item, kind, reason, job.nbits, job.operands, result, golden, either, by_unit)
 
 
 def _wrongly_opened(verdict: Verdict, result: int, opened: Opened) -> str:

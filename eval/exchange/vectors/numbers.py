@@ -4,8 +4,6 @@ Keys are read by a few lines of DER here and not through `cryptography`: test ve
 rightly refuses (short, with tiny or huge exponents, three primes), and their numbers are all that is wanted.
 """
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 

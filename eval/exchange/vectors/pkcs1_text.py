@@ -9,8 +9,6 @@ the label above them. Each example uses the private key in force:
 The hash is SHA-1, unless the title of an example names others (`OAEP Example 1 alg=sha224 mgf1=sha1`).
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

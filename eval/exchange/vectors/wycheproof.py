@@ -12,8 +12,6 @@ What a test asks follows from its fields and the group's type:
 `result` is the file's verdict; "acceptable" allows either answer, and only the power itself is then judged.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,0 +1,233 @@
+"""Machines with a controller of their own, and no program: for one modulus, of arrays, serial, and by rows of
+residues.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from ...cl.digit_serial import (
+    SerialExpCL,
+    SerialModExpCL,
+    serial_exp_cycles,
+    serial_exp_products,
+    serial_mod_exp_cycles,
+    serial_products,
+)
+from ...cl.fixed_mod_exp import FixedModExpCL
+from ...cl.fold_exp import FoldExpCL, fold_exp_cycles, scanned
+from ...cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
+from ...cl.systolic import SystolicModExpCL, systolic_interval, systolic_mod_exp_cycles
+from ...cl.timing import Dependence, fixed_mod_exp_cycles
+from ...fl.domains import DOMAINS
+from ...fl.mod_exp import operand_status
+from ...fl.param import Count, Param, largest_divisor
+from ...fl.program.plan import Plan
+from ...fl.program.schedules import SCHEDULES
+from ...fl.status import Status
+from ...rtl.machines.fixed_mod_exp import FixedModExp
+from ...rtl.machines.fold_exp import FoldExp
+from ...rtl.machines.scaled_mod_exp import ScaledModExp
+from ...rtl.machines.serial_exp import SerialExp
+from ...rtl.machines.serial_mod_exp import SerialModExp
+from ...rtl.machines.systolic_mod_exp import SystolicModExp
+from .build import Build, Given, Spec, fields_of
+from .control import (
+    DOUBLINGS_PER_CYCLE,
+    FULL_SCAN,
+    HALVINGS_PER_CYCLE,
+    SCAN,
+    Control,
+    scaled_options,
+    scaled_shape,
+    schedule_param,
+)
+from .multipliers import digit_serial, one_modulus, row_fold, systolic
+from .promises import Timing
+
+SINGLE_UNIT, TWO_UNITS = (
+    tuple(
+        schedule.name
+        for schedule in SCHEDULES.values()
+        if schedule.multipliers == count and not schedule.windows
+    )
+    for count in (1, 2)
+)
+ALWAYS = schedule_param("always")
+RIGHT_TO_LEFT_1 = schedule_param("right-to-left-1")
+
+
+def given_plan(spec: Spec) -> Plan:
+    """Operands are brought into the domain by the machine itself, or by what is given."""
+    return Plan(spec.nbits, spec.schedule, "given")
+
+
+# ---- machines for one modulus (paper 000)
+
+
+def fixed_mod_exp(finish: str, subtracts: bool, spec: Spec) -> Build:
+    """A FixedModExp with this last correction; its multiplier subtracts, or has one bit more than the modulus
+    for residues below twice of it, with R = 2^(nbits + 2).
+    """
+    nbits, unit, schedule = spec.nbits, spec.unit, spec.schedule
+    if subtracts:  # operands are looked at in front
+        plan = Plan(nbits, schedule, "given", forward=True)
+    else:
+        plan = Plan(
+            nbits + 1,
+            schedule,
+            "double",
+            doublings_per_cycle=largest_divisor(nbits + 2, 4),
+            screened=True,
+            r_nbits=nbits + 2,
+            plain_result=False,
+        )
+    modulus = one_modulus.modulus(nbits, spec.values)
+    working = one_modulus.working(nbits, spec.domain, spec.values) if modulus else 0
+    pseudo = spec.domain == "pseudo"
+    kind = DOMAINS[spec.domain]
+    if finish == "reduce":
+        one_modulus.check_tree("reduce", "the final correction", modulus, plan.nbits)
+
+    def inspect(base: int, mod: int) -> Status:
+        if modulus and mod != modulus:
+            return Status.WRONG_MODULUS
+        return operand_status(base, mod, odd_only=kind.odd_only, reduced_only=kind.reduced_only)
+
+    tree = one_modulus.tree(spec.values)
+    return Build(
+        plan,
+        unit,
+        partial(FixedModExp, nbits, plan, unit.rtl, modulus, working, finish, **tree),
+        partial(FixedModExpCL, nbits, plan, unit.timing, inspect, pseudo),
+        lambda base, exp, mod: fixed_mod_exp_cycles(plan, unit.timing, pseudo, exp, inspect(base, mod)),
+        modulus,
+    )
+
+
+def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: bool = True) -> Control:
+    """Any of these schedules, then the last correction."""
+    return Control(schedule_param(*schedules), partial(fixed_mod_exp, finish, subtracts))
+
+
+# ---- on a scaled modulus
+
+
+def scaled_mod_exp(spec: Spec) -> Build:
+    """A ScaledModExp, whose converters chain as many doublings and halvings as divide their widths."""
+    shape = scaled_shape(spec.nbits, spec.values)
+    chains = {
+        DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, spec.values[DOUBLINGS_PER_CYCLE]),
+        HALVINGS_PER_CYCLE: largest_divisor(shape.digit_nbits, spec.values[DOUBLINGS_PER_CYCLE]),
+    }
+    return Build(
+        Plan(shape.wide, spec.schedule, "given"),
+        spec.unit,
+        partial(ScaledModExp, shape, **chains),
+        partial(ScaledModExpCL, shape, **chains),
+        partial(scaled_mod_exp_cycles, shape, **chains),
+        domain_options=scaled_options(spec.values),
+    )
+
+
+CHAINS = Param(
+    DOUBLINGS_PER_CYCLE,
+    1,
+    Count(1),
+    "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and "
+    "out of it",
+)
+SYSTOLIC_CORE = Control(ALWAYS, scaled_mod_exp, last=(CHAINS,))
+
+
+def serial_exp(spec: Spec) -> Build:
+    """A SerialExp."""
+    shape = digit_serial.words_of(spec.nbits, spec.values)
+    return Build(
+        given_plan(spec),
+        spec.unit,
+        partial(SerialExp, shape),
+        partial(SerialExpCL, shape),
+        partial(serial_exp_cycles, shape),
+        products=partial(serial_exp_products, shape),
+        domain_options={"digit_nbits": shape.digit_nbits},
+    )
+
+
+SERIAL = Control(ALWAYS, serial_exp)
+
+
+# ---- with numbers that are given, as published
+
+
+def r_mod_n(name: str, r_nbits: int, nbits: int) -> Given:
+    """The residue of a power of 2."""
+    return Given(name, nbits, lambda mod: (1 << r_nbits) % mod if mod else 0, f"2^{r_nbits} mod n")
+
+
+def systolic_mod_exp(spec: Spec) -> Build:
+    """A SystolicModExp."""
+    shape = systolic.shape_of(spec.nbits, spec.values)
+    k = shape.digit_nbits
+    given = (
+        r_mod_n("one", shape.wide, spec.nbits),
+        r_mod_n("square", 2 * shape.wide, spec.nbits),
+        Given("n_prime", k, shape.inverse, f"-n^-1 mod 2^{k}"),
+    )
+    return Build(
+        given_plan(spec),
+        spec.unit,
+        partial(SystolicModExp, shape),
+        partial(SystolicModExpCL, shape, fields_of(given)),
+        partial(systolic_mod_exp_cycles, shape),
+        modulus_nbits=shape.modulus_nbits,
+        given=given,
+        product_cycles=systolic_interval(shape),
+        products=lambda exp: 2 * exp.bit_length() + 2,
+        domain_options={"r_nbits": shape.wide},
+    )
+
+
+SYSTOLIC_002 = Control(ALWAYS, systolic_mod_exp)
+
+
+def serial_mod_exp(processors: int, spec: Spec) -> Build:
+    """A SerialModExp of so many processors."""
+    shape = digit_serial.shape_of(spec.nbits, spec.values)
+    given = (r_mod_n("square", 2 * (spec.nbits + 2), spec.nbits),)
+    return Build(
+        given_plan(spec),
+        spec.unit,
+        partial(SerialModExp, shape, processors),
+        partial(SerialModExpCL, shape, processors, fields_of(given)),
+        partial(serial_mod_exp_cycles, shape, processors),
+        given=given,
+        products=partial(serial_products, processors),
+    )
+
+
+SERIAL_003 = Control(schedule_param("right-to-left-2"), partial(serial_mod_exp, 2))
+SERIAL_003_ONE = Control(RIGHT_TO_LEFT_1, partial(serial_mod_exp, 1))
+
+
+# ---- by rows of residues
+
+
+def fold_exp(spec: Spec) -> Build:
+    """A FoldExp; operands are in its domain as they come."""
+    shape = row_fold.shape_of(spec.nbits, spec.values)
+    full = spec.values[SCAN.name] == "full"
+    return Build(
+        Plan(spec.nbits, spec.schedule),
+        spec.unit,
+        partial(FoldExp, shape, full),
+        partial(FoldExpCL, shape, full),
+        partial(fold_exp_cycles, shape, full),
+        time=Timing(Dependence.NONE if full else Dependence.LENGTH),
+        regular=True,
+        product_cycles=1,
+        products=lambda exp: 2 * scanned(shape, full, exp),
+    )
+
+
+FOLD = Control(RIGHT_TO_LEFT_1, fold_exp, (SCAN,))
+FOLD_CT = replace(FOLD, first=(FULL_SCAN,))
