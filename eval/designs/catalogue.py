@@ -53,38 +53,26 @@ def designs_000() -> tuple[Design, ...]:
     """Paper 000: three operators, on modulus and pseudo-modulus, with two multipliers and with one."""
     # name, multiplier, domain on the modulus itself, its last correction, that of the pseudo-modulus, words
     operators = [
-        ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16", "a compression tree"),
-        ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16", "`*` and `%`"),
+        ("cm", one_modulus.cm, "fixed", "none", "reduce", "Figure 16 and its kin: {} of a compression tree"),
+        ("dm", one_modulus.dm, "fixed", "none", "remainder", "Figure 16 and its kin: {} of `*` and `%`"),
         (
-            "mm",
-            one_modulus.mm,
-            "redundant",
-            "subtract",
-            "reduce",
-            "Figure 18",
-            "Montgomery without last subtraction",
+            *("mm", one_modulus.mm, "redundant", "subtract", "reduce"),
+            "Figure 18 and its kin: {} of Montgomery without last subtraction",
         ),
     ]
-    residues = [
-        ("m", "the modulus itself"),
-        ("pm", "the pseudo-modulus 2^nbits - 1, with final correction"),
-    ]
-    return tuple(
-        Design(
-            f"{name}-{which}-000{suffix}",
-            multiplier("pseudo" if which == "pm" else domain),
-            "pseudo" if which == "pm" else domain,
-            one_modulus_control(
-                schedules, on_pseudo if which == "pm" else on_modulus, subtracts=name != "mm"
-            ),
-            f"the paper's {name.upper()} ({which.upper()}), {figure} and its kin: {units} of {words}, on "
-            f"{where}",
-            paper="000",
-        )
-        for name, multiplier, domain, on_modulus, on_pseudo, figure, words in operators
-        for which, where in residues
-        for suffix, units, schedules in (("", "two units", TWO_UNITS), ("-one", "one unit", SINGLE_UNIT))
-    )
+    schedules = {"": ("two units", TWO_UNITS), "-one": ("one unit", SINGLE_UNIT)}
+    found = []
+    for name, multiplier, plain, on_modulus, on_pseudo, words in operators:
+        for which, domain, finish, where in (
+            ("m", plain, on_modulus, "the modulus itself"),
+            ("pm", "pseudo", on_pseudo, "the pseudo-modulus 2^nbits - 1, with final correction"),
+        ):
+            for suffix, (units, orders) in schedules.items():
+                control = one_modulus_control(orders, finish, subtracts=name != "mm")
+                summary = f"the paper's {name.upper()} ({which.upper()}), {words.format(units)}, on {where}"
+                label = f"{name}-{which}-000{suffix}"
+                found.append(Design(label, multiplier(domain), domain, control, summary, paper="000"))
+    return tuple(found)
 
 
 DESIGNS = (

@@ -28,7 +28,7 @@ from ...rtl.machines.mont_mod_exp import MontModExp
 from ...rtl.machines.program_exp import ProgramExp, planned_exp
 from .build import SCHEDULE, Build, Spec
 from .multipliers.heap_mont import DIGIT_NBITS, QUOTIENT_DELAY
-from .multipliers.multiplier import GATED, Multiplier, Unit, Values, fits_modulus
+from .multipliers.multiplier import GATED, Multiplier, Values, fits_modulus
 from .programmed import Programmed
 from .promises import timing_of
 
@@ -250,7 +250,7 @@ CONVERTED_CT = Control(HIDING, converted, (FULL_SCAN,), (*conversion_params("squ
 def as_in_001(conversion: str) -> Control:
     """Paper 001: right to left, exponent 0 takes a step all the same."""
 
-    def build(spec: Spec) -> Build:
+    def build(spec):
         once = spec.schedule.startswith("right-to-left")
         return mod_exp(spec, Plan(spec.nbits, spec.schedule, conversion, steps_once=once))
 
@@ -282,7 +282,7 @@ def scaled_shape(nbits: int, values: Values) -> ScaledShape:
 def of_core(multiplier: Multiplier) -> Multiplier:
     """The same for machines with these programs, whose units may be narrower than what they are asked for."""
 
-    def unit(nbits: int, values: Values) -> Unit:
+    def unit(nbits, values):
         narrow = scaled_shape(nbits, values).nbits
         space = partial(make_domain, "scaled", nbits=narrow, **scaled_options(values))
         return replace(multiplier.unit(narrow, values), space=space)

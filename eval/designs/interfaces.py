@@ -333,7 +333,7 @@ class _PaperBus(_Bus):
 def answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:
     """The answers of a slave to accesses {write, wait, address, data, strobes}."""
 
-    def answer(write: int, wait: int, address: int, data: int, strobes: int) -> Message:
+    def answer(write, wait, address, data, strobes):
         if wait:
             return 0, 0, 0
         found, code = (0, model.write(address, data, strobes)) if write else model.read(address)

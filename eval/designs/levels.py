@@ -6,7 +6,7 @@ reported by row, with the request, the response and the expected one.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ...fl.accelerator import Message, Row, in_words
 from ...fl.errors import BadInput, shown
@@ -17,14 +17,14 @@ from .runnable import Runnable
 CL = "cl"
 STATE = "; define model() if it keeps state between requests"
 STALLS = (None, Stall(1, 0.3, 0.3), Stall(2, 0.0, 0.7))
+Cycles = list[tuple[int, int]]  # of each row: the request is accepted, its response is there
 
 
 class Disagreement(RuntimeError):
     """A level or stage that does not do what the function or another level does."""
 
 
-@dataclass(frozen=True)
-class Passed:
+class Passed(NamedTuple):
     """One run of the table that passed."""
 
     where: str
@@ -46,7 +46,7 @@ def check_levels(
         _check_model(accelerator, rows)
     expected = accelerator.answers([row.request for row in rows])
     passed: list[Passed] = []
-    stamps: dict[int, tuple[str, list[tuple[int, int]]]] = {}
+    stamps: dict[int, tuple[str, Cycles]] = {}
     for stage in stages or accelerator.stages:
         for index, stall in enumerate(STALLS):
             where = f"{stage}{', stalled' if stall else ''}"
@@ -54,9 +54,14 @@ def check_levels(
             _compare_responses(accelerator, rows, run, expected, where)
             cycles = list(zip(run.accepted, run.done, strict=True))
             first, reference = stamps.setdefault(index, (stage, cycles))
-            _compare_cycles(rows, cycles, reference, where, first)
+            for row, found, other in zip(rows, cycles, reference, strict=True):
+                if found != other:
+                    raise Disagreement(
+                        f"row {row.name!r} at {where}: request in cycle {found[0]}, response in cycle "
+                        f"{found[1]}; at {first} in cycles {other[0]} and {other[1]}; make the levels equal"
+                    )
             if stall is None:
-                _compare_formula(accelerator, rows, run, where)
+                _compare_formula(accelerator, rows, cycles, where)
             passed.append(Passed(where, len(rows), run.cycles))
             report(passed[-1])
     return passed
@@ -98,22 +103,18 @@ def _check_model(accelerator: Runnable, rows: Sequence[Row]) -> None:
             )
 
 
-def _run(
-    accelerator: Runnable, rows: Sequence[Row], stage: str, stall: Stall | None, interface: Interface
-) -> Run:
-    level = "cl" if stage == CL else "rtl"
-    statics = [row.statics for row in rows] if accelerator.shape.statics else None
-    most = sum(row.source_delay + row.sink_delay for row in rows) + accelerator.most_cycles(
-        [row.request for row in rows]
-    )
-    where = "python" if level == "cl" else stage
-    with accelerator.simulation(interface, level, where) as simulation:
+def _run(accelerator: Runnable, rows: Sequence[Row], stage: str, stall: Stall | None, by: Interface) -> Run:
+    level, where = ("cl", "python") if stage == CL else ("rtl", stage)
+    requests = [row.request for row in rows]
+    delays = [row.source_delay for row in rows], [row.sink_delay for row in rows]
+    most = sum(map(sum, delays)) + accelerator.most_cycles(requests)
+    with accelerator.simulation(by, level, where) as simulation:
         try:
             return simulation.run(
-                [accelerator.carried(*row.request) for row in rows],
-                statics=statics,
-                source_delays=[row.source_delay for row in rows],
-                sink_delays=[row.sink_delay for row in rows],
+                [accelerator.carried(*request) for request in requests],
+                statics=[row.statics for row in rows] if accelerator.shape.statics else None,
+                source_delays=delays[0],
+                sink_delays=delays[1],
                 stall=stall,
                 max_cycles=10 * most,
             )
@@ -125,10 +126,10 @@ def _compare_responses(
     accelerator: Runnable, rows: Sequence[Row], run: Run, expected: Sequence[Message], where: str
 ) -> None:
     shape = accelerator.shape
-    for row, response, meant in zip(rows, run.responses, expected, strict=True):
+    responses: list[Any] = run.responses
+    for row, response, meant in zip(rows, responses, expected, strict=True):
         if response != meant:
             asked = in_words(shape.request, row.request)
-            assert isinstance(response, tuple)
             source = "model()" if accelerator.has_model else "fl"
             raise Disagreement(
                 f"{accelerator.name} at {where}, row {row.name!r} ({asked}): "
@@ -137,27 +138,12 @@ def _compare_responses(
             )
 
 
-def _compare_cycles(
-    rows: Sequence[Row],
-    cycles: Sequence[tuple[int, int]],
-    reference: Sequence[tuple[int, int]],
-    where: str,
-    first: str,
-) -> None:
-    for row, (accepted, done), (began, ended) in zip(rows, cycles, reference, strict=True):
-        if (accepted, done) != (began, ended):
-            raise Disagreement(
-                f"row {row.name!r} at {where}: request in cycle {accepted}, response in cycle {done}; "
-                f"at {first} in cycles {began} and {ended}; make the levels equal"
-            )
-
-
-def _compare_formula(accelerator: Runnable, rows: Sequence[Row], run: Run, where: str) -> None:
+def _compare_formula(accelerator: Runnable, rows: Sequence[Row], cycles: Cycles, where: str) -> None:
     """The formula holds for requests without a delay that an idle accelerator accepted."""
     free = -1
-    for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
+    for row, (accepted, done) in zip(rows, cycles, strict=True):
         formula = accelerator.cycles(*row.request)
-        if formula is not None and row.sink_delay == 0 and accepted > free and done - accepted != formula:
+        if row.sink_delay == 0 and accepted > free and formula not in (None, done - accepted):
             raise Disagreement(
                 f"row {row.name!r} at {where}: {done - accepted} cycles, and cycles() has {formula}; "
                 "correct the formula"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ...fl.accelerator import DELAYS, Message, Row
+from ...fl.accelerator import DELAYS, Row
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.status import Status
@@ -30,7 +30,7 @@ from ..papers.published import by_name, paper
 from .chip import AcceleratorChip, Exchange
 from .interfaces import SYSTEM, UNIT, Carried, Operands
 from .interfaces import find as find_interface
-from .machine import Design, Machine
+from .machine import Design
 from .protection import costs
 from .soc_system import Xcel
 from .system_catalogue import BY_XCEL, DUMMY, HARDWARE, NBITS_001, SOFTWARE, check_key_width, scanned_nbits
@@ -63,7 +63,7 @@ class Chip(AcceleratorChip):
     system: bool = False
     kernel: str = BY_XCEL
 
-    def check(self) -> None:
+    def check(self):
         """BadInput for what cannot be made."""
         check_width(self.nbits)
         find_interface(self.interface)
@@ -78,23 +78,23 @@ class Chip(AcceleratorChip):
             )
 
     @property
-    def machine(self) -> Machine:
+    def machine(self):
         """The machine that a design makes; BadInput if it makes none."""
         assert self.design is not None
         return self.design.at(self.nbits, **self.settings)
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self):
         """All parameters of the machine; software has none."""
         return {} if self.design is None else self.machine.parameters
 
     @property
-    def name(self) -> str:
+    def name(self):
         """Return the name of the design, or of the system in software as `modexlab proc systems` has it."""
         return f"{SOFTWARE}{self.kernel}" if self.design is None else self.design.name
 
     @property
-    def top(self) -> str:
+    def top(self):
         """The name of the top module."""
         if self.design is None:
             return "processor"
@@ -103,19 +103,19 @@ class Chip(AcceleratorChip):
         return self.machine.top(self.carrier)
 
     @property
-    def place(self) -> str:
+    def place(self):
         """Return the phrase that describes its place."""
         return ", behind the processor" if self.system else self.carrier.behind
 
     @property
-    def described_interface(self) -> str:
+    def described_interface(self):
         return SYSTEM if self.system else self.interface
 
-    def _decides(self) -> list[Any]:
+    def _decides(self):
         return [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
 
     @property
-    def published(self) -> Published | None:  # type: ignore[override]
+    def published(self):  # type: ignore[override]
         """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they
         stand.
 
@@ -126,17 +126,17 @@ class Chip(AcceleratorChip):
         found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
         return Published(paper("001").table("3").source, "paper 001", found) if found else None
 
-    def _component(self) -> Any:
+    def _component(self):
         if self.system:
             return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
         return super()._component()
 
-    def _workload(self, component: Any) -> dict[str, Any]:
+    def _workload(self, component):
         return self._programs() if self.system else super()._workload(component)
 
     # ---- what it is asked
 
-    def energy(self) -> list[Workload]:
+    def energy(self):
         """The operations whose energy counts."""
         machine = None if self.design is None else self.machine
         if self._too_long:
@@ -328,7 +328,7 @@ class Chip(AcceleratorChip):
             status = self.machine.check(base, exp, mod)
         return status, 0 if status else pow(base, exp, mod)
 
-    def _table(self) -> list[tuple[Row, Message]]:
+    def _table(self):
         delays = itertools.cycle(DELAYS)
         return [
             (Row(name, request, *next(delays)), self._expected(*request)) for name, request in self.requests()
@@ -339,7 +339,7 @@ class Chip(AcceleratorChip):
         request = self.machine.carried(*operands)
         return exchange([request], [self._expected(*request)])
 
-    def _operations(self, exchange: Exchange) -> dict[str, Any]:
+    def _operations(self, exchange):
         energy, drawn = {}, {}
         for work in self.energy():
             operands, whole = self._window(work)
@@ -360,7 +360,7 @@ class Chip(AcceleratorChip):
         generator = random.Random(f"{work.name}, {self.nbits} bits")
         return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
 
-    def _most_cycles(self) -> int:
+    def _most_cycles(self):
         energy = [self._window(work)[0] for work in self.energy()]
         if self.machine.keyed:
             return self._whole_cycles * (len(self.requests()) + len(energy))
@@ -371,7 +371,7 @@ class Chip(AcceleratorChip):
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy that does all but that."""
 
-        def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
+        def program(kernel, operands, scanned=None):
             carried = operands if self.design is None else self.machine.carried(*operands)
             base, exp, mod, *given = carried
             made = kernels.kernel_program(

@@ -94,12 +94,8 @@ def entries() -> dict[str, OwnDesign]:
 
 @functools.cache
 def _installed() -> dict[str, OwnDesign]:
-    found = {}
-    for point in metadata.entry_points(group=GROUP):
-        module, _, name = point.value.partition(":")
-        design = by_reference(f"{module}:{name}")
-        found[design.name] = design
-    return found
+    found = (by_reference(point.value) for point in metadata.entry_points(group=GROUP))
+    return {design.name: design for design in found}
 
 
 def by_reference(origin: str) -> OwnDesign:
@@ -149,9 +145,7 @@ def imported(file: Path, digest: str) -> ModuleType:
     package = ModuleType(f"accelerator_{re.sub(r'[^a-zA-Z0-9]', '_', folder.name)}_{digest[:12]}")
     package.__path__ = [str(folder)]
     sys.modules[package.__name__] = package
-    for path in folder.glob(
-        "*.py"
-    ):  # bytecode counts as current if an edit in the same second keeps the size
+    for path in folder.glob("*.py"):  # bytecode counts as current if an edit in a second keeps the size
         with contextlib.suppress(OSError):
             Path(importlib.util.cache_from_source(str(path))).unlink()
     try:

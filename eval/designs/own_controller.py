@@ -88,7 +88,7 @@ def fixed_mod_exp(finish: str, subtracts: bool, spec: Spec) -> Build:
     if finish == "reduce":
         one_modulus.check_tree("reduce", "the final correction", modulus, plan.nbits)
 
-    def inspect(base: int, mod: int) -> Status:
+    def inspect(base, mod):
         if modulus and mod != modulus:
             return Status.WRONG_MODULUS
         return operand_status(base, mod, odd_only=kind.odd_only, reduced_only=kind.reduced_only)

@@ -30,12 +30,12 @@ class {kind}(Accelerator):
         """The fields of a request and of its response, with their bits."""
         return Shape({request}, {response})
 
-    def fl(self, {arguments}):
+    def fl(self, {fields}):
         """The function."""
         total = {total}
         return {results}
 
-    def cycles(self, {arguments}):
+    def cycles(self, {fields}):
         """Cycles from request to response; the cycle-level model has them from here."""
         return 2
 
@@ -74,7 +74,7 @@ class {kind}RTL(Component):
         IDLE, CALC, DONE = (b2(i) for i in range(3))
 
         s.state = Wire(2)
-        s.total = Wire({most})
+        s.total = Wire(nbits)
 {registers}
 {outputs_connected}
 
@@ -145,14 +145,14 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
         raise BadInput(f"result {STATUS!r}: add it to the shape by hand, with the codes in `statuses`")
     nbits = max(nbits for _, nbits in (*request, *response))
 
-    def width(field_nbits: int, parameter: str) -> str:
+    def width(field_nbits, parameter):
         return parameter if field_nbits == nbits else str(field_nbits)
 
-    def fields(message: Fields, parameter: str) -> str:
+    def fields(message, parameter):
         pairs = [f'("{name}", {width(wide, parameter)})' for name, wide in message]
         return f"({', '.join(pairs)},)"
 
-    def resized(signal: str, wide: int, to: int) -> str:
+    def resized(signal, wide, to):
         if wide == to:
             return signal
         return f"{'zext' if wide < to else 'trunc'}({signal}, {width(to, 'nbits')})"
@@ -162,15 +162,13 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
     values = {
         "name": name,
         "label": name.upper(),
-        "kind": _class_name(name),
+        "kind": re.sub("(?:^|[-_]+)(.?)", lambda first: first[1].upper(), name),
         "nbits": nbits,
-        "arguments": ", ".join(names),
         "total": " + ".join(names),
         "results": ", ".join(results),
         "small": ", ".join("1" for _ in names),
         "fields": ", ".join(names),
         "outputs": ", ".join(field for field, _ in response),
-        "most": "nbits",
         "registers": "\n".join(
             f"        s.{field} = Wire({width(wide, 'nbits')})" for field, wide in request
         ),
@@ -181,41 +179,33 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
         "loads": "\n".join(f"                s.{field} <<= s.istream.msg.{field}" for field in names),
         "sum": " + ".join(resized(f"s.{field}", wide, nbits) for field, wide in request),
     }
-    entry = ENTRY.format(
-        **values, request=fields(request, "self.nbits"), response=fields(response, "self.nbits")
+    entry, rtl = (
+        template.format(**values, request=fields(request, nbits), response=fields(response, nbits))
+        for template, nbits in ((ENTRY, "self.nbits"), (RTL, "nbits"))
     )
-    rtl = RTL.format(**values, request=fields(request, "nbits"), response=fields(response, "nbits"))
     own = identifier(name)
-    program = PROGRAM.format(
-        label=values["label"], identifier=own, body=_call(own, in_c(Shape(request, response)))
-    )
+    body = _call(own, in_c(Shape(request, response)))
+    program = PROGRAM.format(label=values["label"], identifier=own, body=body)
     return {FILE: entry, "rtl.py": rtl, f"test_{own}.py": TEST.format(**values), f"{own}.c": program}
 
 
 def _call(own: str, shape: Shape) -> str:
     """C that calls with small numbers, and returns 0 if all results are their sum."""
-    total = len(shape.request)
-    wide = [field for field, nbits in shape.request if nbits > WORD_NBITS]
-    lines = [f"const uint32_t {field}[{words_of(dict(shape.request)[field])}] = {{1}};" for field in wide]
-    numbers = [field if field in wide else "1" for field, _ in shape.request]
+    wide = {field: words_of(nbits) for field, nbits in (*shape.request, *shape.results) if nbits > WORD_NBITS}
+    arguments = [field if field in wide else "1" for field, _ in shape.request]
+    lines = [f"const uint32_t {field}[{wide[field]}] = {{1}};" for field in arguments if field in wide]
+    wrong = []
+    sums = {field: len(shape.request) % (1 << nbits) for field, nbits in shape.results}
     if returns_result(shape):
-        expected = total % (1 << shape.results[0][1])
-        lines.append(f"return {own}_call({', '.join(numbers)}) != {expected};")
-        return "\n".join(f"  {line}" for line in lines)
-    wrong = [f"{own}_call({', '.join([*numbers, *(_target(*result) for result in shape.results)])}) != 0"]
-    for field, nbits in shape.results:
-        array = nbits > WORD_NBITS
-        lines.append(f"uint32_t {field}{f'[{words_of(nbits)}]' if array else ''};")
-        wrong.append(f"{field}{'[0]' if array else ''} != {total % (1 << nbits)}")
+        expected = sums.popitem()[1]
+    else:
+        expected = 0
+        arguments += [field if field in wide else f"&{field}" for field in sums]
+    for field, total in sums.items():
+        lines.append(f"uint32_t {field}{f'[{wide[field]}]' if field in wide else ''};")
+        wrong.append(f"{field}{'[0]' if field in wide else ''} != {total}")
+    wrong.insert(0, f"{own}_call({', '.join(arguments)}) != {expected}")
     return "\n".join(f"  {line}" for line in [*lines, f"return {' || '.join(wrong)};"])
-
-
-def _target(field: str, nbits: int) -> str:
-    return field if nbits > WORD_NBITS else f"&{field}"
-
-
-def _class_name(name: str) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-_]", name))
 
 
 def _check_fields(request: Fields, response: Fields, verilog_reserved: Collection[str]) -> None:

@@ -56,16 +56,10 @@ class Programmed:
 
     @property
     def timing(self) -> ProgramTiming:
-        recipe = self.recipe
-        return ProgramTiming(
-            self.program,
-            self.unit,
-            recipe.nunits,
-            recipe.nbits,
-            self.plan.forward,
-            recipe.doublings_per_cycle,
-            recipe.scaled,
-        )
+        recipe, forward = self.recipe, self.plan.forward
+        widths = recipe.nunits, recipe.nbits
+        chained = recipe.doublings_per_cycle, recipe.scaled
+        return ProgramTiming(self.program, self.unit, *widths, forward, *chained)
 
     @property
     def closed(self) -> Formula:
@@ -128,15 +122,15 @@ class Programmed:
         """By a closed formula, if the multiplier's cycles are the same for all operands; else word by
         word.
         """
-        fields = self.named(operands)
-        recipe, status = self.recipe, self.inspect(fields)
-        by_formula = self.unit.product_cycles(1) is not None
-        if isinstance(self.closed, ScaledFormula) and not recipe.keyed and not recipe.shape.sliding:
-            return self.closed.plain(fields["mod"], fields["exp"], self.plan) if status is Status.OK else 1
-        if recipe.schedule in BINARY and not recipe.keyed and not recipe.fits:
-            return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
-        if by_formula and not recipe.keyed and recipe.shape.digit and status is Status.OK:
-            return self.closed.plain(fields["mod"], fields["exp"])
+        fields, recipe = self.named(operands), self.recipe
+        status, base, exp, mod = self.inspect(fields), *operands[:3]
+        if not recipe.keyed:
+            if isinstance(self.closed, ScaledFormula) and not recipe.shape.sliding:
+                return self.closed.plain(mod, exp, self.plan) if status is Status.OK else 1
+            if recipe.schedule in BINARY and not recipe.fits:
+                return mod_exp_cycles(self.plan, self.unit, base, exp, mod)
+            if self.unit.product_cycles(1) is not None and recipe.shape.digit and status is Status.OK:
+                return self.closed.plain(mod, exp)
         return self.timing.cycles(fields, self.arithmetic, status)
 
     def products(self, exp: int) -> int:
@@ -162,16 +156,15 @@ class Programmed:
         if key.d is None:
             raise BadInput(f"the key with n = {key.n} is public; give a private key to decrypt")
         recipe, most = self.recipe, self.e_nbits
-        numbers: dict[str, int] = {"e": key.e}
-        if key.e.bit_length() > most:
-            least = key.e.bit_length() * (2 if recipe.joins else 1)
+        numbers = {"e": key.e}
+        if (length := key.e.bit_length()) > most:
             raise BadInput(
-                f"e of the key has {key.e.bit_length()} bits: this machine takes {most}; give --nbits "
-                f"{least} or more"
+                f"e of the key has {length} bits: this machine takes {most}; give --nbits "
+                f"{2 * length if recipe.joins else length} or more"
             )
         if recipe.crt:
             numbers |= key.crt()._asdict()
-        if recipe.blind_exponent and not recipe.crt:
+        elif recipe.blind_exponent:
             p, q, *_ = key.crt()
             numbers["phi"] = (p - 1) * (q - 1)
         values = []
@@ -181,20 +174,17 @@ class Programmed:
             elif name in ("k", "kp", "kq"):
                 values.append(draw(1 << nbits))
             else:
-                value = numbers[name]
-                if value.bit_length() > nbits:
+                values.append(numbers[name])
+                if (length := values[-1].bit_length()) > nbits:
                     raise BadInput(
-                        f"{name} of the key has {value.bit_length()} bits: this machine of {recipe.nbits} "
-                        f"bits takes {nbits}; "
-                        f"give --nbits {2 * value.bit_length() if recipe.crt else value.bit_length()} or more"
+                        f"{name} of the key has {length} bits: this machine of {recipe.nbits} bits takes "
+                        f"{nbits}; give --nbits {2 * length if recipe.crt else length} or more"
                     )
-                values.append(value)
         return (message, key.e if recipe.crt else key.d, key.n, *values)
 
     def formula(self, key: RSAKey) -> int:
         """The cycles of a private operation with this key, in closed form."""
-        assert key.d is not None
-        return self.closed.keyed(key.n, key.d, key.e, key.p or 0, key.q or 0)
+        return self.closed.keyed(key.n, key.d or 0, key.e, key.p or 0, key.q or 0)
 
 
 def _coprime(n: int, draw: Draw, above: int) -> int:

@@ -49,10 +49,8 @@ def timing_of(
         return NO_PROMISE
     schedule = SCHEDULES[plan.schedule]
     if exponent is None:
-        if not schedule.steady:
-            exponent = VALUE
-        else:
-            exponent = NONE if plan.full_scan or schedule.loop.digit else LENGTH
+        steady = NONE if plan.full_scan or schedule.loop.digit else LENGTH
+        exponent = steady if schedule.steady else VALUE
     entry = CONVERSIONS.get(plan.conversion, NONE)
     return Timing(exponent, modulus=max(unit.depends, entry, conversion))
 

@@ -73,17 +73,13 @@ class Costs:
 
     def sentence(self) -> str:
         """Describe it in words."""
-        formula = "" if self.formula is None else f" (by formula {self.formula:,})"
-        loading = (
-            f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
-        )
-        time = (
-            "the same for all secrets",
-            "the same for all exponents of a length",
-            "which depend on the exponent",
-        )
-        counts = f"{self.products:,} products, {self.cycles:,} cycles{formula}{loading}"
-        return f"{counts}, {time[self.promises.time.exponent]}"
+        words = [f"{self.products:,} products", f"{self.cycles:,} cycles"]
+        if self.formula is not None:
+            words[-1] += f" (by formula {self.formula:,})"
+        if self.loading_cycles:
+            words.append(f"behind {self.loading_cycles} in which the request is looked at")
+        same = "the same for all secrets", "the same for all exponents of a length"
+        return ", ".join([*words, (*same, "which depend on the exponent")[self.promises.time.exponent]])
 
 
 def costs(machine: Machine) -> Costs:
@@ -91,22 +87,20 @@ def costs(machine: Machine) -> Costs:
     one.
     """
     made = machine.programmed
-    recipe = made.recipe
-    counted = made.unit.product_cycles(1) is not None
-    if counted:
+    recipe, shape = made.recipe, made.recipe.shape
+    formula = None
+    if made.unit.product_cycles(1) is not None:
         fields, key = _numbers_like_a_key(recipe)
+        trace = made.executed(fields, None)
+        if recipe.keyed:
+            formula = made.closed.keyed(*key)
+        elif not shape.sliding and (shape.digit or not recipe.fits):
+            formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
     else:
         real = machine.key
-        assert real.d is not None
-        key = (real.n, real.d, real.e, real.p or 0, real.q or 0)
-        operands = made.operands(real, 3, random.Random(1).randrange) if recipe.keyed else (3, real.d, real.n)
-        fields = made.named(operands)
-    trace = made.executed(fields, None if counted else made.arithmetic)
-    formula = None
-    if counted and recipe.keyed:
-        formula = made.closed.keyed(*key)
-    elif counted and not recipe.shape.sliding and not (recipe.fits and not recipe.shape.digit):
-        formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
+        plain = 3, real.d or 0, real.n
+        fields = made.named(made.operands(real, 3, random.Random(1).randrange) if recipe.keyed else plain)
+        trace = made.executed(fields, made.arithmetic)
     return Costs(
         products=sum(len(executed.made) for executed in trace),
         cycles=made.timing.replayed(trace, fields["exp"]),
@@ -120,10 +114,10 @@ def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int,
     """Return numbers as long as those of a key: cycles depend on nothing else, so no primes are searched."""
     nbits, half = recipe.nbits, recipe.half_nbits
     e = 65537 if nbits > 17 and not (recipe.joins and half < 17) else 17
-    # as many ones as zeros, the highest and the lowest bit among them
-    d = sum(1 << at for at in range(0, nbits - 1, 2)) | 1 << (nbits - 1)
     n, p = (1 << nbits) - 1, (1 << half) - 1
+    d = (1 << nbits + nbits % 2) // 3 | 1 << (
+        nbits - 1
+    )  # as many ones as zeros, the highest and the lowest bit among them
     fields = {"base": 3, "exp": e if recipe.crt else d, "mod": n}
     fields |= {name: (1 << wide) - 1 for name, wide in program_of(recipe).fields}
-    fields |= {"e": e, "dp": d % p, "dq": d % p}
-    return fields, (n, d, e, p, p)
+    return fields | {"e": e, "dp": d % p, "dq": d % p}, (n, d, e, p, p)

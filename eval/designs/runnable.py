@@ -49,11 +49,11 @@ class Runnable(Accelerator):
         response_type = mk_message(f"{label}Response", shape.response)
         model = self.responder()  # since the last reset
 
-        def restart() -> None:
+        def restart():
             nonlocal model
             model = self.responder()
 
-        def serve(message: Any, *_: int) -> tuple[Any, int]:
+        def serve(message, *_):
             request = tuple(int(getattr(message, name)) for name, _ in shape.request)
             cycles = self.cycles(*request)
             if cycles is None:

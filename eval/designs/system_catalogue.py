@@ -39,7 +39,7 @@ DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-heap")
 SOFTWARE, HARDWARE, ON_BUS = "proc-", "procxcel-", "procbus-"
 DUMMY, BY_XCEL, BY_BUS = "dummy", "xcel", "bus"  # kernels that are no system's own
 # the ways to work on the bus, by the kernel
-WAYS = {f"{ON_BUS}": BY_BUS, f"{ON_BUS}irq-": "bus-irq", f"{ON_BUS}key-": "bus-key"}
+WAYS = {ON_BUS: BY_BUS, f"{ON_BUS}irq-": "bus-irq", f"{ON_BUS}key-": "bus-key"}
 WORD = 32
 
 # beside each, in the table of couplings, the same on the bus: the paper's machine, and our fastest
@@ -92,9 +92,8 @@ class SystemKind:
     @property
     def caveat(self) -> str:
         """Why it does not do the work of the others."""
-        if not self.modulus:
-            return ""
-        return f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
+        said = f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
+        return said if self.modulus else ""
 
     def own_work(self, nbits: int, work: Workload) -> Workload | None:
         """Return its share of an operation, by the modulus of its machine or by its key; None if it only
@@ -103,9 +102,7 @@ class SystemKind:
         machine = self.xcel(nbits, work.mod).machine
         if machine is None or not machine.keyed:
             return work.on(self.modulus)
-        if work.name != "decrypt":
-            return None
-        return private_operation(nbits, machine.key)
+        return private_operation(nbits, machine.key) if work.name == "decrypt" else None
 
     def require(self, nbits: int, work: Workload) -> None:
         """BadInput if the accelerator cannot be made, or does not take the operands."""
@@ -128,9 +125,8 @@ def check_key_width(nbits: int) -> int:
 def system_names() -> list[str]:
     """Return the names of all systems: software kernels, and the catalogue's accelerators."""
     software = [name for name, kernel in kernels.KERNELS.items() if name != DUMMY and not kernel.accelerated]
-    hardware = (HARDWARE, *WAYS)
     return [f"{SOFTWARE}{name}" for name in software] + [
-        f"{prefix}{design.name}" for prefix in hardware for design in designs()
+        f"{prefix}{design.name}" for prefix in (HARDWARE, *WAYS) for design in designs()
     ]
 
 
@@ -138,11 +134,9 @@ def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemK
     """The system with this name, its accelerator with these parameters."""
     if name not in system_names():
         raise unknown("system", name, system_names())
-    if name.startswith(HARDWARE):
-        return SystemKind(name, BY_XCEL, find(name.removeprefix(HARDWARE)), settings or {})
-    for prefix in sorted(WAYS, key=len, reverse=True):
+    for prefix, kernel in sorted(({HARDWARE: BY_XCEL} | WAYS).items(), reverse=True):  # longer ones first
         if name.startswith(prefix):
-            return SystemKind(name, WAYS[prefix], find(name.removeprefix(prefix)), settings or {})
+            return SystemKind(name, kernel, find(name.removeprefix(prefix)), settings or {})
     if settings:
         raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
     return SystemKind(name, name.removeprefix(SOFTWARE), None)
@@ -187,9 +181,7 @@ class Row:
         """Return the cycles outside the call and the machine's work: operands, start, the rest of the wait,
         the result.
         """
-        if self.normalised is None or self.work is None:
-            return None
-        return self.normalised - self.work
+        return None if self.normalised is None or self.work is None else self.normalised - self.work
 
     @property
     def ok(self) -> bool:
@@ -223,27 +215,25 @@ def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
     """Return the systems, with each one behind the accelerator port followed by the same machine on the
     bus.
     """
-    found = []
+    found = {}
     for kind in kinds:
-        found.append(kind)
+        found[kind.name] = kind
         if kind.kernel == BY_XCEL and kind.design is not None:
-            found += [find_system(f"{prefix}{kind.design.name}", kind.settings) for prefix in WAYS]
-    return list({kind.name: kind for kind in found}.values())
+            names = (f"{prefix}{kind.design.name}" for prefix in WAYS)
+            found |= {name: find_system(name, kind.settings) for name in names}
+    return list(found.values())
 
 
 def with_work(rows: Sequence[Row]) -> list[Row]:
     """The machine's cycles of a row on the bus in that of the same machine behind the accelerator port as
     well.
     """
-    works = {
-        (row.system.removeprefix(ON_BUS), row.operation, row.nbits): row.work
-        for row in rows
-        if row.work is not None
-    }
-    return [
-        replace(row, work=works.get((row.system.removeprefix(HARDWARE), row.operation, row.nbits), row.work))
-        for row in rows
-    ]
+
+    def place(row, prefix):
+        return row.system.removeprefix(prefix), row.operation, row.nbits
+
+    works = {place(row, ON_BUS): row.work for row in rows if row.work is not None}
+    return [replace(row, work=works.get(place(row, HARDWARE), row.work)) for row in rows]
 
 
 @dataclass(frozen=True)

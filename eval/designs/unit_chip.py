@@ -6,17 +6,16 @@ factors, with what the domain says of each; the energy workload is one product.
 
 import itertools
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from ...fl.accelerator import DELAYS, Message, Row
+from ...fl.accelerator import DELAYS, Row
 from ...fl.errors import BadInput
-from ...rtl.sim.ports import Ports
-from .chip import AcceleratorChip, Exchange
+from .chip import AcceleratorChip
 from .foreign.foreign import ForeignDesign
 from .foreign.foreign_chip import CoreChip, ForeignChip
 from .foreign.function_core import FunctionCore
-from .interfaces import DEFAULT, UNIT, UNIT_TITLE, Operands
+from .interfaces import DEFAULT, UNIT, UNIT_TITLE
 from .machine import Design
 from .machine_chip import DRAWN, RANDOM_ROWS, Chip
 from .own import OwnDesign
@@ -55,25 +54,25 @@ class UnitChip(Chip):
     note = ""
     place = f", {UNIT_TITLE}"
 
-    def check(self) -> None:
+    def check(self):
         """BadInput for what cannot be made, such as a unit whose operands are in its machine's memories."""
         check_width(self.nbits)
         self._component()
 
     @property
-    def top(self) -> str:
+    def top(self):
         return unit_top(self.machine)
 
-    def _component(self) -> Any:
+    def _component(self):
         return self.machine.multiplier()
 
-    def energy(self) -> list[Workload]:
+    def energy(self):
         """One product of pseudo-random factors."""
         generator = random.Random(f"{self.nbits} bits")
         mod = self._modulus(generator)
         return [Workload(PRODUCT, generator.randrange(mod), generator.randrange(mod), mod)]
 
-    def _drawn(self, work: Workload) -> list[Operands]:
+    def _drawn(self, work):
         generator, mod = random.Random(f"{work.name}, {self.nbits} bits"), work.mod
         count = self._affordable(DRAWN)
         drawn = [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(count)]
@@ -102,12 +101,12 @@ class UnitChip(Chip):
             named.append((f"random {index}", generator.randrange(mod), generator.randrange(mod), mod))
         return named
 
-    def _table(self) -> list[tuple[Row, Message]]:
+    def _table(self):
         """Factors and modulus; the product follows from the domain."""
         delays = itertools.cycle(DELAYS)
         return [(Row(name, (a, b, mod), *next(delays)), ()) for name, a, b, mod in self.products()]
 
-    def _exchange(self, ports: Ports, requests: Sequence[Message], *_: Any) -> dict[str, Any]:
+    def _exchange(self, ports, requests, *_):
         """A product under its modulus at the static ports."""
         ((a, b, mod),) = requests
         space = self.machine.unit_space(mod)
@@ -118,11 +117,11 @@ class UnitChip(Chip):
             "statics": {name: hex(known[name]) for name, _ in ports.statics},
         }
 
-    def _asked(self, exchange: Exchange, operands: Operands) -> dict[str, Any]:
+    def _asked(self, exchange, operands):
         return exchange([operands], ())
 
-    def _window(self, work: Workload) -> tuple[Operands, int]:
+    def _window(self, work):
         return work.operands, 0
 
-    def _most_cycles(self) -> int:
+    def _most_cycles(self):
         return sum(self.machine.timing.latency(a, b, mod) for _, a, b, mod in self.products())

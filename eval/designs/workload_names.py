@@ -26,8 +26,8 @@ from __future__ import annotations
 import functools
 import random
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...fl.accelerator import Accelerator, Message
 from ...fl.errors import BadInput, shown, unknown
@@ -41,16 +41,10 @@ if TYPE_CHECKING:  # not at run time: operands depend on no source of a machine 
 ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
 MIX = re.compile(r"sign\+([1-9]\d{0,5})verify")
 OPERATIONS = (ENCRYPT, DECRYPT)  # that are measured
-EXPONENTS, EXPONENT_COUNT = "exponents", 48
-PRODUCT = "product"
-NAMES = (
-    ENCRYPT,
-    DECRYPT,
-    CRT,
-    "sign+9verify",
-    EXPONENTS,
-    PRODUCT,
-)  # any other number of verifications will do
+EXPONENTS, PRODUCT = "exponents", "product"
+EXPONENT_COUNT = 48
+# any other number of verifications will do
+NAMES = (ENCRYPT, DECRYPT, CRT, "sign+9verify", EXPONENTS, PRODUCT)
 MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to make
 
 
@@ -65,33 +59,32 @@ class Workload:
 
     def on(self, modulus: int) -> Workload:
         """The same base and exponent for a machine that takes this modulus alone; 0: it takes any."""
-        return Workload(self.name, self.base % modulus, self.exp, modulus) if modulus else self
+        return replace(self, base=self.base % modulus, mod=modulus) if modulus else self
 
     @property
     def operands(self) -> tuple[int, int, int]:
         return self.base, self.exp, self.mod
 
     @property
-    def requests(self) -> tuple[tuple[int, int, int]]:
+    def requests(self) -> tuple[Message]:
         """Its only request."""
         return (self.operands,)
 
     @property
     def golden(self) -> int:
-        return pow(self.base, self.exp, self.mod)
+        return pow(*self.operands)
 
     @property
-    def responses(self) -> tuple[tuple[Status, int]]:
+    def responses(self) -> tuple[Message]:
         """The only response."""
         return ((Status.OK, self.golden),)
 
     def as_json(self) -> dict[str, str]:
         """The operands in hexadecimal, as they are longer than JSON's numbers."""
-        return {name: hex(getattr(self, name)) for name in ("base", "exp", "mod")}
+        return dict(zip(("base", "exp", "mod"), map(hex, self.operands), strict=True))
 
 
 NBITS_001 = 32
-MESSAGE_001 = 5745
 MODULUS_001 = 2603398711
 WORKLOADS = (
     Workload("encrypt", 1119317562, 65537, MODULUS_001),
@@ -114,8 +107,7 @@ class OwnWork:
         }
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """An operation of a workload, and how often it is done."""
 
     work: Any
@@ -142,14 +134,13 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
     and a message, that are the same in every call.
     """
     if nbits == NBITS_001:
-        return _there_and_back(MESSAGE_001, 65537, 0x3A48D459, MODULUS_001)
+        return _there_and_back(5745, 65537, 0x3A48D459, MODULUS_001)
     return key_operations(nbits, seeded_key(nbits))
 
 
 def key_operations(nbits: int, key: RSAKey) -> tuple[Workload, Workload]:
     """Encryption of a message and decryption of its ciphertext with a key."""
-    assert key.d is not None
-    return _there_and_back(random.Random(nbits).randrange(key.n), key.e, key.d, key.n)
+    return _there_and_back(random.Random(nbits).randrange(key.n), key.e, key.d or 0, key.n)
 
 
 def private_operation(nbits: int, key: RSAKey) -> Workload:
@@ -215,17 +206,13 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
     modulus = machine.modulus if machine is not None else 0
     check_workload(name, nbits, modulus)
     if name == CRT:
-        return tuple(Part(work) for work in _halves(nbits))
+        return tuple(map(Part, _halves(nbits)))
     encrypt, decrypt = _pair(machine, nbits, system)
-    if name in (ENCRYPT, PRODUCT):  # a product is one of the encryption's
-        return (Part(encrypt),)
-    if name == DECRYPT:
-        return (Part(decrypt),)
     if name == EXPONENTS:
-        return tuple(Part(work) for work in _of_one_length(decrypt, nbits))
-    match = MIX.fullmatch(name)
-    assert match is not None
-    return Part(decrypt), Part(encrypt, int(match[1]))
+        return tuple(map(Part, _of_one_length(decrypt, nbits)))
+    if match := MIX.fullmatch(name):
+        return Part(decrypt), Part(encrypt, int(match[1]))
+    return (Part(decrypt if name == DECRYPT else encrypt),)  # a product is one of the encryption's
 
 
 def cycles_of(name: str, machine: Any, work: Any) -> int:
@@ -256,8 +243,8 @@ def _of_one_length(work: Workload, nbits: int) -> list[Workload]:
     works = []
     for index in range(EXPONENT_COUNT):
         places = generator.sample(range(nbits - 1), generator.randint(0, nbits - 1))
-        exp = sum(1 << place for place in [nbits - 1, *places])
-        works.append(Workload(f"exponent {index}", work.base, exp, work.mod))
+        exp = sum(1 << place for place in (nbits - 1, *places))
+        works.append(replace(work, name=f"exponent {index}", exp=exp))
     return works
 
 

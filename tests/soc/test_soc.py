@@ -16,8 +16,7 @@ from modexlab.eval.designs.own_template import files
 from modexlab.eval.exchange.soc import chip as chips
 from modexlab.eval.exchange.soc.board import make_board
 from modexlab.eval.exchange.soc.chip import Chip, ChipError, round_trip, table_calls, works
-from modexlab.eval.exchange.soc.cpus import CPUS
-from modexlab.eval.exchange.soc.program import operands_header
+from modexlab.eval.exchange.soc.program import CPUS, operands_header
 from modexlab.fl.axi4lite import register_map
 from modexlab.rtl.sim import toolchain
 

@@ -13,8 +13,8 @@ from ...designs.own import OwnDesign
 from ...designs.runnable import Runnable
 from ...designs.system_catalogue import check_key_width
 from ...exchange.soc.chip import Chip, Outcome, Program, require_litex, round_trip, table_calls, works
-from ...exchange.soc.cpus import CPUS
 from ...exchange.soc.folder import CALLS, ROUND_TRIP, folder_files
+from ...exchange.soc.program import CPUS
 from ...folders import new_directory, write_folder
 from ...json_values import attributes, json_value
 from ...progress import Progress

@@ -5,7 +5,7 @@ There is nothing but RTL: no cycle-level model and no formula. Subclasses define
 
 import functools
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ....fl.accelerator import Fields, Message
@@ -13,7 +13,6 @@ from ....fl.errors import BadInput
 from ....rtl.messages import mk_message
 from ....rtl.sim import Run, Simulation, SimulationTimeout, ToolError, simulate
 from ....rtl.sim import ports as stream_ports
-from ....rtl.sim.protocol import Plan, Progress
 from ....rtl.sim.text import VerilogText, verilog_text
 from ....rtl.sim.toolchain import CompilerError
 from ...papers.expression import Expression
@@ -209,7 +208,7 @@ class CoreSimulation(Simulation):
         )
         self.ports = stream_ports.Ports(request, response, ())
 
-    def run(self, requests: Iterable[Any], **options: Any) -> Run:
+    def run(self, requests, **options):
         core, sent = self._core, list(requests)
         try:
             run = self._simulation.run(sent, **options)
@@ -223,10 +222,10 @@ class CoreSimulation(Simulation):
         answers: Any = run.responses
         return Run(list(map(core.answered, sent, answers)), run.accepted, run.done)
 
-    def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
+    def _drive(self, plan, progress):
         return self._simulation._drive(plan, progress)
 
-    def close(self) -> None:
+    def close(self):
         self._simulation.close()
 
 

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, NoReturn, cast
 
-from ....fl.accelerator import Fields, Message
+from ....fl.accelerator import Message
 from ....fl.errors import BadInput, shown
 from ....fl.param import Param
 from ....fl.status import MEANING, Status
 from ....rtl.sim import cache
 from ..build import Build
 from ..control import Control
-from ..interfaces import Interface
-from ..machine import Design, Machine, Settings, require_positive
+from ..machine import Design, Machine, require_positive
 from ..multipliers.multiplier import Multiplier
 from ..promises import NO_PROMISE, Promises
 from ..widths import width_for
@@ -64,40 +63,40 @@ class ForeignDesign(Design):
         return cls(name, *parts, manifest.summary, manifest=manifest)
 
     @property
-    def params(self) -> tuple[Param, ...]:
+    def params(self):
         """The parameters of the module that the manifest leaves open."""
         return self.manifest.params
 
     @property
-    def reference(self) -> str:
+    def reference(self):
         return f"{self.name}@{self.manifest.path}"
 
     @functools.cached_property
-    def identity(self) -> str:
+    def identity(self):
         return cache.key(self.manifest.text, self.manifest.verilog)
 
     @property
-    def odd_only(self) -> bool:
+    def odd_only(self):
         return self.manifest.of.limits.odd_modulus
 
     @property
-    def reduced_only(self) -> bool:
+    def reduced_only(self):
         return self.manifest.of.limits.reduced_base
 
     plain_unit = False
 
     @property
-    def usual_nbits(self) -> int:
+    def usual_nbits(self):
         """The width of the papers' machines, or the nearest one that there is."""
         return self.manifest.usual_nbits
 
-    def width_for(self, *numbers: int) -> int:
+    def width_for(self, *numbers):
         """The narrowest width that there is for these numbers."""
         widest = max(number.bit_length() for number in numbers)
         fitting = (nbits for nbits in self.manifest.of.nbits if nbits >= widest)
         return min(fitting, default=width_for(*numbers))
 
-    def planned(self, nbits: int, values: Settings) -> ForeignMachine:
+    def planned(self, nbits, values):
         self.manifest.check_width(nbits)
         absent, unknown = cast(Any, _Absent(self.name)), cast(Any, lambda *_: None)
         build = Build(absent, absent, absent, absent, cycles=unknown, products=unknown)
@@ -109,18 +108,18 @@ class ForeignMachine(Core, Machine):
     """A core at one width."""
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self):
         return cast(ForeignDesign, self.design).manifest
 
     @functools.cached_property
-    def promises(self) -> Promises:
+    def promises(self):
         """The limits of its manifest, and none of its time."""
         return Promises(NO_PROMISE, False, self.design.odd_only, self.design.reduced_only)
 
     # ---- preconditions
 
     @property
-    def modulus_nbits(self) -> int:
+    def modulus_nbits(self):
         given = self.manifest.of.limits.modulus_nbits
         return min(self.nbits, self._number("limits", "modulus_nbits", given=given))
 
@@ -151,14 +150,14 @@ class ForeignMachine(Core, Machine):
         unmet = self.unmet(base, exp, mod)
         return Status.NO_RESULT if unmet else Status.OK, unmet
 
-    def refusal(self, base: int, exp: int, mod: int) -> str:
+    def refusal(self, base, exp, mod):
         """Why the core does not take these operands, by the limits of its manifest; empty if it does."""
         return self._refused(base, exp, mod)[1]
 
-    def check(self, base: int, exp: int, mod: int) -> Status:
+    def check(self, base, exp, mod):
         return self._refused(base, exp, mod)[0]
 
-    def require(self, base: int, exp: int, mod: int) -> None:
+    def require(self, base, exp, mod):
         require_positive(base, exp, mod)
         if reason := self.refusal(base, exp, mod):
             raise BadInput(f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}: {reason}; give other operands")
@@ -166,7 +165,7 @@ class ForeignMachine(Core, Machine):
     # ---- requests and answers
 
     @property
-    def given_fields(self) -> Fields:
+    def given_fields(self):
         return self.prepared_fields
 
     def expected(self, base: int, exp: int, mod: int) -> int:
@@ -175,7 +174,7 @@ class ForeignMachine(Core, Machine):
         request = (base, exp, mod)
         return pow(*request) if stated is None else self._by(stated.expected, "expected", request)
 
-    def answered(self, request: Message, response: Message) -> Message:
+    def answered(self, request, response):
         """The power that an answer of the core stands for."""
         stated, (status, answer) = self.manifest.of.answer, response
         if status:
@@ -193,19 +192,19 @@ class ForeignMachine(Core, Machine):
 
     # ---- levels
 
-    def exported(self, interface: Interface) -> NoReturn:
+    def exported(self, interface):
         raise BadInput(
             f"{self.name} is a design by a manifest, whose files are its Verilog; "
             "give a design of the catalogue"
         )
 
-    def fl(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
+    def fl(self, base, exp, mod, *_):
         """Python's own power, under the limits."""
         status = self.check(base, exp, mod)
         return status, 0 if status else pow(base, exp, mod)
 
     @functools.cached_property
-    def product_cycles(self) -> int | None:
+    def product_cycles(self):
         """Cycles of a bit of the exponent by two, which is what a product takes or more, so that rows are as
         long as may be.
         """

@@ -17,7 +17,7 @@ from ..machine import Machine
 from ..machine_chip import MOST_ENERGY_CYCLES, Chip
 from ..system_catalogue import OPERATIONS
 from ..widths import check_width
-from ..workload_names import Workload, parts_of
+from ..workload_names import parts_of
 from .core import ALONE, CORE, Unanswered
 from .ports import WRAPPER
 
@@ -106,7 +106,7 @@ def _one_by_one(machine: Machine, asked: list[tuple[str, Operands]], found: dict
 class CoreChip(AcceleratorChip):
     """A core at a width; in a wrapper, the figures of its instance count."""
 
-    def check(self) -> None:
+    def check(self):
         _ = self.machine.interface(self.interface), self.machine.modules
 
     @property
@@ -118,11 +118,11 @@ class CoreChip(AcceleratorChip):
         return f"{WRAPPER}.{CORE}" if self._in_wrapper else WRAPPER
 
     @property
-    def place(self) -> str:
+    def place(self):
         return f"; instance {self.core_instance} is the core, the rest its wrapper" * self._in_wrapper
 
     @property
-    def tool(self) -> tuple[str, str]:
+    def tool(self):
         return PACKAGE, importlib.metadata.version(PACKAGE)
 
     _decides = AcceleratorChip._decides
@@ -137,7 +137,7 @@ class ForeignChip(CoreChip, Chip):
 
     _fixed_length = False
 
-    def check(self) -> None:
+    def check(self):
         check_width(self.nbits)
         if self.system:
             raise BadInput(
@@ -145,7 +145,7 @@ class ForeignChip(CoreChip, Chip):
             )
         super().check()
 
-    def energy(self) -> list[Workload]:
+    def energy(self):
         """The operations whose energy counts, those that the core takes; BadInput if there is none, or if one
         is done wrong.
         """
@@ -162,10 +162,10 @@ class ForeignChip(CoreChip, Chip):
         """All rows at RTL, in order."""
         return corners(self.machine, self.all_rows())
 
-    def failed_rows(self) -> list[str]:
+    def failed_rows(self):
         return [row.name for row in self.corners() if row.failed]
 
-    def rows(self) -> list[tuple[str, Operands]]:
+    def rows(self):
         """Named operands that the core takes by its limits."""
         return [(name, row) for name, row in self.all_rows() if not self.machine.refusal(*row)]
 
@@ -184,11 +184,11 @@ class ForeignChip(CoreChip, Chip):
         }
         return [*rows.items()]
 
-    def _expected(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
+    def _expected(self, base, exp, mod, *_):
         """Return the answer that the core should give."""
         return Status.OK, self.machine.expected(base, exp, mod)
 
-    def _window(self, work: Workload) -> tuple[Operands, int]:
+    def _window(self, work):
         """The first bits of the exponent, as many as take the cycles that there may be."""
         core, (base, exp, mod) = self.machine, work.operands
         whole, most = core.counted(base, exp, mod), self._affordable(MOST_ENERGY_CYCLES)

@@ -4,11 +4,10 @@ function.
 
 import functools
 import inspect
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ....fl.accelerator import Message, Row, Shape, in_words
+from ....fl.accelerator import Shape, in_words
 from ....fl.errors import BadInput, shown, unknown
 from ....rtl.sim import cache
 from ..own import OwnDesign, folder_digest, imported
@@ -24,11 +23,11 @@ class FunctionCore(Core):
     manifest: ClassVar[Manifest]
     function: ClassVar[Callable[..., Any]]
 
-    def prepare(self) -> None:
+    def prepare(self):
         self.manifest.check_width(self.nbits)
 
     @functools.cached_property
-    def shape(self) -> Shape:
+    def shape(self):
         """The fields of the manifest."""
         of = self.manifest.of
         return Shape(self._fields("request", of.request), self._fields("response", of.response))
@@ -49,7 +48,7 @@ class FunctionCore(Core):
     def _wrong(self, message: str) -> BadInput:
         return self.manifest.error(("function",), f"{self.manifest.of.function} {message}")
 
-    def fl(self, *carried: int, **_: Any) -> Any:
+    def fl(self, *carried, **_):
         request = carried[: len(self.manifest.fields)]
         asked = ", ".join(map(shown, request))
         try:
@@ -71,15 +70,15 @@ class FunctionCore(Core):
 
     # ---- requests that the limits allow
 
-    def require(self, *request: int, **_: Any) -> None:
+    def require(self, *request, **_):
         super().require(*request)
         if reason := self.unmet(*request):
             raise BadInput(f"{in_words(self.shape.request, request)}: {reason}; give another request")
 
-    def rows(self) -> Sequence[Row]:
+    def rows(self):
         return [row for row in super().rows() if not self.unmet(*row.request)]
 
-    def drawn(self, generator: random.Random) -> Message:
+    def drawn(self, generator):
         for _ in range(MOST_DRAWN):
             request = super().drawn(generator)
             if not self.unmet(*request):

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ....fl.errors import BadInput
@@ -60,7 +59,7 @@ def modules(
     ]
     key = cache.key(verilog, top, instance, *given, toolchain.fingerprint())
 
-    def find(directory: Path) -> None:
+    def find(directory):
         work = directory / "work"
         work.mkdir()
         (work / "design.sv").write_text(verilog)

@@ -83,7 +83,7 @@ def wrapper(machine: Core) -> str:
     request, response = machine.messages
     names = {value: name for name, value in parameters.items()}
 
-    def bits(nbits: int) -> str:
+    def bits(nbits):
         """The name of the parameter with this value, or the number."""
         return str(names.get(nbits, nbits))
 

@@ -38,7 +38,7 @@ def within_machine(why: str, timing: UnitTiming) -> Unit:
     for a unit alone.
     """
 
-    def none(_: int) -> Component:
+    def none(_):
         raise BadInput(f"there is no multiplier apart from its machine: {why}")
 
     return Unit(none, none, timing)

@@ -6,17 +6,18 @@ status registers.
 """
 
 import re
+from typing import Any
 
 from pymtl3 import Component
 
 from ....fl.axi4lite import address_nbits
-from ....fl.mod_exp import exponentiation
 from ....proc.core.parameters import check_units
 from ....proc.core.proc import Proc
 from ....proc.isa.csrs import CSRS, ON_BUS
 from ....proc.software.memory import BUS_BASE
 from ....rtl.sim.ports import Message
 from ..interfaces import AXI4LITE
+from ..runnable import Runnable
 from ..soc_system import Xcel
 from ..verilog_header import bus, fields, registers, verilog_file, wrapped
 from .machine import parameters
@@ -59,6 +60,7 @@ def processor_verilog(
     """
     check_units(mul_latency, div_bits)
     on_bus = xcel is not None and xcel.on_bus
+    machine: Any = xcel and xcel.machine
     interrupts = "the external interrupt" if on_bus else "no interrupts"
     if xcel is None:
         component, top = Proc(mul_latency, div_bits), f"{PROCESSOR}_open"
@@ -82,7 +84,7 @@ def processor_verilog(
         [
             f"  mul_latency = {mul_latency}: cycles of the multiplier",
             f"  div_bits = {div_bits}: bits of a quotient in a cycle",
-            *(parameters(xcel.machine) if xcel and xcel.machine else ()),
+            *(parameters(machine) if machine else ()),
         ],
         lambda: [
             "Messages, first field in the most significant bits:",
@@ -92,11 +94,11 @@ def processor_verilog(
             *(PROTOCOL_OF_XCEL.split("\n") if xcel is None else ()),
             *PROTOCOL_OF_SIGNALS.split("\n"),
             *(PROTOCOL_OF_COMMIT.split("\n") if hasattr(component, "commit") else ()),
-            *(_bus(xcel) if xcel is not None and on_bus else ()),
+            *(BUS.format(kib=(1 << address_nbits(machine.shape)) // 1024).split("\n") if on_bus else ()),
             "",
             "Control and status registers (all others are illegal):",
             *_csrs(on_bus),
-            *(_registers(xcel) if xcel and xcel.design else ()),
+            *(_registers(machine, on_bus) if machine else ()),
         ],
         unread,
     )
@@ -112,34 +114,24 @@ def _behind(xcel: Xcel | None) -> str:
     return f"{xcel.design.name}, {xcel.nbits} bits{where}{after}: {xcel.design.summary}"
 
 
-def _bus(xcel: Xcel) -> list[str]:
-    """Loads and stores, and how many addresses the machine has."""
-    shape = exponentiation(xcel.nbits) if xcel.machine is None else xcel.machine.shape
-    return BUS.format(kib=(1 << address_nbits(shape)) // 1024).split("\n")
-
-
-def _registers(xcel: Xcel) -> list[str]:
+def _registers(machine: Runnable, on_bus: bool) -> list[str]:
     """Return the lines about the machine's registers."""
-    if not xcel.on_bus or xcel.machine is None:
-        return list(registers())
-    shape = xcel.machine.shape
-    lines = bus(AXI4LITE.registers(shape, xcel.machine.traits), AXI4LITE.rules(shape))
+    if not on_bus:
+        return registers()
+    shape = machine.shape
+    lines = bus(AXI4LITE.registers(shape, machine.traits), AXI4LITE.rules(shape))
     return lines[lines.index("") :]  # without the protocol, which is inside
 
 
 def _messages(component: Component) -> list[str]:
     """The types of the streams and of the commit port that have fields."""
     names = ("imem_req", "imem_resp", "dmem_req", "dmem_resp", "xcel_req", "xcel_resp")
-    types = {
-        f"{name}__msg": Message.of(getattr(component, name).msg._dsl.Type)
-        for name in names
-        if hasattr(component, name)
-    }
+    signals = {f"{name}__msg": getattr(component, name).msg for name in names if hasattr(component, name)}
     if hasattr(component, "commit"):
-        types["commit"] = Message.of(component.commit._dsl.Type)
+        signals["commit"] = component.commit
     lines = []
-    for name, message in types.items():
-        lines += wrapped(f"  {name:<14}  {fields(message)}", 18)
+    for name, signal in signals.items():
+        lines += wrapped(f"  {name:<14}  {fields(Message.of(signal._dsl.Type))}", 18)
     return lines
 
 

@@ -2,9 +2,8 @@
 "the data sheet."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from ....fl.accelerator import Message
 from ....fl.axi4lite_000 import is_padded
 from ....fl.moduli import has_known_factors
 from ....fl.status import Status
@@ -29,12 +28,12 @@ class Exponentiation(Subject):
     operands = "all operands"
 
     @property
-    def title(self) -> str:
+    def title(self):
         nbits, name = self.machine.nbits, self.machine.design.name
         return f"Modular exponentiation of {nbits} bits{self.place} (modexlab {name})"
 
     @property
-    def about(self) -> str:
+    def about(self):
         design = self.machine.design
         paper = f", after paper {design.paper}" if design.paper else ""
         where = f"{self.machine.nbits} bits {self.interface.title}"
@@ -47,11 +46,11 @@ class Exponentiation(Subject):
         return Chip(self.machine.design, self.machine.nbits, self.machine.parameters)
 
     @functools.cached_property
-    def requests(self) -> list[tuple[str, Message]]:
+    def requests(self):
         """Corners of the mathematics, refused ones, pseudo-random ones."""
         return self._chip.requests()
 
-    def compute(self) -> Callable[..., tuple[Status, int]]:
+    def compute(self):
         """By the functional model; a result must be that of `pow`."""
         machine = self.machine
 
@@ -63,14 +62,14 @@ class Exponentiation(Subject):
         return computed
 
     @property
-    def longest(self) -> int:
+    def longest(self):
         machine = self.machine
         rows = [row for _, row in self._chip.rows()]
         accepted = [row for row in rows if machine.keyed or machine.check(*row) == Status.OK]
         return 2 * max(machine.cycles(*row) for row in accepted) + SPARE_CYCLES
 
     @property
-    def reuse(self) -> Reuse:
+    def reuse(self):
         """Another base with the key that is loaded."""
         machine = self.machine
         _, (base, exp, mod) = self._chip.rows()[-1]
@@ -82,19 +81,19 @@ class Exponentiation(Subject):
         )
 
     @property
-    def shown(self) -> tuple[Machine, Message]:
+    def shown(self):
         return find(SMALL).at(SMALL_NBITS), (5, 3, 251)
 
     # ---- the program
 
     @property
-    def software(self) -> dict[str, str]:
+    def software(self):
         return {path.name: path.read_text() for path in DRIVER_FILES}
 
     # ---- the data sheet
 
     @property
-    def properties(self) -> list[tuple[str, str]]:
+    def properties(self):
         machine = self.machine
         _, _, interface, constant_time, *parameters = super().properties
         return [
@@ -109,14 +108,14 @@ class Exponentiation(Subject):
         ]
 
     @property
-    def promise(self) -> str:
+    def promise(self):
         return self.machine.promises.sentence
 
-    def fields(self) -> list[tuple[str, str, str, str]]:
+    def fields(self):
         """None: base, exponent and modulus are those of the protocol below."""
         return []
 
-    def given(self) -> Iterator[str]:
+    def given(self):
         """The numbers of a key, or those made from the modulus."""
         if self.machine.keyed:
             yield from self._private_key()
@@ -138,7 +137,7 @@ class Exponentiation(Subject):
         ]
         yield table(("number", "bits", "what it is", "place"), rows)
 
-    def cycles(self) -> Iterator[str]:
+    def cycles(self):
         """By its closed formula."""
         machine, nbits = self.machine, self.machine.nbits
         if machine.keyed:
@@ -170,7 +169,7 @@ class Exponentiation(Subject):
         yield from self.transfers(machine.carried(base, exp, mod))
 
     @property
-    def kinds(self) -> set[str]:
+    def kinds(self):
         machine, interface = self.machine, self.interface
         keyed, promises = machine.keyed, machine.promises
         streams, odd = not interface.on_bus, machine.design.odd_only
@@ -198,7 +197,7 @@ class Exponentiation(Subject):
         )
 
     @property
-    def words(self) -> dict[str, str]:
+    def words(self):
         machine = self.machine
         known = machine.modulus and has_known_factors(machine.modulus, machine.nbits)
         return super().words | {
@@ -208,5 +207,5 @@ class Exponentiation(Subject):
             "modulus_nbits": str(machine.modulus_nbits),
         }
 
-    def refusals(self) -> list[tuple[int, str]]:
+    def refusals(self):
         return []

@@ -186,16 +186,16 @@ def _waived(hardware: str, name: str) -> tuple[str, str]:
     """A Verilog text without pragmas of Verilator's lint, and the same waivers as a configuration file."""
     waivers: dict[str, str] = {}
 
-    def waive(rule: str, reason: str | None, match: str = "") -> None:
+    def waive(rule, reason, match=""):
         line = f'lint_off -rule {rule} -file "*/{name}.sv"{match}'
         waivers.setdefault(line, f"// {reason or REASONS[rule]}\n{line}")
 
-    def around(found: re.Match[str]) -> str:
+    def around(found):
         for signal in re.findall(r"(\w+)(?: \[[^\]]*\])*[,;]?\n", found[3]):
             waive(found[1], found[2], f""" -match "*'{signal}'*\"""")
         return found[3]
 
-    def whole(found: re.Match[str]) -> str:
+    def whole(found):
         waive(found[1], found[2])
         return ""
 

@@ -119,7 +119,7 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
     else:
         accesses = interface.requests(machine.shape, request)
 
-    def play(access: Message) -> dict[str, int]:
+    def play(access):
         """Address and data together; ready for the answer at once."""
         write, wait, address, data, strobes = access
         if wait:
@@ -132,7 +132,7 @@ def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[
         assert row["s_axi.awready"] and row["s_axi.wready"]
         return record.until("s_axi.bvalid", s_axi__awvalid=0, s_axi__wvalid=0)
 
-    def drawn(parts: str) -> dict[str, Any]:
+    def drawn(parts):
         record.cycle()
         lanes = {part: channels[part] for part in parts.split()}
         diagram = wave(record.rows, lanes | {"": ["irq"]}, interface.clock)

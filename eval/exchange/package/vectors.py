@@ -208,7 +208,7 @@ def _of_paper_bus(subject: Subject, top: str) -> Vectors:
     vectors = _Accesses(subject, top, model, axi4lite.ADDRESS_NBITS)
     at = {name: register.address for name, register in axi4lite_000.register_map().items()}
 
-    def operation(comment: str, value: int, length: int, decrypt: bool = False) -> None:
+    def operation(comment, value, length, decrypt=False):
         vectors.part(comment, axi4lite_000.as_accesses(nbits, value, length, decrypt=decrypt))
 
     vectors.part("refused: what cannot be read or written, places without a word", [

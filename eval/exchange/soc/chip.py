@@ -17,15 +17,15 @@ import importlib.util
 import itertools
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....fl.accelerator import Message
 from ....fl.axi4lite import address_nbits
 from ....fl.errors import BadInput
-from ....fl.xcel import WORD_NBITS, words_of
+from ....fl.xcel import from_words, words_of
 from ....proc.software.compiler import DRIVER_FILES
 from ....proc.software.seeded_keys import seeded_key
 from ....rtl.sim import build
@@ -145,26 +145,23 @@ class Chip:
 
 def _take(output: Output, line: str, progress: Callable[[int], object] | None) -> None:
     """A line of the bench."""
-    kind, _, rest = line.partition(" ")
-    if kind == "text":
-        output.text.append(rest)
-        return
-    numbers = [int(word) for word in rest.split()]
-    if kind == "word":
-        output.words.append(numbers[0])
-    elif kind == "mark":
-        output.marks.append((numbers[0], numbers[1]))
-    elif kind == "stop":
-        output.code, output.cycles = numbers
-    elif kind == "cycles" and progress is not None:
-        progress(numbers[0])
+    match line.split(" "):
+        case "text", *words:
+            output.text.append(" ".join(words))
+        case "word", word:
+            output.words.append(int(word))
+        case "mark", mark, cycle:
+            output.marks.append((int(mark), int(cycle)))
+        case "stop", code, cycle:
+            output.code, output.cycles = int(code), int(cycle)
+        case "cycles", cycle if progress is not None:
+            progress(int(cycle))
 
 
 # ---- programs that call the accelerator
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A call of the accelerator; phases are in cycles of the CPU."""
 
     name: str
@@ -175,8 +172,7 @@ class Call:
     ok: bool
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Calls of one program."""
 
     calls: tuple[Call, ...]
@@ -216,17 +212,14 @@ class Program:
                 break  # the program has ended before
             cycles = [later - earlier for earlier, later in itertools.pairwise(begin)]
             phases = dict(zip(self.phases, cycles, strict=True), whole=sum(cycles))
-            first, *results = (_number(itertools.islice(words, size)) for size in sizes)
+            first, *results = (from_words(itertools.islice(words, size)) for size in sizes)
             phases |= {self.first: first}
-            response = (first, *results) if self.first == STATUS and shape.has_status else tuple(results)
-            compared = 1 if self.first == STATUS and first and shape.has_status else None  # no results
+            has_status = self.first == STATUS and shape.has_status
+            response = (first, *results) if has_status else tuple(results)
+            compared = 1 if has_status and first else None  # no results
             ok = response[:compared] == expected[:compared]
             calls.append(Call(name, phases, request, response, expected, ok))
         return Outcome(tuple(calls), output, len(calls) == len(self.requests))
-
-
-def _number(words: Iterable[int]) -> int:
-    return sum(word << WORD_NBITS * place for place, word in enumerate(words))
 
 
 def works(machine: Machine) -> tuple[Workload, Workload]:
@@ -254,7 +247,7 @@ def round_trip(chip: Chip, interrupt: bool) -> Program:
         "ciphertext": decrypt.base,
     }
     requests = [(work.name, machine.carried(*work.operands)) for work in (encrypt, decrypt)]
-    _, _, _, *given = requests[0][1]
+    given = requests[0][1][3:]
     operands = operands_header(machine.nbits, numbers, given)
     return Program(
         chip,

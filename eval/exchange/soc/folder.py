@@ -4,8 +4,7 @@ import shlex
 from collections.abc import Mapping
 
 from .chip import BENCH, ROM, Chip
-from .cpus import CPUS
-from .program import Software
+from .program import CPUS, Software
 
 VERILATE = (
     "--cc --exe --build -O3 -Wno-fatal -Wno-lint -Wno-style --unroll-count 16 --expand-limit 2"
@@ -87,27 +86,29 @@ def folder_files(chip: Chip, program: Software, words_on: Mapping[str, str]) -> 
     """The texts by path. words_on: on the program."""
     from .board import BASE
 
-    board, machine = chip.board, chip.machine
+    board, machine, cpu = chip.board, chip.machine, CPUS[chip.cpu]
     own = f"{chip.top}.sv"
-    # the accelerator's file comes last: it lets no net be declared by its use
-    verilog = ["soc.v", *board.cpu_verilog, own]
-    words: Mapping[str, object] = {
-        "title": f"{machine.design.name}, {machine.nbits} bits",
-        "cpu": CPUS[chip.cpu].title,
-        "top": chip.top,
-        "base": BASE,
-        "interrupt": board.interrupt,
+    readme = README.format(
+        title=f"{machine.design.name}, {machine.nbits} bits",
+        cpu=cpu.title,
+        top=chip.top,
+        base=BASE,
+        interrupt=board.interrupt,
         **words_on,
-        "cpu_files": "`, `".join(board.cpu_verilog),
-        "licence": CPUS[chip.cpu].licence,
-        "accelerator": own,
-        "rom": ROM,
-    }
+        cpu_files="`, `".join(board.cpu_verilog),
+        licence=cpu.licence,
+        accelerator=own,
+        rom=ROM,
+    )
     makefile = MAKEFILE.format(
-        verilog=" ".join(verilog), verilate=VERILATE, command=shlex.join(program.command), rom=ROM
+        # the accelerator's file comes last: it lets no net be declared by its use
+        verilog=" ".join(("soc.v", *board.cpu_verilog, own)),
+        verilate=VERILATE,
+        command=shlex.join(program.command),
+        rom=ROM,
     )
     return {
-        "README.md": README.format(**words),
+        "README.md": readme,
         "Makefile": makefile,
         "soc.v": board.verilog,
         own: chip.accelerator,

@@ -6,8 +6,9 @@ import itertools
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from elftools.elf.elffile import ELFFile
 
@@ -16,11 +17,24 @@ from ....fl.xcel import to_words, words_of
 from ....proc.software.call_header import call_header, identifier, returns_result
 from ....proc.software.compiler import DRIVER_FILES, FLAGS, LINK, compiler
 from ....rtl.sim.toolchain import ToolError
-from .cpus import CPUS
 
 SOFTWARE = Path(__file__).with_name("software")
 SHARED = tuple(SOFTWARE / name for name in ("start.S", "platform.c", "platform.h", "link.ld"))
 STRICT = ("-O2", "-Wall", "-Wextra", "-Werror")
+
+
+class Cpu(NamedTuple):
+    """One of LiteX's CPUs."""
+
+    title: str
+    licence: str  # of its Verilog
+    macros: tuple[str, ...] = ()  # for C and assembly, where it is not as RISC-V has it
+
+
+CPUS = {
+    "vexriscv": Cpu("VexRiscv", "VexRiscv, by Charles Papon and others, MIT licence"),
+    "picorv32": Cpu("PicoRV32", "PicoRV32, by Claire Wolf, ISC licence (in the file)", ("PICORV32",)),
+}
 
 
 @dataclass(frozen=True)
@@ -29,21 +43,13 @@ class Software:
 
     files: Mapping[str, str]
     macros: tuple[str, ...] = ()
-    flags: tuple[str, ...] = field(default=(*FLAGS, *STRICT))
 
     @property
     def command(self) -> list[str]:
         """The compiler's arguments, in the directory of the files."""
         sources = sorted(name for name in self.files if name.endswith((".c", ".S")))
-        return [
-            *(f"-D{macro}" for macro in self.macros),
-            *self.flags,
-            *LINK,
-            "-T",
-            "link.ld",
-            *sources,
-            "-lgcc",
-        ]
+        macros = (f"-D{macro}" for macro in self.macros)
+        return [*macros, *FLAGS, *STRICT, *LINK, "-T", "link.ld", *sources, "-lgcc"]
 
     def image(self) -> list[int]:
         """The words of the ROM."""
@@ -55,14 +61,12 @@ class Software:
             if done.returncode:
                 raise ToolError(f"the program of the chip does not compile: {done.stderr.strip()}")
             with (Path(own) / "program.elf").open("rb") as file:
-                segments = [
-                    (segment["p_paddr"], segment.data())
-                    for segment in ELFFile(file).iter_segments("PT_LOAD")
-                    if segment["p_filesz"]
-                ]
-        image = bytearray(max(start + len(content) for start, content in segments))
-        for start, content in segments:
-            image[start : start + len(content)] = content
+                image = bytearray()
+                for segment in ELFFile(file).iter_segments("PT_LOAD"):
+                    start, content = segment["p_paddr"], segment.data()
+                    if content:
+                        image = image.ljust(start, b"\0")
+                        image[start : start + len(content)] = content
         image += bytes(-len(image) % 4)
         return [int.from_bytes(image[at : at + 4], "little") for at in range(0, len(image), 4)]
 
@@ -80,8 +84,8 @@ def software(
 
     addresses, numbers: of soc_map.h; operands: text of operands.h; driver: its files; more: macros.
     """
-    lines = [f"#define SOC_{name.upper()} 0x{value:08X}u" for name, value in addresses.items()]
-    lines += [f"#define SOC_{name.upper()} {value}" for name, value in numbers.items()]
+    values = {name: f"0x{value:08X}u" for name, value in addresses.items()} | dict(numbers)
+    lines = [f"#define SOC_{name.upper()} {value}" for name, value in values.items()]
     files = {path.name: path.read_text() for path in (*SHARED, *driver, SOFTWARE / main)}
     files["soc_map.h"] = "// The chip's addresses and numbers.\n\n" + "\n".join(lines) + "\n"
     files["operands.h"] = operands
@@ -92,23 +96,19 @@ def operands_header(nbits: int, operands: Mapping[str, int], given: Sequence[int
     """operands.h: numbers of the width of the machine as arrays of words, and those that it takes as
     given.
     """
-    named = {**operands, **{f"given_{i}": value for i, value in enumerate(given)}}
-    words = len(to_words(0, nbits))
-    names = ", ".join(f"given_{i}" for i in range(len(given))) or "0"
-    lines = [
-        "// The numbers of the round trip, the least significant words first.",
-        "",
-        "#include <stdint.h>",
-        "",
-        f"#define WORDS {words}u",
-        f"#define GIVEN {len(given)}u",
-        f"#define GIVEN_NUMBERS {names}",
-        "",
-    ]
-    for name, value in named.items():
-        text = ", ".join(f"0x{word:08X}u" for word in to_words(value, nbits))
-        lines.append(f"static const uint32_t {name}[WORDS] = {{{text}}};")
-    return "\n".join([*lines, ""])
+    numbers = {f"given_{i}": value for i, value in enumerate(given)}
+    arrays = {name: _in_c(to_words(value, nbits)) for name, value in {**operands, **numbers}.items()}
+    return "\n".join(
+        [
+            "// The numbers of the round trip, the least significant words first.\n",
+            "#include <stdint.h>\n",
+            f"#define WORDS {words_of(nbits)}u",
+            f"#define GIVEN {len(given)}u",
+            f"#define GIVEN_NUMBERS {', '.join(numbers) or '0'}\n",
+            *(f"static const uint32_t {name}[WORDS] = {words};" for name, words in arrays.items()),
+            "",
+        ]
+    )
 
 
 def calls_header(accelerator: Accelerator, requests: Sequence[Message], responses: Sequence[Message]) -> str:
@@ -123,24 +123,19 @@ def calls_header(accelerator: Accelerator, requests: Sequence[Message], response
     results = [response[-len(shape.results) :] for response in responses]
     return "\n".join(
         [
-            "// The call of the accelerator, and requests of its table with their responses.",
-            "",
-            '#include "soc_map.h"',
-            "",
+            "// The call of the accelerator, and requests of its table with their responses.\n",
+            '#include "soc_map.h"\n',
             "#undef BUS_BASE  // of our own processor",
             "#define BUS_BASE SOC_MACHINE",
             call_header(accelerator.name, accelerator.nbits, shape, on_bus=True),
             f"#define ROWS {len(requests)}u",
-            f"#define RESULT_WORDS {sum(words_of(nbits) for _, nbits in shape.results)}u",
-            "",
+            f"#define RESULT_WORDS {sum(words_of(nbits) for _, nbits in shape.results)}u\n",
             "static inline uint32_t call(const uint32_t *request, uint32_t *results) {",
             *(f"  {line}" for line in body),
-            "}",
-            "",
+            "}\n",
             *_table("requests", [_words(shape.request, request) for request in requests]),
             *_table("expected", [_words(shape.results, values) for values in results]),
-            f"static const uint32_t statuses[] = {{{', '.join(map(str, statuses))}}};",
-            "",
+            f"static const uint32_t statuses[] = {{{', '.join(map(str, statuses))}}};\n",
         ]
     )
 
@@ -159,5 +154,9 @@ def _words(fields: Fields, values: Message) -> list[int]:
 
 
 def _table(name: str, rows: Sequence[Sequence[int]]) -> list[str]:
-    lines = (f"  {{{', '.join(f'0x{word:08X}u' for word in row)}}}," for row in rows)
-    return [f"static const uint32_t {name}[][{len(rows[0])}] = {{", *lines, "};", ""]
+    lines = (f"  {_in_c(row)}," for row in rows)
+    return [f"static const uint32_t {name}[][{len(rows[0])}] = {{", *lines, "};\n"]
+
+
+def _in_c(words: Sequence[int]) -> str:
+    return f"{{{', '.join(f'0x{word:08X}u' for word in words)}}}"

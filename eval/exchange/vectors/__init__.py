@@ -56,8 +56,8 @@ def _load(path: str) -> VectorFile:
         for reader in _JSON:
             if reader.recognise(document):
                 announced = document.get("numberOfTests") if isinstance(document, dict) else None
-                announced = announced if isinstance(announced, int) else None
-                return _loaded(path, reader.FORMAT, reader.read(document, path), announced)
+                number = announced if isinstance(announced, int) else None
+                return _loaded(path, reader.FORMAT, reader.read(document, path), number)
         raise BadInput(f"{path}: this JSON is of no known format; known formats: {known_formats()}")
     for text_reader in _TEXT:
         if text_reader.recognise(text):
@@ -88,7 +88,7 @@ def _loaded(path: str, name: str, items: list[Item], announced: int | None = Non
 def _json(text: str, path: str) -> Any:
     """The document; None where `[` opens a section of a text format and not a JSON list."""
 
-    def integer(digits: str) -> int:
+    def integer(digits):
         if len(digits) > MOST_DIGITS:
             raise BadInput(
                 f"{path}: this JSON has an integer of {len(digits)} digits; write it as hexadecimal text"

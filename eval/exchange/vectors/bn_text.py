@@ -8,6 +8,8 @@ A stanza ends at a blank line; its first name is the operation and holds the res
 operation (Sum, LShift1, Quotient, ModSqrt, ...) is a vector that does not apply to a modular exponentiator.
 """
 
+import re
+
 from ....fl.errors import BadInput
 from .items import Item, ModExp, ModMul, NotApplicable
 from .numbers import hex_int, shorten
@@ -24,10 +26,8 @@ _OTHERS = {
 
 def _split(line: str) -> tuple[str, str] | None:
     """(name, value) of a line `name = value` or `name: value`; None if it is neither."""
-    places = [at for at in (line.find("="), line.find(":")) if at > 0]
-    if not places:
-        return None
-    return line[: min(places)].strip(), line[min(places) + 1 :].strip()
+    found = re.fullmatch("([^=:]+)[=:](.*)", line)
+    return (found[1].strip(), found[2].strip()) if found else None
 
 
 def recognise(text: str) -> bool:

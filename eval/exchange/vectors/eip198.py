@@ -7,6 +7,7 @@ modulus. Entries with "ExpectedError" instead test a refusal. The same vectors s
 "tests", may be a "key" {"n", "e", "d", "p", "q"}: an entry without exponent or modulus then has its d and n.
 """
 
+import itertools
 from typing import Any
 
 from ....fl.errors import BadInput
@@ -30,23 +31,23 @@ _KEY = ("n", "e", "d", "p", "q")
 
 def _entries(document: Any) -> list[tuple[str, Any]] | None:
     """(name, entry) of everything in the document that could be a vector."""
+    key = None
     if isinstance(document, dict):
-        for key in ("tests", "vectors", "cases"):
-            if isinstance(document.get(key), list):
-                return _entries([_with_key(entry, document.get("key")) for entry in document[key]])
-        return list(document.items())
-    if isinstance(document, list):
-        return [(f"entry {number}", entry) for number, entry in enumerate(document)]
-    return None
+        lists = [
+            document[name] for name in ("tests", "vectors", "cases") if isinstance(document.get(name), list)
+        ]
+        if not lists:
+            return list(document.items())
+        key, document = document.get("key"), lists[0]
+    if not isinstance(document, list):
+        return None
+    if isinstance(key, dict):  # for entries without one of their own
+        document = [{"key": key, **entry} if isinstance(entry, dict) else entry for entry in document]
+    return [(f"entry {number}", entry) for number, entry in enumerate(document)]
 
 
 def _lower(entry: dict[str, Any]) -> dict[str, Any]:
     return {str(key).lower(): value for key, value in entry.items()}
-
-
-def _with_key(entry: Any, key: Any) -> Any:
-    """The entry with this key, if it has none of its own."""
-    return {"key": key, **entry} if isinstance(entry, dict) and isinstance(key, dict) else entry
 
 
 def plain_fields(entry: Any) -> dict[str, Any] | None:
@@ -55,19 +56,18 @@ def plain_fields(entry: Any) -> dict[str, Any] | None:
         return None
     low = _lower(entry)
     if isinstance(key := low.get("key"), dict):
-        of_key = {"exponent": key.get("d"), "modulus": key.get("n")}
-        for role, names in (("exponent", _PLAIN["exp"]), ("modulus", _PLAIN["mod"])):
-            if not any(name in low for name in names):
-                low[role] = of_key[role]
+        for role, number in (("exp", "d"), ("mod", "n")):
+            if low.keys().isdisjoint(_PLAIN[role]):
+                low[_PLAIN[role][0]] = key.get(number)
     found = {role: next((low[name] for name in names if name in low), None) for role, names in _PLAIN.items()}
-    return found if all(value is not None for value in found.values()) else None
+    return None if None in found.values() else found
 
 
 def recognise(document: Any) -> bool:
     """Whether the document has at least one entry with an Input, or with base, exponent and modulus."""
-    entries = _entries(document)
-    return entries is not None and any(
-        (isinstance(entry, dict) and "input" in _lower(entry)) or plain_fields(entry) for _, entry in entries
+    return any(
+        (isinstance(entry, dict) and "input" in _lower(entry)) or plain_fields(entry)
+        for _, entry in _entries(document) or ()
     )
 
 
@@ -79,12 +79,9 @@ def read(document: Any, source: str) -> list[Item]:
             raise BadInput(f"{source}: {name} is not an object with Input and Expected")
         low = _lower(entry)
         title = str(low.get("name", name))
-        where = f"{source}: {name} ({title})" if title != name else f"{source}: {name}"
-        plain = plain_fields(entry)
-        if "input" not in low and plain is not None:
-            items.append(plain_item(title, plain, where, low.get("key")))
-        else:
-            items.append(_item(title, low, where))
+        where = f"{source}: {name}" + (f" ({title})" if title != name else "")
+        plain = None if "input" in low else plain_fields(entry)
+        items.append(plain_item(title, plain, where, low.get("key")) if plain else _item(title, low, where))
     return items
 
 
@@ -131,6 +128,6 @@ def _item(title: str, low: dict[str, Any], where: str) -> Item:
     if len(result) != sizes[2]:
         raise BadInput(f"{where}: Expected has {len(result)} bytes, but the modulus has {sizes[2]}")
     body = data[96:].ljust(sum(sizes), b"\0")
-    cuts = (0, sizes[0], sizes[0] + sizes[1], sum(sizes))
-    base, exp, mod = (int.from_bytes(body[cuts[i] : cuts[i + 1]], "big") for i in range(3))
+    cuts = itertools.pairwise(itertools.accumulate(sizes, initial=0))
+    base, exp, mod = (int.from_bytes(body[start:end], "big") for start, end in cuts)
     return ModExp(title, base, exp, mod, int.from_bytes(result, "big"))

@@ -5,6 +5,7 @@ A reader turns every vector of its file into exactly one of these: counts add up
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....fl.pkcs1 import Kind
 from . import encoding
@@ -12,16 +13,14 @@ from .encoding import OAEP, PKCS1, Inapplicable, Signed
 from .numbers import Key
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """A PKCS#1 v1.5 encoding of so many bytes."""
 
     kind: Kind
     nbytes: int
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A second judge beside the golden value: what an encoding (a padding, a signature) makes of the result.
 
     `holds` decides on the number that the hardware computed, `expect` is the file's own word on it (None
@@ -67,8 +66,7 @@ class ModMul:
         return self.a * self.b % self.mod
 
 
-@dataclass(frozen=True)
-class NotApplicable:
+class NotApplicable(NamedTuple):
     """A vector that asks for something which is neither, with the reason."""
 
     name: str

@@ -244,7 +244,7 @@ class Judge:
         unit = machine.multiplier_cl() if self.level == "cl" else machine.multiplier()
         with simulate(unit, self.stage) as simulation:
 
-            def multiply(mod: int, pairs: Pairs) -> list[int]:
+            def multiply(mod, pairs):
                 products: list[Any] = simulation.run(list(pairs), statics={"modulus": mod}).responses
                 return products
 

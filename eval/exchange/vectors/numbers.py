@@ -5,6 +5,7 @@ rightly refuses (short, with tiny or huge exponents, three primes), and their nu
 """
 
 import base64
+import re
 from dataclasses import dataclass
 
 from ....fl.errors import BadInput
@@ -12,7 +13,7 @@ from ....fl.errors import BadInput
 
 def hex_bytes(text: str, where: str) -> bytes:
     """Bytes from hexadecimal text, with or without 0x; an odd digit count is an error."""
-    digits = text.strip().removeprefix("0x").removeprefix("0X")
+    digits = re.sub("^0[xX]", "", text.strip())
     try:
         return bytes.fromhex(digits)
     except ValueError:
@@ -21,12 +22,9 @@ def hex_bytes(text: str, where: str) -> bytes:
 
 def hex_int(text: str, where: str) -> int:
     """A number from hexadecimal text, with or without 0x and a minus sign."""
-    digits = text.strip()
-    sign = -1 if digits.startswith("-") else 1
-    digits = digits.removeprefix("-").removeprefix("0x").removeprefix("0X")
-    if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
+    if not re.fullmatch("-?(0[xX])?[0-9a-fA-F]+", digits := text.strip()):
         raise BadInput(f"{where} is not a hexadecimal number: {shorten(text)!r}")
-    return sign * int(digits, 16)
+    return int(digits, 16)
 
 
 def shorten(text: str, length: int = 60) -> str:
@@ -48,20 +46,17 @@ class Key:
 def _der(data: bytes, where: str) -> list[tuple[int, bytes]]:
     """The (tag, content) pairs at one level of DER."""
     items: list[tuple[int, bytes]] = []
-    at = 0
-    while at < len(data):
-        if at + 2 > len(data):
+    while data:
+        if len(data) < 2:
             raise BadInput(f"{where} is not DER: it ends within a header")
-        tag, size = data[at], data[at + 1]
-        at += 2
+        (tag, size), data = data[:2], data[2:]
         if size & 0x80:
             count = size & 0x7F
-            size = int.from_bytes(data[at : at + count], "big")
-            at += count
-        if at + size > len(data):
+            size, data = int.from_bytes(data[:count], "big"), data[count:]
+        if size > len(data):
             raise BadInput(f"{where} is not DER: it ends before the {size} bytes that it announces")
-        items.append((tag, data[at : at + size]))
-        at += size
+        items.append((tag, data[:size]))
+        data = data[size:]
     return items
 
 
@@ -95,7 +90,7 @@ def key_from_pem(text: str, where: str) -> Key:
 def key_from_jwk(jwk: dict[str, str], where: str) -> Key:
     """An RSA key from a JSON Web Key (base64url without padding)."""
 
-    def number(name: str) -> int | None:
+    def number(name):
         if name not in jwk:
             return None
         text = str(jwk[name])

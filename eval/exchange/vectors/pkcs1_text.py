@@ -38,16 +38,14 @@ def read(text: str, source: str) -> list[Item]:
     for number, line in enumerate([*text.splitlines(), "# end"], 1):
         stripped = line.strip()
         if not stripped.startswith("#"):
-            if label and stripped:
-                if not _ROW.match(stripped):
-                    if rows:
-                        raise BadInput(
-                            f"{source}: line {number}, under {label!r}, is not hexadecimal: "
-                            f"{shorten(stripped)!r}"
-                        )
-                    label = ""  # prose
-                    continue
+            if label and _ROW.match(stripped):
                 rows += re.sub(r"\s", "", stripped)
+            elif label and stripped:
+                if rows:
+                    raise BadInput(
+                        f"{source}: line {number}, under {label!r}, is not hexadecimal: {shorten(stripped)!r}"
+                    )
+                label = ""  # prose
             continue
         if rows:
             reader.value(label, rows, private, start)
@@ -55,10 +53,8 @@ def read(text: str, source: str) -> list[Item]:
         lowered = stripped.lower()
         if match := _LABEL.match(stripped):
             label, start = match[1].lower(), number
-        elif "private key" in lowered:
-            private = True
-        elif "public key" in lowered:
-            private = False
+        elif "private key" in lowered or "public key" in lowered:
+            private = "private key" in lowered
         elif match := _TITLE.match(stripped):
             reader.title(match[1].strip(), number)
     reader.end()
@@ -120,27 +116,18 @@ class _Reader:
         self.items.append(item(self.name, partial(self._item, Key(**self.key), example, where)))
 
     def _item(self, key: Key, example: dict[str, bytes], where: str) -> Item:
-        hash_of(self.sha)
-        hash_of(self.mgf)
-        make = next((how for role, how in _MAKERS.items() if {role, "message"} <= example.keys()), None)
-        if make is None:
-            raise BadInput(f"{where} has {' and '.join(example)} only; is the file cut off?")
-        return make(self, key, example)
-
-    def _sign(self, key: Key, example: dict[str, bytes]) -> Item:
-        scheme = PSS if self.scheme == PSS else PKCS1
-        em = Signed(scheme, self.sha, example["message"]).encoded(key.n, example.get("salt", b""))
-        if em is None:
-            raise Inapplicable("the modulus is too short for the hash")
-        return private_power(self.name, em, key, int.from_bytes(example["signature"], "big"))
-
-    def _decrypt(self, key: Key, example: dict[str, bytes]) -> Item:
-        decode = encoding.pkcs1_decode
-        if self.scheme == OAEP:
-            decode = partial(encoding.oaep_decode, hash_of(self.sha), hash_of(self.mgf))
-        claim = f"{self.scheme} decryption gives the message back"
-        ciphertext = int.from_bytes(example["encryption"], "big")
-        return decryption(self.name, self.scheme, decode, ciphertext, example["message"], key, True, claim)
-
-
-_MAKERS = {"signature": _Reader._sign, "encryption": _Reader._decrypt}
+        hashes = hash_of(self.sha), hash_of(self.mgf)
+        match example:
+            case {"signature": signature, "message": message}:
+                scheme = PSS if self.scheme == PSS else PKCS1
+                em = Signed(scheme, self.sha, message).encoded(key.n, example.get("salt", b""))
+                if em is None:
+                    raise Inapplicable("the modulus is too short for the hash")
+                return private_power(self.name, em, key, int.from_bytes(signature, "big"))
+            case {"encryption": encrypted, "message": message}:
+                oaep = self.scheme == OAEP
+                decode = partial(encoding.oaep_decode, *hashes) if oaep else encoding.pkcs1_decode
+                claim = f"{self.scheme} decryption gives the message back"
+                ciphertext = int.from_bytes(encrypted, "big")
+                return decryption(self.name, self.scheme, decode, ciphertext, message, key, True, claim)
+        raise BadInput(f"{where} has {' and '.join(example)} only; is the file cut off?")

@@ -46,16 +46,6 @@ def read(document: dict[str, Any], source: str) -> list[Item]:
     return items
 
 
-def _number(value: Any, where: str) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if not isinstance(value, str):
-        raise BadInput(f"{where} is not a hexadecimal number: {shorten(repr(value))}")
-    return hex_int(value, where)
-
-
 # the names of a number of a key: in the group, and in its publicKey or privateKey
 _NUMBERS = {"n": "modulus", "e": "publicExponent", "d": "privateExponent", "p": "prime1", "q": "prime2"}
 _DER = ("privateKeyPkcs8", "publicKeyAsn", "keyAsn", "publicKeyDer", "keyDer")
@@ -70,9 +60,13 @@ def _find_key(group: dict[str, Any], where: str) -> Key | None:
         if isinstance(inner := group.get(field), dict):
             nested |= inner
 
-    def number(name: str) -> int | None:
+    def number(name):
         value = group.get(name, nested.get(_NUMBERS[name], nested.get(name)))
-        return _number(value, f"{where}.{name}")
+        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+            return value
+        if not isinstance(value, str):
+            raise BadInput(f"{where}.{name} is not a hexadecimal number: {shorten(repr(value))}")
+        return hex_int(value, f"{where}.{name}")
 
     if (n := number("n")) is not None:
         return Key(n, *map(number, "edpq"))
@@ -91,9 +85,7 @@ class _Group:
     """One test group: its key and hashes, and how each of its tests becomes an item."""
 
     def __init__(self, group: dict[str, Any], algorithm: str, where: str) -> None:
-        self.group = group
-        self.where = where
-        self.algorithm = algorithm
+        self.group, self.where, self.algorithm = group, where, algorithm
         self.kind = str(group.get("type", ""))
         self.words = f"{algorithm} {self.kind}".lower()
         self.key = _find_key(group, where) if "rsa" in self.words else None
@@ -103,9 +95,9 @@ class _Group:
         for position, test in enumerate(self.group["tests"]):
             if not isinstance(test, dict):
                 raise BadInput(f"{self.where}.tests[{position}] is not an object")
-            label = test.get("tcId", f"{self.where}[{position}]")
-            name = f"tcId {label}" + (f" ({test['comment']})" if test.get("comment") else "")
-            where = f"{self.where}.tests[{position}] (tcId {label})"
+            label = f"tcId {test.get('tcId', f'{self.where}[{position}]')}"
+            name = label + (f" ({test['comment']})" if test.get("comment") else "")
+            where = f"{self.where}.tests[{position}] ({label})"
             items.append(item(name, partial(self._item, test, name, where)))
         return items
 
@@ -138,7 +130,7 @@ class _Group:
         return length
 
     def _signature(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
-        message, signature = hex_bytes(test["msg"], f"{where}: msg"), hex_bytes(test["sig"], f"{where}: sig")
+        message, signature = (hex_bytes(test[field], f"{where}: {field}") for field in ("msg", "sig"))
         value, result = int.from_bytes(signature, "big"), test["result"]
         if "pss" in self.words:
             written, mgf = self._hashes()
@@ -148,9 +140,8 @@ class _Group:
         if "generate" in self.words:
             em = signed.encoded(key.n)
             claim = f"{PKCS1} signature made with {signed.written}: {result}"
-            made = private_power(
-                name, em or 0, key, None, Verdict(lambda s: s == value, _EXPECT[result], claim)
-            )
+            verdict = Verdict(lambda s: s == value, _EXPECT[result], claim)
+            made = private_power(name, em or 0, key, None, verdict)
             if em is None:
                 raise Inapplicable(
                     f"a modulus of {key.n.bit_length()} bits is too short for {signed.written}"
@@ -160,24 +151,17 @@ class _Group:
         return verification(name, signed, value, key, _EXPECT[result], result, valid=valid)
 
     def _decryption(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
-        message, ciphertext = hex_bytes(test["msg"], f"{where}: msg"), hex_bytes(test["ct"], f"{where}: ct")
+        message, ciphertext = (hex_bytes(test[field], f"{where}: {field}") for field in ("msg", "ct"))
         scheme, decode, claim = PKCS1, encoding.pkcs1_decode, f"{PKCS1} decryption"
         if "oaep" in self.words:
             written, mgf = self._hashes()
             label = hex_bytes(str(test.get("label", "")), f"{where}: label")
             scheme, claim = OAEP, f"{OAEP} decryption with {written}"
             decode = partial(encoding.oaep_decode, hash_of(written), mgf, label=label)
-        return decryption(
-            name,
-            scheme,
-            decode,
-            int.from_bytes(ciphertext, "big"),
-            message,
-            key,
-            _EXPECT[test["result"]],
-            f"{claim}: {test['result']}",
-            valid=_in_range(ciphertext, key),  # RFC 8017, 7.1.2 and 7.2.2: else it is invalid
-        )
+        number, result = int.from_bytes(ciphertext, "big"), test["result"]
+        verdict = _EXPECT[result], f"{claim}: {result}"
+        valid = _in_range(ciphertext, key)  # RFC 8017, 7.1.2 and 7.2.2: else it is invalid
+        return decryption(name, scheme, decode, number, message, key, *verdict, valid=valid)
 
 
 def _in_range(number: bytes, key: Key) -> bool:
