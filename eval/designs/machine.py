@@ -313,8 +313,8 @@ class Machine(Runnable):
 
     @functools.cached_property
     def statuses(self) -> Mapping[int, str]:  # type: ignore[override]
-        """The possible statuses in words: for modulus 0, an even one, and a base not below it; with a key, those
-        of its program.
+        """The possible statuses in words: for modulus 0, an even one, and a base not below it; with a key,
+        those of its program.
         """
         if self.keyed:
             made = self.programmed
@@ -354,17 +354,17 @@ class Machine(Runnable):
         name, length = self.name, mod.bit_length()
         if length > self.modulus_nbits:
             raise BadInput(
-                f"modulus {shown(mod)} has {length} bits: this {name} of {self.nbits} bits takes moduli of up "
-                f"to {self.modulus_nbits}; give --nbits {length + self.nbits - self.modulus_nbits} or more"
+                f"modulus {shown(mod)} has {length} bits: this {name} of {self.nbits} bits takes moduli of "
+                f"up to {self.modulus_nbits}; give --nbits {length + self.nbits - self.modulus_nbits} or more"
             )
         remedies = {
             Status.ZERO_MODULUS: "modulus 0: there are no numbers below it; give a modulus of 1 or more",
             Status.WRONG_MODULUS: f"modulus {shown(mod)}: this {name} of {self.nbits} bits is made for the "
             f"modulus {self.modulus} alone; give that one, or make another with --set modulus=...",
-            Status.EVEN_MODULUS: f"modulus {shown(mod)} is even, and {name} computes in Montgomery form, which "
-            "needs an odd one; take a design of the identity domain, such as naive",
-            Status.BASE_TOO_LARGE: f"base {shown(base)} is not below the modulus {shown(mod)}; reduce it first "
-            f"({shown(base % (mod or 1))}), or take a design of the identity domain, such as naive",
+            Status.EVEN_MODULUS: f"modulus {shown(mod)} is even, and {name} computes in Montgomery form, "
+            "which needs an odd one; take a design of the identity domain, such as naive",
+            Status.BASE_TOO_LARGE: f"base {shown(base)} is not below the modulus {shown(mod)}; reduce it "
+            f"first ({shown(base % (mod or 1))}), or take a design of the identity domain, such as naive",
         }
         if (status := self.check(base, exp, mod)) in remedies:
             raise BadInput(remedies[status])

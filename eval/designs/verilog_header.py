@@ -88,9 +88,9 @@ def verilog_file(
     return f"{header(f'{top}: {title}', lines)}\n\n{body.rstrip()}\n"
 
 
-# The top module of an exported slave, with the ports that AMBA gives AXI4-Lite. PyMTL3 has an implicit clk and an
-# active-high reset. The standard has aclk and an active-low aresetn, here sampled with the clock, and its address
-# channels carry awprot and arprot, which such a slave may ignore.
+# The top module of an exported slave, with the ports that AMBA gives AXI4-Lite. PyMTL3 has an implicit clk
+# and an active-high reset. The standard has aclk and an active-low aresetn, here sampled with the clock. Its
+# address channels carry awprot and arprot, which such a slave may ignore.
 TOP = """\
 // {top}: the slave with the ports of AMBA AXI4-Lite
 module {top} (

@@ -69,7 +69,7 @@ def test_header_says_parameters_ports_and_protocol(cli):
 
 
 def test_header_says_the_commit(monkeypatch, tmp_path):
-    """That of the repository, or none of an installed package; it does not change the digest of the hardware."""
+    """An installed package has none; the digest of the hardware ignores it."""
     there = verilog(find("mont").at(8))
     monkeypatch.setattr(verilog_header, "ROOT", tmp_path)
     monkeypatch.setattr(verilog_header, "commit", verilog_header.commit.__wrapped__)

@@ -1,5 +1,6 @@
-"""An accelerator of any kind as one self-contained SystemVerilog file: header and hardware. The header of an RSA
-machine says more.
+"""An accelerator of any kind as one self-contained SystemVerilog file: header and hardware.
+
+The header of an RSA machine says more.
 """
 
 import re
@@ -157,8 +158,8 @@ def _cycles(machine: Machine, interface: Interface) -> str:
             return "as the numbers of the key make them"
         key = "" if found.promises.every_exponent else ", half of whose private exponent are ones"
         return (
-            f"{found.cycles} for a key of {nbits} bits{key} (from {between}); before, {found.loading_cycles} in "
-            "which the request is looked at, a field a cycle, while it waits to be taken"
+            f"{found.cycles} for a key of {nbits} bits{key} (from {between}); before, {found.loading_cycles} "
+            "in which the request is looked at, a field a cycle, while it waits to be taken"
         )
     base, _, mod = machine.some_operands()
     exponents = {"exp = 65537": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
