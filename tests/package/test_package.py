@@ -97,7 +97,7 @@ def run(tmp_path_factory):
 
 
 def shell(folder, command, path, home=os.environ["HOME"]):
-    env = {"PATH": path, "HOME": str(home)}
+    env = {"PATH": path, "HOME": home}
     return subprocess.run(
         command, shell=True, cwd=folder, env=env, capture_output=True, text=True, timeout=900
     )
@@ -259,7 +259,7 @@ def test_the_commands_in_an_empty_environment(command, small, tmp_path):
     done = shell(folder, command, "/usr/bin:/bin", tmp_path)
     if done.returncode:
         sentence = r"[\w-]+ is not installed; README.md lists the prerequisites|.*fusesoc: not found"
-        assert re.fullmatch(sentence, done.stderr.splitlines()[0]), done
+        assert re.match(sentence, done.stderr), done
     else:
         assert done.returncode == 0 and re.search(COMMANDS[command], done.stdout, re.M), done
 
