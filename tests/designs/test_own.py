@@ -20,7 +20,7 @@ from modexlab.proc.software.call_header import call_header
 from modexlab.proc.software.compiler import compile_program
 from modexlab.proc.software.elf import load_elf
 
-from tests.harness import examples
+from tests.harness import examples, refused
 from tests.paths import ROOT
 
 EXAMPLES = ROOT / "eval" / "examples"
@@ -222,9 +222,7 @@ def test_a_model_and_its_function(tmp_path):
         folder.mkdir()
         (folder / "accelerator.py").write_text(text.replace(old, new))
         (folder / "rtl.py").write_text((EXAMPLES / "crc" / "rtl.py").read_text())
-    with pytest.raises(
-        BadInput, match=r"row 'a byte without a first one': fl returns crc = 165, and a new model\(\)"
-    ):
+    with refused(r"row 'a byte without a first one': fl returns crc = 165, and a new model\(\)"):
         modexlab.check_levels(modexlab.accelerator(tmp_path / "wrong").at(32), ["cl"])
     with pytest.raises(modexlab.Disagreement, match=r"define model\(\) if it keeps state between requests"):
         modexlab.check_levels(modexlab.accelerator(tmp_path / "stateless").at(32), ["python"])
@@ -235,7 +233,7 @@ def test_hardware_that_cannot_be_made(tmp_path):
     folder = written(
         tmp_path / "gcd", edit={"rtl.py": ("s.total = Wire(nbits)", "s.total = Wire(nbits + 1)")}
     )
-    with pytest.raises(BadInput, match=r"gcd/.*: rtl\(\) of gcd cannot be simulated: "):
+    with refused(r"gcd/.*: rtl\(\) of gcd cannot be simulated: "):
         modexlab.check_levels(modexlab.accelerator(folder).at(16), ["python"])
 
 
@@ -245,9 +243,9 @@ def test_registration(monkeypatch):
     design = modexlab.register(Doubler)
     assert catalogue.entry("doubler") is design
     assert catalogue.entry(design.reference).at(8, times=3).fl(5) == 15
-    with pytest.raises(BadInput, match="times = 0 is not possible; give 1 or more"):
+    with refused("times = 0 is not possible; give 1 or more"):
         design.at(8, times=0)
-    with pytest.raises(BadInput, match="doubler of 5000 bits is not possible"):
+    with refused("doubler of 5000 bits is not possible"):
         design.at(5000)
 
 
@@ -270,7 +268,7 @@ class Doubler(modexlab.Accelerator):
 
 def test_names_of_the_catalogue_are_taken(tmp_path):
     folder = written(tmp_path / "mont", name="mont")
-    with pytest.raises(BadInput, match="name 'mont' is that of a design of the catalogue"):
+    with refused("name 'mont' is that of a design of the catalogue"):
         catalogue.by_paths([str(folder)])
 
 

@@ -79,15 +79,8 @@ def values_for(name, taken):
             "bltu": (7, -7),
             "bgeu": (-7, 7),
         }
-        fails = {
-            "beq": (7, 8),
-            "bne": (7, 7),
-            "blt": (7, -7),
-            "bge": (-7, 7),
-            "bltu": (-7, 7),
-            "bgeu": (7, -7),
-        }
-        return (holds if taken else fails)[name]
+        names = list(holds)  # neighbours are opposites
+        return holds[names[names.index(name) ^ (not taken)]]
     return 0x8000_0013, 0xFFFF_FFFD
 
 

@@ -137,15 +137,6 @@ def test_drawn_operands(kernel, count):
     check()
 
 
-@pytest.mark.parametrize("kernel", ARITHMETIC)
-def test_exponents_of_full_length(kernel):
-    rng = random.Random(kernel)
-    for nbits in (32, 33, 64, 128):
-        mod = rng.getrandbits(nbits) | 1 << (nbits - 1) | 1
-        exp = rng.getrandbits(nbits) | 1 << (nbits - 1)
-        run(kernel, nbits, rng.randrange(mod), exp, mod)
-
-
 @pytest.mark.regress
 @pytest.mark.parametrize(("nbits", "exp_nbits"), [(512, 512), (1024, 17), (2048, 5), (4096, 2)])
 @pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
