@@ -17,20 +17,18 @@ from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.software.memory import BUS_BASE
-from pymtl3 import Component, OutPort, Wire, concat, update, update_ff
+from pymtl3 import Component, OutPort, Wire, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.proc.examples import SlowXcel
+from tests.proc.examples import Slow, SlowXcel
 
 WORDS, COUNT, TIMER, LOWER = 0x00, 0x10, 0x14, 0x18
 
 
 class TimerDevice(Component):
-    """The device. stalls: it takes a request and answers one only when two bits of a shift register say
-    so.
-    """
+    """The device."""
 
-    def construct(s, stalls):
+    def construct(s):
         s.istream = RecvIfcRTL(MemReq)
         s.ostream = SendIfcRTL(MemResp)
         s.irq = OutPort()
@@ -39,9 +37,6 @@ class TimerDevice(Component):
         s.count = Wire(32)
         s.timer = Wire(32)
         s.line = Wire()
-        s.draw = Wire(16)
-        s.feedback = Wire()
-        s.go_on = Wire(2)
         s.full = Wire()
         s.fires = Wire()
         s.place = Wire(5)
@@ -53,42 +48,29 @@ class TimerDevice(Component):
         s.place //= s.istream.msg.addr[2:7]
         for i in range(32):
             s.mask[i] //= s.istream.msg.strobe[i // 8]
-        if stalls:
-            s.go_on[0] //= s.draw[1]
-            s.go_on[1] //= s.draw[4]
-        else:
-            s.go_on //= 3
 
         @update
         def handshakes():
-            s.feedback @= s.draw[0] ^ s.draw[2] ^ s.draw[3] ^ s.draw[5]
-            s.istream.rdy @= ~s.full & s.go_on[0]
+            s.istream.rdy @= ~s.full
             s.fires @= s.istream.val & s.istream.rdy
             s.known @= (s.place < 7) & (s.istream.msg.addr[7:28] == 0)
 
         @update
         def answer():
-            s.ostream.val @= s.full & s.offered
+            s.ostream.val @= s.full
             s.ostream.msg.error @= s.error
             s.ostream.msg.data @= s.word
 
-        s.offered = Wire()
-
         @update_ff
         def access():
-            s.draw <<= concat(s.feedback, s.draw[1:16])
             if s.timer != 0:
                 s.timer <<= s.timer - 1
                 if s.timer == 1:
                     s.line <<= 1
-            if s.full & s.offered & s.ostream.rdy:
+            if s.ostream.rdy:
                 s.full <<= 0
-                s.offered <<= 0
-            elif s.full & s.go_on[1]:
-                s.offered <<= 1
             if s.fires:
                 s.full <<= 1
-                s.offered <<= s.go_on[1]
                 s.error <<= ~s.known
                 s.word <<= 0
                 for i in range(4):
@@ -107,9 +89,7 @@ class TimerDevice(Component):
                     s.timer <<= 0
                     s.line <<= 0
             if s.reset:
-                s.draw <<= 0xACE1
                 s.full <<= 0
-                s.offered <<= 0
                 s.count <<= 0
                 s.timer <<= 0
                 s.line <<= 0
@@ -118,6 +98,15 @@ class TimerDevice(Component):
 
     def line_trace(s):
         return "!" if s.irq else ""
+
+
+class SlowTimer(Slow):
+    """The device, slowly."""
+
+    def construct(s):
+        super().construct(TimerDevice)
+        s.irq = OutPort()
+        s.irq //= s.inner.irq
 
 
 class TimerBus:
@@ -165,7 +154,7 @@ class TimerBus:
             self.timer, self.line = 0, True
 
 
-def mk_system(stalls=False, mul_latency=1, div_bits=2):
+def mk_system(stalls=False):
     """A processor with the device; stalls: it, and the accelerator, make the processor wait."""
-    device = partial(TimerDevice, stalls=stalls)
-    return ProcXcel(partial(Proc, mul_latency, div_bits, bus=True), SlowXcel if stalls else NullXcel, device)
+    processor = partial(Proc, bus=True)
+    return ProcXcel(processor, SlowXcel, SlowTimer) if stalls else ProcXcel(processor, NullXcel, TimerDevice)

@@ -12,7 +12,7 @@ from modexlab.eval.designs.system_catalogue import Measurement, find_system, loo
 from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.sim import MemoryTiming
 
-from tests.proc.assembler import DATA, NUMBER, Assembler
+from tests.proc.assembler import DATA, Assembler
 from tests.proc.examples import simulation
 
 FEW, MANY = 8, 24  # repetitions
@@ -89,11 +89,11 @@ def added(sim, text, timing):
 
 def run(sim, text, count, timing):
     asm = Assembler()
-    asm.li(NUMBER["gp"], DATA)
+    asm.text(f"li gp, {DATA}; li a1, 3; sw gp, 4(gp)")
     for i in range(count):
         asm.text(text.format(i=i))
     asm.end()
-    outcome = sim.run(asm.program(), timing=timing, max_cycles=MAX_CYCLES)
+    outcome = sim.run(asm.program(), manager=range(count), timing=timing, max_cycles=MAX_CYCLES)
     assert outcome.exit_code == 0, outcome
     return outcome.where
 

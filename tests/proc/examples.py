@@ -9,20 +9,17 @@ from modexlab.proc.core.ports import join_processor, processor_ports
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.sim import simulate_proc
-from modexlab.rtl.messages import mk_xcel_req, mk_xcel_resp
 from pymtl3 import Component, Wire, concat, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
-class SlowXcel(Component):
-    """The null accelerator, but it takes a request, and answers one, only when two bits of a shift register
-    say so.
-    """
+class Slow(Component):
+    """A component that takes a request, and answers one, only when two bits of a shift register say so."""
 
-    def construct(s):
-        s.istream = RecvIfcRTL(mk_xcel_req())
-        s.ostream = SendIfcRTL(mk_xcel_resp())
-        s.inner = NullXcel()
+    def construct(s, kind):
+        s.inner = kind()
+        s.istream = RecvIfcRTL(s.inner.istream.msg._dsl.Type)
+        s.ostream = SendIfcRTL(s.inner.ostream.msg._dsl.Type)
         s.inner.istream.msg //= s.istream.msg
         s.inner.ostream.msg //= s.ostream.msg
 
@@ -55,6 +52,13 @@ class SlowXcel(Component):
 
     def line_trace(s):
         return f"{s.istream}|{s.ostream}"
+
+
+class SlowXcel(Slow):
+    """The null accelerator, slowly."""
+
+    def construct(s):
+        super().construct(NullXcel)
 
 
 class HidesHalt(Component):

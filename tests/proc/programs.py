@@ -92,6 +92,7 @@ class RandomProgram:
 
     def __init__(self, seed, minimum=200, *, user=False, base=CODE):
         draw = self.random = random.Random(seed)
+        self.pick = draw.choice
         self.name = f"random program {seed}"
         self.user = user
         self.asm = Assembler(base)
@@ -137,34 +138,38 @@ class RandomProgram:
 
     # ---- draws
 
+    def often(self, share):
+        """Whether something happens, which does so in this share of all cases."""
+        return self.random.random() < share
+
     def value(self):
         """A word, often one at which something changes."""
         kind = self.random.random()
         if kind < 0.4:
-            return self.random.choice(CORNERS)
+            return self.pick(CORNERS)
         if kind < 0.6:
             return self.random.randrange(-16, 16) & 0xFFFF_FFFF
         return self.random.getrandbits(32)
 
     def source(self):
         """Any register."""
-        return self.random.choice(self.hot) if self.random.random() < 0.75 else self.random.randrange(32)
+        return self.pick(self.hot) if self.often(0.75) else self.random.randrange(32)
 
     def target(self):
         """A register that may be written."""
-        if self.random.random() < 0.75:
-            return self.random.choice(self.hot)
+        if self.often(0.75):
+            return self.pick(self.hot)
         register = self.random.randrange(32)
         return 0 if register in RESERVED else register
 
     def written(self):
         """A register that may be written, and is not x0."""
-        return self.target() or self.random.choice(self.hot)
+        return self.target() or self.pick(self.hot)
 
     def offset(self, nbytes):
         """An aligned place in the data, as its distance from gp."""
-        offsets = self.hot_offsets if self.random.random() < 0.6 else [self.random.randrange(-2048, 2048)]
-        return self.random.choice(offsets) & -nbytes
+        offsets = self.hot_offsets if self.often(0.6) else [self.random.randrange(-2048, 2048)]
+        return self.pick(offsets) & -nbytes
 
     # ---- items: each writes instructions, and tells how many are executed at least
 
@@ -190,19 +195,19 @@ class RandomProgram:
         if kind < 0.5:
             self.two_sources(REGISTER_OPS)
         elif kind < 0.9:
-            name = self.random.choice(IMMEDIATE_OPS)
+            name = self.pick(IMMEDIATE_OPS)
             limits = (0, 31) if BY_NAME[name].fmt == "H" else (-2048, 2047)
-            imm = self.random.choice([*limits, self.random.randint(*limits)])
+            imm = self.pick([*limits, self.random.randint(*limits)])
             self.text(f"{name} x{self.target()}, x{self.source()}, {imm}")
         else:
-            name = self.random.choice(["lui", "auipc"])
+            name = self.pick(["lui", "auipc"])
             self.text(f"{name} x{self.target()}, {self.random.getrandbits(20)}")
         return 1
 
     def two_sources(self, names, first=None):
         """One of these, of any registers; `first`: the first of them."""
         first = self.source() if first is None else first
-        self.text(f"{self.random.choice(names)} x{self.target()}, x{first}, x{self.source()}")
+        self.text(f"{self.pick(names)} x{self.target()}, x{first}, x{self.source()}")
 
     def muldiv(self):
         """A product or a quotient."""
@@ -211,35 +216,35 @@ class RandomProgram:
 
     def load(self):
         """A load, and often a use right behind it."""
-        name, rd = self.random.choice(LOADS), self.target()
+        name, rd = self.pick(LOADS), self.target()
         self.text(f"{name} x{rd}, {self.offset(size_of(name))}(gp)")
-        if self.random.random() < 0.5:
+        if self.often(0.5):
             self.two_sources(REGISTER_OPS, rd)
             return 2
         return 1
 
     def store(self):
         """A store."""
-        name = self.random.choice(STORES)
+        name = self.pick(STORES)
         self.text(f"{name} x{self.source()}, {self.offset(size_of(name))}(gp)")
         return 1
 
     def far_access(self):
         """A load or store whose address has just been computed."""
-        name, pointer = self.random.choice(LOADS + STORES), self.written()
+        name, pointer = self.pick(LOADS + STORES), self.written()
         nbytes = size_of(name)
         self.text(f"andi x{pointer}, x{self.source()}, {0x7FF & -nbytes}; add x{pointer}, gp, x{pointer}")
-        low = self.random.choice([-1024, 0]) & -nbytes
+        low = self.pick([-1024, 0]) & -nbytes
         register = self.target() if name in LOADS else self.source()
         self.text(f"{name} x{register}, {low}(x{pointer})")
         return 3
 
     def branch(self, depth, leaf):
         """If, or if and else."""
-        name, end, other = self.random.choice(BRANCHES), self.asm.fresh(), self.asm.fresh()
+        name, end, other = self.pick(BRANCHES), self.asm.fresh(), self.asm.fresh()
         self.text(f"{name} x{self.source()}, x{self.source()}, {other}")
         least = 1
-        if self.random.random() < 0.3:
+        if self.often(0.3):
             then = self.block(depth, leaf=leaf) + 1
             self.text(f"jal zero, {end}; {other}:")
             least += min(then, self.block(depth, leaf=leaf))
@@ -255,7 +260,7 @@ class RandomProgram:
         self.text(f"li x{counter}, {rounds}")
         top = self.asm.label()
         down = f"addi x{counter}, x{counter}, -1"
-        if self.random.random() < 0.3:
+        if self.often(0.3):
             out = self.asm.fresh()
             self.text(f"beq x{counter}, zero, {out}")
             inside = self.block(depth + 1, leaf=leaf)
@@ -263,7 +268,7 @@ class RandomProgram:
             return 2 + rounds * (inside + 3)
         inside = self.block(depth + 1, leaf=leaf)
         ends = ("bne x{0}, zero", "blt zero, x{0}", "bltu zero, x{0}", "bne zero, x{0}")
-        self.text(f"{down}; {self.random.choice(ends).format(counter)}, {top}")
+        self.text(f"{down}; {self.pick(ends).format(counter)}, {top}")
         return 1 + rounds * (inside + 2)
 
     def junk(self):
@@ -304,8 +309,8 @@ class RandomProgram:
         """Call a function by jal or jalr."""
         if len(self.functions) < 3:
             self.functions.append(self.asm.fresh())
-        function = self.random.choice(self.functions)
-        if self.random.random() < 0.5:
+        function = self.pick(self.functions)
+        if self.often(0.5):
             self.text(f"jal ra, {function}")
             return 2
         self.text(f"la ra, {function}; jalr ra, 0(ra)")
@@ -316,7 +321,7 @@ class RandomProgram:
         if self.user:
             self.asm.emit("fence", imm=0xFF)
         else:
-            self.text(self.random.choice(["fence", "fence.i", "wfi"]))
+            self.text(self.pick(["fence", "fence.i", "wfi"]))
         return 1
 
     def patch(self):
@@ -325,10 +330,10 @@ class RandomProgram:
         new = word(f"addi x{self.written()}, x{self.source()}, {self.random.randrange(-2048, 2048)}")
         at = self.offset(4)
         self.text(f"li x{register}, {new}; la x{pointer}, {slot}")
-        if self.random.random() < 0.5:  # through memory
+        if self.often(0.5):  # through memory
             self.text(f"sw x{register}, {at}(gp); lw x{register}, {at}(gp)")
         self.text(f"sw x{register}, 0(x{pointer}); fence.i")
-        if self.random.random() < 0.5:
+        if self.often(0.5):
             self.asm.nops(1)
         self.text(f"{slot}:; xori x{self.target()}, x{self.source()}, -1")
         return 6
@@ -338,42 +343,42 @@ class RandomProgram:
         kind = self.random.randrange(5)
         if kind == 0:
             constants = ("misa", "mstatus", "mie", "mip", "mvendorid", "marchid", "mimpid", "mhartid")
-            self.text(f"csrrs x{self.target()}, {self.random.choice((*constants, 'numcores'))}, zero")
+            self.text(f"csrrs x{self.target()}, {self.pick((*constants, 'numcores'))}, zero")
         elif kind == 1:
-            counter = self.random.choice(["instret", "minstret", "minstreth"])
+            counter = self.pick(["instret", "minstret", "minstreth"])
             self.text(f"csrrs x{self.target()}, {counter}, zero")
         elif kind == 2:
-            name = self.random.choice(["csrrw", "csrrs", "csrrc"])
-            register = self.random.choice(["minstret", "minstreth", "misa", "mstatus", "stats_en"])
+            name = self.pick(["csrrw", "csrrs", "csrrc"])
+            register = self.pick(["minstret", "minstreth", "misa", "mstatus", "stats_en"])
             self.text(f"{name} x{self.target()}, {register}, x{self.source()}")
         elif kind == 3:
-            name = self.random.choice(["csrrsi", "csrrci"])
+            name = self.pick(["csrrsi", "csrrci"])
             # bits 1:0 stay 0
             self.text(f"{name} x{self.target()}, mtvec, {self.random.randrange(4)}")
         else:
-            name = self.random.choice(of_group("csr"))
-            register = self.random.choice(["mscratch", "mepc", "mcause", "mtval"])
+            name = self.pick(of_group("csr"))
+            register = self.pick(["mscratch", "mepc", "mcause", "mtval"])
             field = self.random.randrange(32) if name.endswith("i") else f"x{self.source()}"
             self.text(f"{name} x{self.target()}, {register}, {field}")
         return 1
 
     def xcel(self):
         """A register of the accelerator: most of the null accelerator's are not there."""
-        number = self.random.choice([0, 0, 0, 1, 31])
-        if self.random.random() < 0.5:
-            name, field = self.random.choice(["csrrw", "csrrwi"]), self.random.randrange(32)
+        number = self.pick([0, 0, 0, 1, 31])
+        if self.often(0.5):
+            name, field = self.pick(["csrrw", "csrrwi"]), self.random.randrange(32)
             self.text(f"{name} zero, xr{number}, {'' if name.endswith('i') else 'x'}{field}")
             return 1
         rd = self.target()
-        self.text(f"{self.random.choice(['csrrs', 'csrrci'])} x{rd}, xr{number}, 0")
-        if self.random.random() < 0.5:
+        self.text(f"{self.pick(['csrrs', 'csrrci'])} x{rd}, xr{number}, 0")
+        if self.often(0.5):
             self.text(f"add x{self.target()}, x{rd}, x{rd}")
             return 2
         return 1
 
     def manager_word(self):
         """A word from the manager, or to it."""
-        if self.random.random() < 0.5:
+        if self.often(0.5):
             self.text(f"csrrw zero, proc2mngr, x{self.source()}")
         else:
             self.text(f"csrrs x{self.target()}, mngr2proc, zero")
@@ -384,22 +389,22 @@ class RandomProgram:
         kind = self.random.randrange(8)
         if kind == 0:
             illegal = (0, 0xFFFF_FFFF, encode("add") | 0x4000_1000, encode("lw") | 0x3000)
-            self.asm.word(self.random.choice((*illegal, encode("ecall") | 0x80)))
+            self.asm.word(self.pick((*illegal, encode("ecall") | 0x80)))
         elif kind == 1:
-            self.text(self.random.choice(["ecall", "ebreak"]))
+            self.text(self.pick(["ecall", "ebreak"]))
         elif kind == 2:
-            name = self.random.choice([name for name in LOADS if size_of(name) > 1])
+            name = self.pick([name for name in LOADS if size_of(name) > 1])
             self.text(f"{name} x{self.target()}, {self.offset(size_of(name)) | 1}(gp)")
         elif kind == 3:
-            self.text(f"{self.random.choice(['sh', 'sw'])} x{self.source()}, {self.offset(4) | 1}(gp)")
+            self.text(f"{self.pick(['sh', 'sw'])} x{self.source()}, {self.offset(4) | 1}(gp)")
         elif kind == 4:
-            self.text(f"{self.random.choice(BRANCHES)} x{self.source()}, x{self.source()}, 6")
+            self.text(f"{self.pick(BRANCHES)} x{self.source()}, x{self.source()}, 6")
         elif kind == 5:
             self.text(f"jal x{self.target()}, 2")
         elif kind == 6:
-            register = self.random.choice(["0", "0x7df", "0xc01", "mngr2proc", "numcores"])
+            register = self.pick(["0", "0x7df", "0xc01", "mngr2proc", "numcores"])
             self.text(f"csrrw x{self.target()}, {register}, x{self.source()}")
         else:
-            self.text(f"jalr ra, {self.random.choice([0, 0x1FC, 2])}(zero)")
+            self.text(f"jalr ra, {self.pick([0, 0x1FC, 2])}(zero)")
             return 6
         return 1

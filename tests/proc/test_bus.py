@@ -430,36 +430,36 @@ class BusProgram(RandomProgram):
 
     def fence(self):
         """No wfi: it would sleep for ever."""
-        self.text(self.random.choice(["fence", "fence.i"]))
+        self.text(self.pick(["fence", "fence.i"]))
         return 1
 
     def csr(self):
         """Return a CSR that an interrupt does not change."""
-        name = self.random.choice(["csrrw", "csrrs"])
+        name = self.pick(["csrrw", "csrrs"])
         self.text(f"{name} x{self.target()}, mscratch, x{self.source()}")
         return 1
 
     def trap(self):
         """Return an instruction that the handler skips by four bytes."""
-        self.text(self.random.choice(["ecall", "ebreak"]))
+        self.text(self.pick(["ecall", "ebreak"]))
         return 1
 
     def bus(self):
         """An access, now and then to where nothing is."""
-        pointer, offset = self.written(), self.random.choice([0, 4, 8, 12, COUNT])
-        self.text(f"li x{pointer}, {BUS_BASE + self.random.choice([0, 0, 0x20, 0x1000])}")
-        if self.random.random() < 0.5:
+        pointer, offset = self.written(), self.pick([0, 4, 8, 12, COUNT])
+        self.text(f"li x{pointer}, {BUS_BASE + self.pick([0, 0, 0x20, 0x1000])}")
+        if self.often(0.5):
             rd = self.target()
-            self.text(f"{self.random.choice(['lw', 'lh', 'lbu'])} x{rd}, {offset}(x{pointer})")
+            self.text(f"{self.pick(['lw', 'lh', 'lbu'])} x{rd}, {offset}(x{pointer})")
             self.two_sources(["add", "mul", "divu"], rd)
         else:
-            name = self.random.choice(["sw", "sh", "sb"])
+            name = self.pick(["sw", "sh", "sb"])
             self.text(f"{name} x{self.source()}, {offset}(x{pointer})")
         return 2
 
     def switch(self):
         """Interrupts on or off."""
-        self.text(f"{self.random.choice(['csrrsi', 'csrrsi', 'csrrci'])} zero, mstatus, 8")
+        self.text(f"{self.pick(['csrrsi', 'csrrsi', 'csrrci'])} zero, mstatus, 8")
         return 1
 
     def timer(self):

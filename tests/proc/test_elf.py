@@ -47,6 +47,7 @@ class File:
     machine: int = 243
     kind: int = 2  # ET_EXEC
     flags: int = 0
+    align: int = 4  # of addresses and places in the file
 
     def write(self, path):
         pack = ">" if self.order == 2 else "<"
@@ -54,10 +55,13 @@ class File:
         start = HEADER_SIZE + SEGMENT_SIZE * len(self.segments)
         table, contents = b"", b""
         for segment in self.segments:
+            contents += bytes((segment.addr - start - len(contents)) % self.align)
             size = len(segment.content) if segment.file_size is None else segment.file_size
             memory_size = size if segment.memory_size is None else segment.memory_size
             where = (start + len(contents), segment.addr, segment.addr)
-            table += struct.pack(f"{pack}8I", segment.kind, *where, size, memory_size, segment.flags, 4)
+            table += struct.pack(
+                f"{pack}8I", segment.kind, *where, size, memory_size, segment.flags, self.align
+            )
             contents += segment.content
         header = struct.pack(
             f"{pack}2H5I6H",

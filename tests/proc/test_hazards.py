@@ -16,6 +16,7 @@ from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.software.memory import REGIONS
 
 from tests.proc.assembler import DATA, Assembler, assemble
+from tests.proc.costs import Case, cost
 from tests.proc.examples import HidesHalt, SlowXcel, simulation
 from tests.proc.programs import HANDLER, check, golden
 
@@ -137,11 +138,13 @@ def start():
     return asm
 
 
-def finish(asm, name):
-    """The end, and the handler."""
+def check_end(asm, name, manager=()):
+    """A program with its end and the handler, everywhere: it exits; returns what is right."""
     asm.end()
     asm.text(HANDLER)
-    return asm.program(name)
+    expected = check_everywhere(asm.program(name), manager)
+    assert expected.reason == "exit"
+    return expected
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -170,8 +173,7 @@ def test_operands(name):
         asm.nops(distance)
         # t1 not if a jump is taken
         asm.text(f"{text_of(name, 't0', rs1, rs2, behind)}; li t1, 1; {behind}:; addi t2, t0, 1")
-    expected = check_everywhere(finish(asm, f"operands of {name}"), (0,) * 1000)
-    assert expected.reason == "exit"
+    expected = check_end(asm, f"operands of {name}", (0,) * 1000)
     assert expected.instructions > 200
 
 
@@ -190,7 +192,7 @@ def test_behind_what_waits(name):
         asm.text(producer.format(rd="t1", source="s4"))
         tested = text_of(name, "t0", "s2", "s3", behind)
         asm.text(f"{tested}; {behind}:; mul t2, s3, s4; add t2, t0, t1")
-    assert check_everywhere(finish(asm, f"{name} behind what waits"), (0,) * 100).reason == "exit"
+    check_end(asm, f"{name} behind what waits", (0,) * 100)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -220,7 +222,7 @@ def test_result(name):
         asm.text("add t1, t0, t0; li t0, 9")
         emit_whole(asm, name, "t0")
         asm.text("add t1, t0, t0")
-    assert check_everywhere(finish(asm, f"result of {name}")).reason == "exit"
+    check_end(asm, f"result of {name}")
 
 
 # ---- what goes elsewhere, and what must not be left of the instructions behind it
@@ -281,8 +283,8 @@ def test_squash(jump):
         asm.text(f"jal zero, {over}; {lost}:; csrrwi zero, proc2mngr, 31")
         asm.end(99)
         asm.label(over)
-    expected = check_everywhere(finish(asm, f"in the shadow of {jump}"), (1, 2, 3))
-    assert (expected.reason, expected.exit_code, expected.output) == ("exit", 0, [])
+    expected = check_end(asm, f"in the shadow of {jump}", (1, 2, 3))
+    assert (expected.exit_code, expected.output) == (0, [])
 
 
 @pytest.mark.parametrize("jump", JUMPS)
@@ -302,8 +304,7 @@ def test_before_and_back_to_back(jump):
         back, there = JUMPS[jump].format(first), JUMPS[jump].format(second)
         asm.text(f"{there}; {first}:; {other.format(third)}; csrrwi zero, proc2mngr, 9; {second}:; {back}")
         asm.text(f"csrrwi zero, proc2mngr, 9; {third}:; {OBSERVE}")
-    expected = check_everywhere(finish(asm, f"before and behind {jump}"), (1, 2, 3) * 10)
-    assert expected.reason == "exit"
+    expected = check_end(asm, f"before and behind {jump}", (1, 2, 3) * 10)
     assert 9 not in expected.output
 
 
@@ -335,8 +336,7 @@ def test_not_taken(name):
         lost, behind = asm.fresh(), asm.fresh()
         asm.text(f"{branch}, {lost}; {jump.format(behind)}; {lost}:; csrrwi zero, proc2mngr, 9; {behind}:")
         asm.text(f"{branch}, {behind}")
-    expected = check_everywhere(finish(asm, f"{name} not taken"), (1, 2, 3) * 10)
-    assert expected.reason == "exit"
+    expected = check_end(asm, f"{name} not taken", (1, 2, 3) * 10)
     assert 9 not in expected.output
 
 
@@ -377,8 +377,7 @@ def test_trap_neighbourhood(trap):
             around = (tested, TRAPS[trap]) if before else (TRAPS[trap], tested)
             asm.text(f"sw s3, 128(gp); {around[0]}; {'nop;' * distance} {around[1]}")
             asm.text("addi t1, t0, 0; lw t1, 128(gp)")
-    expected = check_everywhere(finish(asm, f"around {trap}"))
-    assert expected.reason == "exit"
+    check_end(asm, f"around {trap}")
 
 
 @pytest.mark.parametrize("trap", TRAPS)
@@ -394,8 +393,7 @@ def test_trap_behind_everything_that_waits(trap):
         asm.text(f"{TRAPS[trap]}; {TRAPS[trap]}; add t1, t0, t0; csrrs t2, minstret, zero")
     for other in TRAPS.values():
         asm.text(f"{TRAPS[trap]}; {other}; csrrs t2, minstret, zero")
-    expected = check_everywhere(finish(asm, f"{trap} behind what waits"), (0,) * 100)
-    assert expected.reason == "exit"
+    check_end(asm, f"{trap} behind what waits", (0,) * 100)
 
 
 @pytest.mark.parametrize("trap", [*TRAPS, "load fault", "store fault"])
@@ -495,7 +493,7 @@ def test_self_modifying(name):
         {place}:
         {out}:
         """)
-    assert check_everywhere(finish(asm, f"{name} in modified code")).reason == "exit"
+    check_end(asm, f"{name} in modified code")
 
 
 def test_first_and_last_instruction_of_a_handler():
@@ -559,7 +557,7 @@ COSTS = {
     "two branches taken": ("beq zero, zero, 8; nop; beq zero, zero, 8; nop", "branch", 4, 4),
     "jal": ("jal t0, 8; nop; addi t0, t0, 1", "branch", 1, 1),
     "jal to jal": ("jal t0, 8; nop; jal t0, 8; nop", "branch", 2, 2),
-    "jalr": ("la t0, there; jalr t0, 0(t0); there:", "branch", 2, 2),
+    "jalr": ("la t0, there{i}; jalr t0, 0(t0); there{i}:", "branch", 2, 2),
     "product": ("mul t0, t1, t2; nop", "multiplier", 0, 2),
     "product, use": ("mulh t0, t1, t2; add t1, t0, t0", "multiplier", 0, 2),
     "products": ("mul t0, t1, t2; mulhu t1, t2, t2; mul t2, t0, t1; mulhsu t2, t2, t2", "multiplier", 0, 8),
@@ -567,7 +565,6 @@ COSTS = {
     "accelerator": ("csrrw zero, xr0, t0; csrrs t0, xr0, zero; csrrw zero, xr0, t1", "issue", 0, 0),
     "accelerator, use": ("csrrs t0, xr0, zero; add t1, t0, t0", "load_use", 1, 1),
     "manager": ("csrrs t0, mngr2proc, zero; csrrw zero, proc2mngr, t0; add t1, t0, t0", "issue", 0, 0),
-    "trap and mret": ("ecall; nop", "flush", 4, 4),
     "fence.i": ("fence.i; nop", "flush", 2, 2),
 }
 COSTS |= {
@@ -584,41 +581,10 @@ COSTS |= {
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("what", COSTS)
 def test_cost(what, slow):
-    """Cycles between two reads of mcycle, and what they are booked on; slow: mul_latency 3, div_bits 1."""
+    """Cycles without an instruction, and what they are booked on; slow: mul_latency 3, div_bits 1."""
     text, reason, *costs = COSTS[what]
-    source = f"""
-        li gp, {DATA}; li a1, 3; la t0, handler; csrrw zero, mtvec, t0
-        sw gp, 4(gp); li t0, 0; li t1, 0x12345; li t2, 0x54321; nop; nop; nop
-    first:
-        csrrs s2, mcycle, zero
-        {text}
-    last:
-        csrrs s3, mcycle, zero
-        nop
-        sub s4, s3, s2
-        csrrwi zero, mtvec, 0
-        li a0, 0
-        ecall
-    handler:
-        csrrs t6, mepc, zero
-        addi t6, t6, 4
-        csrrw zero, mepc, t6
-        mret
-    """
-    program = assemble(source, what)
-    manager = (5,)
-    outcome = run(program, manager, shape=SLOW_UNITS if slow else FAST)
-    commits = outcome.commits
-    first = next(i for i, commit in enumerate(commits) if commit.pc == program.symbols["first"])
-    last = next(i for i, commit in enumerate(commits) if commit.pc == program.symbols["last"])
-    cycles = commits[last].data - commits[first].data
-    traps = what.startswith("trap")  # its slot is one of "issue", though nothing retires
-    cost = costs[slow]
-    assert cycles == last - first + traps + cost
-    assert outcome.where[reason] == (cost if reason != "issue" else len(commits) + 1 + traps)
-    bubbles = {name: count for name, count in outcome.where.items() if name not in ("issue", "start", reason)}
-    assert not any(bubbles.values()), bubbles
-    assert outcome.where["start"] == START
+    found = cost(simulation(*(SLOW_UNITS if slow else FAST)), Case(text))
+    assert found.causes == ({reason: costs[slow]} if costs[slow] else {})
 
 
 @pytest.mark.parametrize("latency", [1, 2, 3, 5])

@@ -20,6 +20,7 @@ from tests.proc.assembler import DATA, EXIT
 from tests.proc.examples import simulation
 from tests.proc.programs import GP, RandomProgram
 from tests.proc.test_c import SOURCE
+from tests.proc.test_elf import File, Segment
 
 pytestmark = pytest.mark.regress
 
@@ -58,23 +59,12 @@ def write_elf(program, path):
     """An ELF file of the program for a system with pages of 4 KiB: code that may be modified, and whole pages
     of data.
     """
-    header, entry, page = 52, 32, 4096
+    page, everything = 4096, 7  # may be read, written and executed
     ((base, code), (first, data)) = program.segments
-    whole = bytearray(3 * page)
     start = AREA & -page
-    whole[first - start : first - start + len(data)] = data
-    place = page + (len(code) + page - 1) // page * page
-    everything = 7  # may be read, written and executed
-    table = b"".join(
-        struct.pack("<8I", 1, offset, addr, addr, size, size, everything, page)
-        for offset, addr, size in ((page, base, len(code)), (place, start, len(whole)))
-    )
-    identity = b"\x7fELF\x01\x01\x01".ljust(16, b"\0")
-    head = identity + struct.pack(
-        "<HHIIIIIHHHHHH", 2, 243, 1, program.entry, header, 0, 0, header, entry, 2, 0, 0, 0
-    )
-    path.write_bytes((head + table).ljust(page, b"\0") + code.ljust(place - page, b"\0") + whole)
-    path.chmod(0o755)
+    whole = bytes(first - start) + data
+    segments = Segment(base, code, everything), Segment(start, whole.ljust(3 * page, b"\0"), everything)
+    File(segments, program.entry, align=page).write(path).chmod(0o755)
 
 
 def words(raw):
