@@ -24,7 +24,6 @@ from ...proc.core.null_xcel import NullXcel, NullXcelFL
 from ...proc.core.parameters import check_units
 from ...proc.core.proc import Proc
 from ...proc.core.proc_xcel import ProcXcel
-from ...proc.iss.bus import Axi4LiteBus
 from ...proc.iss.iss import ISS, Accelerator
 from ...proc.iss.outcome import Outcome
 from ...proc.sim import MemoryTiming, simulate_proc
@@ -92,12 +91,12 @@ class Xcel:
             return NullXcelFL()
         return XcelFL(machine.shape, machine.computing())
 
-    def bus(self) -> Axi4LiteBus | None:
+    def bus(self) -> Axi4LiteFL | None:
         """Return the bus for the instruction-set simulator."""
         machine = self.machine
         if machine is None or not self.on_bus:
             return None
-        return Axi4LiteBus(Axi4LiteFL(machine.shape, machine.computing(), machine.traits))
+        return Axi4LiteFL(machine.shape, machine.computing(), machine.traits)
 
     def rtl(self) -> Component:
         """A new one in hardware, as it is behind the accelerator port."""

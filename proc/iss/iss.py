@@ -15,12 +15,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from ...fl.axi4lite import OKAY, Axi4LiteFL
 from ...fl.errors import BadInput
 from ..isa import causes, csrs
 from ..isa.isa import BY_NAME, Instruction, decode, imm, rd, rs1, rs2
 from ..software.elf import Program
-from ..software.memory import PAGE_SHIFT, AccessFault, Memory, mapped, on_bus
-from .bus import Axi4LiteBus
+from ..software.memory import BUS_BASE, PAGE_SHIFT, AccessFault, Memory, mapped, on_bus
 from .outcome import (
     A0,
     INTERRUPT_WAIT,
@@ -121,9 +121,10 @@ class _Block(NamedTuple):
 class ISS:
     """A processor with its memory. Each run starts from reset, with the program loaded anew.
 
-    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, what is in the
-    window of the bus and raises the interrupt; without one there is neither, and wfi does nothing. manager:
-    the words that the program reads from mngr2proc. After a run, `x` has the registers and `memory` the
+    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, the slave at the
+    start of the bus's window, which raises the interrupt; without one there is neither, and wfi does nothing.
+    There is no clock: the line of the slave changes by an access, or in `sleep`, which is called before wfi
+    waits. manager: the words that the program reads from mngr2proc. After a run, `x` has the registers and `memory` the
     memory.
     """
 
@@ -133,10 +134,11 @@ class ISS:
         xcel: Accelerator | None = None,
         manager: Sequence[int] = (),
         core_id: int = 0,
-        bus: Axi4LiteBus | None = None,
+        bus: Axi4LiteFL | None = None,
+        sleep: Callable[[], object] = lambda: None,
     ) -> None:
         self.program, self.xcel, self.manager, self.core_id = program, xcel, manager, core_id
-        self.bus = bus
+        self.bus, self.sleep = bus, sleep
         self._writable = WRITABLE if bus is None else WRITABLE_ON_BUS
 
     def _reset(self, record: bool) -> None:
@@ -325,8 +327,8 @@ class ISS:
         if self.bus is not None and on_bus(at):
             if not self._singly:
                 raise _OnBus(pc)
-            word, refused = self.bus.read(at & ~3)
-            if refused:
+            word, answer = self.bus.read((at & ~3) - BUS_BASE)
+            if answer != OKAY:
                 raise _Trapped(pc, at, causes.LOAD_FAULT)
             return word & M
         try:
@@ -345,7 +347,8 @@ class ISS:
                 raise _OnBus(pc)
             # on the bytes that the store names, whose strobes are 1; the others are copies, as in hardware
             ones = (1 << 8 * nbytes) - 1
-            if self.bus.write(at & ~3, (value & ones) * (M // ones), (1 << nbytes) - 1 << (at & 3)):
+            data, strobes = (value & ones) * (M // ones), (1 << nbytes) - 1 << (at & 3)
+            if self.bus.write((at & ~3) - BUS_BASE, data, strobes) != OKAY:
                 raise _Trapped(pc, at, causes.STORE_FAULT)
             return
         try:
@@ -470,7 +473,7 @@ class ISS:
         def wait() -> int:
             """wfi; without a bus there is nothing to wait for."""
             if self.bus is not None and not self._wakes():
-                self.bus.sleep()
+                self.sleep()
                 if not self._wakes():
                     raise _Asleep(pc)
             return pc + 4 & M

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from elftools.common.exceptions import ELFError
-from elftools.construct.core import ConstructError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -70,16 +68,7 @@ def load_elf(path: str | Path) -> Program:
         raise BadInput(f"cannot read {path}: {error.strerror}; give the path of an ELF file") from error
     except BadInput:
         raise
-    except (
-        ELFError,
-        ConstructError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        TypeError,
-        OverflowError,
-    ) as error:
-        # pyelftools reads a damaged file until something in it cannot be
+    except Exception as error:  # of any kind: pyelftools reads a damaged file until something in it cannot be
         raise BadInput(f"{path.name} is not a whole ELF file ({error}); {RECIPE}") from error
 
 

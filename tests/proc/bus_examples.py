@@ -11,12 +11,11 @@ All else is refused.
 
 from functools import partial
 
-from modexlab.fl.axi4lite import strobed
+from modexlab.fl.axi4lite import OKAY, SLVERR, strobed
 from modexlab.proc.core.messages import MemReq, MemResp
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
-from modexlab.proc.software.memory import BUS_BASE
 from pymtl3 import Component, OutPort, Wire, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
@@ -109,6 +108,11 @@ class SlowTimer(Slow):
         s.irq //= s.inner.irq
 
 
+def answer_at(place):
+    """The answer of the device to an access."""
+    return SLVERR if place > LOWER else OKAY
+
+
 class TimerBus:
     """The same at the functional level. The line rises before the instructions with these numbers (of those
     that have retired), and in wfi if the timer is set.
@@ -125,19 +129,17 @@ class TimerBus:
             self.line = True
         return self.line
 
-    def read(self, addr):
+    def read(self, place):
         """A load."""
-        place = addr - BUS_BASE
         if place < COUNT:
-            return self.words[place // 4], False
+            return self.words[place // 4], OKAY
         if place == COUNT:
             self.count += 1
-            return self.count - 1, False
-        return 0, place > LOWER
+            return self.count - 1, OKAY
+        return 0, answer_at(place)
 
-    def write(self, addr, data, strobes):
+    def write(self, place, data, strobes):
         """A store."""
-        place = addr - BUS_BASE
         if place < COUNT:
             self.words[place // 4] = strobed(self.words[place // 4], data, strobes)
         elif place == COUNT:
@@ -146,7 +148,7 @@ class TimerBus:
             self.timer = data
         elif place == LOWER:
             self.timer, self.line = 0, False
-        return place > LOWER
+        return answer_at(place)
 
     def sleep(self):
         """The timer rings."""

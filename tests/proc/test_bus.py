@@ -83,7 +83,7 @@ def program(source, name="program"):
 def on_iss(what, rises=(), record=True, manager=()):
     """The functional level, where the line rises before these instructions."""
     bus = TimerBus(rises)
-    bus.iss = ISS(what, NullXcelFL(), manager, bus=bus)
+    bus.iss = ISS(what, NullXcelFL(), manager, bus=bus, sleep=bus.sleep)
     return bus.iss.run(200_000, record=record)
 
 

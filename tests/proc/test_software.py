@@ -18,7 +18,6 @@ from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL, words_of
 from modexlab.proc.isa.isa import decode
-from modexlab.proc.iss.bus import Axi4LiteBus
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.software import compiler, seeded_keys
 from modexlab.proc.software.compiler import LIBRARY, SOFTWARE, compile_program
@@ -68,7 +67,7 @@ def accelerator(nbits):
 
 
 def machine_on_bus(nbits, status=Status.OK):
-    return Axi4LiteBus(Axi4LiteFL(exponentiation(nbits), computing(status)))
+    return Axi4LiteFL(exponentiation(nbits), computing(status))
 
 
 def number(words):
