@@ -25,7 +25,7 @@ from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import translate
 
-from tests.harness import RTL_STAGES, examples, regress_if
+from tests.harness import RTL_STAGES, examples, later, regress_if
 from tests.proc.assembler import NUMBER, Assembler, code, word
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import RandomProgram, check
@@ -512,13 +512,17 @@ def test_who_has_no_bus_does_not_pay():
 
 
 @pytest.mark.parametrize(
-    ("design", "nbits"), [("mont", 32), pytest.param("heap", 64, marks=pytest.mark.regress)]
+    ("design", "nbits"),
+    [
+        (find("mont"), 32),
+        *later((find("heap"), 64), (next(item for item in designs() if item.at(32).given), 32)),
+    ],
 )
 def test_driver(design, nbits):
     """It computes in all ways at both levels; the machine's own count, which the program reads, is that of
     the formula.
     """
-    xcel = Xcel(find(design), nbits, interface="axi4lite")
+    xcel = Xcel(design, nbits, interface="axi4lite")
     machine = xcel.machine
     work, _ = workloads(nbits)
     given = machine.given_of(work.mod)
@@ -533,17 +537,6 @@ def test_driver(design, nbits):
             assert (found.window.where["sleep"] > 0) == (kernel == "bus-irq")
             cycles[kernel] = found.window.cycles or 0
     assert cycles["bus-key"] < cycles["bus"] < cycles["bus-irq"]
-
-
-@pytest.mark.parametrize("level", ["fl", pytest.param("rtl", marks=pytest.mark.regress)])
-def test_driver_with_numbers_that_are_given(level):
-    """They go with the key."""
-    design = next(item for item in designs() if item.at(32).given)
-    xcel = Xcel(design, 32, interface="axi4lite")
-    work, _ = workloads(32)
-    what = kernel_program("bus-irq", 32, *work.operands, given=xcel.machine.given_of(work.mod))
-    with System(xcel, level=level) as system:
-        assert system.run(what).exit_code == 0
 
 
 @pytest.mark.parametrize("kernel", ["bus", "bus-irq"])

@@ -593,13 +593,10 @@ def test_cost_of_memory(latency, access):
     """One instruction is fetched at a time, which takes `latency` cycles; so does a load or store, in part
     meanwhile.
     """
-    nops = 20 * "nop;"
-    source = f"li gp, {DATA}; {nops} csrrs s2, mcycle, zero; {access}; {nops} csrrs s3, mcycle, zero; ecall"
-    outcome = run(assemble(source), timing=MemoryTiming(latency))
-    first, last = (commit.data for commit in outcome.commits if commit.inst >> 20 == 0xB00)
-    executed, waits = 21 + bool(access), bool(access) * (latency - 1)
-    assert latency * executed <= last - first <= latency * executed + waits
-    assert outcome.where["data_memory"] == waits
-    assert outcome.where["start"] == START + latency - 1
-    if not access:
-        assert outcome.where["fetch"] == (latency - 1) * outcome.instructions
+    timing = MemoryTiming(latency)
+    found = cost(simulation(), Case(f"{20 * 'nop;'} {access}"), timing)
+    executed, waits = 20 + bool(access), bool(access) * (latency - 1)
+    assert latency * executed <= found.cycles <= latency * executed + waits
+    assert found.causes.get("data_memory", 0) == waits
+    assert access or found.causes.get("fetch", 0) == (latency - 1) * executed
+    assert run(assemble("ecall"), timing=timing).where["start"] == START + latency - 1

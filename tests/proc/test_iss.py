@@ -2,7 +2,6 @@
 ends of a program.
 """
 
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -14,7 +13,6 @@ from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import TRAP_LOOP, Commit, Stuck, Trap, Window
 from modexlab.proc.iss.semantics import BRANCHES, LOADS, STORES, VALUES
-from modexlab.proc.software.elf import load_elf
 
 from tests.harness import refused
 from tests.proc.assembler import code, of_words, word
@@ -567,96 +565,6 @@ def test_code_that_appears():
         source += "csrrw zero, proc2mngr, a1;"
     outcome = execute(source + "li a0, 4; ecall")
     assert (outcome.output, outcome.exit_code) == ([5, 11], 4)
-
-
-# ---- whole programs
-
-START_UP = r"""
-# What the environment "p" of the RISC-V community's test programs does before and after a test, in our words:
-# registers that a small machine does not have are tried with mtvec behind the attempt.
-        .macro  attempt instruction:vararg
-        la      t0, 1f
-        csrw    mtvec, t0
-        \instruction
-        .align  2
-1:
-        .endm
-
-        .section .text.init, "ax"
-        .globl  _start
-_start: j       reset
-        .align  2
-trap:   csrr    t5, mcause
-        li      t6, 11
-        beq     t5, t6, write
-other:  ori     gp, gp, 1337
-write:  la      t5, tohost
-        sw      gp, 0(t5)
-        sw      zero, 4(t5)
-        j       write
-
-reset:  csrr    a0, mhartid
-1:      bnez    a0, 1b
-        attempt csrwi 0x744, 8
-        attempt csrwi 0x180, 0
-        li      t1, -1
-        attempt csrw  0x3b0, t1
-        attempt csrwi 0x3a0, 31
-        csrwi   mie, 0
-        attempt csrwi 0x302, 0
-        attempt csrwi 0x303, 0
-        li      gp, 0
-        la      t0, trap
-        csrw    mtvec, t0
-        csrwi   mstatus, 0
-        la      t0, test
-        csrw    mepc, t0
-        csrr    a0, mhartid
-        mret
-
-test:   li      gp, 2
-        li      t1, 40
-        addi    t1, t1, 2
-        li      t2, RIGHT
-        bne     t1, t2, fail
-        fence
-        li      gp, 1
-        li      a7, 93
-        li      a0, 0
-        ecall
-fail:   fence
-1:      beqz    gp, 1b
-        sll     gp, gp, 1
-        or      gp, gp, 1
-        li      a7, 93
-        mv      a0, gp
-        ecall
-
-        .section .tohost, "aw"
-        .align  6
-        .globl  tohost
-tohost: .dword  0
-"""
-LINK = (
-    "ENTRY(_start) SECTIONS { . = 0x80000000; .text.init : { *(.text.init) } . = ALIGN(0x1000); .tohost "
-    ": { *(.tohost) } }"
-)
-
-
-@pytest.mark.parametrize(("right", "code"), [(42, 0), (43, 2)])
-def test_environment_of_the_community_tests(right, code, tmp_path):
-    (tmp_path / "test.s").write_text(START_UP)
-    (tmp_path / "link.ld").write_text(LINK)
-    for command in (
-        f"as -march=rv32im_zicsr_zifencei -mabi=ilp32 --defsym RIGHT={right} test.s -o test.o",
-        "ld -m elf32lriscv -T link.ld test.o -o test.elf",
-    ):
-        subprocess.run(f"riscv64-unknown-elf-{command}".split(), cwd=tmp_path, check=True)
-    program = load_elf(tmp_path / "test.elf")
-    assert program.entry == 0x8000_0000
-    for record in (False, True):
-        outcome = ISS(program).run(max_instructions=1000, record=record)
-        assert (outcome.reason, outcome.exit_code) == ("tohost", code)
 
 
 def test_progress():

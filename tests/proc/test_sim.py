@@ -220,26 +220,6 @@ def test_end_by_tohost(native, python):
             assert anywhere(outcome) == anywhere(python.run(program, timing=timing))
 
 
-def test_end_by_a_trap(native, python):
-    for body, cause in (
-        ("csrrs t0, 0x123, zero", causes.ILLEGAL),
-        ("ebreak", causes.BREAKPOINT),
-        ("lw t0, 4(zero)", causes.LOAD_FAULT),
-        ("sw zero, 8(zero)", causes.STORE_FAULT),
-        ("lh t0, 1(s0)", causes.MISALIGNED_LOAD),
-        ("sh t0, 1(s0)", causes.MISALIGNED_STORE),
-        ("jalr zero, 6(zero)", causes.MISALIGNED_FETCH),
-        ("jalr zero, 8(zero)", causes.FETCH_FAULT),
-    ):
-        program = program_of(f"li s0, 0x1000; {body}; sw s0, 0(s0)")
-        expected = ISS(program).run(record=True)
-        assert (expected.reason, expected.trap.cause) == ("trap", cause)
-        for timing in TIMINGS[:3]:
-            outcome = native.run(program, timing=timing, record=True)
-            assert first_difference(expected, outcome) is None
-            assert anywhere(outcome) == anywhere(python.run(program, timing=timing, record=True))
-
-
 def test_limits(native, python):
     forever = program_of("addi t0, t0, 1; jal zero, -4")
     for sim in (native, python):
