@@ -121,11 +121,11 @@ class _Block(NamedTuple):
 class ISS:
     """A processor with its memory. Each run starts from reset, with the program loaded anew.
 
-    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, the slave at the
-    start of the bus's window, which raises the interrupt; without one there is neither, and wfi does nothing.
-    There is no clock: the line of the slave changes by an access, or in `sleep`, which is called before wfi
-    waits. manager: the words that the program reads from mngr2proc. After a run, `x` has the registers and `memory` the
-    memory.
+    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, the slave at
+    the start of the bus's window, which raises the interrupt; without one there is neither, and wfi does
+    nothing. There is no clock: the line of the slave changes by an access, or in `sleep`, which is called
+    before wfi waits. manager: the words that the program reads from mngr2proc. After a run, `x` has the
+    registers and `memory` the memory.
     """
 
     def __init__(
