@@ -100,7 +100,7 @@ class TimerDevice(Component):
 
 
 class SlowTimer(Slow):
-    """The device, slowly."""
+    """The device, which makes the processor wait."""
 
     def construct(s):
         super().construct(TimerDevice)

@@ -55,7 +55,7 @@ class Slow(Component):
 
 
 class SlowXcel(Slow):
-    """The null accelerator, slowly."""
+    """The null accelerator, which makes the processor wait."""
 
     def construct(s):
         super().construct(NullXcel)

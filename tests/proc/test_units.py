@@ -202,7 +202,7 @@ IMM_GEN = stepped(ImmGen())
 @example(0)
 @example(M)
 def test_immediates(word):
-    """Those of the table of instructions, of any word in every format."""
+    """The immediates of any word, in every format, are those of the table of instructions."""
     for fmt, imm_type in IMMEDIATES.items():
         value = (
             isa.imm(word, fmt) << 12 if fmt == "U" else isa.rs1(word) if fmt == "Z" else isa.imm(word, fmt)
