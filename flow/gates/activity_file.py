@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 
@@ -31,14 +31,14 @@ class Window(msgspec.Struct):
 class Activity(Product, omit_defaults=True, kw_only=True):
     """Toggles, and the fraction of the time at 1, by the name of the net."""
 
-    STEP: ClassVar[str] = "gate-sim"
+    STEP = "gate-sim"
 
     workload: str = ""
     mode: Mode = ZERO_DELAY
     clock_ns: float
     window: Window
     nets: dict[str, Moved]
-    clock_nets: list[str] = msgspec.field(default_factory=list)
+    clock_nets: Sequence[str] = []
     late_events: int | None = None  # after the end of the clock's period; of "timed" alone
     latest_ns: float | None = None
     whole_cycles: int = 0  # of the operation of which the window is a part; 0: it is the whole

@@ -68,7 +68,7 @@ def place(
     clock = _clock_net(netlist, library, clock_port)
     placement = _placement(netlist, lef, _floorplan(netlist, lef, library, density, clock))
     placed = Placed(netlist, placement, library, lef)
-    known = hierarchy_file.load(hierarchy) if hierarchy is not None else Hierarchy()
+    known = hierarchy_file.load(hierarchy) if hierarchy is not None else Hierarchy({}, {})
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
     owners = _finish(placed, clock, asked, known.cells)
     wrong = [*violations(placed, clock_port), *prove_same(netlist, placed.netlist, library)]

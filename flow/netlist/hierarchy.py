@@ -1,9 +1,6 @@
 """Hierarchy of a flat netlist, by cell: hierarchy.json."""
 
 from pathlib import Path
-from typing import ClassVar
-
-import msgspec
 
 from .. import product
 from ..product import Product
@@ -14,11 +11,11 @@ PLACED = "hierarchy_placed.json"  # with what placement has added
 class Hierarchy(Product):
     """The module that each cell belongs to, by its path; and the module of each path."""
 
-    FILE: ClassVar[str] = "hierarchy.json"
-    STEP: ClassVar[str] = "synthesis"
+    FILE = "hierarchy.json"
+    STEP = "synthesis"
 
-    cells: dict[str, str] = msgspec.field(default_factory=dict)
-    modules: dict[str, str] = msgspec.field(default_factory=dict)
+    cells: dict[str, str]
+    modules: dict[str, str]
 
 
 def load(path: Path | str) -> Hierarchy:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 import msgspec
 
@@ -97,8 +96,8 @@ class Inertial(WithGlitches):
 class PowerReport(Product):
     """The whole file. What stands at the top is by the activity without delays, if all workloads have one."""
 
-    FILE: ClassVar[str] = "power.json"
-    STEP: ClassVar[str] = "power"
+    FILE = "power.json"
+    STEP = "power"
 
     clock_ns: float
     mode: Mode

@@ -1,7 +1,7 @@
 """Result of the equivalence proof of a netlist: equivalence.json."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 
@@ -25,8 +25,8 @@ class Part(msgspec.Struct):
 class Equivalence(Product):
     """The whole file."""
 
-    FILE: ClassVar[str] = "equivalence.json"
-    STEP: ClassVar[str] = "equivalence"
+    FILE = "equivalence.json"
+    STEP = "equivalence"
 
     equivalent: bool
     refuted: bool

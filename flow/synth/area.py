@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import ClassVar
 
 import msgspec
 
@@ -27,8 +26,8 @@ class ModuleArea(msgspec.Struct):
 class Area(Product):
     """All cells, and those inside each instance, its sub-instances included."""
 
-    FILE: ClassVar[str] = "area.json"
-    STEP: ClassVar[str] = "synthesis"
+    FILE = "area.json"
+    STEP = "synthesis"
 
     area_um2: float
     cells: int

@@ -23,9 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput, unknown
 from ..files import replace_text
@@ -118,8 +116,8 @@ class Options:
 class SynthesisReport(Product, kw_only=True):
     """How a netlist was made: synthesis.json."""
 
-    FILE: ClassVar[str] = "synthesis.json"
-    STEP: ClassVar[str] = "synthesis"
+    FILE = "synthesis.json"
+    STEP = "synthesis"
 
     tool: str = "yosys"
     version: str
@@ -131,9 +129,9 @@ class SynthesisReport(Product, kw_only=True):
     carry_save_rows: int
     caveats: list[str]
     structure: str  # of STRUCTURES, or WITHOUT_CHOICES
-    tiles: dict[str, int] = msgspec.field(default_factory=dict)  # how many of each
+    tiles: Mapping[str, int] = {}  # how many of each
     # by kind, of those that the design names
-    named_cells: dict[str, int] = msgspec.field(default_factory=dict)
+    named_cells: Mapping[str, int] = {}
     seconds: float
     peak_memory_mib: float
 

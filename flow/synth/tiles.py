@@ -17,7 +17,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
 
 import msgspec
 
@@ -65,11 +64,11 @@ class Tile(msgspec.Struct, frozen=True):
 class Tiles(Product):
     """Tiles of a netlist, each mapped: tiles.json."""
 
-    FILE: ClassVar[str] = "tiles.json"
-    STEP: ClassVar[str] = "synthesis"
+    FILE = "tiles.json"
+    STEP = "synthesis"
 
     tiles: tuple[Tile, ...] = ()
-    netlists: dict[str, Module] = msgspec.field(default_factory=dict)
+    netlists: Mapping[str, Module] = {}
 
 
 # ---- which there are

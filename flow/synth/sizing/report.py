@@ -1,6 +1,6 @@
 """Changes that sizing made to a netlist: sizing.json."""
 
-from typing import ClassVar
+from collections.abc import Mapping
 
 import msgspec
 
@@ -27,13 +27,13 @@ class Round(msgspec.Struct):
 class Sizing(Product, omit_defaults=True):
     """The whole file; where sizing was not asked for nothing else stands there."""
 
-    FILE: ClassVar[str] = "sizing.json"
-    STEP: ClassVar[str] = "synthesis"
+    FILE = "sizing.json"
+    STEP = "synthesis"
 
     sized: bool
     before: Figures | None = None
     after: Figures | None = None
-    moves: dict[str, int] = msgspec.field(default_factory=dict)
+    moves: Mapping[str, int] = {}
     clock_ns: float | None = None
     wire_ff: float | None = None
     seconds: float | None = None
