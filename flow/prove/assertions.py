@@ -1,8 +1,8 @@
 """Decides the assertions of a SystemVerilog text: proved, disproved with an input, or undecided in the given
 seconds.
 
-read_slang elaborates the text, as synthesis does; what comes after, and the circuit, is that of
-properties.py. abc decides:
+read_slang elaborates the text, as synthesis does; the circuit begins in any state in which its
+`initial` values hold, its inputs are what `assume` allows. abc decides:
 
     no registers        SAT on all inputs at once
     so many cycles      SAT on the cycles unrolled, from any state of the registers that have no initial
@@ -30,7 +30,6 @@ from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ..netlist import yosys
-from .properties import CIRCUIT
 from .report import PROVED, REFUTED, UNDECIDED, Result
 
 TOP = "proof"
@@ -44,6 +43,29 @@ SOUND = """\
 read_slang --ignore-timing --no-implicit-memories --top {top} {top}.sv
 prep -top {top} -flatten
 check -assert
+"""
+# an output of TOP.aig is an assertion, or one of the assumptions behind them
+CIRCUIT = """\
+async2sync
+chformal -lower
+select -assert-min 1 t:$assert
+formalff -clk2ff -ff2anyinit
+setundef -anyseq
+opt -keepdc -fast
+opt_clean
+dffunmap
+simplemap
+techmap
+setundef -anyseq
+aigmap
+opt_clean
+write_aiger -I -B -zinit -no-startoffset -map {top}.aim {top}.aig
+stat
+"""
+# for users, whose yosys has no read_slang
+PLAIN = """\
+read_verilog -sv -formal -DFORMAL {files}
+prep -top {top} -flatten
 """
 CIRCUIT_FILE, MAP_FILE, CEX_FILE = f"{TOP}.aig", f"{TOP}.aim", f"{TOP}.cex"
 FIRST = f"read_aiger {CIRCUIT_FILE}; fold; strash"
@@ -93,6 +115,11 @@ class Outcome:
         return told | ({"counterexample": self.counterexample} if self.counterexample else {})
 
 
+def script(files: Sequence[str], top: str) -> str:
+    """For yosys: files of SystemVerilog to TOP.aig, in which outputs are assertions and then assumptions."""
+    return (PLAIN + CIRCUIT).format(files=" ".join(files), top=top)
+
+
 def spent() -> float:
     """CPU seconds so far, of this process and of those that it started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -123,8 +150,8 @@ def decide(
     large: so many cycles of this circuit are not to be looked at as one.
     """
     # a bracket is one of the name, not of a pattern
-    exactly = {name.replace("[", "[[]"): value for name, value in initial.items()}
-    begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in exactly.items())
+    exactly = ((name.replace("[", "[[]"), value) for name, value in initial.items())
+    begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in exactly)
     begin += "".join(f"cutpoint w:{name}\n" for name in free)
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         found = _decide(text, READ + begin + CIRCUIT, Path(directory), max(1.0, seconds), cycles, large)
@@ -215,13 +242,14 @@ def _inputs(work: Path, seconds: float) -> list[Cycle]:
         _abc(f"orpos; iprove; {SEEN}", work, seconds)
     if not (work / CEX_FILE).is_file():
         return []
-    places = {int(bit[0]): (bit[2], int(bit[1])) for bit in INPUT.findall((work / MAP_FILE).read_text())}
+    places = {
+        number: (name, int(place)) for number, place, name in INPUT.findall((work / MAP_FILE).read_text())
+    }
     found: list[Cycle] = []
-    for number, cycle, value in BIT.findall((work / CEX_FILE).read_text()):
-        name, place = places.get(int(number), ("", 0))
-        if name in ("", "clk", "aclk"):
-            continue
-        while len(found) <= int(cycle):
-            found.append({})
-        found[int(cycle)][name] = found[int(cycle)].get(name, 0) | int(value) << place
+    for number, at, value in BIT.findall((work / CEX_FILE).read_text()):
+        name, place = places.get(number, ("", 0))
+        if name not in ("", "clk", "aclk"):
+            found += [{} for _ in range(len(found), int(at) + 1)]
+            cycle = found[int(at)]
+            cycle[name] = cycle.get(name, 0) | int(value) << place
     return found

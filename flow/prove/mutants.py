@@ -8,7 +8,7 @@ CHANGED = {"+": "-", "-": "+", "&": "|", "|": "&", "^": "|", "==": "!=", "!=": "
 OPERATOR = re.compile(r" (\+|-|&|\||\^|==|!=|<|\*) ")
 COMMENT = re.compile(r"//.*")
 INDEX = re.compile(r"\w\[(\d+)\](?! *\w)")  # of a bit, and of no declaration
-IF = re.compile(r"\bif \((?P<condition>.+)\) begin")
+IF = re.compile(r"\bif \((.+)\) begin")
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,17 @@ def _of_module(verilog: str, module: str) -> Iterator[Mutant]:
 def _of_line(verilog: str, at: int, line: str) -> Iterator[Mutant]:
     if "localparam" in line or "genvar" in line:
         return
-    number = verilog.count("\n", 0, at) + 1
+    number, text = verilog.count("\n", 0, at) + 1, f"`{line.strip()}`"
+
+    def mutant(found: re.Match[str], new: str, what: str) -> Mutant:
+        place, end = at + found.start(1), at + found.end(1)
+        return Mutant(f"{verilog[:place]}{new}{verilog[end:]}", f"line {number}: {what}")
+
     for found in OPERATOR.finditer(line):
-        operator = found[1]
-        place = at + found.start(1)
-        text = verilog[:place] + CHANGED[operator] + verilog[place + len(operator) :]
-        yield Mutant(text, f"line {number}: {operator} is {CHANGED[operator]} in `{line.strip()}`")
+        new = CHANGED[found[1]]
+        yield mutant(found, new, f"{found[1]} is {new} in {text}")
     for found in INDEX.finditer(line):
         if (index := int(found[1])) > 0:
-            place, end = at + found.start(1), at + found.end(1)
-            text = f"{verilog[:place]}{index - 1}{verilog[end:]}"
-            yield Mutant(text, f"line {number}: {index} is {index - 1} in `{line.strip()}`")
+            yield mutant(found, str(index - 1), f"{index} is {index - 1} in {text}")
     if tested := IF.search(line):
-        place, end = at + tested.start("condition"), at + tested.end("condition")
-        text = f"{verilog[:place]}!({tested['condition']}){verilog[end:]}"
-        yield Mutant(text, f"line {number}: the condition of `{line.strip()}` is inverted")
+        yield mutant(tested, f"!({tested[1]})", f"the condition of {text} is inverted")

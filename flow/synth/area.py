@@ -39,33 +39,24 @@ class Area(Product):
 
 def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], library: Library) -> Area:
     """Return the area of a mapped netlist whose cells belong to the modules of these paths."""
-    area: defaultdict[str, float] = defaultdict(float)
-    count: Counter[str] = Counter()
-    flops: Counter[str] = Counter()
-    kinds = Counter(cell["type"] for cell in module["cells"].values())
+    inside = defaultdict(list)
     for name, cell in module["cells"].items():
-        kind = library.cells[cell["type"]]
         for path in enclosing(owners[name], modules):
-            area[path] += kind.area
-            count[path] += 1
-            flops[path] += bool(kind.ff)
-    total = area[""]
+            inside[path].append(library.cells[cell["type"]])
+    whole = inside[""]
+    total = sum(cell.area for cell in whole)
+
+    def of(path: str) -> ModuleArea:
+        cells = inside[path]
+        area, flops = sum(cell.area for cell in cells), sum(bool(cell.ff) for cell in cells)
+        share = round(area / total, 4) if total else 0.0
+        return ModuleArea(path, modules[path], round(area, 3), len(cells), share, flops)
+
     return Area(
         area_um2=round(total, 3),
-        cells=count[""],
-        flops=flops[""],
-        clock_gates=sum(n for kind, n in kinds.items() if library.cells[kind].clock_gate),
-        kinds=dict(kinds.most_common()),
-        by_module=[
-            ModuleArea(
-                path,
-                modules[path],
-                round(area[path], 3),
-                count[path],
-                round(area[path] / total, 4) if total else 0.0,
-                flops[path],
-            )
-            for path in modules
-            if count[path]
-        ],
+        cells=len(whole),
+        flops=sum(bool(cell.ff) for cell in whole),
+        clock_gates=sum(bool(cell.clock_gate) for cell in whole),
+        kinds=dict(Counter(cell.name for cell in whole).most_common()),
+        by_module=[of(path) for path in modules if path in inside],
     )

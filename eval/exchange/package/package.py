@@ -17,7 +17,7 @@ from ....fl import axi4lite, axi4lite_000
 from ....fl.errors import BadInput
 from ....fl.register_map import Register
 from ....flow.kit.constraints import CLOCK_NS
-from ....flow.prove.properties import script as proof_script
+from ....flow.prove.assertions import script as proof_script
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ...designs.machine import Machine
