@@ -113,16 +113,13 @@ def _cause(subject: Subject, end: str, hold: bool) -> str:
         before, now = now, _slacks(at, end, hold)
         made, theirs_made = before[0] - now[0], before[1] - now[1]
         shape = subject.spef is not None and not parts
-        if not shape and not _less(made, theirs_made):
+        # resistance makes less with OpenSTA, in the same direction, and as much as it can make
+        less = abs(made - theirs_made) <= EQUAL_NS or (made and LEAST_SEEN <= theirs_made / made <= 1)
+        if not shape and not less:
             return ""
         parts.append(f"{SHAPE if shape else RESISTANCE} {1000 * (made - theirs_made):+.1f} ps")
         at = simpler(at)
     return "" if abs(now[0] - now[1]) > EQUAL_NS else ", ".join(parts)
-
-
-def _less(made: float, theirs: float) -> bool:
-    """Whether resistance makes less with OpenSTA, in the same direction, and as much as it can make."""
-    return abs(made - theirs) <= EQUAL_NS or (made != 0 and LEAST_SEEN <= theirs / made <= 1)
 
 
 def _slacks(subject: Subject, end: str, hold: bool) -> tuple[float, float]:

@@ -117,9 +117,11 @@ class GateTables:
         for row, kind in zip(self._kinds, kinds, strict=True):
             _fill_kind(row, library.cells[kind], arcs.get(kind, {}))
         numbers = {kind: place for place, kind in enumerate(kinds)}
-        rows = [
-            (numbers[self.cells[name].name], *self._ends(name), first.get(name, 0)) for name in self.logic
-        ]
+        rows = []
+        for name in self.logic:
+            pins, cell = netlist.cells[name].pins, self.cells[name]
+            ends = _nets(pins, cell.inputs, MAX_INPUTS), _nets(pins, cell.outputs, MAX_OUTPUTS)
+            rows.append((numbers[cell.name], *ends, first.get(name, 0)))
         self._cells = np.array(rows, CELL)
         states = []
         for name in self.registers:
@@ -143,13 +145,9 @@ class GateTables:
             ramps=None if self._ramps is None else self._ramps.ctypes.data,
         )
 
-    def _ends(self, name: str) -> tuple[list[int], list[int]]:
-        """The nets of a gate's inputs and outputs, -1 for none."""
-        pins, cell = self.netlist.cells[name].pins, self.cells[name]
-        return _nets(pins, cell.inputs, MAX_INPUTS), _nets(pins, cell.outputs, MAX_OUTPUTS)
-
 
 def _nets(pins: Mapping[str, int], names: tuple[str, ...], count: int) -> list[int]:
+    """So many nets, -1 where there is none."""
     return [pins.get(name, -1) for name in names] + [-1] * (count - len(names))
 
 

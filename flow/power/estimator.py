@@ -156,7 +156,14 @@ class Estimator:
         self.clock_nets = timing.clock_nets
         self._settled = _settled(timing, clock_ns, propagated)
         self.models = {kind: KindEnergy(library.cells[kind]) for kind in self.members}
-        self.nets = {kind: self._pins(kind) for kind in self.members}
+        # at each pin of all instances of a kind, -1 for none
+        self.nets = {
+            kind: {
+                pin: np.array([netlist.cells[name].pins.get(pin, -1) for name in names], int)
+                for pin in library.cells[kind].pins
+            }
+            for kind, names in self.members.items()
+        }
         self.loads = self._loads(timing)
         self._tables = Tables()
         # all at once, so that they are stacked once
@@ -164,14 +171,6 @@ class Estimator:
             for arc in (arc for pin in library.cells[kind].pins.values() for arc in pin.power):
                 for table in filter(None, (arc.rise, arc.fall)):
                     self._tables.add(table)
-
-    def _pins(self, kind: str) -> dict[str, np.ndarray]:
-        """The net at each pin of all instances of a kind, -1 for none."""
-        cells, names = self.netlist.cells, self.members[kind]
-        return {
-            pin: np.array([cells[name].pins.get(pin, -1) for name in names], int)
-            for pin in self.library.cells[kind].pins
-        }
 
     def _loads(self, timing: nldm.Timing) -> np.ndarray:
         """Wires and pins, with the one capacitance of a pin in place of that of its rising edge."""

@@ -613,23 +613,26 @@ class _Proof:
         self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
         return out
 
-    def _differ(self, pair: Pair) -> bool:
-        gold, gate = (
-            words.get(bit, 0) for words, bit in zip(self.words, (pair.gold, pair.gate), strict=True)
-        )
-        return gold ^ gate != (MASK if pair.inverted else 0)
-
     def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> Part:
         """One part: the report of it."""
         start = time.perf_counter()
-        if self.words and any(map(self._differ, pairs)):
-            return Part(part, len(pairs), REFUTED, 0.0)
+        if self.words:
+            gold, gate = self.words
+            words = ((gold.get(pair.gold, 0) ^ gate.get(pair.gate, 0), pair.inverted) for pair in pairs)
+            if any(word != (MASK if inverted else 0) for word, inverted in words):
+                return Part(part, len(pairs), REFUTED, 0.0)
         roots = [(pair.gold, False) for pair in pairs], [(pair.gate, pair.inverted) for pair in pairs]
         sides = [
             (side, own, side.cone([bit for bit, _ in own]))
             for side, own in zip((self.gold, self.gate), roots, strict=True)
         ]
-        sources = self._sources()
+        # of each register of the netlist one output; the free registers are the design's
+        sources: list[Bit] = [
+            *(bit for _, bit in self.gate.logic.ports("input")),
+            *(state.outputs[0][0] for state in self.gate.logic.states if state.outputs),
+            *sorted(f"free {q}" for q in self.free),
+            *self.shown,
+        ]
         if self.cuts:  # there are too many to name them all
             read = {
                 side.same.get(bit, (bit, False))[0]
@@ -642,18 +645,6 @@ class _Proof:
                 (Path(directory) / f"{name}.blif").write_text(_blif(nodes, own, sources, side.same))
             result = _cec(Path(directory), seconds)
         return Part(part, len(pairs), result, round(time.perf_counter() - start, 2))
-
-    def _sources(self) -> list[Bit]:
-        """Input ports and registers of the netlist, one output of each; and the free registers of the
-        design.
-        """
-        gate = self.gate.logic
-        return [
-            *(bit for _, bit in gate.ports("input")),
-            *(state.outputs[0][0] for state in gate.states if state.outputs),
-            *sorted(f"free {q}" for q in self.free),
-            *self.shown,
-        ]
 
 
 def _alike(one: liberty.Cell, two: liberty.Cell) -> bool:

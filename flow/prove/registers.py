@@ -46,8 +46,8 @@ class Registers:
         return {name: len(port["bits"]) for name, port in ports if port["direction"] == direction}
 
     def behind(self, ports: Iterable[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
-        """Registers that these outputs are computed from (bits by name), and the inputs; `through`: and what
-        those are computed from.
+        """Registers that these outputs are computed from (bits by the shortest name of each), and the inputs;
+        `through`: and what those are computed from. BadInput for a register without a name.
         """
         drivers = {bit: cell for cell in self.module["cells"].values() for bit in cell_bits(cell, "output")}
         todo = [bit for name in ports for bit in self.module["ports"][name]["bits"]]
@@ -71,24 +71,17 @@ class Registers:
         )
         computed = {bit for bit, cell in drivers.items() if not cell["type"].startswith(FLIP_FLOPS)}
         computed.update(port_bits(self.module, "input"))
-        return self._named(stored, frozenset(computed)), inputs
-
-    def _named(self, stored: set[Any], computed: frozenset[Any]) -> dict[str, int]:
-        """Whole registers by one of their names, the shortest; BadInput if one has none, of which then
-        nothing would be said.
-        """
         found = {}
-        left = set(stored)
         for name, bits in _nets(self.module):
             # a word in which anything is computed is no register
-            if left.intersection(bits) and not computed.intersection(bits):
+            if stored.intersection(bits) and not computed.intersection(bits):
                 found[name] = len(bits)
-                left -= set(bits)
-        if left:
+                stored -= set(bits)
+        if stored:
             raise BadInput(
-                f"{len(left)} bits of registers have no name to be spoken of; give each register one"
+                f"{len(stored)} bits of registers have no name to be spoken of; give each register one"
             )
-        return found
+        return found, inputs
 
 
 def _nets(module: Module) -> Iterator[tuple[str, list[Any]]]:

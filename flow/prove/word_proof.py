@@ -138,7 +138,8 @@ class _Proof:
             width = len(step.sum)
             if not len(step.total) == len(step.carry) == width:
                 raise NotShownError(f"a pair of another width for {step.sum}")
-            most = (most >> 1) + sum(self._most(word) for word in added)
+            places = (place for word in added for place, bit in enumerate(word) if bit not in self.zeros)
+            most = (most >> 1) + sum(1 << place for place in places)
             if most >> width:
                 raise NotShownError(f"a sum that may pass its width, {width} bits")
             true = self._half(previous) if previous else Polynomial()
@@ -160,9 +161,6 @@ class _Proof:
         """(total + carry) / 2, a number without fraction."""
         both = _number(step.total[1:]) + _number(step.carry[1:])
         return both + _bit(step.total[0]) * _bit(step.carry[0])
-
-    def _most(self, word: Iterable[Bit]) -> int:
-        return sum(1 << place for place, bit in enumerate(word) if bit not in self.zeros)
 
     def _true_bits(self, step: Step) -> None:
         """The last bits of a sum, where single gates drive them: those of the sum of the pair."""

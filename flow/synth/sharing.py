@@ -36,13 +36,10 @@ LEAST_USERS = 2  # an adder is worth more than two multiplexers of its width
 
 def share_adders(design: Document) -> int:
     """Rewrite all modules of a design; the number of adders that became multiplexers."""
-    return sum(_share(module) for module in design["modules"].values())
-
-
-def _share(module: Module) -> int:
-    words = Words(module)
-    shared = _share_chains(words) + _share_sums(words)
-    _choose_by_gates(words)
+    shared = 0
+    for words in map(Words, design["modules"].values()):
+        shared += _share_chains(words) + _share_sums(words)
+        _choose_by_gates(words)
     return shared
 
 

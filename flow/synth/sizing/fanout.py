@@ -108,7 +108,7 @@ class _Trees:
     def __init__(self, library: Library, wire_ff: float) -> None:
         self.library, self.wire_ff = library, wire_ff
         self.buffers = [library.cells[kind] for kind in library.roles.buffers[1:] or library.roles.buffers]
-        self.best, self._all = functools.cache(self._best), functools.cache(self._estimated)
+        self.best, self._all = functools.cache(self._best), functools.cache(self._trees)
 
     def _best(self, driver: str, readers: int, pin_ff: float, spare_ns: float) -> list[Level]:
         """From the driver on; no level where the driver does as well alone."""
@@ -118,7 +118,7 @@ class _Trees:
         fit = [tree for tree in trees if tree.late_ns <= latest and tree.slew_ns <= WORST_SLEW_NS]
         return min(fit, key=lambda tree: tree.area_um2).levels if spare_ns and fit else fastest.levels
 
-    def _estimated(self, driver: str, readers: int, pin_ff: float) -> list[Tree]:
+    def _trees(self, driver: str, readers: int, pin_ff: float) -> list[Tree]:
         return [self._tree(driver, levels, readers, pin_ff) for levels in self._shapes(readers)]
 
     def _tree(self, driver: str, levels: list[Level], readers: int, pin_ff: float) -> Tree:

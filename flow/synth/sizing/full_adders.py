@@ -120,7 +120,9 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
                     union = tuple(sorted({*leaves, *other}))
                     if len(union) <= WIDEST and union not in merged:
                         all_values = [(leaves, value) for value in values] + [(other, table)]
-                        merged[union] = tuple(_spread(over, value, union) for over, value in all_values)
+                        merged[union] = tuple(
+                            _placed(tuple(map(union.index, over)), value) for over, value in all_values
+                        )
             parts = sorted(merged.items(), key=lambda part: len(part[0]))[:MOST_PARTS]
         found = [
             (leaves, function.words([values[place] for place in places]) & FULL) for leaves, values in parts
@@ -132,14 +134,9 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
     return _disjoint(_adders(netlist, library, by_leaves))
 
 
-def _spread(leaves: tuple[int, ...], table: int, union: tuple[int, ...]) -> int:
-    """A table over some leaves as one over more of them."""
-    return table if leaves == union else _placed(tuple(map(union.index, leaves)), table)
-
-
 @functools.cache
 def _placed(places: tuple[int, ...], table: int) -> int:
-    """A table whose inputs are at other places."""
+    """A table whose inputs are at other places, among more of them."""
     rows = (sum((row >> place & 1) << k for k, place in enumerate(places)) for row in range(8))
     return sum((table >> at & 1) << row for row, at in enumerate(rows))
 
