@@ -37,8 +37,8 @@ def compare(gds: Path, layout_def: Path, netlist: Netlist, kit: Kit) -> list[Com
     top = content.top_cell()
     extracted = db.LayoutToNetlist(top.name, content.dbu)
     numbers = lef.kit.layers.gds
-    layers = [item.name for item in lef.layers.values() if item.kind in ("ROUTING", "CUT")]
-    layers = [name for name in layers if name in numbers]
+    kinds = {item.name: item.kind for item in lef.layers.values()}
+    layers = [name for name, kind in kinds.items() if kind in ("ROUTING", "CUT") and name in numbers]
     probes = list(_probes(layout, netlist, lef))
     labels = {name: db.Texts() for name in layers}
     for at, (_, _, layer, x, y) in enumerate(probes):
@@ -52,8 +52,7 @@ def compare(gds: Path, layout_def: Path, netlist: Netlist, kit: Kit) -> list[Com
     for below, above in pairwise(layers):
         extracted.connect(regions[below], regions[above])
     extracted.extract_netlist()
-    pieces = defaultdict(set)
-    names = defaultdict(set)
+    pieces, names = defaultdict(set), defaultdict(set)
     bare = {at: what for at, (_, what, *_) in enumerate(probes)}
     for piece in extracted.netlist().circuit_by_name(top.name).each_net():
         for at in map(int, filter(None, piece.name.split(","))):

@@ -216,11 +216,6 @@ class Placing:
         self.forms = forms
         self.placed: dict[tuple[str, str], tuple[Form, Bits]] = {}  # by the names of module and cell
 
-    @property
-    def names(self) -> frozenset[str]:
-        """Return the names of the cells."""
-        return frozenset(name for _, name in self.placed)
-
     def expand(self, design: Document) -> None:
         """Put cells, and gates for what is none, in the place of the modules."""
         for own, module in design["modules"].items():

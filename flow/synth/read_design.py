@@ -140,7 +140,9 @@ def read_design(
     check_loops(log)
     check_latches(document.load(work / FLAT), hierarchy, top)
     _check_size(document.load(work / COARSE), top)
-    return Reading(found, placing.names, max(run.peak_memory_mib for run in runs))
+    return Reading(
+        found, frozenset(name for _, name in placing.placed), max(run.peak_memory_mib for run in runs)
+    )
 
 
 def check_given(design_sv: Path, top: str) -> None:

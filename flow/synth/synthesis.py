@@ -205,9 +205,7 @@ def synthesize(
     modules = ownership.module_names(hierarchy, top)
 
     made.write(out)
-    Hierarchy(cells=owners, modules=modules).write(out)
-    area(module, owners, modules, files.library).write(out)
-    write_netlist(out, top, {"modules": {top: module}}, files.lib)
+    write_netlist(out, top, module, owners, modules, files)
     parts = (rest, *tiled.values())
     counts = {name: sum(part.counts[name] for part in parts) for name in rest.counts}
     cells = module["cells"]
@@ -509,12 +507,21 @@ write_verilog -noattr -simple-lhs netlist.v
 """
 
 
-def write_netlist(out: Path, top: str, mapped: Document, lib: Path) -> None:
-    """Write netlist.json and netlist.v."""
+def write_netlist(
+    out: Path,
+    top: str,
+    module: Module,
+    owners: dict[str, str],
+    modules: dict[str, str],
+    files: kit.Kit,
+) -> None:
+    """Write netlist.json, netlist.v, hierarchy.json and area.json."""
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(mapped, separators=(",", ":"))
+    text = json.dumps({"modules": {top: module}}, separators=(",", ":"))
     (work / "netlist.json").write_text(text)
-    yosys.run("write", WRITE.format(lib=lib, top=top), work)
+    yosys.run("write", WRITE.format(lib=files.lib, top=top), work)
     replace_text(out / "netlist.v", (work / "netlist.v").read_text())
     replace_text(out / "netlist.json", text)
+    Hierarchy(cells=owners, modules=modules).write(out)
+    area(module, owners, modules, files.library).write(out)

@@ -38,20 +38,18 @@ from ...kit.constraints import Constraints
 from ...kit.liberty import Library
 from ...netlist import hierarchy as hierarchy_file
 from ...netlist.hierarchy import Hierarchy
-from ...netlist.netlist import read, write_back
+from ...netlist.netlist import read
 from ...progress import say
-from ..area import area
 from ..synthesis import write_netlist
 from ..tiles import Tiles
 from .adders import with_adders
-from .buffering import buffered
 from .circuit import Circuit, wired
 from .families import Families
 from .fanout import with_trees
 from .model import Model
-from .moves import recover, speed_up
+from .moves import buffered, recover, speed_up
 from .report import Round, Sizing
-from .tiled import size_parts
+from .tiled import Part, size_parts
 
 NOT_SIZED = Sizing(sized=False)
 LARGE, LARGER = 20_000, 60_000  # cells
@@ -100,8 +98,7 @@ def size(
     known = hierarchy_file.load(source.with_name(Hierarchy.FILE))
     asked = library.constraints(clock_ns, clock_port)
     netlist = read(source, library)
-    document = json.loads(source.read_text())
-    modules = document["modules"]
+    module = json.loads(source.read_text())["modules"][netlist.name]
     beside = source.with_name(Tiles.FILE)
     tiled = product.read(beside, Tiles) if beside.is_file() else Tiles()
 
@@ -112,7 +109,7 @@ def size(
 
     if tiled.tiles:
         module, sized_tiles, owners, round_ = size_parts(
-            modules[netlist.name],
+            module,
             tiled,
             known.cells,
             netlist.name,
@@ -122,17 +119,13 @@ def size(
             Effort.slack_ns,
             of_part,
         )
-        modules[netlist.name] = module
         sized_tiles.write(out)
     else:
+        whole = Part(netlist.name, ("",), module, known.cells)
         circuit, round_ = of_part(wired(netlist, WIRE_FF), asked, known.cells)
-        module = modules[netlist.name]
-        write_back(module, netlist, circuit.netlist, library)
-        owners = {**known.cells, **circuit.owners}
-        owners = {name: owners[name] for name in circuit.netlist.cells}
-    write_netlist(out, netlist.name, document, files.lib)
-    Hierarchy(cells=owners, modules=known.modules).write(out)
-    area(module, owners, known.modules, library).write(out)
+        whole.become(netlist, circuit, library)
+        module, owners = whole.module, whole.owners
+    write_netlist(out, netlist.name, module, owners, known.modules, files)
     report = Sizing(
         sized=True,
         **msgspec.structs.asdict(round_),
