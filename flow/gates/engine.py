@@ -360,7 +360,7 @@ class Engine:
     def window(
         self,
         first: int = 0,
-        last: int | None = None,
+        last: int = 2**64 - 1,
         *,
         signal: str | None = None,
         clock_ns: float | None = None,
@@ -374,8 +374,7 @@ class Engine:
             raise BadInput("no delays are known: make the tables with a timing (nldm.analyze)")
         net = -1 if signal is None else self.tables.netlist.net(signal)
         ticks = -1 if clock_ns is None else round(INPUT_NS / TICK_NS)
-        end = 2**64 - 1 if last is None else last
-        self._lib.gates_window(self._handle, first, end, net, ticks, round((clock_ns or 0.0) / TICK_NS))
+        self._lib.gates_window(self._handle, first, last, net, ticks, round((clock_ns or 0.0) / TICK_NS))
 
     def counts(self) -> Counts:
         """End the window and return its counts."""

@@ -49,11 +49,10 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from .. import product
@@ -77,6 +76,7 @@ from .assertions import run_abc
 from .report import PROVED, REFUTED, UNDECIDED, Equivalence, Part, Result, summary
 
 SECONDS_A_PART = 60
+JOBS = 2
 QUICK = 2  # seconds for the fast engine at what it is good at; 8-bit products take it 9, the other one 4
 PATIENCE = 20  # elapsed seconds for each second of CPU time, on a busy machine
 GRACE = 2  # seconds that abc gets beyond that
@@ -134,7 +134,6 @@ def check_equivalence(
     out_dir: str | Path,
     *,
     tiles_json: str | Path | None = None,
-    jobs: int = 2,
     seconds: float = SECONDS_A_PART,
     kit_directory: Path | None = None,
 ) -> Equivalence:
@@ -144,7 +143,7 @@ def check_equivalence(
     library = files.library
     whole = document.module(netlist_json, top)
     made = product.read(tiles_json, Tiles) if tiles_json else Tiles()
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(jobs) as pool:
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(JOBS) as pool:
         work = Path(directory)
         reading = read_design(design_sv, top, work, files=files, tiled=bool(made.tiles))
         if reading.named.isdisjoint(whole["cells"]):  # made otherwise: with its hierarchy
@@ -157,17 +156,16 @@ def check_equivalence(
         if found:
             of_module(top, whole, library)  # refuses nets with two drivers, of which neither part knows
         proofs = _Proofs(work, files, pool, seconds, reading.named)
-        proved = [proofs.part(top, tiles.rest_of(whole, found))]
+        proofs.part(top, tiles.rest_of(whole, found))
         wrong = []
         for tile in found:
             netlist = made.netlists[tile.module]
-            proved.append(proofs.part(tile.module, netlist, f"{tile.name}: "))
+            proofs.part(tile.module, netlist, f"{tile.name}: ")
             wrong += [
                 Part(f"{path}: other cells than in {tile.name}", 1, REFUTED, 0.0)
                 for path in tiles.differences(whole, tile, netlist)
             ]
-    results = [part for gate in proved for part in gate.results] + wrong
-    steps = [step for gate in proved for step in gate.steps]
+    results, steps = proofs.results + wrong, proofs.steps
     report = Equivalence(
         equivalent=bool(results) and all(part.result == PROVED for part in results),
         refuted=any(part.result == REFUTED for part in results),
@@ -178,19 +176,11 @@ def check_equivalence(
         + ("; modules that repeat once, the others cell by cell the same" if found else ""),
         summary=summary(results, steps, seconds),
         parts=results,
-        unread_registers=sum(gate.unread for gate in proved),
+        unread_registers=proofs.unread,
         seconds=round(time.perf_counter() - start, 1),
     )
     report.write(out_dir)
     return report
-
-
-class _Proved(NamedTuple):
-    """Result for a design that is one part, or for the rest and a tile of one."""
-
-    results: list[Part]
-    steps: list[str]
-    unread: int
 
 
 class _Proofs:
@@ -203,9 +193,12 @@ class _Proofs:
         self.cells = CELLS.format(lib=files.lib) if named else ""
         self.named = named  # cells that the design names
         self.name = ""  # of the part that is being proved
+        self.results: list[Part] = []
+        self.steps: list[str] = []
+        self.unread = 0  # registers
 
-    def part(self, name: str, netlist: Module, prefix: str = "") -> _Proved:
-        """A module of the design as it was read, and its netlist; `prefix`: of the names of its parts."""
+    def part(self, name: str, netlist: Module, prefix: str = "") -> None:
+        """Prove a module of the design as read and its netlist; `prefix`: of the names of its parts."""
         self.name = name.partition("$")[0]
         gate = read(netlist, self.library)
         design, steps = self.designs(name)
@@ -220,7 +213,9 @@ class _Proofs:
                 results = [better.get(result.part, result) for result in results]
         for result in results:
             result.part = prefix + result.part
-        return _Proved(results, steps, len(proof.free))
+        self.results += results
+        self.steps += steps
+        self.unread += len(proof.free)
 
     def designs(self, top: str) -> tuple[list[Logic], list[str]]:
         """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same;
@@ -232,7 +227,7 @@ class _Proofs:
         stages = [DESIGN]
         steps: list[str] = []
 
-        def show(now: Document, chains: list[list[Step]], zeros: set[Bit]) -> bool:
+        def show(now: Document, chains: Sequence[list[Step]] = (), zeros: Collection[Bit] = ()) -> bool:
             try:
                 word_proof.show(was["modules"][top], now["modules"][top], chains, zeros)
             except word_proof.NotShownError:
@@ -242,7 +237,7 @@ class _Proofs:
         for name, what, rewrite in REWRITINGS:
             now = _copied(was)
             count = rewrite(now)
-            if not show(now, [], set()):
+            if not show(now):
                 return self._gates(top, *stages), steps  # what comes after starts from this
             was = now
             if count:
@@ -396,12 +391,12 @@ class _Proof:
     def __init__(self, gold: Logic, gate: Logic) -> None:
         self.gold, self.gate = _Side(gold), _Side(gate)
         self.gate.same = {bit: (bit, False) for _, bit in gate.ports("input")}
+        self.gate_states = {}
         for state in gate.states:
-            first, inverted = state.outputs[0] if state.outputs else ("", False)
-            self.gate.same |= {bit: (first, complement != inverted) for bit, complement in state.outputs}
-        self.gate_states = {
-            bit: (state, inverted) for state in gate.states for bit, inverted in state.outputs
-        }
+            for bit, inverted in state.outputs:
+                first, complement = state.outputs[0]
+                self.gate.same[bit] = first, inverted != complement
+                self.gate_states[bit] = state, inverted
         self.gate_driver = {node.out: node for node in gate.nodes}
         self.clock_gates = {item.out: item for item in gate.gates}
         # registers of the design that the netlist lacks because nothing depends on them
@@ -546,11 +541,11 @@ class _Proof:
             bit = self.gate.unbuffered(gate_bits[name])
             if bit in self.gate_states or bit in CONSTANTS:
                 return bit, False
-            node = self.gate_driver.get(bit)
-            if node is not None and not node.inputs:
-                return ("1" if node.function.cubes else "0"), False
-            if node is not None and len(node.inputs) == 1 and node.inputs[0] in self.gate_states:
-                return node.inputs[0], True
+            if node := self.gate_driver.get(bit):
+                if not node.inputs:
+                    return ("1" if node.function.cubes else "0"), False
+                if len(node.inputs) == 1 and node.inputs[0] in self.gate_states:
+                    return node.inputs[0], True
         return None
 
     def free_varying(self) -> None:

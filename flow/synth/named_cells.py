@@ -37,7 +37,7 @@ from ..netlist.document import (
     port_bits,
 )
 from .sharing import extended
-from .tiles import Forms
+from .tiles import forms
 
 # A convention for designs from anywhere (flow/README.md). How the name of a module begins: the role that its
 # bits may have in the kit, and the name of such a cell.
@@ -112,13 +112,13 @@ def width(module: Module) -> int:
 
 def find(design: Document, library: Library) -> dict[str, Form]:
     """The modules of a design that has its hierarchy whose bits are cells; none where these are few."""
-    of = Forms(design)
-    forms = {}  # one for all modules that are alike
+    digest = forms(design)
+    known: dict[str, Form | None] = {}  # one for all modules that are alike
     found = {}
     for name, start in likely(design).items():
-        if of(name) not in forms:
-            forms[of(name)] = _form(design["modules"][name], *NAMES[start], library)
-        if form := forms[of(name)]:
+        if digest(name) not in known:
+            known[digest(name)] = _form(design["modules"][name], *NAMES[start], library)
+        if form := known[digest(name)]:
             found[name] = form
     cells = sum(found[instance["type"]].count(instance) for instance in _instances(design, found))
     return found if cells >= LEAST else {}
@@ -152,17 +152,43 @@ def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Libra
         return
     cell = library.cells[adder.cell if isinstance(adder, Adder) else adder]
     tables = _tables(tuple(cell.pins[pin].function for pin in cell.outputs), cell.inputs)
-    leaves = _Leaves(module, driver)
+    inputs = {*port_bits(module, "input")}
+
+    @functools.cache
+    def leaves(net: Bit) -> Leaves | None:
+        """The inputs that a net depends on; None if these are too many, or it is no gates'."""
+        if net in logic.CONSTANTS or net in inputs:
+            return (net,) if net in inputs else ()
+        below = [leaves(bit) for bit in driver[net][1]] if net in driver else [None]
+        found = {leaf for own in below for leaf in own or ()}
+        return tuple(sorted(found, key=str)) if None not in below and len(found) <= MOST_INPUTS else None
+
     by_leaves: defaultdict[Leaves, dict[int, Bit]] = defaultdict(dict)
     for net in port_bits(module, "output"):
-        if nets := leaves.of(net):
-            by_leaves[nets][leaves.table(net, nets)] = net
+        if nets := leaves(net):
+            by_leaves[nets][_table(net, nets, driver)] = net
     for nets, values in by_leaves.items():
         for found, pins in tables.items():
             if len(pins) == len(nets) and values.keys() >= {*found}:
                 outputs = {pin: values[table] for pin, table in zip(cell.outputs, found, strict=True)}
                 yield Bits(cell.name, dict(zip(pins, nets, strict=True)), outputs)
                 break
+
+
+def _table(net: Bit, leaves: Leaves, driver: Mapping[Bit, Gate]) -> int:
+    """The truth table of a net over its leaves."""
+    size = 1 << len(leaves)
+    words = {leaf: sum(1 << row for row in range(size) if row >> k & 1) for k, leaf in enumerate(leaves)}
+
+    def value(net: Bit) -> int:
+        if net in logic.CONSTANTS:
+            return -logic.CONSTANTS[net]
+        if net not in words:
+            gate, inputs = driver[net]
+            words[net] = parse(logic.GATES[gate]).words(list(map(value, inputs)))
+        return words[net]
+
+    return value(net) & (1 << size) - 1
 
 
 @functools.cache
@@ -172,38 +198,6 @@ def _tables(functions: tuple[str, ...], inputs: tuple[str, ...]) -> dict[tuple[i
     for order in itertools.permutations(inputs):
         found.setdefault(tuple(parse(text).table(order) for text in functions), order)
     return found
-
-
-class _Leaves:
-    """Functions of the nets of a module in its input ports."""
-
-    def __init__(self, module: Module, driver: Mapping[Bit, Gate]) -> None:
-        self.driver = driver
-        self.known: dict[Bit, Leaves | None] = dict.fromkeys(logic.CONSTANTS, ())
-        self.known |= {net: (net,) for net in port_bits(module, "input")}
-
-    def of(self, net: Bit) -> Leaves | None:
-        """The inputs that a net depends on; None if these are too many, or it is no gates'."""
-        if net not in self.known:
-            below = [self.of(bit) for bit in self.driver[net][1]] if net in self.driver else [None]
-            found = {leaf for leaves in below for leaf in leaves or ()}
-            few = None not in below and len(found) <= MOST_INPUTS
-            self.known[net] = tuple(sorted(found, key=str)) if few else None
-        return self.known[net]
-
-    def table(self, net: Bit, leaves: Leaves) -> int:
-        """The truth table of a net over its leaves."""
-        size = 1 << len(leaves)
-        words = {leaf: sum(1 << row for row in range(size) if row >> k & 1) for k, leaf in enumerate(leaves)}
-        return self._value(net, words) & (1 << size) - 1
-
-    def _value(self, net: Bit, words: dict[Bit, int]) -> int:
-        if net in logic.CONSTANTS:
-            return -logic.CONSTANTS[net]
-        if net not in words:
-            gate, inputs = self.driver[net]
-            words[net] = parse(logic.GATES[gate]).words([self._value(below, words) for below in inputs])
-        return words[net]
 
 
 # ---- in their places

@@ -12,6 +12,7 @@ flat netlist in which the cells and nets of a tile have its path before their na
 `differences` take such a netlist apart again.
 """
 
+import functools
 import hashlib
 import json
 import re
@@ -83,7 +84,7 @@ def likely(design: Document, top: str) -> bool:
 def find(design: Document, top: str) -> tuple[Tile, ...]:
     """The tiles of a design that has its hierarchy and no processes; of one inside another the outer."""
     found: list[Tile] = []
-    for paths, modules in _alike(design, top, Forms(design)):
+    for paths, modules in _alike(design, top, forms(design)):
         module = design["modules"][modules[0]]
         inner = any(inside(path, found) for path in paths)
         if _saved(design, paths, modules) and not inner and _registered(module):
@@ -118,33 +119,30 @@ def inside(path: str, tiles: Sequence[Tile]) -> bool:
     return any(path == name or path.startswith(name + SEPARATOR) for name in every)
 
 
-class Forms:
-    """Canonical form of modules, independent of net numbers and instance names."""
+def forms(design: Document) -> Callable[[str], str]:
+    """The canonical form of a module by its name: independent of net numbers and instance names."""
+    modules = design["modules"]
 
-    def __init__(self, design: Document) -> None:
-        self.modules = design["modules"]
-        self.known: dict[str, str] = {}
-
-    def __call__(self, name: str) -> str:
-        if name not in self.known:
-            self.known[name] = hashlib.sha256(json.dumps(self._text(self.modules[name])).encode()).hexdigest()
-        return self.known[name]
-
-    def _text(self, module: Module) -> list[object]:
+    @functools.cache
+    def form(name: str) -> str:
+        module = modules[name]
         numbers: dict[Bit, int] = {}
 
         def of(bits: Sequence[Bit]) -> list[Bit]:
             return [numbers.setdefault(bit, len(numbers)) if isinstance(bit, int) else bit for bit in bits]
 
-        ports = [(name, port["direction"], of(port["bits"])) for name, port in module["ports"].items()]
+        ports = [(port, data["direction"], of(data["bits"])) for port, data in module["ports"].items()]
         cells = []
-        for name in sorted(module["cells"], key=_by_number):
-            cell = module["cells"][name]
-            kind = self(cell["type"]) if cell["type"] in self.modules else cell["type"]
+        for instance in sorted(module["cells"], key=_by_number):
+            cell = module["cells"][instance]
+            kind = form(cell["type"]) if cell["type"] in modules else cell["type"]
             pins = [(pin, of(bits)) for pin, bits in sorted(cell["connections"].items())]
             cells.append((kind, sorted(cell.get("parameters", {}).items()), pins))
         named = sorted(module["netnames"].items())
-        return [ports, cells, [(name, of(net["bits"])) for name, net in named if not net.get("hide_name")]]
+        nets = [(net, of(data["bits"])) for net, data in named if not data.get("hide_name")]
+        return hashlib.sha256(json.dumps([ports, cells, nets]).encode()).hexdigest()
+
+    return form
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

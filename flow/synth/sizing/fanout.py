@@ -1,9 +1,9 @@
 """Buffer trees for high-fan-out nets, built before sizing because abc does not see cells that the design
 names.
 
-A line that selects in a row of 1,024 bits hangs on as many gates; one buffer after the other, as moves.py finds
-them, would take rounds without end. A net of more than MANY readers gets a tree of one to three levels: kinds
-of buffers and how many readers each has are those with the least delay by the tables of the library, a
+A line that selects in a row of 1,024 bits hangs on as many gates; one buffer after the other, as moves.py
+finds them, would take rounds without end. A net of more than MANY readers gets a tree of one to three levels:
+kinds of buffers and how many readers each has are those with the least delay by the tables of the library, a
 little area counted in (NS_PER_UM2), under the net's own driver. Where a line has slack behind such a tree, it
 gets the smallest one instead that takes no more than a share of that: of `heap` with 256 bits, at 1.7 ns,
 4,359 buffers instead of 6,670. Readers stay in the order of the netlist, which is that of the bits of a word:
