@@ -24,8 +24,7 @@ def prove_same(before: Netlist, after: Netlist, library: Library) -> list[str]:
     ways = [{name: way for name, (way, _) in netlist.ports.items()} for netlist in (before, after)]
     if ways[0] != ways[1] or before.port_names != after.port_names:
         return ["the ports are not what they were"]
-    comparison = _Comparison(before, after, library)
-    return [*comparison.added(), *comparison.lost(), *comparison.misread(), *comparison.outputs()]
+    return list(_differences(before, after, library))
 
 
 class _Side:
@@ -47,11 +46,7 @@ class _Side:
     def gated(self, name: str) -> Gated:
         """Return the nets that a clock gate connects."""
         roles, pins = self.kind(name).clock_gate, self.cells[name].pins
-        return (
-            None
-            if roles is None
-            else (self._unbuffered(pins[roles.clock]), self._unbuffered(pins[roles.enable]))
-        )
+        return (self._unbuffered(pins[roles.clock]), self._unbuffered(pins[roles.enable])) if roles else None
 
     def root(self, net: int) -> int:
         """The net that stands for a net: before buffers, and one for all gates alike."""
@@ -70,69 +65,43 @@ class _Side:
         return net
 
 
-class _Comparison:
-    """Both netlists, and which net of the one stands for which of the other."""
-
-    def __init__(self, before: Netlist, after: Netlist, library: Library) -> None:
-        self.before, self.after = (_Side(netlist, before.cells, library) for netlist in (before, after))
-        self.library = library
-        self.twins = self._twins()
-        self.origin = self._origin()  # net of `after`: net of `before` that it stands for
-
-    def added(self) -> Iterator[str]:
-        """Cells that are new, and neither a buffer nor a copy of a clock gate."""
-        for name in self.after.cells.keys() - self.before.cells.keys():
-            cell = self.after.kind(name)
-            if cell.clock_gate and self.after.gated(name) not in self.after.gates:
-                yield f"{name} is no copy of a clock gate"
-            elif not cell.clock_gate and not _is_buffer(cell):
-                yield f"{name} was added and is no buffer"
-
-    def lost(self) -> Iterator[str]:
-        """Cells that are gone, or no longer of their function."""
-        return (f"{name} is not what it was" for name in self.before.cells if name not in self.twins)
-
-    def misread(self) -> Iterator[str]:
-        """Inputs that read something else."""
-        symmetries = functools.cache(lambda kind: commutative(self.library.cells[kind]))
-        for name, twin in self.twins.items():
-            cell = self.before.cells[name]
-            reads = [pin for pin in self.before.kind(name).inputs if pin in cell.pins]
-            wanted = {pin: self.before.root(cell.pins[pin]) for pin in reads}
-            found = {pin: self.origin.get(self.after.root(twin.pins[pin])) for pin in reads}
-            other = [pin for pin in reads if wanted[pin] != found[pin]]
-            if other and not _exchanged(wanted, found, other, symmetries(cell.kind)):
-                yield f"{name}/{other[0]} is on another net"
-
-    def outputs(self) -> Iterator[str]:
-        """Output ports that show something else."""
-        nets = dict(self.after.netlist.port_bits("output"))
-        for bit, net in self.before.netlist.port_bits("output"):
-            if self.origin.get(self.after.root(nets[bit])) != self.before.root(net):
-                yield f"the port {bit} is on another net"
-
-    def _twins(self) -> dict[str, Instance]:
-        """The cells of `before` that are still there, by their names in both."""
-        alike = functools.cache(lambda *kinds: _alike(self.library, *kinds))
-        twins = {}
-        for name, cell in self.before.cells.items():
-            twin = self.after.cells.get(name)
-            if twin and twin.pins.keys() == cell.pins.keys() and alike(cell.kind, twin.kind):
-                twins[name] = twin
-        return twins
-
-    def _origin(self) -> dict[int, int]:
-        before, after = self.before.netlist, self.after.netlist
-        inputs = dict(after.port_bits("input"))
-        origin = {inputs[bit]: self.before.root(net) for bit, net in before.port_bits("input")}
-        values = {value: net for net, value in after.constants.items()}
-        origin |= {values[value]: net for net, value in before.constants.items() if value in values}
-        for name, twin in self.twins.items():
-            pins = before.cells[name].pins
-            for pin in self.before.kind(name).outputs:
-                if pin in pins:
-                    origin[self.after.root(twin.pins[pin])] = self.before.root(pins[pin])
-        return origin
+def _differences(before: Netlist, after: Netlist, library: Library) -> Iterator[str]:
+    """Compare netlists with the same ports."""
+    was, now = (_Side(netlist, before.cells, library) for netlist in (before, after))
+    for name in after.cells.keys() - before.cells.keys():
+        cell = now.kind(name)
+        if cell.clock_gate and now.gated(name) not in now.gates:
+            yield f"{name} is no copy of a clock gate"
+        elif not cell.clock_gate and not _is_buffer(cell):
+            yield f"{name} was added and is no buffer"
+    alike = functools.cache(lambda *kinds: _alike(library, *kinds))
+    twins = {}  # cells that are still there, by their names in both
+    for name, old in before.cells.items():
+        new = after.cells.get(name)
+        if new and new.pins.keys() == old.pins.keys() and alike(old.kind, new.kind):
+            twins[name] = old, new
+        else:
+            yield f"{name} is not what it was"
+    # by net of `after` the net of `before` that it stands for
+    inputs = dict(after.port_bits("input"))
+    origin = {inputs[bit]: was.root(net) for bit, net in before.port_bits("input")}
+    values = {value: net for net, value in after.constants.items()}
+    origin |= {values[value]: net for net, value in before.constants.items() if value in values}
+    for name, (old, new) in twins.items():
+        for pin in filter(old.pins.__contains__, was.kind(name).outputs):
+            origin[now.root(new.pins[pin])] = was.root(old.pins[pin])
+    symmetries = functools.cache(lambda kind: commutative(library.cells[kind]))
+    for name, (old, new) in twins.items():
+        reads = [pin for pin in was.kind(name).inputs if pin in old.pins]
+        wanted = {pin: was.root(old.pins[pin]) for pin in reads}
+        found = {pin: origin.get(now.root(new.pins[pin])) for pin in reads}
+        other = [pin for pin in reads if wanted[pin] != found[pin]]
+        if other and not _exchanged(wanted, found, other, symmetries(old.kind)):
+            yield f"{name}/{other[0]} is on another net"
+    nets = dict(after.port_bits("output"))
+    for bit, net in before.port_bits("output"):
+        if origin.get(now.root(nets[bit])) != was.root(net):
+            yield f"the port {bit} is on another net"
 
 
 def _is_buffer(cell: Cell) -> bool:

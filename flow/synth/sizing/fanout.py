@@ -13,14 +13,15 @@ neighbours hang on one buffer. Sizes are for what follows.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from ...kit.liberty import Cell, Library
 from ...netlist.buffers import Buffers
 from ...netlist.netlist import PORT
-from .circuit import Circuit, wired
+from .circuit import wired
 from .model import Model, least
 
 MANY = 48  # readers; what abc has buffered has fewer
@@ -42,55 +43,41 @@ class Level(NamedTuple):
 
 def with_trees(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -> Model:
     """The model with a tree on every net that has many readers, but for the clock's and the constants."""
-    circuit, netlist = model.circuit, model.netlist
-    wide = [
-        net
-        for net, sinks in enumerate(netlist.sinks)
-        if len(sinks) > MANY and net not in model.clock_nets and _changes(model, net)
-    ]
-    if not wide or circuit.wire_ff is None:
-        return model
-    trees = _Trees(model.library, circuit.wire_ff)
-    fastest = model.again(_spread(circuit, dict.fromkeys(wide, 0.0), modules, trees))
-    slack = least(fastest.slack) - model.target
-    spare = {net: STEP_NS * max(0, int(SPENT * min(slack[net], 1.0) / STEP_NS)) for net in wide}
-    spread = model.again(_spread(circuit, spare, modules, trees))
-    counts["spread"] += len(spread.names) - len(netlist.cells)
-    return spread
-
-
-def _changes(model: Model, net: int) -> bool:
-    """Whether a net has a driver that is no tie."""
-    if (driver := model.netlist.driver[net]) is None:
-        return False
-    return driver[0] == PORT or bool(model.library.cells[model.netlist.cells[driver[0]].kind].inputs)
-
-
-def _spread(
-    circuit: Circuit, spare: Mapping[int, float], modules: Mapping[str, str], trees: _Trees
-) -> Circuit:
-    """The circuit with trees on these nets, which have so many ns to spend."""
-    netlist, library = circuit.netlist, trees.library
-    cells = netlist.cells
-    buffers = Buffers(netlist, library, "spread", dict(circuit.owners), modules)
-    for net, ns in spare.items():
+    circuit, netlist, library = model.circuit, model.netlist, model.library
+    cells, wire_ff = netlist.cells, circuit.wire_ff
+    wide: dict[int, str] = {}  # nets, and the kind of cell before the tree
+    for net, sinks in enumerate(netlist.sinks):
         driver = netlist.driver[net]
-        assert driver is not None
-        sinks = [sink for sink in netlist.sinks[net] if sink[0] != PORT]
-        pins = [library.cells[cells[name].kind].pins[pin].cap_ff for name, pin in sinks]
-        kind = cells[driver[0]].kind if driver[0] != PORT else library.roles.buffers[0]
-        module = buffers.module(net, sinks)
-        readers = sinks
-        for level in reversed(trees.best(kind, len(sinks), round(sum(pins) / len(pins), 2), ns)):
-            count = math.ceil(len(readers) / level.spread)
-            heads = []
-            for place in range(count):
-                head, behind = buffers.insert(level.kind, net, module)
-                first, end = place * len(readers) // count, (place + 1) * len(readers) // count
-                buffers.hang(readers[first:end], behind)
-                heads.append(head)
-            readers = heads
-    return wired(buffers.connected(), trees.wire_ff, around=circuit.around, owners=buffers.owners)
+        if len(sinks) > MANY and driver is not None and net not in model.clock_nets:
+            kind = library.roles.buffers[0] if driver[0] == PORT else cells[driver[0]].kind
+            if library.cells[kind].inputs:  # no tie
+                wide[net] = kind
+    if not wide or wire_ff is None:
+        return model
+    best = _best_trees(library, wire_ff)
+
+    def spread(spare: Mapping[int, float]) -> Model:
+        """The model with trees on these nets, which have so many ns to spend."""
+        buffers = Buffers(netlist, library, "spread", dict(circuit.owners), modules)
+        for net, ns in spare.items():
+            readers = [sink for sink in netlist.sinks[net] if sink[0] != PORT]
+            pins = [library.cells[cells[name].kind].pins[pin].cap_ff for name, pin in readers]
+            module = buffers.module(net, readers)
+            for level in reversed(best(wide[net], len(readers), round(sum(pins) / len(pins), 2), ns)):
+                count = math.ceil(len(readers) / level.spread)
+                heads = []
+                for first, end in itertools.pairwise(k * len(readers) // count for k in range(count + 1)):
+                    head, behind = buffers.insert(level.kind, net, module)
+                    buffers.hang(readers[first:end], behind)
+                    heads.append(head)
+                readers = heads
+        return model.again(wired(buffers.connected(), wire_ff, around=circuit.around, owners=buffers.owners))
+
+    slack = least(spread(dict.fromkeys(wide, 0.0)).slack) - model.target
+    spare = {net: STEP_NS * max(0, int(SPENT * min(slack[net], 1.0) / STEP_NS)) for net in wide}
+    made = spread(spare)
+    counts["spread"] += len(made.names) - len(cells)
+    return made
 
 
 class Tree(NamedTuple):
@@ -102,52 +89,50 @@ class Tree(NamedTuple):
     levels: list[Level]
 
 
-class _Trees:
-    """The best trees by driver, number of readers and what each takes."""
+def _best_trees(library: Library, wire_ff: float) -> Callable[[str, int, float, float], list[Level]]:
+    """The levels of the best tree, from the driver on, by the driver, the number of readers, the fF of each,
+    and the ns to spend; no level where the driver does as well alone.
+    """
+    buffers = [library.cells[kind] for kind in library.roles.buffers[1:] or library.roles.buffers]
+    kinds = [Level(buffer.name, spread) for buffer in buffers for spread in SPREADS]
 
-    def __init__(self, library: Library, wire_ff: float) -> None:
-        self.library, self.wire_ff = library, wire_ff
-        self.buffers = [library.cells[kind] for kind in library.roles.buffers[1:] or library.roles.buffers]
-        self.best, self._all = functools.cache(self._best), functools.cache(self._trees)
+    def shapes(readers: int) -> Iterator[list[Level]]:
+        """All trees, the shallow ones first."""
+        todo: list[tuple[list[Level], int]] = [([], readers)]  # and how many buffers are at the top
+        for levels, heads in todo:  # grows
+            yield levels
+            if len(levels) < LEVELS and (not levels or heads > SPREADS[0]):
+                lower = [level for level in kinds if level.spread < heads]
+                todo += [([level, *levels], math.ceil(heads / level.spread)) for level in lower]
 
-    def _best(self, driver: str, readers: int, pin_ff: float, spare_ns: float) -> list[Level]:
-        """From the driver on; no level where the driver does as well alone."""
-        trees = self._all(driver, readers, pin_ff)
-        fastest = min(trees, key=lambda tree: tree.late_ns + tree.area_um2 * NS_PER_UM2)
-        latest = fastest.late_ns + spare_ns
-        fit = [tree for tree in trees if tree.late_ns <= latest and tree.slew_ns <= WORST_SLEW_NS]
-        return min(fit, key=lambda tree: tree.area_um2).levels if spare_ns and fit else fastest.levels
-
-    def _trees(self, driver: str, readers: int, pin_ff: float) -> list[Tree]:
-        return [self._tree(driver, levels, readers, pin_ff) for levels in self._shapes(readers)]
-
-    def _tree(self, driver: str, levels: list[Level], readers: int, pin_ff: float) -> Tree:
+    def tree(driver: str, levels: list[Level], readers: int, pin_ff: float) -> Tree:
         area, late, slew = 0.0, 0.0, SLEW_NS
         loads = []
         for level in reversed(levels):
-            buffer = self.library.cells[level.kind]
+            buffer = library.cells[level.kind]
             made = math.ceil(readers / level.spread)
-            loads.append((buffer, math.ceil(readers / made) * (pin_ff + self.wire_ff)))
+            loads.append((buffer, math.ceil(readers / made) * (pin_ff + wire_ff)))
             area += made * buffer.area
             readers, pin_ff = made, buffer.pins[buffer.inputs[0]].cap_ff
-        loads.append((self.library.cells[driver], readers * (pin_ff + self.wire_ff)))
+        loads.append((library.cells[driver], readers * (pin_ff + wire_ff)))
         for cell, load in reversed(loads):
             delay, slew = through(cell, slew, load)
             late += delay
         return Tree(late, area, slew, levels)
 
-    def _shapes(self, readers: int) -> Iterator[list[Level]]:
-        """All trees, the shallow ones first."""
-        kinds = [Level(buffer.name, spread) for buffer in self.buffers for spread in SPREADS]
-        todo: list[tuple[list[Level], int]] = [([], readers)]  # and how many buffers are at the top
-        for levels, heads in todo:  # grows
-            yield levels
-            if len(levels) < LEVELS and (not levels or heads > SPREADS[0]):
-                todo += [
-                    ([level, *levels], math.ceil(heads / level.spread))
-                    for level in kinds
-                    if level.spread < heads
-                ]
+    @functools.cache
+    def trees(driver: str, readers: int, pin_ff: float) -> list[Tree]:
+        return [tree(driver, levels, readers, pin_ff) for levels in shapes(readers)]
+
+    @functools.cache
+    def best(driver: str, readers: int, pin_ff: float, spare_ns: float) -> list[Level]:
+        every = trees(driver, readers, pin_ff)
+        fastest = min(every, key=lambda tree: tree.late_ns + tree.area_um2 * NS_PER_UM2)
+        latest = fastest.late_ns + spare_ns
+        fit = [tree for tree in every if tree.late_ns <= latest and tree.slew_ns <= WORST_SLEW_NS]
+        return min(fit, key=lambda tree: tree.area_um2).levels if spare_ns and fit else fastest.levels
+
+    return best
 
 
 def through(cell: Cell, slew: float, load: float) -> tuple[float, float]:
