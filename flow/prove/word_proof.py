@@ -142,9 +142,7 @@ class _Proof:
             most = (most >> 1) + sum(1 << place for place in places)
             if most >> width:
                 raise NotShownError(f"a sum that may pass its width, {width} bits")
-            true = self._half(previous) if previous else Polynomial()
-            for word in added:
-                true += _number(word)
+            true = sum(map(_number, added), self._half(previous) if previous else Polynomial())
             atoms = {*previous.total, *previous.carry} if previous else set()
             made = self._expanded(_number(step.total) + _number(step.carry), atoms)
             # true = made + 2^width * (carries, which are 0 or 1): as neither is negative and true < 2^width,
@@ -167,8 +165,8 @@ class _Proof:
         carry = Polynomial()
         atoms = {*step.total, *step.carry}
         for out, a, b in zip(step.sum, step.total, step.carry, strict=True):
-            name = self.of_after.get(out)
-            if name is None or name not in self.new or self.new[name]["type"] not in BITWISE:
+            name = self.of_after.get(out, "")
+            if name not in self.new or self.new[name]["type"] not in BITWISE:
                 return
             a_plus_b = _xor(_bit(a), _bit(b))
             cell = self.new[name]
@@ -180,8 +178,8 @@ class _Proof:
 
     def _end(self, step: Step) -> None:
         """The sum at the end of a chain: that of its pair, as words."""
-        name = self.of_after.get(step.sum[0])
-        cell = self.new.get(name) if name else None
+        name = self.of_after.get(step.sum[0], "")
+        cell = self.new.get(name)
         if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
             raise NotShownError(f"the end of a chain, {step.sum}")
         pair = sorted([step.total, step.carry], key=str)
@@ -244,13 +242,8 @@ class _Proof:
         todo = [name]
         while todo:
             for bit in _read(self.new[todo.pop()]):
-                below = self.of_after.get(bit)
-                if (
-                    below is not None
-                    and below in self.new
-                    and below not in found
-                    and bit not in self.of_before
-                ):
+                below = self.of_after.get(bit, "")
+                if below in self.new and below not in found and bit not in self.of_before:
                     found.add(below)
                     todo.append(below)
         known = (self.new[item] for item in self.order if item in found)
@@ -259,33 +252,26 @@ class _Proof:
     def _behind(self, name: str) -> list[Cell]:
         """Sums and choices of words of the design before, behind one and not far from it; readers first."""
         found: dict[str, None] = {}
-        level = [name]
+        cells, level = self.before["cells"], [name]
         for _ in range(DEPTH):
-            pins = [self.before["cells"][item]["connections"] for item in level]
-            bits = {
-                bit for entry in pins for pin in "AB" for bit in entry.get(pin, ()) if bit in self.of_before
-            }
-            cells = {
-                name: self.before["cells"][name] for name in sorted({self.of_before[bit] for bit in bits})
-            }
+            read = {bit for item in level for pin in "AB" for bit in cells[item]["connections"].get(pin, ())}
+            drivers = sorted({self.of_before[bit] for bit in read & self.of_before.keys()})
             level = [
-                member
-                for member, cell in cells.items()
-                if cell["type"] in (*BITWISE, "$add")
-                and len(cell["connections"]["Y"]) > 1
-                and cell["connections"]["Y"][0] in bits  # and no half of it
+                driver
+                for driver in drivers
+                if cells[driver]["type"] in (*BITWISE, "$add")
+                and len(out := cells[driver]["connections"]["Y"]) > 1
+                and out[0] in read  # and no half of it
             ]
-            for item in level:
-                found.pop(item, None)
-                found[item] = None
-        return [self.before["cells"][member] for member in found]
+            for driver in level:
+                found.pop(driver, None)
+                found[driver] = None
+        return [cells[driver] for driver in found]
 
     def _result(self, cell: Cell) -> Polynomial:
         if cell["type"] in BITWISE:
-            total = Polynomial()
-            for place in range(len(cell["connections"]["Y"])):
-                total += (1 << place) * _function("a choice", cell, place)
-            return total
+            bits = (_function("a choice", cell, place) for place in range(len(cell["connections"]["Y"])))
+            return sum(((1 << place) * bit for place, bit in enumerate(bits)), Polynomial())
         a, b = map(self._value, _operands(cell))
         if cell["type"] == "$mul":
             return a * b
@@ -326,22 +312,15 @@ class _Proof:
 
     def _covered(self) -> None:
         """That each net of both is shown to be the same, and that no other is read."""
-        nets = {
-            bit
-            for cell in self.before["cells"].values()
-            for bits in cell["connections"].values()
-            for bit in bits
-        }
-        nets |= {bit for port in self.before["ports"].values() for bit in port["bits"]}
+        words = [bits for cell in self.before["cells"].values() for bits in cell["connections"].values()]
+        nets = set().union(*words, *(port["bits"] for port in self.before["ports"].values()))
         for name, cell in self.new.items():
-            made = {bit for bit in _written(cell) if bit in nets}
-            if made - self.shown:
+            if nets.intersection(_written(cell)) - self.shown:
                 raise NotShownError(f"what {name} drives")
         driven = set(self.of_after)
         read = {bit for cell in self.after["cells"].values() for bit in _read(cell)}
-        for port in self.after["ports"].values():
-            bits = {bit for bit in port["bits"] if isinstance(bit, int)}
-            (driven if port["direction"] == "input" else read).update(bits)
+        driven.update(port_bits(self.after, "input"))
+        read.update(bit for bit in port_bits(self.after, "output") if isinstance(bit, int))
         if lost := read - driven:
             raise NotShownError(f"{min(map(str, lost))}, which nothing drives any more")
 
@@ -430,10 +409,7 @@ def _bit(bit: Bit) -> Polynomial:
 
 
 def _number(word: Iterable[Bit]) -> Polynomial:
-    total = Polynomial()
-    for place, bit in enumerate(word):
-        total += (1 << place) * _bit(bit)
-    return total
+    return sum(((1 << place) * _bit(bit) for place, bit in enumerate(word)), Polynomial())
 
 
 def _xor(a: Polynomial, b: Polynomial) -> Polynomial:
