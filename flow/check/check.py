@@ -6,7 +6,7 @@ is in `left_out`.
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,20 +59,19 @@ class _Run:
         notes += [NO_RULES] if "ANTENNA" not in lef and "DENSITY" not in lef else []
         return FiguresReport(self.design.name, self.design.nbits, compared, self.left_out, notes)
 
-    def _before(self) -> list[Compared]:
+    def _before(self) -> Iterator[Compared]:
         netlist = read(self.files["netlist.json"], self.kit.library)
-        asked = self._asked("timing.json")
-        found = self._area("netlist.v", Area.FILE, BEFORE)
-        if asked is None:
-            return found
+        yield from self._area("netlist.v", Area.FILE, BEFORE)
+        if (asked := self._asked("timing.json")) is None:
+            return
         self.say("timing")
         subject = Subject(self.files["netlist.v"], netlist, self.design.top, self.kit, asked)
-        found += timing.compare(subject, BEFORE)
+        yield from timing.compare(subject, BEFORE)
         sizing = product.read(self.files[Sizing.FILE], Sizing)
         if sizing.wire_ff is not None:
-            found += self._supposed(subject, sizing.wire_ff)
+            yield from self._supposed(subject, sizing.wire_ff)
         subject = replace(subject, wire_load=self.kit.library.default_wire_load or None)
-        return found + self._power("activity", subject, BEFORE)
+        yield from self._power("activity", subject, BEFORE)
 
     def _supposed(self, subject: Subject, wire_ff: float) -> list[Compared]:
         """By a netlist with our names of nets: Yosys' Verilog has others for those without one."""
@@ -82,34 +81,33 @@ class _Run:
             path.write_text(verilog(subject.netlist))
             return timing.compare(replace(subject, netlist_v=path, table=wires), SUPPOSED)
 
-    def _after(self) -> list[Compared]:
+    def _after(self) -> Iterator[Compared]:
         if "netlist_placed.json" not in self.files:
             self.left_out |= dict.fromkeys(DRAWN, "there is no layout")
-            return []
+            return
         netlist = read(self.files["netlist_placed.json"], self.kit.library)
-        found = self._area("netlist_placed.v", PLACED, AFTER)
-        asked = self._asked("timing_post.json")
-        if asked is not None:
+        yield from self._area("netlist_placed.v", PLACED, AFTER)
+        if asked := self._asked("timing_post.json"):
             self.say("timing after layout")
             table, spef = wire_table.load(self.files["wires.json"]), self.files["wires.spef"]
             place = self.files["netlist_placed.v"]
             subject = Subject(place, netlist, self.design.top, self.kit, asked, table, spef)
-            found += timing.compare(subject, AFTER)
-            found += self._power("activity_post", subject, AFTER)
-        return found + self._drawn(netlist)
+            yield from timing.compare(subject, AFTER)
+            yield from self._power("activity_post", subject, AFTER)
+        yield from self._drawn(netlist)
 
-    def _drawn(self, netlist: Netlist) -> list[Compared]:
+    def _drawn(self, netlist: Netlist) -> Iterator[Compared]:
         if "layout.gds" not in self.files:
             self.left_out |= dict.fromkeys(DRAWN, "the layout was not drawn")
-            return []
+            return
         self.say("shapes")
         gds, layout = self.files["layout.gds"], self.files["layout.def"]
-        found = shapes.compare(gds, self.kit)
+        yield from shapes.compare(gds, self.kit)
         if not connections.wired(layout):
             self.left_out[connections.CHECK] = "the layout has no wires: it was not routed in detail"
-            return found
+            return
         self.say("connections")
-        return found + connections.compare(gds, layout, netlist, self.kit)
+        yield from connections.compare(gds, layout, netlist, self.kit)
 
     def _asked(self, file: str) -> Constraints | None:
         """Return the constraints under which the run analysed the netlist."""
@@ -117,8 +115,7 @@ class _Run:
             self.left_out[timing.CHECK] = self.left_out[power.CHECK] = f"the run has no {file}"
             return None
         said = product.read(self.files[file], TimingReport)
-        values = {**said.constraints, "clock_ns": said.clock_ns}
-        return Constraints(**values)
+        return Constraints(**{**said.constraints, "clock_ns": said.clock_ns})
 
     def _area(self, netlist_v: str, report: str, where: str) -> list[Compared]:
         self.say("area")
@@ -129,14 +126,13 @@ class _Run:
         """The longest operation, with its glitches where they are known."""
         recorded = sorted(self.files[folder].glob("*.json")) if folder in self.files else []
         activities = [activity_file.load(path) for path in recorded if ".drawn" not in path.name]
-        modes = {activity.mode for activity in activities}
-        mode = INERTIAL if INERTIAL in modes else ZERO_DELAY
-        chosen = [activity for activity in activities if activity.mode == mode]
+        chosen = [item for item in activities if item.mode == INERTIAL]
+        chosen = chosen or [item for item in activities if item.mode == ZERO_DELAY]
         if not chosen:
             self.left_out[power.CHECK] = "no activity was recorded"
             return []
         longest = max(chosen, key=lambda item: item.cycles)
-        self.say(f"power of {longest.workload}{SUFFIXES[mode]}")
+        self.say(f"power of {longest.workload}{SUFFIXES[longest.mode]}")
         return power.compare(power.Powered(subject, longest), where)
 
 

@@ -57,12 +57,12 @@ def gate_sim(
     clock_ns: float,
     timed: bool = True,
     wires: Path | None = None,
-    propagated: bool = False,
     adk: Path | None = None,
 ) -> Simulated:
     """Write gate_sim.json and activity/; a wrong answer is a failed test and no error.
 
-    Delays are those with `wires`, a wires.json, or with the library's own wire-load model.
+    Delays are those with `wires`, a wires.json of a layout with its clock tree, or with the library's own
+    wire-load model.
     """
     start = time.perf_counter()
     work = workload.load(workload_json)
@@ -74,7 +74,7 @@ def gate_sim(
         timing = nldm.analyze(
             nets,
             library,
-            library.constraints(clock_ns, clock_port, propagated=propagated),
+            library.constraints(clock_ns, clock_port, propagated=wires is not None),
             wires=wire_table.load(wires) if wires else None,
             wire_load=None if wires else library.default_wire_load or None,
         )
@@ -97,9 +97,8 @@ def _streams(tables: GateTables, work: Workload, delays_ns: float | None) -> tup
     """The rows of a workload, and the activity of its operations; with delays, those of a clock's period."""
     assert work.ports is not None
     found = []
-    with GateSimulation(
-        tables, work.ports, Options(power_up_seed=POWER_UP_SEED), names=work.names
-    ) as simulation:
+    options = Options(power_up_seed=POWER_UP_SEED)
+    with GateSimulation(tables, work.ports, options, names=work.names) as simulation:
         report = workload.run_streams(simulation, work, lambda done, total: say("rows", done / total))
         for name in report.cycles:
             say(f"activity of {name}")

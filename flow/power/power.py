@@ -57,12 +57,12 @@ def analyze(
     hierarchy: str | Path | None = None,
     wires: str | Path | None = None,
     wire_load: str | None = None,
-    propagated: bool = False,
     adk: Path | None = None,
 ) -> PowerReport:
     """Write power.json; returns what it says. `activity` is a directory of activity files, or one of them.
 
-    Without `wires` (a wires.json) and `wire_load` the library's own default model stands for the wires.
+    Without `wires` (a wires.json of a layout with its clock tree) and `wire_load` the library's own default
+    model stands for the wires.
     """
     library = kit.find(adk).library
     netlist = read(netlist_json, library, top)
@@ -80,7 +80,7 @@ def analyze(
         clock_port=clock_port,
         wires=table,
         wire_load=wire_load,
-        propagated=propagated,
+        propagated=wires is not None,
     )
     found = report([(item, estimator.estimate(item)) for item in activities], places)
     found.wires = wire_table.source(table) if table is not None else "model" if wire_load else "none"

@@ -18,6 +18,5 @@ def run(job: Job) -> None:
         clock_ns=job.clock_ns,
         timed=job.parameters["glitches"],
         wires=job.inputs.get("wires.json"),
-        propagated="wires.json" in job.inputs,
         adk=job.adk,
     )

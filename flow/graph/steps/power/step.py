@@ -20,6 +20,5 @@ def run(job: Job) -> None:
         hierarchy=job["hierarchy.json"],
         wires=job.inputs.get("wires.json"),
         wire_load=job.parameters.get("wire_load") or None,
-        propagated="wires.json" in job.inputs,
         adk=job.adk,
     )
