@@ -4,7 +4,7 @@ A message names the value and the remedy. `shown` keeps a value of thousands of 
 is the one way to refuse a name that is not in a list.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -23,6 +23,12 @@ def shown(value: int) -> str:
 def bits(count: int) -> str:
     """A number of bits as a message shows it."""
     return f"{shown(count).partition(' (')[0]} bits"
+
+
+def some(items: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first items of a list, and how many more there are."""
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return between.join(items[:most]) + more
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:

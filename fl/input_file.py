@@ -3,7 +3,9 @@
 import errno
 from pathlib import Path
 
-MOST_BYTES = 1 << 26  # 64 MiB: several times the largest set of test vectors
+from .errors import BadInput
+
+MOST_BYTES = 1 << 28  # 256 MiB: several times the largest set of test vectors or Liberty file
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -15,6 +17,14 @@ def read_bytes(path: str | Path) -> bytes:
     return data
 
 
-def read_text(path: str | Path) -> str:
-    """The same in UTF-8, with newlines as Python has them."""
-    return read_bytes(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+def read_text(path: str | Path, remedy: str) -> str:
+    """The same in UTF-8, with newlines as Python has them; BadInput, which ends with the remedy, for a file
+    that cannot be read.
+    """
+    try:
+        return read_bytes(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; {remedy}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{path}, line {line}: this is no text; {remedy}") from None

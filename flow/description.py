@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -22,8 +22,8 @@ class Published(msgspec.Struct, frozen=True):
 class Description(Product):
     """The names by which the flow finds its way in the Verilog, and what its summary says of the design."""
 
-    FILE: ClassVar[str] = "design.json"
-    STEP: ClassVar[str] = "rtl"
+    FILE = "design.json"
+    STEP = "rtl"
 
     name: str
     top: str

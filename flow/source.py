@@ -105,7 +105,7 @@ class VerilogFiles(Source):
         return self.vectors is not None
 
     def key(self) -> str:
-        vectors = "" if self.vectors is None else _text(self.vectors)
+        vectors = "" if self.vectors is None else workload.text(self.vectors)
         names = ",".join(path.name for path in self.files)
         return cache.key(self._text, names, self.top, self.clock_port or "", vectors)
 
@@ -121,16 +121,7 @@ class VerilogFiles(Source):
             replace_json(directory / "workload.json", {})
         else:
             workload.check_names(workload.load(self.vectors), self.top, self._text)
-            replace_text(directory / "workload.json", _text(self.vectors))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; give a file of yours") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is no workload.json (it is not text): flow/README.md shows one") from None
+            replace_text(directory / "workload.json", workload.text(self.vectors))
 
 
 def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequence[str] = ()) -> str:

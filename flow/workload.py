@@ -33,11 +33,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from ..fl.errors import BadInput
+from ..fl.input_file import read_text
 from ..rtl.sim.base import Options
 from ..rtl.sim.harness import harness
 from ..rtl.sim.native import DRIVER, NativeSimulation
@@ -75,7 +76,7 @@ class Failure(msgspec.Struct, omit_defaults=True):
 class Simulated(Product):
     """How the rows of a workload did somewhere, and the cycles of its energy workloads."""
 
-    STEP: ClassVar[str] = "rtl-sim"
+    STEP = "rtl-sim"
 
     tests_passed: int
     tests_failed: int
@@ -168,19 +169,21 @@ class _File(msgspec.Struct):
     ports: PortsText | None = None
 
 
+def text(path: Path) -> str:
+    """The text of a workload.json; BadInput for a file that is no text."""
+    return read_text(path, "give a workload.json, as flow/README.md shows it")
+
+
 def load(path: Path) -> Workload:
     """The workload in a file; BadInput if it is none."""
+    content = text(path)
     try:
-        data = json.loads(Path(path).read_text())
+        data = json.loads(content)
         given = msgspec.convert(data, _File).ports
         work = msgspec.convert({**data, "ports": None}, Workload, dec_hook=_number)
         if work.protocol == STREAM and given is None:
             raise ValueError("it has no ports")
         return _checked(work, given.ports() if given and work.protocol == STREAM else None)
-    except OSError as error:
-        raise BadInput(f"the vectors {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        reason = "it is not text"
     except msgspec.ValidationError as error:
         reason = typed_toml.explained(str(error), Workload)
     except ValueError as error:

@@ -18,7 +18,7 @@ import msgspec
 from ...fl.errors import BadInput
 from ...flow import description, product
 from ...flow.fpga import fpga
-from ...flow.fpga.parts import Event as FpgaEvent
+from ...flow.fpga.report import Event as FpgaEvent
 from ...flow.fpga.report import FpgaRun
 from ...flow.gates import rtl_sim
 from ...flow.graph import fmax, graph, summary

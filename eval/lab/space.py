@@ -188,14 +188,7 @@ class Space:
             if not path.exists() and path.suffix != ".toml" and len(path.parts) == 1:
                 error = unknown("space", str(name), names())
                 raise BadInput(f"{error}; or give a file, SPACE.toml")
-        try:
-            text = read_text(path)
-        except OSError as error:
-            raise BadInput(
-                f"{path} cannot be read: {error.strerror}; give a space ({', '.join(names())}) or a file"
-            ) from None
-        except UnicodeDecodeError:
-            raise BadInput(f"{path} is no text; give a space as TOML") from None
+        text = read_text(path, f"give a space ({', '.join(names())}) or a file of TOML")
         try:
             return cls.parse(text)
         except BadInput as error:

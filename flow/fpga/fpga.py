@@ -20,8 +20,6 @@ Everything is kept in the cache (rtl/sim/cache.py), under the contents of the de
 and this source. `python -m modexlab.flow.fpga.fpga` is the command of the step in steps/fpga.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -45,8 +43,7 @@ from ..netlist import yosys
 from ..netlist.document import Document, Module
 from ..synth.read_design import CONFLICT, check_given, check_latches, check_loops, slang_source
 from . import fpga_route
-from .parts import Report, made
-from .report import DeviceReport, FpgaReport, Number
+from .report import DeviceReport, FpgaReport, Number, Report, made
 
 JOBS = 2
 COUNTS = "counts.json"
@@ -97,17 +94,14 @@ class Device:
                 )
             for resource, price in self.prices[kind].items():
                 sums[resource] += price * number
-        counts = {resource: sums[resource] for resource in RESOURCES}
-        counts["dsps"] = math.ceil(counts["dsps"] - 1e-9)  # shares of a block make a whole one
-        counts = {resource: int(n) if n == int(n) else n for resource, n in counts.items()}
+        sums["dsps"] = math.ceil(sums["dsps"] - 1e-9)  # shares of a block make a whole one
+        counts = {
+            name: int(sums[name]) if sums[name] == int(sums[name]) else sums[name] for name in RESOURCES
+        }
         if self.packs is not None:
             block, estimate = self.packs
             counts[block] = estimate(cells, counts)
         return counts
-
-    def shares(self, counts: Mapping[str, Number]) -> dict[str, float]:
-        """How much of the part each resource takes."""
-        return {resource: round(counts[resource] / whole, 4) for resource, whole in self.capacity.items()}
 
 
 def cyclone_alms(cells: Cells, counts: Mapping[str, float]) -> int:
@@ -185,7 +179,7 @@ DEVICES = {
             "ECP5",
             "LFE5U-85F",
             "synth_ecp5",
-            {"luts": 83_640, "ffs": 83_640, "dsps": 156, "brams": 208},
+            fpga_route.ECP5_PARTS["LFE5U-85F"],
             {
                 **_each("LUT4", luts=1),
                 **_each("CCU2C", luts=2, carries=1),
@@ -327,9 +321,11 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
             script = SYNTHESIZE.format(synthesis=device.synthesis, top=top)
             run = yosys.run("synthesize", script, work, limit=limit)
             module = json.loads((work / "netlist.json").read_text())["modules"][top]
-            cells = count_cells(module)
+            # what only says something to yosys is no cell
+            kinds = Counter(cell["type"] for cell in module["cells"].values() if cell["type"] != "$scopeinfo")
+            cells = dict(sorted(kinds.items()))
             counts: dict[str, Any] = device.count(cells)
-            shares = device.shares(counts)
+            shares = {name: round(counts[name] / whole, 4) for name, whole in device.capacity.items()}
             result = DeviceReport(
                 family=device.family,
                 part=device.part,
@@ -349,12 +345,6 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
 
     parts = [device.name, top, cache.file_digest(design), yosys.version(), device.synthesis]
     return made(device.family, "fpga-synthesis", parts, build, report)
-
-
-def count_cells(module: Module) -> dict[str, int]:
-    """Cells of a netlist by kind; what only says something to yosys is none."""
-    kinds = Counter(cell["type"] for cell in module["cells"].values() if cell["type"] != "$scopeinfo")
-    return dict(sorted(kinds.items()))
 
 
 @contextmanager

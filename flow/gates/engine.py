@@ -243,7 +243,7 @@ def _shown(cell: Cell, pin: str) -> str | None:
         return None
     if register is None:
         return "q" if cell.gate_state in function.inputs else None
-    return {register.state: "q", register.inverse: "qn"}.get(str(function.tree))
+    return {(register.state, True): "q", (register.inverse, True): "qn"}.get(function.literal or ("", False))
 
 
 def _arcs(timing: Timing) -> tuple[Mapping[str, Arcs], np.ndarray, dict[str, int]]:

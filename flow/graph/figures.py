@@ -1,7 +1,7 @@
 """Figures of a run as summary.json holds them; summary.py gathers them, summary_text.py prints them."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -14,18 +14,9 @@ from ..product import Product, StepRun
 from ..synth.area import ModuleArea
 from ..timing.clock_search import MHZ as MHZ
 from ..timing.clock_search import Trial
+from ..timing.report import WorstPath
 from ..timing.wire_table import Source
 from . import graph
-
-
-class WorstPath(msgspec.Struct):
-    """The longest path of a netlist, in short."""
-
-    start: str
-    end: str
-    slack_ns: float
-    modules: list[str]
-    cells: int
 
 
 class Core(msgspec.Struct):
@@ -115,8 +106,8 @@ class Verdict(msgspec.Struct):
 class Summary(Headline, Product):
     """The whole of summary.json; figures at the top level are those after layout where there is one."""
 
-    FILE: ClassVar[str] = "summary.json"
-    STEP: ClassVar[str] = graph.LENIENT
+    FILE = "summary.json"
+    STEP = graph.LENIENT
 
     design: str
     top: str

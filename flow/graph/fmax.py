@@ -20,7 +20,7 @@ from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing.clock_search import ClockSearch, HighestClocks, Searched, Trial
 from ..timing.report import TimingReport
-from .runner import JOBS, Event, FlowError, Outcome, run_flow
+from .runner import JOBS, Event, FlowError, Outcome, Report, run_flow
 
 FMAX = "fmax"  # the parameter
 BEFORE, AFTER = "timing", "timing-post"  # the steps that judge
@@ -29,7 +29,7 @@ BEFORE, AFTER = "timing", "timing-post"  # the steps that judge
 def highest_clocks(
     design: Source,
     parameters: Mapping[str, Any],
-    report: Callable[[Event], None] = lambda _: None,
+    report: Report = lambda _: None,
     *,
     layout: bool = False,
     adk: Path | None = None,
@@ -56,7 +56,7 @@ def highest_clocks(
 def searched(
     search: ClockSearch,
     run: Callable[[float], Outcome],
-    report: Callable[[Event], None] = lambda _: None,
+    report: Report = lambda _: None,
     what: str = "",
 ) -> Searched:
     """Run the flow at the clocks that the search asks for."""

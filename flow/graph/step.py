@@ -105,8 +105,7 @@ def _in_directory(name: str) -> None:
     if lost and name != graph.LENIENT:
         raise BadInput(f"inputs/{lost[0]} is not there: run the step {graph.MAKERS.get(lost[0], ADK)} first")
     given = {key: os.environ[key] for key in declared.parameters if key in os.environ}
-    values = graph.checked(given)
-    entry = execute(name, there, {key: values[key] for key in declared.parameters})
+    entry = execute(name, there, graph.checked(given, declared.parameters))
     Path("outputs").mkdir(exist_ok=True)
     for file in declared.outputs:
         _copy(entry / file, Path("outputs") / file)
@@ -122,10 +121,7 @@ def _copy(source: Path, target: Path) -> None:
     for path in (part, target):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-    if source.is_dir():
-        shutil.copytree(source, part)
-    else:
-        shutil.copyfile(source, part)
+    (shutil.copytree if source.is_dir() else shutil.copyfile)(source, part)
     part.replace(target)
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ...fl.errors import some
 from .. import description, product
 from ..files import replace_text
 from ..layout.placement import Placement
@@ -26,11 +27,11 @@ from ..prove.report import Equivalence
 from ..synth.area import PLACED, Area
 from ..synth.synthesis import SynthesisReport
 from ..timing.clock_search import HighestClocks, Searched
-from ..timing.report import NO_PATHS, TimingReport
+from ..timing.report import NO_PATHS, TimingReport, WorstPath
 from ..timing.wire_table import Source
 from ..workload import Simulated
 from . import graph
-from .figures import MHZ, Core, Figures, Headline, Ran, Step, Summary, Verdict, WorstPath
+from .figures import MHZ, Core, Figures, Headline, Ran, Step, Summary, Verdict
 from .summary_text import text
 
 P = TypeVar("P", bound=Product)
@@ -139,7 +140,12 @@ def summarize(
         trials=last.trials if last is not None else [],
     )
     if searched is not None:
-        report.caveats.append(f"the clock was searched in {_trials(searched)}{SUPPOSED}")
+        after_layout = searched.after_layout
+        more = f" and {len(after_layout.trials)} after" if after_layout else ""
+        trials = (
+            f"{len(searched.before_layout.trials)} trials{' before layout' if after_layout else ''}{more}"
+        )
+        report.caveats.append(f"the clock was searched in {trials}{SUPPOSED}")
     report.core = _core(design.core, area, best)
     if report.core is not None:
         report.caveats += _caveats_of_core(report.core, report.worst_path)
@@ -176,7 +182,7 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
         if timing.fmax_mhz is None and timing.wns_ns is not None:
             figures.fmax_mhz = round(MHZ / (timing.clock_ns - timing.wns_ns), 3)
         for path in timing.paths[:1]:
-            figures.worst_path = WorstPath(path.start, path.end, path.slack_ns, path.modules, path.cells)
+            figures.worst_path = path.short
     if power is not None:
         figures.power_mw, figures.power_by_group = power.total_mw, power.by_group
         figures.power_by_module = power.by_module
@@ -193,12 +199,6 @@ def _take(figures: Figures, searched: Searched | None) -> None:
     if searched is not None and searched.period_ns is not None:
         figures.fmax_mhz, figures.fmax_by = searched.fmax_mhz, "trials"
         figures.period_ns, figures.trials = searched.period_ns, searched.trials
-
-
-def _trials(searched: HighestClocks) -> str:
-    """How many, in words."""
-    before, after = searched.before_layout.trials, searched.after_layout
-    return f"{len(before)} trials" + (f" before layout and {len(after.trials)} after" if after else "")
 
 
 def _layout(read: Read, figures: Figures) -> Figures:
@@ -242,12 +242,6 @@ def _caveats_of_core(core: Core, path: WorstPath | None) -> Iterator[str]:
         yield f"the worst path begins or ends outside {core.instance}: by itself it is as fast or faster"
 
 
-def _failed(names: Sequence[str]) -> str:
-    """The rows that failed, by name."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
-
-
 def _marks(report: Summary, read: Read, before: Figures, after: Figures) -> Iterator[str]:
     """The reasons why the figures do not count, a missed clock first."""
     last, where = (after, "after layout ") if read.placed or after.verdict is not None else (before, "")
@@ -256,7 +250,7 @@ def _marks(report: Summary, read: Read, before: Figures, after: Figures) -> Iter
     for name, where in TESTED.items():
         if name in report.tests and report.tests[name].failed:
             names = [failure.name for failure in read.simulated[name].failures]
-            yield f"{where} fails {report.tests[name].failed} of its tests: {_failed(names)}"
+            yield f"{where} fails {report.tests[name].failed} of its tests: {some(names, MOST_NAMED)}"
     if "gates" not in report.tests and report.cells is not None:
         yield NOT_TESTED
     if last.met is None and report.cells is not None:

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..synth.area import ModuleArea
-from ..timing import clock_search
-from ..timing.report import told
 from .figures import MHZ, Figures, Summary
 
 MODULES = 12  # lines of the table
@@ -85,11 +83,11 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
     yield "slack", _slack(before, after)
     yield "hold slack", f"{after.hold_wns_ns:+.3f} ns" if after.hold_wns_ns is not None else ""
     if path := report.worst_path:
-        yield "worst path", told(path.start, path.end, path.cells, path.modules, PATH_MODULES)
+        yield "worst path", path.told(PATH_MODULES)
     yield "highest clock", _both(before.fmax_mhz, after.fmax_mhz, "{:.1f} MHz")
     yield "period", _both(before.period_ns, after.period_ns, "{:g} ns, searched")
     for figures, where in ((before, ""), (after, " after layout")):
-        yield "tried (ns)", f"{clock_search.told(figures.trials)}{where}" if figures.trials else ""
+        yield "tried (ns)", f"{', '.join(map(str, figures.trials))}{where}" if figures.trials else ""
     unreal = f" at {report.clock_ns:g} ns" if missed else ""
     yield "power", _both(before.power_mw, after.power_mw, f"{{:.3f}} mW{unreal}")
     for name, cycles in report.cycles.items():

@@ -28,50 +28,27 @@ class Constraints:
     propagated: bool = False  # through the clock tree in the netlist
     clock_slew_ns: float = field(kw_only=True)  # at the flip-flops; at the port if the clock is propagated
     latency_ns: float = 0.0  # from the clock port to the flip-flops around the design
-    uncertainty_ns: float = 0.0  # off the clock period, for setup
-    hold_uncertainty_ns: float = 0.0
-    input_delay_ns: float = 0.0  # after the clock edge, at the latest
-    input_hold_ns: float = field(kw_only=True)  # and at the earliest
-    output_delay_ns: float = 0.0
+    input_hold_ns: float = field(kw_only=True)  # after the clock edge, at the earliest
     driving_cell: str = field(kw_only=True)
     output_load_ff: float = field(kw_only=True)
 
     def __post_init__(self) -> None:
         if not SHORTEST_NS <= self.clock_ns < float("inf"):
             raise BadInput(f"a clock period of {self.clock_ns} ns: choose one from {SHORTEST_NS} ns on")
-        for name in (
-            "clock_slew_ns",
-            "latency_ns",
-            "uncertainty_ns",
-            "hold_uncertainty_ns",
-            "output_load_ff",
-        ):
+        for name in ("clock_slew_ns", "latency_ns", "output_load_ff"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise BadInput(f"{name} = {getattr(self, name)}: choose 0 or more")
 
     @property
     def earliest_input_ns(self) -> float:
         """When an input changes at the earliest; only hold asks."""
-        return self.latency_ns + max(self.input_delay_ns, self.input_hold_ns)
-
-    @property
-    def latest_input_ns(self) -> float:
-        """When an input has changed."""
-        return self.latency_ns + self.input_delay_ns
-
-    @property
-    def output_margin_ns(self) -> float:
-        """How long before the clock edge at the port an output must be there; negative: after it."""
-        return self.output_delay_ns - self.latency_ns
+        return self.latency_ns + self.input_hold_ns
 
     @property
     def clock_sdc(self) -> str:
         """The commands that make the clock; they may be given again with another period."""
         port = f" [get_ports {{{self.clock_port}}}]" if self.clock_port else ""
         text = f"create_clock -name clk -period {self.clock_ns!r}{port}\n"
-        for check, uncertainty in (("setup", self.uncertainty_ns), ("hold", self.hold_uncertainty_ns)):
-            if uncertainty:
-                text += f"set_clock_uncertainty -{check} {uncertainty!r} [get_clocks clk]\n"
         if not self.clock_port:
             return text
         if self.propagated:
@@ -87,9 +64,9 @@ set inputs {{}}
 foreach port [all_inputs] {{
   if {{[get_property $port full_name] ne {{{self.clock_port or ""}}}}} {{ lappend inputs $port }}
 }}
-set_input_delay -max {self.latest_input_ns!r} -clock clk $inputs
+set_input_delay -max {self.latency_ns!r} -clock clk $inputs
 set_input_delay -min {self.earliest_input_ns!r} -clock clk $inputs
-set_output_delay {self.output_margin_ns!r} -clock clk [all_outputs]
+set_output_delay {0 - self.latency_ns!r} -clock clk [all_outputs]
 set_driving_cell -lib_cell {self.driving_cell} $inputs
 set_load {self.output_load_ff!r} [all_outputs]
 """

@@ -24,9 +24,8 @@ class Component:
     macro: str
     x: int
     y: int
-    orient: (
-        str  # DEF's: "N" as drawn, "FS" upside down, "S" turned by 180 degrees, "FN" mirrored left to right
-    )
+    # DEF's: "N" as drawn, "FS" upside down, "S" turned by 180 degrees, "FN" mirrored left to right
+    orient: str
 
 
 @dataclass
@@ -84,9 +83,8 @@ class Def:
     design: str
     die: tuple[int, int, int, int]
     rows: list[Row] = field(default_factory=list)
-    tracks: list[tuple[str, str, int, int, int]] = field(
-        default_factory=list
-    )  # axis, layer, start, number, step
+    # axis, layer, start, number, step
+    tracks: list[tuple[str, str, int, int, int]] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
     pins: list[Pin] = field(default_factory=list)
     nets: dict[str, Net] = field(default_factory=dict)

@@ -183,27 +183,29 @@ class KitFile(_Part, frozen=True):
         return next(drawn.gds for drawn in self.picture if drawn.outline)
 
 
+def of_kit(described: KitFile | None, what: str) -> KitFile:
+    """The description of the kit that a library or a LEF belongs to; BadInput where it was read alone."""
+    if described is None:
+        raise BadInput(
+            f"{what} was read without its kit, which names cells and layers by role: take kit.find()"
+        )
+    return described
+
+
 def read(path: Path) -> KitFile:
     """The description in a TOML file; BadInput with the key that does not fit."""
-    try:
-        text = read_text(path)
-    except OSError as error:
-        raise BadInput(f"the kit {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"the kit {path} is not UTF-8 (byte {error.start}): save it as that") from None
+    text = read_text(path, "give a kit.toml (flow/README.md)")
     try:
         found = typed_toml.parse(text, KitFile)
-    except BadInput as error:
-        raise BadInput(f"the kit {path}: {error}") from None
-    try:
-        groups = re.compile(found.cells.strength).groups
+        strength = found.cells.strength
+        if strength and (groups := re.compile(strength).groups) != 1:
+            raise BadInput(
+                f"cells.strength = {strength!r} has {groups} groups; put one around what strengths share"
+            )
+        if sum(drawn.outline for drawn in found.picture) != 1:
+            raise BadInput("one [[picture]] has to have outline = true")
+        return found
     except re.error as error:
         raise BadInput(f"the kit {path}: cells.strength is no regular expression ({error})") from None
-    if found.cells.strength and groups != 1:
-        raise BadInput(
-            f"the kit {path}: cells.strength = {found.cells.strength!r} has {groups} groups; put one around "
-            "what strengths share"
-        )
-    if sum(drawn.outline for drawn in found.picture) != 1:
-        raise BadInput(f"the kit {path}: one [[picture]] has to have outline = true")
-    return found
+    except BadInput as error:
+        raise BadInput(f"the kit {path}: {error}") from None

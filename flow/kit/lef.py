@@ -11,12 +11,12 @@ pins.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...fl.errors import BadInput
-from .kit_file import KitFile
+from .kit_file import KitFile, of_kit
 
 DBU = 2000  # database units a um of the layouts that the flow makes, of any kit: a grid of 5 nm is 10 of them
 
@@ -28,6 +28,12 @@ Polygon = tuple[Point, ...]
 def dbu(um: float) -> int:
     """A length in database units."""
     return round(um * DBU)
+
+
+def middle(points: Iterable[Point]) -> Point:
+    """The middle of what points span."""
+    xs, ys = zip(*points, strict=True)
+    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,7 @@ class MacroPin:
     @functools.cached_property
     def centre(self) -> Point:
         """Where an estimate lets a wire meet the pin: the middle of what its polygons span."""
-        xs = [x for _, corners in self.shapes for x, _ in corners]
-        ys = [y for _, corners in self.shapes for _, y in corners]
-        return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+        return middle(corner for _, corners in self.shapes for corner in corners)
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,7 @@ class Lef:
     @property
     def kit(self) -> KitFile:
         """The description of the kit; BadInput of a LEF that was read without it."""
-        if self.described is None:
-            raise BadInput(
-                "the LEF was read without its kit, which names layers by role: take kit.find().geometry"
-            )
-        return self.described
+        return of_kit(self.described, "the LEF")
 
     @property
     def routing(self) -> list[Layer]:

@@ -25,14 +25,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 
 from ...fl.errors import BadInput
+from ...fl.input_file import read_text
 from ...rtl.sim import cache
 from . import functions
 from .constraints import Constraints
-from .kit_file import Cells, KitFile
+from .kit_file import Cells, KitFile, of_kit
 
 Numbers = TypeVar("Numbers", float, np.ndarray)
 
@@ -244,22 +244,29 @@ class Library:
     @property
     def kit(self) -> KitFile:
         """The description of the kit; BadInput of a library that was read without it."""
-        if self.described is None:
-            raise BadInput(
-                f"the library {self.name} was read without its kit, which names cells by role: take "
-                "kit.find().library"
-            )
-        return self.described
+        return of_kit(self.described, f"the library {self.name}")
 
     @property
     def roles(self) -> Cells:
         """Which cell does what."""
         return self.kit.cells
 
+    @property
+    def bit_product_um2(self) -> float | None:
+        """The area of one bit product in a multiplier whose rows take two bits of a factor; None for a
+        library without the cells for it.
+
+        Such a row chooses between 0, X, 2X and 3X by one gate for each of its bits, and adds the choice by
+        one full adder: two bit products.
+        """
+        adder, selector = self.roles.full_adder, self.roles.selector
+        if adder is None or not selector:
+            return None
+        return (self.cells[selector].area + self.cells[adder.cell].area) / 2
+
     def constraints(self, clock_ns: float, clock_port: str | None = "clk", **others: Any) -> Constraints:
         """Constraints of this period, in the environment that the kit gives all designs."""
-        outside = msgspec.structs.asdict(self.kit.constraints)
-        given = {name: outside[name] for name in OUTSIDE}
+        given = {name: getattr(self.kit.constraints, name) for name in OUTSIDE}
         return Constraints(clock_ns, clock_port, **(given | others))
 
 
@@ -268,14 +275,7 @@ OUTSIDE = ("driving_cell", "output_load_ff", "input_hold_ns", "clock_slew_ns")
 
 def load(path: str | Path) -> Library:
     """The library in this file."""
-    path = Path(path)
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise BadInput(f"the Liberty file {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise BadInput(f"{path}, line {line}: not text, so that this is no Liberty file") from None
+    text = read_text(path, "give a Liberty file")
 
     def make(directory: Path) -> Path:
         product = directory / "liberty"
@@ -416,11 +416,9 @@ class _Reader:
     def __init__(self, root: _Group) -> None:
         self.root = root
         self.axes: dict[tuple[str, float], tuple[float, ...]] = {}  # few of them are different
-        self.templates = {
-            group.argument: group
-            for kind in ("lu_table_template", "power_lut_template")
-            for group in root.groups.get(kind, ())
-        }
+        self.templates = {name: _Group("", name, 0) for name in ("", "scalar")}
+        for kind in ("lu_table_template", "power_lut_template"):
+            self.templates |= {group.argument: group for group in root.groups.get(kind, ())}
         self.time = root.unit("time_unit", "s", 1e-9) / 1e-9
         self.leakage = root.unit("leakage_power_unit", "w", 1e-9) / 1e-9
         self.resistance = root.unit("pulling_resistance_unit", "ohm", 1e3) / 1e3
@@ -448,18 +446,21 @@ class _Reader:
             temperature=root.number("nom_temperature", 25.0),
             slew_share=(upper - lower) / 100 / derate,
             cells=cells,
-            wire_loads={group.argument: self.wire_load(group) for group in root.groups.get("wire_load", ())},
+            wire_loads={
+                group.argument: WireLoad(
+                    name=group.argument,
+                    cap_ff_per_um=group.number("capacitance") * self.cap,
+                    res_kohm_per_um=group.number("resistance", 0.0) * self.resistance,
+                    slope_um=group.number("slope", 0.0),
+                    lengths_um={
+                        int(fanout): length
+                        for value in group.attributes.get("fanout_length", ())
+                        for fanout, length in [_numbers(*value)[:2]]
+                    },
+                )
+                for group in root.groups.get("wire_load", ())
+            },
             default_wire_load=root.word("default_wire_load"),
-        )
-
-    def wire_load(self, group: _Group) -> WireLoad:
-        points = [_numbers(*value)[:2] for value in group.attributes.get("fanout_length", ())]
-        return WireLoad(
-            name=group.argument,
-            cap_ff_per_um=group.number("capacitance") * self.cap,
-            res_kohm_per_um=group.number("resistance", 0.0) * self.resistance,
-            slope_um=group.number("slope", 0.0),
-            lengths_um={int(fanout): length for fanout, length in points},
         )
 
     def cell(self, group: _Group) -> Cell:
@@ -528,15 +529,14 @@ class _Reader:
             return None
         group = parent.groups[name][0]
         template = self.templates.get(group.argument)
-        if template is None and group.argument not in ("scalar", ""):
+        if template is None:
             raise _Damage(group.offset, f"{name} has the unknown template {group.argument}")
+        given = template.attributes | group.attributes
         axes: list[tuple[str, tuple[float, ...]]] = []
         for number in (1, 2, 3):
-            kind = template.word(f"variable_{number}") if template else ""
-            for holder in (group, template):
-                if holder and f"index_{number}" in holder.attributes:
-                    axes.append((kind, self.axis(*holder.attributes[f"index_{number}"][-1], kind)))
-                    break
+            if index := given.get(f"index_{number}"):
+                kind = template.word(f"variable_{number}")
+                axes.append((kind, self.axis(*index[-1], kind)))
         if len(axes) > 2:
             raise _Damage(group.offset, f"{name} has three variables, which is not supported")
         if "values" not in group.attributes:

@@ -21,10 +21,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ...fl.errors import BadInput
-from ..kit.lef import Lef, Point
+from ..kit.lef import Lef, Point, middle
 from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
 from . import wires
@@ -52,13 +52,15 @@ class Driver:
     name: str = ""
 
 
-@dataclass(frozen=True)
-class Domain:
-    """A net of the clock: its terminals, and the clock gate that drives it, "" at the root of a tree."""
+class Domain(NamedTuple):
+    """A net of the clock: its terminals, the clock gate that drives it, "" at the root of a tree, and the kind
+    of its leaves.
+    """
 
     net: int
     sinks: list[Terminal]
     gate: str
+    leaf: str
 
 
 def strengths(library: Library, kind: str) -> list[str]:
@@ -90,9 +92,10 @@ def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
                 continue
             below = onward(terminal)
             readers = netlist.sinks[below] if below is not None else []
-            leaf = net == root and library.cells[netlist.cells[name].kind].clock_gate and below not in seen
+            kind = netlist.cells[name].kind
+            leaf = net == root and library.cells[kind].clock_gate and below not in seen
             if below is not None and leaf and readers and all(owner != PORT for owner, _ in readers):
-                gated.append(Domain(below, list(readers), name))
+                gated.append(Domain(below, list(readers), name, kind))
                 seen.add(below)
                 following = [onward(reader) for reader in readers]
             else:
@@ -102,7 +105,7 @@ def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
                 if value is not None and value not in seen:
                     seen.add(value)
                     todo.append(value)
-        found += [Domain(net, sinks, ""), *gated]
+        found += [Domain(net, sinks, "", library.roles.clock_leaf), *gated]
     return found
 
 
@@ -116,17 +119,10 @@ def planned_width(netlist: Netlist, library: Library, lef: Lef, root: int) -> fl
     found = domains(netlist, library, root)
     if not needed(found):
         return 0.0
-    width, leaves = 0.0, 0
+    leaves = [(math.ceil(len(domain.sinks) / LEAF_SINKS), lef.macro(domain.leaf).width) for domain in found]
     branch = lef.macro(library.roles.clock_branch).width
-    for domain in found:
-        count = math.ceil(len(domain.sinks) / LEAF_SINKS)
-        leaves += count
-        width += count * lef.macro(_leaf_kind(domain, netlist, library)).width
-    return width + leaves * branch / (BRANCHES - 1) + branch
-
-
-def _leaf_kind(domain: Domain, netlist: Netlist, library: Library) -> str:
-    return netlist.cells[domain.gate].kind if domain.gate else library.roles.clock_leaf
+    width = sum(count * leaf for count, leaf in leaves)
+    return width + sum(count for count, _ in leaves) * branch / (BRANCHES - 1) + branch
 
 
 def _pins(cell: Cell) -> tuple[str, str]:
@@ -150,11 +146,6 @@ def clusters(items: list[tuple[Point, Item]], most: int) -> list[list[tuple[Poin
         yield from parted(group[cut:], parts - parts // 2)
 
     return list(parted(list(items), math.ceil(len(items) / most))) if items else []
-
-
-def _middle(group: list[tuple[Point, Item]]) -> Point:
-    xs, ys = zip(*(point for point, _ in group), strict=True)
-    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
 
 
 def build(placed: Placed, root: int) -> TreeSummary:
@@ -184,6 +175,7 @@ class _Builder:
         for driver in self.drivers:
             found.gates_copied += bool(driver.gate) and not driver.original
             found.buffers += not driver.gate
+        self.placed.placement.clock_tree = found
         return found
 
     def _roots(self) -> list[tuple[int, Driver]]:
@@ -198,10 +190,10 @@ class _Builder:
 
     def _leaves(self, domain: Domain) -> list[Driver]:
         items = [(self.placed.position(terminal), terminal) for terminal in domain.sinks]
-        kind = _leaf_kind(domain, self.before, self.library)
         found = [
-            Driver(_middle(group), kind, [terminal for _, terminal in group], gate=domain.gate)
+            Driver(middle(points), domain.leaf, list(terminals), gate=domain.gate)
             for group in clusters(items, LEAF_SINKS)
+            for points, terminals in [zip(*group, strict=True)]
         ]
         if domain.gate and found:
             # the gate stays nearest to where the placer wanted it
@@ -213,8 +205,9 @@ class _Builder:
         """One driver over all of these, each as deep below it."""
         while len(drivers) > 1:
             drivers = [
-                Driver(_middle(group), self.library.roles.clock_branch, below=[item for _, item in group])
+                Driver(middle(points), self.library.roles.clock_branch, below=list(below))
                 for group in clusters([(driver.at, driver) for driver in drivers], BRANCHES)
+                for points, below in [zip(*group, strict=True)]
             ]
         return drivers[0]
 
@@ -266,7 +259,12 @@ class _Builder:
         goal = max(min(row)[0] for row in options)
         for leaf, row in zip(leaves, options, strict=True):
             fit = [option for option in row if option[1] <= WORST_SLEW_NS] or [min(row)]
-            self._resize(leaf, min(fit, key=lambda option: abs(option[0] - goal))[2])
+            kind = min(fit, key=lambda option: abs(option[0] - goal))[2]
+            if kind != leaf.kind:
+                leaf.kind = kind
+                cells = self.placed.netlist.cells
+                cells[leaf.name] = replace(cells[leaf.name], kind=kind)
+                self.placed.rows.resize(leaf.name, kind)
 
     def _output(self, driver: Driver) -> int:
         return self.placed.netlist.cells[driver.name].pins[_pins(self.placed.cell(driver.name))[1]]
@@ -286,10 +284,3 @@ class _Builder:
                     f"{kind} has no table for a rising clock: take it out of the kit's clock_leaves"
                 )
             yield start.at_ps + passed[0] + after, passed[1], kind
-
-    def _resize(self, driver: Driver, kind: str) -> None:
-        if kind != driver.kind:
-            driver.kind = kind
-            cells = self.placed.netlist.cells
-            cells[driver.name] = replace(cells[driver.name], kind=kind)
-            self.placed.rows.resize(driver.name, kind)

@@ -9,26 +9,25 @@ follow from the LEF. Pins are met by a via whose lower metal lies inside the pin
 to everything else in the cell. detailed_router.cpp does the search.
 """
 
-from __future__ import annotations
-
+import math
 import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...rtl.sim.toolchain import ToolError
 from ..kit.def_ import Wire
 from ..kit.lef import DBU, Box, Lef, Macro, Polygon, dbu
 from ..netlist.netlist import PORT
 from . import subprocess_engine
-from .global_routing import Ways
 from .placed import Placed
 from .placement import Placement, PortPin
-from .routing import InDetail, Segment
-from .wires import terminal_positions
+from .routing import InDetail, Ways
+from .wires import spanning_edges, terminal_positions
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
@@ -71,29 +70,21 @@ class Grid:
         """Database units of a crossing."""
         return self.xs[column], self.ys[row]
 
-    def far(self, a: Node, b: Node) -> int:
-        """Length of a wire between two nodes."""
-        return abs(self.xs[a[1]] - self.xs[b[1]]) + abs(self.ys[a[2]] - self.ys[b[2]])
-
     def nearest(self, x: float, y: float) -> tuple[int, int]:
         """The crossing at (or nearest to) a place."""
         return _nearest(self.xs, x), _nearest(self.ys, y)
 
     def clear(self, index: int) -> int:
         """How far along a track of a layer two nets must be: for their ends of wires, pads and cuts (dbu)."""
-        layer, axis = self.lef.layers[self.layers[index]], 1 - index % 2
-        vias = [self.lef.vias[name] for name in self._vias(index)]
+        layer, axis, tracks = self.lef.layers[self.layers[index]], 1 - index % 2, self.routing.layers
+        below = self.routing.pin_vias if index == 0 else (tracks[index - 1].via,)
+        vias = [self.lef.vias[name] for name in (*below, tracks[index].via) if name]
         reach = max([layer.width / 2, *(via[layer.name][axis + 2] for via in vias)])
-        cuts = [self._cut(via) for via in vias]
-        return max([dbu(2 * reach + layer.spacing), *cuts])
+        return max([dbu(2 * reach + layer.spacing), *map(self._cut, vias)])
 
     def apart(self, index: int) -> int:
         """How far two vias of one net from a layer to the next must be, if they are in a line (dbu)."""
         return self._cut(self.lef.vias[self.routing.layers[index].via])
-
-    def _vias(self, index: int) -> list[str]:
-        below = self.routing.pin_vias if index == 0 else (self.routing.layers[index - 1].via,)
-        return [name for name in (*below, self.routing.layers[index].via) if name]
 
     def _cut(self, via: dict[str, tuple[float, float, float, float]]) -> int:
         (name,) = (name for name in via if self.lef.layers[name].kind == "CUT")
@@ -168,9 +159,9 @@ class Net:
     number: int = -1
 
 
-def not_detailed(why: str) -> tuple[InDetail, dict[str, list[Wire]]]:
-    """The result where it is not tried."""
-    return InDetail(False, why, 0.0, 0), {}
+def not_detailed(why: str, seconds: float = 0.0, rounds: int = 0) -> tuple[InDetail, dict[str, list[Wire]]]:
+    """The result where there is none."""
+    return InDetail(False, why, seconds, rounds), {}
 
 
 def route_detailed(
@@ -185,9 +176,9 @@ def route_detailed(
         return not_detailed(
             f"{cells:,} cells are more than {most_cells:,} (detailed_cells): global routing has their lengths"
         )
-    if ways.full and cells > FEW_CELLS:
+    if (full := ways.overflow.borders) and cells > FEW_CELLS:
         return not_detailed(
-            f"{ways.full:,} borders of the global routing are too full: a lower density gives more room"
+            f"{full:,} borders of the global routing are too full: a lower density gives more room"
         )
     grid = Grid(placed.placement, placed.lef)
     nets = list(_nets(placed, grid, ways))
@@ -195,7 +186,7 @@ def route_detailed(
     seconds = round(time.monotonic() - start, 2)
     if left:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
-        return InDetail(False, why, seconds, rounds), {}
+        return not_detailed(why, seconds, rounds)
     wires = {
         placed.netlist.nets[net.number]: joined(list(_wires(grid, net, tree)), grid)
         for net, tree in zip(nets, trees, strict=False)
@@ -210,7 +201,11 @@ def _nets(placed: Placed, grid: Grid, ways: Ways) -> Iterator[Net]:
         kind: pin_access(lef.macro(kind), grid) for kind in {place.kind for place in instances.values()}
     }
     for number, terminals, _ in terminal_positions(placed):
-        net = Net([], _guide(ways.segments[number], grid), number=number)
+        guide = [
+            (*grid.nearest(x0 * DBU, y0 * DBU), *grid.nearest(x1 * DBU, y1 * DBU))
+            for _, x0, y0, x1, y1 in ways.segments[number]
+        ]
+        net = Net([], guide, number=number)
         for owner, pin in terminals:
             if owner == PORT:
                 net.pins.append([_node_of(placed.placement.pins[pin], grid)])
@@ -224,7 +219,9 @@ def _nets(placed: Placed, grid: Grid, ways: Ways) -> Iterator[Net]:
             if not nodes:
                 raise ToolError(f"no via can stand on {owner}/{pin}, a pin of {place.kind}")
             net.pins.append(nodes)
-        net.pins = _in_order(net.pins, grid)
+        # the driver first, then always the pin that is nearest to one that is there already
+        edges = spanning_edges([grid.at(*nodes[0][1:]) for nodes in net.pins])
+        net.pins = [net.pins[place] for place in (0, *(end for _, end in edges))]
         yield net
 
 
@@ -241,30 +238,7 @@ def _node_of(port: PortPin, grid: Grid) -> Node:
     return grid.layers.index(port.layer), *grid.nearest(port.x_um * DBU, port.y_um * DBU)
 
 
-def _in_order(pins: list[list[Node]], grid: Grid) -> list[list[Node]]:
-    """The driver first, then always the pin that is nearest to one that is there already (Prim)."""
-    rest, order, reached = pins[1:], [pins[0]], [pins[0][0]]
-    near = [grid.far(pin[0], reached[0]) for pin in rest]
-    while rest:
-        index = min(range(len(rest)), key=near.__getitem__)
-        pin = rest.pop(index)
-        near.pop(index)
-        order.append(pin)
-        near = [min(old, grid.far(other[0], pin[0])) for old, other in zip(near, rest, strict=True)]
-    return order
-
-
-def _guide(segments: list[Segment], grid: Grid) -> list[Piece]:
-    """The ends of a net's global routing, as columns and rows on the grid."""
-    found = []
-    for _, *ends in segments:
-        x0, y0, x1, y1 = (end * DBU for end in ends)
-        found.append((*grid.nearest(x0, y0), *grid.nearest(x1, y1)))
-    return found
-
-
-@dataclass
-class Routed:
+class Routed(NamedTuple):
     """A net's tree: of each pin which of its nodes is met, and straight wires and vias by their ends."""
 
     met: list[int]
@@ -275,14 +249,11 @@ def search(grid: Grid, nets: list[Net]) -> tuple[list[Routed], int, int]:
     """Each net's tree; how many nets are still in conflict; rounds taken."""
     numbers = subprocess_engine.run(SOURCE, "detailed routing", _task(grid, nets))
     left, rounds = next(numbers), next(numbers)
-
-    def node() -> Node:
-        return next(numbers), next(numbers), next(numbers)
-
-    found = []
-    for net in nets:
-        met = [next(numbers) for _ in net.pins]
-        found.append(Routed(met, [(node(), node()) for _ in range(next(numbers))]))
+    nodes = zip(numbers, numbers, numbers, strict=True)
+    pieces = zip(nodes, nodes, strict=True)
+    found = [
+        Routed(list(islice(numbers, len(net.pins))), list(islice(pieces, next(numbers)))) for net in nets
+    ]
     return found, left, rounds
 
 
@@ -326,30 +297,30 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
     """With a wire wherever metal of the net ends on a track and begins again nearer than the layer's spacing:
     no other fits between.
     """
+    lef = grid.lef
     metal: dict[tuple[int, int], list[tuple[int, int, int, int]]] = defaultdict(list)  # by layer and track
     for wire in wires:
         ends = (wire.x0, wire.y0), (wire.x1, wire.y1)
-        shapes: dict[str, Any] = grid.lef.vias[wire.via] if wire.via else {wire.layer: None}
-        for name in shapes:
+        half = lef.layers[wire.layer].width / 2
+        shapes = lef.vias[wire.via] if wire.via else {wire.layer: (-half, -half, half, half)}
+        for name, box in shapes.items():
             if name not in grid.layers:
                 continue
             index = grid.layers.index(name)
             axis = 1 - index % 2  # along the tracks of this layer
             low, high = sorted(end[axis] for end in ends)
             track, other = (end[1 - axis] for end in ends)
-            half = dbu(grid.lef.layers[name].width / 2)
-            box = shapes[name]
-            before, behind = (dbu(box[axis]), dbu(box[axis + 2])) if box else (-half, half)
             if track == other:
+                before, behind = dbu(box[axis]), dbu(box[axis + 2])
                 metal[index, track].append((low + before, high + behind, low, high))
     more = []
     for (index, track), pieces in metal.items():
-        layer = grid.lef.layers[grid.layers[index]]
-        end, last = None, 0
+        layer = lef.layers[grid.layers[index]]
+        end, last = -math.inf, 0
         for begins, ends_at, first, place in sorted(pieces):
-            if end is not None and 0 < begins - end < dbu(layer.spacing):
+            if 0 < begins - end < dbu(layer.spacing):
                 gap = (last, track, first, track) if index % 2 else (track, last, track, first)
                 more.append(Wire(layer.name, *gap))
-            if end is None or ends_at > end:
+            if ends_at > end:
                 end, last = ends_at, place
     return [*wires, *more]

@@ -6,8 +6,7 @@ it misses, provided that its setup slack bears them. Then it is analysed again, 
 again. OpenSTA has the last word, after routing.
 """
 
-from __future__ import annotations
-
+import itertools
 import math
 from dataclasses import replace
 
@@ -25,32 +24,31 @@ ROUNDS = 4
 
 def repair(placed: Placed, asked: Constraints) -> HoldSummary:
     """Put delays into the netlist and its placement where needed."""
-    delay_ns = placed.library.roles.delay_ns
-    worst: list[float] = []  # before each round
-    count, left = 0, 0
+    delay_ns, done = placed.library.roles.delay_ns, HoldSummary()
     for turn in range(ROUNDS + 1):
         timing = _timing(placed, asked)
-        worst += [end.slack_ns for end in timing.hold[:1]]
+        if timing.hold:
+            done.worst_after_ns = round(timing.hold[0].slack_ns, 6)
+        if not turn:
+            done.worst_before_ns = done.worst_after_ns
         if turn == ROUNDS:
             break
         setup = {end.name: end.slack_ns for end in timing.setup}
         wanted: dict[str, int] = {}
-        left = 0
-        for end in timing.hold:
-            if end.slack_ns >= MARGIN_NS:
-                break
-            many = math.ceil((MARGIN_NS - end.slack_ns) / delay_ns)
-            many = min(many, math.floor(setup[end.name] / SETUP_NS)) if end.name in setup else many
+        done.left = 0
+        for end in itertools.takewhile(lambda end: end.slack_ns < MARGIN_NS, timing.hold):
+            wish = math.ceil((MARGIN_NS - end.slack_ns) / delay_ns)
+            many = math.floor(min(wish, setup.get(end.name, math.inf) / SETUP_NS))
             if many > 0 and end.name.rpartition("/")[0] in placed.netlist.cells:
                 wanted[end.name] = many
-            elif end.slack_ns < 0:
-                left += 1
+            else:
+                done.left += end.slack_ns < 0
         if not wanted:
             break
-        _delay(placed, wanted, count)
-        count += sum(wanted.values())
-    first, last = (round(worst[0], 6), round(worst[-1], 6)) if worst else (None, None)
-    return HoldSummary(count, first, last, left)
+        _delay(placed, wanted, done.buffers)
+        done.buffers += sum(wanted.values())
+    placed.placement.hold = done
+    return done
 
 
 def _timing(placed: Placed, asked: Constraints) -> nldm.Timing:

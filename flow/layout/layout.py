@@ -8,8 +8,6 @@ LEF says nothing of them.
 The GDS has the kit's own cells in it, each once, and the layers the numbers that the kit gives them.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from itertools import pairwise
@@ -32,17 +30,13 @@ LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 
 def fillers(placed: Placed) -> list[Component]:
     """Filler cells for every gap of every row, the widest first."""
-    lef = placed.lef
-    rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for name in placed.placement.instances:
-        left, bottom, right, _ = map(dbu, placed.box(name))
-        rows[bottom].append((left, right))
+    lef, rows = placed.lef, placed.spans()
     sizes = {dbu(lef.macro(kind).width): kind for kind in placed.library.roles.fillers}
     found: list[Component] = []
     for row in placed.placement.rows:
         y, free = dbu(row.y_um), dbu(row.x_um)
         end = free + row.sites * dbu(lef.site_width)
-        for start, stop in [*sorted(rows[y]), (end, end)]:
+        for start, stop, _ in [*sorted(rows[y]), (end, end, "")]:
             for width in sorted(sizes, reverse=True):
                 while start - free >= width:
                     found.append(Component(f"filler.{len(found)}", sizes[width], free, y, row.orient))
@@ -60,10 +54,8 @@ def rails(placement: Placement, lef: Lef) -> dict[str, Net]:
     edges: dict[int, str] = {}
     for row in placement.rows:
         y = dbu(row.y_um)
-        below, above = supply.ground, supply.power
-        if row.orient != "N":
-            below, above = above, below
-        edges |= {y: below, y + height: above}
+        names = (supply.ground, supply.power) if row.orient == "N" else (supply.power, supply.ground)
+        edges |= zip((y, y + height), names, strict=True)
     for y, name in sorted(edges.items()):
         nets[name].wires.append(Wire(supply.rail_layer, x0, y, x1, y, "", width))
     return nets
@@ -188,33 +180,30 @@ def write_gds(def_path: Path, gds_path: Path, files: Kit) -> Def:
         for datatype in (0, LABEL_TYPE)
     )
 
-    def um(*values: int) -> list[float]:
-        return [value / DBU for value in values]
-
+    um = 1 / DBU
     for item in layout.components:
         if item.macro not in cells:
             raise BadInput(f"the kit's GDS has no cell {item.macro}: take the GDS that belongs to its LEF")
         dx, dy = _corner(lef, item.macro, item.orient)
         turn = TURNS[item.orient]
-        move = db.DTrans(turn % 4, turn > 3, *um(item.x + dx, item.y + dy))
-        top.insert(db.DCellInstArray(cells[item.macro], move))
-    top.shapes(gds.layer(lef.kit.outline_gds, 0)).insert(db.DBox(*um(*layout.die)))
+        move = db.Trans(turn % 4, turn > 3, item.x + dx, item.y + dy)
+        top.insert(db.DCellInstArray(cells[item.macro], move.to_dtype(um)))
+    top.shapes(gds.layer(lef.kit.outline_gds, 0)).insert(db.Box(*layout.die).to_dtype(um))
     for pin in layout.pins:
-        x0, y0, x1, y1 = pin.box
-        box = db.DBox(*um(pin.x + x0, pin.y + y0, pin.x + x1, pin.y + y1))
-        top.shapes(index[pin.layer]).insert(box)
-        top.shapes(labels[pin.layer]).insert(db.DText(pin.name, *um(pin.x, pin.y)))
+        box = db.Box(*pin.box).moved(pin.x, pin.y)
+        top.shapes(index[pin.layer]).insert(box.to_dtype(um))
+        top.shapes(labels[pin.layer]).insert(db.Text(pin.name, pin.x, pin.y).to_dtype(um))
     for net in [*layout.special.values(), *layout.nets.values()]:
         for wire in net.wires:
             if wire.via:
-                x, y = um(wire.x0, wire.y0)
                 for layer, corners in lef.vias[wire.via].items():
-                    top.shapes(index[layer]).insert(db.DBox(*corners).moved(x, y))
+                    cut = db.DBox(*corners).moved(wire.x0 * um, wire.y0 * um)
+                    top.shapes(index[layer]).insert(cut)
                 continue
             width = wire.width or dbu(lef.layers[wire.layer].width)
             beyond = 0 if wire.width else width // 2  # a regular wire goes on beyond its points
-            ends = [db.DPoint(*um(wire.x0, wire.y0)), db.DPoint(*um(wire.x1, wire.y1))]
-            path = db.DPath(ends, *um(width, beyond, beyond))
+            ends = [db.Point(wire.x0, wire.y0), db.Point(wire.x1, wire.y1)]
+            path = db.Path(ends, width, beyond, beyond).to_dtype(um)
             top.shapes(index[wire.layer]).insert(path.polygon())
     for unused in set(cells.values()) - set(top.called_cells()):
         gds.delete_cell(unused)

@@ -6,14 +6,12 @@ the rows are and how much wire crosses each spot. `layout` is what KLayout shows
 part of it enlarged.
 """
 
-from __future__ import annotations
-
+import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib import patheffects
@@ -27,7 +25,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from ..files import replacing
 from ..kit.kit_file import Drawn
-from ..kit.lef import Lef, Point
+from ..kit.lef import Lef, Point, middle
 from ..netlist.hierarchy import Hierarchy
 from ..timing.report import TimedPath, TimingReport
 from .placed import Placed
@@ -42,8 +40,8 @@ COLOURS = (
     "#a6761d", "#66c2a4", "#f4a582", "#7f7f7f", "#bcbd22",
 )  # fmt: skip
 PATH_COLOUR = "#ffe600"  # the paper draws its paths yellow, too
-ADDED = {TREE: "clock tree", HOLD: "delays for hold"}  # by placement, and what the legend calls it
-ADDED_COLOURS = {"clock tree": "#d7191c", "delays for hold": "#000000"}
+# by placement: what the legend calls it, and its colour
+ADDED = {TREE: ("clock tree", "#d7191c"), HOLD: ("delays for hold", "#000000")}
 NEW_LINE, LINE, LONGEST = "\n", 36, 48  # letters of a line of the legend, wanted and at most
 LEGEND_X = 0.725  # its left edge, in widths of the figure
 FONT_SIZES = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
@@ -54,31 +52,26 @@ ENLARGED_UM = 12.0  # side of the part of the layout that is enlarged
 PIXELS = 1100
 
 
-@dataclass(frozen=True)
-class Group:
-    """Cells of one colour."""
+class Group(NamedTuple):
+    """Cells of one colour, which only those added by placement have of their own."""
 
     name: str
     cells: list[str]
     area_um2: float
+    colour: str
 
 
 def groups(placed: Placed, hierarchy: Hierarchy) -> list[Group]:
     """The cells by module, the largest first: the module of most area is divided into its parts while there
     are colours left.
     """
-    added = {
-        name: kind for kind in ADDED for name in placed.placement.instances if name.startswith(f"{kind}.")
-    }
-    path = {
-        name: "" if name in added else hierarchy.cells.get(name, "") for name in placed.placement.instances
-    }
-    size = {}
+    instances, row = placed.placement.instances, placed.lef.row_height
+    added = {name: kind for kind in ADDED for name in instances if name.startswith(f"{kind}.")}
+    path = {name: "" if name in added else hierarchy.cells.get(name, "") for name in instances}
+    size = {name: placed.lef.macro(place.kind).width * row for name, place in instances.items()}
     area: dict[str, float] = defaultdict(float)  # of a module with all that is in it
     for name, module in path.items():
-        x0, y0, x1, y1 = placed.box(name)
-        size[name] = (x1 - x0) * (y1 - y0)
-        for place in (module, *_above(module)):
+        for place in _with_above(module):
             area[place] += size[name]
     parts: dict[str, list[str]] = defaultdict(list)
     for module in filter(None, area):
@@ -92,31 +85,26 @@ def groups(placed: Placed, hierarchy: Hierarchy) -> list[Group]:
             undivided |= set(parts[module])
     cells: dict[str, list[str]] = defaultdict(list)
     for name, module in path.items():
-        top = next(place for place in (module, *_above(module)) if place in tops)
+        top = next(place for place in _with_above(module) if place in tops)
         cells[added.get(name, top)].append(name)
-    found = [
-        Group(
-            _title(module, hierarchy.modules, placed.placement.design, divided=bool({*parts[module]} & tops)),
-            members,
-            sum(size[name] for name in members),
-        )
-        for module, members in cells.items()
-    ]
-    return sorted(found, key=lambda group: (group.name in ADDED.values(), -group.area_um2, group.name))
-
-
-def _above(module: str) -> list[str]:
-    """The modules that a module is in, the nearest first."""
     found = []
+    for module, members in cells.items():
+        divided = bool({*parts[module]} & tops)
+        usual = _title(module, hierarchy.modules, placed.placement.design, divided), ""
+        title, colour = ADDED.get(module, usual)
+        found.append(Group(title, members, sum(size[name] for name in members), colour))
+    return sorted(found, key=lambda group: (bool(group.colour), -group.area_um2, group.name))
+
+
+def _with_above(module: str) -> Iterator[str]:
+    """A module and those that it is in, the nearest first."""
+    yield module
     while module:
         module = module.rpartition(".")[0]
-        found.append(module)
-    return found
+        yield module
 
 
-def _title(module: str, modules: dict[str, str], design: str, *, divided: bool) -> str:
-    if module in ADDED:
-        return ADDED[module]
+def _title(module: str, modules: dict[str, str], design: str, divided: bool) -> str:
     if not module:
         return f"{design} itself" if divided else design
     # a generated module has the design's name in front of its own
@@ -130,13 +118,7 @@ def _title(module: str, modules: dict[str, str], design: str, *, divided: bool) 
 
 def _plain(module: str) -> str:
     """The path as the source writes it: PyMTL3 spells units[0] as units__0."""
-    parts = [part.split("__") for part in module.split(".")]
-    return ".".join(
-        part[0] + "".join(f"[{item}]" for item in part[1:])
-        if all(item.isdigit() for item in part[1:])
-        else "__".join(part)
-        for part in parts
-    )
+    return re.sub(r"__(\d+)(?=__\d|\.|$)", r"[\1]", module)
 
 
 def amoeba(placed: Placed, hierarchy: Hierarchy, timing: TimingReport, out: Path) -> None:
@@ -148,7 +130,7 @@ def amoeba(placed: Placed, hierarchy: Hierarchy, timing: TimingReport, out: Path
     _frame(axes, placed.placement)
     handles: list[Any] = []
     for index, group in enumerate(found):
-        colour = ADDED_COLOURS.get(group.name) or COLOURS[index % len(COLOURS)]
+        colour = group.colour or COLOURS[index % len(COLOURS)]
         boxes = map(placed.box, group.cells)
         corners = [[(x0, y0), (x1, y0), (x1, y1), (x0, y1)] for x0, y0, x1, y1 in boxes]
         axes.add_collection(
@@ -187,10 +169,9 @@ def _legend(figure: Figure, handles: list[Any]) -> Legend:
 
 def _frame(axes: Axes, placement: Placement) -> None:
     width, height = placement.die_um
-    axes.set_aspect("equal")
     axes.set(xlim=(-0.02 * width, 1.02 * width), ylim=(-0.02 * height, 1.02 * height))
+    axes.set(aspect="equal", xlabel="x (µm)", ylabel="y (µm)")
     axes.add_patch(Rectangle((0, 0), width, height, fill=False, edgecolor="black", linewidth=1.2))
-    axes.set(xlabel="x (µm)", ylabel="y (µm)")
 
 
 def _heading(placed: Placed) -> str:
@@ -205,15 +186,15 @@ def _heading(placed: Placed) -> str:
 def _way(path: TimedPath, placed: Placed) -> list[Point]:
     """The middles of the cells that a path goes through."""
     names = dict.fromkeys(point.cell for point in path.points if point.cell in placed.placement.instances)
-    return [((x0 + x1) / 2, (y0 + y1) / 2) for x0, y0, x1, y1 in map(placed.box, names)]
+    return [middle([(x0, y0), (x1, y1)]) for x0, y0, x1, y1 in map(placed.box, names)]
 
 
 def _draw_path(axes: Axes, timing: TimingReport, placed: Placed) -> list[Line2D]:
     """Draw the first path that has cells, the worst one first; its entry of the legend, if there is one."""
-    ways = ((path, _way(path, placed)) for path in sorted(timing.paths, key=lambda path: path.slack_ns))
-    path, points = next(((path, points) for path, points in ways if len(points) > 1), (None, []))
-    if path is None:
+    ways = [(path, points) for path in timing.paths if len(points := _way(path, placed)) > 1]
+    if not ways:
         return []
+    path, points = min(ways, key=lambda way: way[0].slack_ns)
     xs, ys = zip(*points, strict=True)
     outline = [patheffects.Stroke(linewidth=4.0, foreground="black"), patheffects.Normal()]
     halo = [patheffects.withStroke(linewidth=3, foreground="white")]
@@ -277,8 +258,8 @@ def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, flo
         wanted.remove(max(wanted, key=lambda item: item[2]))
     found, free = [], CORNER * length
     last = (1 - CORNER) * length - sum(size for *_, size in wanted)  # where the gaps have all been used up
-    for middle, text, size in wanted:
-        start = min(max(middle - size / 2, free), last)
+    for centre, text, size in wanted:
+        start = min(max(centre - size / 2, free), last)
         found.append((text, start + size / 2))
         free, last = start + size, last + size
     return found
@@ -293,8 +274,7 @@ def density(placed: Placed, routing: Routing, out: Path) -> None:
     ]
     figure = Figure((13.2, 6.4), dpi=110)
     width, height = placed.placement.die_um
-    for index, (title, unit, values, most) in enumerate(maps, 1):
-        axes = figure.add_subplot(1, len(maps), index)
+    for axes, (title, unit, values, most) in zip(figure.subplots(1, 2), maps, strict=True):
         image = axes.imshow(
             values,
             origin="lower",
@@ -378,7 +358,7 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
         view.set_config(key, value)
     view.load_layout(str(gds), True)
     box = view.cellview(0).layout().top_cell().dbbox()
-    names = _colour_layers(view, placed.lef.kit.picture)
+    layers = _colour_layers(view, placed.lef.kit.picture)
     view.max_hier()
     middle, half = box.center(), ENLARGED_UM / 2
     part = db.DBox(middle.x - half, middle.y - half, middle.x + half, middle.y + half)
@@ -396,7 +376,7 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
             axes.set(xlabel="x (µm)", ylabel="y (µm)")
             axes.set_title(title, fontsize=10)
     handles = [
-        Patch(facecolor=colour, edgecolor="black", linewidth=0.4, label=name) for name, colour in names
+        Patch(facecolor=drawn.colour, edgecolor="black", linewidth=0.4, label=drawn.name) for drawn in layers
     ]
     figure.legend(
         handles=handles, loc="upper right", bbox_to_anchor=(0.995, 0.88), fontsize=8.5, frameon=False
@@ -405,25 +385,19 @@ def layout(gds: Path, placed: Placed, routing: Routing, out: Path) -> None:
     _save(figure, out)
 
 
-def _colour_layers(view: Any, layers: Iterable[Drawn]) -> list[tuple[str, str]]:
+def _colour_layers(view: Any, layers: Iterable[Drawn]) -> list[Drawn]:
     """Show only these layers, filled, in their colours; returns those that the layout has."""
     view.clear_layers()
     content = view.cellview(0).layout()
-    numbers = {
-        content.get_info(index).layer: index
-        for index in content.layer_indexes()
-        if not content.get_info(index).datatype
+    there = {
+        info.layer
+        for index, info in zip(content.layer_indexes(), content.layer_infos(), strict=True)
+        if not info.datatype and not content.top_cell().bbox_per_layer(index).empty()
     }
-    shown = [
-        layer
-        for layer in layers
-        if layer.drawn
-        and layer.gds in numbers
-        and not content.top_cell().bbox_per_layer(numbers[layer.gds]).empty()
-    ]
+    shown = [layer for layer in layers if layer.drawn and layer.gds in there]
     for layer in shown:
         _show(view, f"{layer.gds}/0", layer.colour, dither_pattern=0, transparent=False)  # 0: solid
-    return [(layer.name, layer.colour) for layer in shown]
+    return shown
 
 
 def _show(view: Any, source: str, colour: str, **properties: Any) -> None:
@@ -452,11 +426,11 @@ def layer_properties(gds: Path, lef: Lef, out: Path) -> None:
     view.load_layout(str(gds), True)
     view.clear_layers()
     infos = view.cellview(0).layout().layer_infos()
-    for info in sorted(infos, key=lambda layer_info: (layer_info.layer, layer_info.datatype)):
-        drawn = known.get(info.layer) or Drawn(info.layer, numbers.get(info.layer, "layer"), "#252525")
-        labels = " labels" if info.datatype and info.layer in numbers else ""
-        source = f"{info.layer}/{info.datatype}"
-        dither = METAL_DITHERS[info.layer // 2 % len(METAL_DITHERS)] if drawn.dither is None else drawn.dither
+    for number, datatype in sorted((info.layer, info.datatype) for info in infos):
+        drawn = known.get(number) or Drawn(number, numbers.get(number, "layer"), "#252525")
+        labels = " labels" if datatype and number in numbers else ""
+        source = f"{number}/{datatype}"
+        dither = METAL_DITHERS[number // 2 % len(METAL_DITHERS)] if drawn.dither is None else drawn.dither
         _show(
             view,
             source,

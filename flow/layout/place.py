@@ -3,7 +3,7 @@
 `place` draws a square core of rows at the requested density, with the ports spread around the die, and
 places the cells (placer.py). It then resizes and buffers by the wires of the placement
 (post_place_sizing.py), adds the clock tree (clock_tree.py), sizes once more, and adds delays for hold
-(hold.py); cells make way on their rows (row_legalizer.py). The result is checked: cells on rows and sites,
+(hold.py); cells make way on their rows (placed.py). The result is checked: cells on rows and sites,
 no overlaps, all in the core, every pin connected, the clock at every register, and the netlist proved to
 compute what it did. A placement that fails a check is refused, not written.
 
@@ -11,16 +11,14 @@ Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json 
 modules "clock_tree" and "hold").
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ...fl.errors import BadInput
+from ...fl.errors import BadInput, some
 from ...rtl.sim.toolchain import ToolError
 from ..files import replace_text, replacing
 from ..kit import kit
@@ -31,6 +29,7 @@ from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import PORT, Netlist, read, write_back
 from ..prove.placed import prove_same
+from ..timing.graph import TimingGraph
 from . import clock_tree, hold, placer, post_place_sizing
 from .placed import Placed
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
@@ -73,10 +72,8 @@ def place(
     owners = _finish(placed, clock, asked, known.cells)
     wrong = [*violations(placed, clock_port), *prove_same(netlist, placed.netlist, library)]
     if wrong:
-        more = f" and {len(wrong) - SHOWN:,} more" if len(wrong) > SHOWN else ""
-        raise ToolError(
-            f"the placement of {netlist.name} fails {len(wrong):,} checks: {'; '.join(wrong[:SHOWN])}{more}"
-        )
+        faults = some(wrong, SHOWN, "; ")
+        raise ToolError(f"the placement of {netlist.name} fails {len(wrong):,} checks: {faults}")
     document = json.loads(netlist_json.read_text())
     write_back(document["modules"][netlist.name], netlist, placed.netlist, library)
     with replacing(out_dir / "netlist_placed.json") as part:
@@ -90,28 +87,21 @@ def place(
 
 def _finish(placed: Placed, clock: int | None, asked: Constraints, modules: dict[str, str]) -> dict[str, str]:
     """Setup, clock tree and hold, all in the rows of the placement; returns the modules of new buffers."""
-    placement = placed.placement
-    started = time.monotonic()
+    placement, owners = placed.placement, dict[str, str]()
 
-    def done(step: str) -> None:
-        nonlocal started
-        ended = time.monotonic()
-        placement.seconds[step] = round(ended - started, 2)
-        started = ended
+    def size() -> None:
+        owners.update(post_place_sizing.improve(placed, asked, {**modules, **owners}))
 
-    improved = post_place_sizing.improve(placed, asked, modules)
-    placement.sizing, owners = improved.rounds, improved.owners
-    done("sizing")
+    steps: dict[str, Callable[[], object]] = {"sizing": size}
     if clock is not None:
-        placement.clock_tree = clock_tree.build(placed, clock)
-        done("clock_tree")
+        steps["clock_tree"] = lambda: clock_tree.build(placed, clock)
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
-        again = post_place_sizing.improve(placed, asked, {**modules, **owners})
-        placement.sizing += again.rounds
-        owners |= again.owners
-        done("sizing_after_tree")
-        placement.hold = hold.repair(placed, asked)
-        done("hold")
+        steps["sizing_after_tree"] = size
+        steps["hold"] = lambda: hold.repair(placed, asked)
+    for name, step in steps.items():
+        start = time.monotonic()
+        step()
+        placement.seconds[name] = round(time.monotonic() - start, 2)
     x0, y0, x1, y1 = placement.core_um
     placement.density = round(placed.area_um2 / ((x1 - x0) * (y1 - y0)), 4)
     return owners
@@ -238,8 +228,10 @@ def _hierarchy(known: Hierarchy, owners: dict[str, str], placement: Placement) -
 
 def violations(placed: Placed, clock_port: str | None = "clk") -> list[str]:
     """Return the faults of a placement; one without faults may be routed."""
-    checks = (_misplaced(placed), _overlaps(placed), _unconnected(placed), _unclocked(placed, clock_port))
-    return [wrong for found in checks for wrong in found]
+    port = clock_port if clock_port in placed.netlist.ports else None
+    timing = TimingGraph(placed.netlist, placed.library, placed.library.constraints(CLOCK_NS, port))
+    unclocked = (f"the clock does not reach {name}" for name in timing.unclocked)
+    return [*_misplaced(placed), *_overlaps(placed), *_unconnected(placed), *unclocked]
 
 
 def _misplaced(placed: Placed) -> Iterator[str]:
@@ -267,11 +259,7 @@ def _misplaced(placed: Placed) -> Iterator[str]:
 
 def _overlaps(placed: Placed) -> Iterator[str]:
     """Cells that lie on one another."""
-    rows: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
-    for name in placed.placement.instances:
-        left, bottom, right, _ = map(dbu, placed.box(name))
-        rows[bottom].append((left, right, name))
-    for row in rows.values():
+    for row in placed.spans().values():
         reach, owner = -1, ""
         for start, end, name in sorted(row):
             if start < reach:
@@ -292,26 +280,6 @@ def _unconnected(placed: Placed) -> Iterator[str]:
     for net, name in enumerate(netlist.nets):
         if netlist.sinks[net] and netlist.driver[net] is None and net not in netlist.constants:
             yield f"the net {name} has no driver"
-
-
-def _unclocked(placed: Placed, clock_port: str | None) -> Iterator[str]:
-    """Registers whose clock does not come from the clock port, through buffers and clock gates."""
-    netlist = placed.netlist
-    front = list(netlist.ports[clock_port][1]) if clock_port in netlist.ports else []
-    reached: set[int] = set()
-    while front:
-        net = front.pop()
-        if net in reached:
-            continue
-        reached.add(net)
-        for owner, _ in netlist.sinks[net]:
-            if owner != PORT and not (placed.cell(owner).ff or placed.cell(owner).latch):
-                pins = netlist.cells[owner].pins
-                front += [pins[pin] for pin in placed.cell(owner).outputs if pin in pins]
-    for name, cell in netlist.cells.items():
-        for pin, item in placed.cell(name).pins.items():
-            if item.clock and cell.pins.get(pin) not in reached:
-                yield f"the clock does not reach {name}/{pin}"
 
 
 def verilog(netlist: Netlist) -> str:

@@ -1,15 +1,134 @@
-"""A placed netlist in memory: the netlist, where its cells lie, and the kit that both are made of."""
+"""A placed netlist in memory: the netlist, where its cells lie, and the kit that both are made of; and its rows,
+where cells can be added: each goes where it is wanted, and its neighbours make way along the row.
 
-from __future__ import annotations
+After placement come the cells of the clock tree, other sizes, and buffers. Rows of an analytical placement
+have free sites everywhere, but rarely as many in one gap as a cell is wide. So a cell takes the row, near to
+where it is wanted, in which it and those that it pushes aside move least in sum.
+"""
 
 import functools
+import math
+from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass
 
-from ..kit.lef import Box, Lef, Point
+import msgspec
+
+from ...fl.errors import BadInput
+from ..kit.lef import Box, Lef, Point, dbu
 from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Netlist, Terminal
-from .placement import Placement
-from .row_legalizer import Rows
+from .placement import Place, Placement
+
+
+class Rows:
+    """The rows of a placement, in sites."""
+
+    def __init__(self, placement: Placement, lef: Lef) -> None:
+        self.placement, self.lef = placement, lef
+        self.low = placement.rows[0].y_um
+        self.names: list[list[str]] = [[] for _ in placement.rows]  # left to right
+        self.starts: list[list[int]] = [[] for _ in placement.rows]
+        self.free = [row.sites for row in placement.rows]
+        self.row_of: dict[str, int] = {}
+        self.width: dict[str, int] = {}
+        for name, place in sorted(placement.instances.items(), key=lambda item: item[1].x_um):
+            row = round((place.y_um - self.low) / lef.row_height)
+            self.names[row].append(name)
+            self.starts[row].append(round((place.x_um - placement.rows[row].x_um) / lef.site_width))
+            self._takes(name, place.kind, row)
+
+    def _sites(self, kind: str) -> int:
+        return round(self.lef.macro(kind).width / self.lef.site_width)
+
+    def _takes(self, name: str, kind: str, row: int) -> None:
+        self.row_of[name], self.width[name] = row, self._sites(kind)
+        self.free[row] -= self.width[name]
+
+    def remove(self, name: str) -> None:
+        """Give a cell's sites back."""
+        row = self.row_of.pop(name)
+        place = self.names[row].index(name)
+        del self.names[row][place], self.starts[row][place]
+        self.free[row] += self.width.pop(name)
+        del self.placement.instances[name]
+
+    def resize(self, name: str, kind: str) -> None:
+        """Make a cell one of another kind, about where it is."""
+        instance = self.placement.instances[name]
+        if self._sites(kind) == self.width[name]:
+            self.placement.instances[name] = msgspec.structs.replace(instance, kind=kind)
+            return
+        middle = instance.x_um + self.lef.macro(instance.kind).width / 2
+        self.remove(name)
+        self.insert(name, kind, middle, instance.y_um + self.lef.row_height / 2)
+
+    def insert(self, name: str, kind: str, x_um: float, y_um: float) -> None:
+        """Place a new cell with its middle near to a point."""
+        lef, rows = self.lef, self.placement.rows
+        width = self._sites(kind)
+        wanted = (y_um - self.low) / lef.row_height - 0.5
+        best: tuple[float, int, int, int, list[tuple[int, int, int]]] | None = None
+        for row in sorted(range(len(rows)), key=lambda index: (abs(index - wanted), index)):
+            away = abs(row - wanted) * lef.row_height
+            if best is not None and away >= best[0]:
+                break
+            if self.free[row] < width:
+                continue
+            at = (x_um - rows[row].x_um) / lef.site_width - width / 2
+            place, start = self._room(row, width, at)
+            pushed = self._pushed(row, place, start, width)
+            moved = abs(start - at) + sum(abs(new - old) for _, old, new in pushed)
+            cost = away + moved * lef.site_width
+            if best is None or cost < best[0]:
+                best = cost, row, place, start, pushed
+        if best is None:
+            raise BadInput(
+                f"no row has room for {name}, a {kind}: place with a lower density than "
+                f"{self.placement.density:g}"
+            )
+        _, row, place, start, pushed = best
+        instances = self.placement.instances
+        for index, _, new in pushed:
+            self.starts[row][index] = new
+            other = self.names[row][index]
+            instances[other] = msgspec.structs.replace(instances[other], x_um=self._x(row, new))
+        self.names[row].insert(place, name)
+        self.starts[row].insert(place, start)
+        self._takes(name, kind, row)
+        instances[name] = Place(kind, self._x(row, start), rows[row].y_um, rows[row].orient)
+
+    def _room(self, row: int, width: int, at: float) -> tuple[int, int]:
+        """The place in the row's order and the start of a cell wanted at a site."""
+        names, starts = self.names[row], self.starts[row]
+        place = bisect_left(starts, at + width / 2)
+        # a cell whose middle is right of the new one's stays on its right
+        if place and starts[place - 1] + self.width[names[place - 1]] / 2 > at + width / 2:
+            place -= 1
+        left = sum(self.width[name] for name in names[:place])
+        right = sum(self.width[name] for name in names[place:])
+        return place, min(max(math.floor(at + 0.5), left), self.placement.rows[row].sites - right - width)
+
+    def _pushed(self, row: int, place: int, start: int, width: int) -> list[tuple[int, int, int]]:
+        """(place, old start, new start) of those that make way."""
+        names, starts = self.names[row], self.starts[row]
+        moved = []
+        free = start + width
+        for index in range(place, len(names)):
+            if starts[index] >= free:
+                break
+            moved.append((index, starts[index], free))
+            free += self.width[names[index]]
+        free = start
+        for index in reversed(range(place)):
+            if starts[index] + self.width[names[index]] <= free:
+                break
+            free -= self.width[names[index]]
+            moved.append((index, starts[index], free))
+        return moved
+
+    def _x(self, row: int, start: int) -> float:
+        return round(self.placement.rows[row].x_um + start * self.lef.site_width, 4)
 
 
 @dataclass
@@ -31,6 +150,14 @@ class Placed:
         """The area of all cells."""
         places = self.placement.instances.values()
         return sum(self.lef.macro(place.kind).width for place in places) * self.lef.row_height
+
+    def spans(self) -> dict[int, list[tuple[int, int, str]]]:
+        """By the lower edge of each row that has cells: their left and right ends, and names; in dbu."""
+        found: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+        for name in self.placement.instances:
+            left, bottom, right, _ = map(dbu, self.box(name))
+            found[bottom].append((left, right, name))
+        return found
 
     def cell(self, name: str) -> Cell:
         """The library's description of an instance."""

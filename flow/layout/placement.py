@@ -1,14 +1,8 @@
 """A placed design as data: rows, cells, ports, and what was put into the netlist; the file placement.json."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import ClassVar
-
 import msgspec
 
 from ...fl.errors import BadInput
-from .. import product
 from ..netlist.netlist import PORT, Netlist
 from ..product import Product
 from ..synth.sizing.report import Round
@@ -72,8 +66,8 @@ class HoldSummary(msgspec.Struct, omit_defaults=True):
 class Placement(Product, kw_only=True):
     """The whole of placement.json."""
 
-    FILE: ClassVar[str] = "placement.json"
-    STEP: ClassVar[str] = "place"
+    FILE = "placement.json"
+    STEP = "place"
 
     design: str
     die_um: tuple[float, float]
@@ -88,11 +82,6 @@ class Placement(Product, kw_only=True):
     rows: list[Row]
     pins: dict[str, PortPin]
     instances: dict[str, Place]
-
-
-def load(path: Path | str) -> Placement:
-    """The placement in placement.json."""
-    return product.read(path, Placement)
 
 
 def refuse_large(netlist: Netlist, step: str) -> None:

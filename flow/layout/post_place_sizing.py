@@ -1,57 +1,62 @@
-"""Setup after placement: sizes, pins and buffers chosen by the wires that are there, in the rows as they are.
+"""Setup after placement: repeaters, sizes, pins and buffers chosen by the wires that are there, in the rows as
+they are.
 
 Synthesis and sizing before placement assume a short wire on every net; after placement some wires are a
-hundred times as long. Nets with a slow wire are cut (repeaters.py), and sizing.py goes over the placed
-netlist with the wires of the placement. Changes are made in place, because placing again would change the
-wires: a resized cell stays about where it was, a buffer goes half-way to its readers, and neighbours make
-way (row_legalizer.py). The pass is repeated with the resulting wires, and once more with the clock tree,
-whose copies of clock gates lie far from the logic that enables them.
+hundred times as long. Nets with a slow wire are cut, and sizing.py goes over the placed netlist with the wires
+of the placement. Changes are made in place, because placing again would change the wires: a resized cell stays
+about where it was, a buffer goes half-way to its readers, and neighbours make way (placed.py). The pass is
+repeated with the resulting wires, and once more with the clock tree, whose copies of clock gates lie far from
+the logic that enables them.
+
+To sizing the wire of a net is a star, every reader at the end of a branch of its own (timing/graph.py), which
+is near enough for most. One that crosses the die to 47 readers, in the unit of heap with 256 bits, takes 0.95
+ns by its tree and nearly nothing by its star. So before sizes are chosen the tree of each net that keeps a
+reader waiting longer than LONGEST_PS is gone through from its ends to its driver, and cut into pieces, each
+driven by a buffer where it begins, wherever more than MOST_FF hang below. Nets of the clock have their own
+tree, and ports stay on the net of their name.
 """
 
-from __future__ import annotations
-
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..kit.constraints import Constraints
-from ..netlist.netlist import Netlist
+from ..kit.lef import Point
+from ..kit.liberty import Cell
+from ..netlist.buffers import Buffers
+from ..netlist.netlist import PORT, Netlist, Terminal
 from ..synth.sizing import sizing
 from ..synth.sizing.circuit import wired
-from ..synth.sizing.report import Round
+from ..synth.sizing.fanout import SLEW_NS, through
+from ..timing.graph import TimingGraph
 from . import wires
 from .placed import Placed
-from .repeaters import insert_repeaters
 
 SLACK_NS = 0.06  # to be left for the skew of the clock tree and the wires' detours
 ROUNDS = 2
 EFFORT = sizing.Effort(slack_ns=SLACK_NS, rounds=4, batches=40, recoveries=0)
 LARGE_EFFORT = sizing.Effort(slack_ns=SLACK_NS, rounds=2, batches=20, recoveries=0)
 LARGE = 20_000  # cells
+LONGEST_PS = 100.0  # from a driver to a reader, by the wire alone (Elmore)
+MOST_FF = 40.0  # of a piece: wire and pins
+STEP_UM = 100.0  # of a wire, between two places where a repeater may stand
 
 
-@dataclass
-class Improved:
-    """The modules of the buffers that were added, and what was done."""
-
-    owners: dict[str, str]
-    rounds: list[Round] = field(default_factory=list)
-
-
-def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> Improved:
-    """Resize and buffer towards the clock, using the placement's wires."""
-    done = Improved(insert_repeaters(placed, asked, modules))
+def improve(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> dict[str, str]:
+    """Resize and buffer towards the clock, using the placement's wires; return the modules of new buffers."""
+    owners = insert_repeaters(placed, asked, modules)
     ideal = replace(asked, propagated=False)
     for _ in range(ROUNDS):
         circuit = wired(placed.netlist, 0.0, wires.table(wires.wires_of(placed), placed.netlist))
-        circuit.owners = done.owners
+        circuit.owners = owners
         effort = EFFORT if len(placed.netlist.cells) < LARGE else LARGE_EFFORT
-        circuit, moved = sizing.optimise(circuit, placed.library, ideal, {**modules, **done.owners}, effort)
+        circuit, moved = sizing.optimise(circuit, placed.library, ideal, {**modules, **owners}, effort)
         if not any(moved.moves.values()):
             break
-        done.rounds.append(moved)
+        placed.placement.sizing.append(moved)
         _move(placed, circuit.netlist)
-        done.owners = dict(circuit.owners)
-    return done
+        owners = dict(circuit.owners)
+    return owners
 
 
 def _move(placed: Placed, after: Netlist) -> None:
@@ -74,3 +79,89 @@ def _move(placed: Placed, after: Netlist) -> None:
             x1, y1 = (sum(values) / len(points) for values in zip(*points, strict=True))
             placed.rows.insert(name, cell.kind, (x0 + x1) / 2, (y0 + y1) / 2)
             waiting.remove(name)
+
+
+# ---- repeaters
+
+
+@dataclass
+class Piece:
+    """A node of a net's tree, with the wire from its parent and the load below it; where the tree is cut, the
+    load of a repeater: readers, and the pieces behind it.
+    """
+
+    at: Point
+    readers: list[Terminal] = field(default_factory=list)
+    behind: list["Piece"] = field(default_factory=list)
+    up: int = 0
+    wire_ff: float = 0.0
+    below_ff: float = 0.0
+    to_a_port: bool = False
+
+
+def insert_repeaters(placed: Placed, asked: Constraints, modules: Mapping[str, str]) -> dict[str, str]:
+    """Put repeaters into the netlist and its placement; return their modules."""
+    slow = [
+        wire
+        for wire in wires.wires_of(placed)
+        if wire.cap_ff > MOST_FF and max(wire.delays_ps()) > LONGEST_PS  # most have too little to be slow
+    ]
+    if not slow:
+        return {}
+    clock_nets = TimingGraph(placed.netlist, placed.library, asked).clock_nets
+    # the one that drives a piece with another one behind it in the least time
+    buffer = min(
+        (placed.library.cells[kind] for kind in placed.library.roles.buffers),
+        key=lambda cell: through(cell, SLEW_NS, MOST_FF + cell.pins[cell.inputs[0]].cap_ff)[0],
+    )
+    buffers = Buffers(placed.netlist, placed.library, "repeat", {}, modules)
+    for wire in slow:
+        if wire.net in clock_nets:
+            continue
+        module = buffers.module(wire.net, wire.terminals[1:])
+        uncut = [(piece, wire.net) for piece in _pieces(wire, buffer)]
+        while uncut:
+            piece, net = uncut.pop()
+            (name, _), output = buffers.insert(buffer.name, net, module)
+            placed.rows.insert(name, buffer.name, *piece.at)
+            buffers.hang(piece.readers, output)
+            uncut += [(item, output) for item in piece.behind]
+    placed.netlist = buffers.connected()
+    return buffers.owners
+
+
+def _pieces(wire: wires.Wire, buffer: Cell) -> list[Piece]:
+    """Cut pieces off a net, as trees; the rest stays with its driver."""
+    nodes = _from_driver(wire)
+    for node in reversed(nodes[1:]):
+        up, load = nodes[node.up], node.below_ff + node.wire_ff
+        if load > MOST_FF and not node.to_a_port:
+            up.behind.append(node)
+            load = buffer.pins[buffer.inputs[0]].cap_ff + node.wire_ff
+        else:
+            up.readers += node.readers
+            up.behind += node.behind
+            up.to_a_port |= node.to_a_port
+        up.below_ff += load
+    return nodes[0].behind
+
+
+def _from_driver(wire: wires.Wire) -> list[Piece]:
+    """The tree with long edges in steps, each node behind the one that leads to it."""
+    points = wire.tree.points
+    nodes = [Piece(points[0])]
+    number = {0: 0}  # the node of each point
+    for point, before, edge in wire.branches:
+        (x0, y0), (x1, y1) = points[before], points[point]
+        steps = math.ceil(wires.distance(points[before], points[point]) / STEP_UM) or 1
+        up = number[before]
+        for step in range(1, steps + 1):
+            at = x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps
+            nodes.append(Piece(at, up=up, wire_ff=wire.capacitances[edge] / steps))
+            up = len(nodes) - 1
+        number[point] = up
+        if point < len(wire.terminals):
+            nodes[up].below_ff = wire.loads_ff[point]
+            nodes[up].to_a_port = wire.terminals[point][0] == PORT
+            nodes[up].readers = [] if nodes[up].to_a_port else [wire.terminals[point]]
+    return nodes

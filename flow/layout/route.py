@@ -1,26 +1,34 @@
 """Routing: the way of every net over the die, from a placement.
 
-Global routing for designs of any size (global_routing.py): every net as segments between the squares of a
-grid, with the capacity of the layers of signals kept. It gives each net's length with its detours, and the
-density of wires. Where it found room for all, and the design is small enough, detailed.py then makes every
-wire, and the lengths are those of its wires.
+Global routing for designs of any size: every net as segments between the squares of a grid, with the capacity
+of the layers of signals kept. Each net is a Steiner tree (wires.py); each of its edges is a wire that goes
+straight or with one turn where there is room, and around where there is none (global_router.cpp). So a net is
+as long as its tree, and longer by its detours. Where there is room for all, and the design is small enough,
+detailed.py then makes every wire, and the lengths are those of its wires.
 """
 
-from __future__ import annotations
-
 import math
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice, pairwise
 from pathlib import Path
 
-from ..kit.lef import DBU, Lef
+from ..kit.lef import DBU, Lef, dbu
+from . import subprocess_engine
 from .detailed import MOST_CELLS, not_detailed, route_detailed
-from .global_routing import route_globally, tracks
 from .placed import Placed
 from .placement import Placement, refuse_large
-from .routing import Congestion, Overflow, RoutedNet, Routing, Segment, Use
+from .routing import Congestion, Overflow, RoutedNet, Routing, Segment, Use, Ways
+from .wires import Tree, steiner_tree, terminal_positions
 
-SQUARE_ROWS = 4  # side of the squares by which congestion is reported
+SOURCE = Path(__file__).with_name("global_router.cpp")
+SQUARE_ROWS = 2  # side of the router's squares: of one row only, pins alone fill many
+# percent of the tracks that wires should take: where all have a tenth more, detailed routing finds no ways
+# around
+SHARE = 75
+ROUNDS, SECONDS = 40, 600  # of the processor, which a busy machine does not change
+REPORTED_ROWS = 4  # side of the squares by which congestion is reported
 
 
 def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: int = MOST_CELLS) -> Routing:
@@ -46,8 +54,8 @@ def route(placed: Placed, out_dir: Path, *, in_detail: bool = True, most_cells: 
                 net.wires.append((wire.layer, *at, wire.x1 / DBU, wire.y1 / DBU))
         net.length_um = _length(net.wires)
     routing = Routing(
-        success=not ways.full,
-        overflow=Overflow(ways.full, ways.wires_over, ways.rounds),
+        success=not ways.overflow.borders,
+        overflow=ways.overflow,
         congestion=congestion(table, placed.placement, placed.lef),
         seconds={"global": ways.seconds, "detailed": done.seconds},
         detailed=done,
@@ -67,7 +75,7 @@ def congestion(table: Mapping[str, RoutedNet], placement: Placement, lef: Lef) -
 
     These are wider than the router's own, as wires can go around within a few of them.
     """
-    side = SQUARE_ROWS * lef.row_height
+    side = REPORTED_ROWS * lef.row_height
     crossed: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())  # by horizontal, vertical wires
     for net in table.values():
         for _, *ends in net.segments:
@@ -77,16 +85,62 @@ def congestion(table: Mapping[str, RoutedNet], placement: Placement, lef: Lef) -
             else:
                 crossed[1].update((x0, y) for y in range(min(y0, y1), max(y0, y1)))
     columns, rows = (math.ceil(length / side) for length in placement.die_um)
-    borders = (columns - 1) * rows, (rows - 1) * columns
+    borders, full, uses = ((columns - 1) * rows, (rows - 1) * columns), 0, []
+    for used, room, count in zip(crossed, tracks(lef, side), borders, strict=True):
+        share, worst = sum(used.values()) / room / max(count, 1), max(used.values(), default=0) / room
+        uses.append(Use(round(room, 1), round(share, 4), round(worst, 4)))
+        full += sum(wires > room for wires in used.values())
+    across, along = uses
+    return Congestion(round(side, 3), across, along, sum(borders), full)
+
+
+# ---- global routing
+
+
+def tracks(lef: Lef, side: float) -> tuple[float, float]:
+    """How many wires there is room for in a side's length above the cells, up to the last layer of signals:
+    horizontal, vertical.
+    """
+    layers = lef.routing[1 : len(lef.kit.layers.signal)]
     across, along = (
-        Use(
-            round(room, 1),
-            round(sum(used.values()) / room / max(count, 1), 4),
-            round(max(used.values(), default=0) / room, 4),
-        )
-        for used, room, count in zip(crossed, tracks(lef, side), borders, strict=True)
+        sum(side / layer.pitch for layer in layers if layer.direction == way)
+        for way in ("HORIZONTAL", "VERTICAL")
     )
-    full = sum(
-        wires > room for used, room in zip(crossed, tracks(lef, side), strict=True) for wires in used.values()
-    )
-    return Congestion(round(side, 3), across, along, edges=sum(borders), overflowing=full)
+    return across, along
+
+
+def route_globally(placed: Placed) -> Ways:
+    """A way for every net that has a wire."""
+    start = _processor_seconds()
+    trees = {net: steiner_tree(points) for net, _, points in terminal_positions(placed)}
+    answer = subprocess_engine.run(SOURCE, "global routing", _task(trees, placed))
+    overflow = Overflow(*islice(answer, 3))
+    layers = placed.lef.kit.layers.horizontal, placed.lef.kit.layers.vertical
+    segments = {
+        net: [piece for _ in tree.edges for piece in _segments(answer, layers)] for net, tree in trees.items()
+    }
+    return Ways(segments, overflow, round(_processor_seconds() - start, 2))
+
+
+def _processor_seconds() -> float:
+    """CPU time of this process and of the children that it has waited for."""
+    return sum(os.times()[:4])
+
+
+def _task(trees: dict[int, Tree], placed: Placed) -> Iterator[str]:
+    side = SQUARE_ROWS * placed.lef.row_height
+    columns, rows = (math.ceil(length / side) for length in placed.placement.die_um)
+    across, along = (math.floor(track) for track in tracks(placed.lef, side))
+    yield f"{columns} {rows} {dbu(side)} {across} {along} {SHARE} {ROUNDS} {SECONDS}"
+    yield str(sum(len(tree.edges) for tree in trees.values()))
+    for tree in trees.values():
+        for edge in tree.edges:
+            yield " ".join(str(dbu(value)) for end in edge for value in tree.points[end])
+
+
+def _segments(answer: Iterator[int], layers: tuple[str, str]) -> Iterator[Segment]:
+    """A wire, by its corners in the answer; horizontal ones are on the first of the layers."""
+    corners = islice(zip(answer, answer, strict=True), next(answer))
+    for (x0, y0), (x1, y1) in pairwise(corners):
+        if (x0, y0) != (x1, y1):
+            yield layers[x0 == x1], x0 / DBU, y0 / DBU, x1 / DBU, y1 / DBU

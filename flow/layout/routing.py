@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import ClassVar
+from dataclasses import dataclass
 
 import msgspec
 
-from .. import product
 from ..kit.def_ import Wire
 from ..kit.lef import dbu
 from ..product import Product
@@ -69,8 +67,8 @@ class RoutedNet(msgspec.Struct, omit_defaults=True):
 class Routing(Product):
     """A routed design: routing.json."""
 
-    FILE: ClassVar[str] = "routing.json"
-    STEP: ClassVar[str] = "route"
+    FILE = "routing.json"
+    STEP = "route"
 
     success: bool  # of the global routing: the router found room for all
     overflow: Overflow  # where it found none
@@ -96,6 +94,10 @@ class Routing(Product):
         return found
 
 
-def load_routing(path: Path | str) -> Routing:
-    """The routing in routing.json."""
-    return product.read(path, Routing)
+@dataclass
+class Ways:
+    """The segments of each net, and where there are more than the borders of squares have room for."""
+
+    segments: dict[int, list[Segment]]
+    overflow: Overflow
+    seconds: float  # of the processor, ours and the router's

@@ -6,8 +6,6 @@ LEFT": how many nets or borders are left to settle. `going` hears it as a share 
 that is a guess, by how many orders of magnitude the count has come down.
 """
 
-from __future__ import annotations
-
 import math
 import subprocess
 import tempfile

@@ -18,22 +18,20 @@ wire in a row. wires.spef: the same as trees of resistors with pins where they a
 own delay.
 """
 
-from __future__ import annotations
-
 import functools
 import heapq
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import ClassVar
+from typing import NamedTuple
 
 import msgspec
 
 from .. import product
 from ..files import replace_text
 from ..kit.lef import Lef, Point
-from ..kit.liberty import Cell, Library
+from ..kit.liberty import Cell
 from ..netlist.netlist import PORT, Netlist, Terminal
 from ..product import Product
 from ..timing import spef, wire_table
@@ -45,8 +43,7 @@ from .routing import Routing
 EPSILON_0 = 8.854e-3  # fF/um
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """A wire of one um."""
 
     cap_ff: float
@@ -255,8 +252,8 @@ class ClockWires(msgspec.Struct, omit_defaults=True):
 class WiresSummary(Product):
     """All wires together: wires_summary.json."""
 
-    FILE: ClassVar[str] = "wires_summary.json"
-    STEP: ClassVar[str] = "route"
+    FILE = "wires_summary.json"
+    STEP = "route"
 
     source: Source
     nets: int
@@ -284,20 +281,20 @@ def extract(placed: Placed, out_dir: Path, routing: Routing | None = None) -> Wi
         name: NetWire(round(wire.cap_ff, 4), round(wire.res_ohm, 3), round(wire.length_um, 3), source)
         for name, wire in table(wires, placed.netlist).items()
     }
-    summary = summarize(wires, placed.library, source, clock_tree(wires, placed))
     product.write(out_dir / wire_table.FILE, rounded)
-    replace_text(out_dir / "wires.spef", spef_trees(wires, placed.netlist))
-    summary.write(out_dir)
-    return summary
-
-
-def summarize(wires: list[Wire], library: Library, source: Source, tree: ClockWires) -> WiresSummary:
-    """All wires together, and beside them what the Liberty's wire-load model guesses for the same nets."""
-    model = library.wire_loads[library.default_wire_load]
+    # in the Standard Parasitic Exchange Format each wire is a tree of resistors
+    trees = (
+        (wire, ((*edge, ohm) for edge, ohm in zip(wire.tree.edges, wire.resistances, strict=True)))
+        for wire in wires
+    )
+    nets = (spef.section(placed.netlist, wire.net, wire.at_points(), tree) for wire, tree in trees)
+    replace_text(out_dir / "wires.spef", spef.document(placed.netlist, nets))
+    # what the Liberty's wire-load model guesses for the same nets
+    model = placed.library.wire_loads[placed.library.default_wire_load]
     guessed = sum(model.cap_ff(len(wire.terminals) - 1) for wire in wires)
     total = sum(wire.cap_ff for wire in wires)
     perimeters = (half_perimeter(wire.tree.points[: len(wire.terminals)]) for wire in wires)
-    return WiresSummary(
+    summary = WiresSummary(
         source=source,
         nets=len(wires),
         length_um=round(sum(wire.length_um for wire in wires), 1),
@@ -307,12 +304,13 @@ def summarize(wires: list[Wire], library: Library, source: Source, tree: ClockWi
         wire_load_model=BesideModel(
             model.name, round(guessed, 1), round(total / guessed, 3) if guessed else None
         ),
-        clock_tree=tree,
+        clock_tree=clock_tree(wires, placed),
     )
+    summary.write(out_dir)
+    return summary
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(NamedTuple):
     """The clock at a pin: the rising edge by the cells' tables and the wires' Elmore delays."""
 
     at_ps: float
@@ -355,11 +353,9 @@ def clock_arrivals(wires: list[Wire], placed: Placed, root: int) -> dict[Termina
             if name == PORT:
                 continue
             cell = placed.cell(name)
-            output = clock_output(cell, pin)
-            below = by_net.get(placed.netlist.cells[name].pins.get(output, -1)) if output else None
-            if not output or below is None:
-                continue
-            if passed := clock_through(cell, pin, output, before.slew_ns, below.load_ff):
+            output = clock_output(cell, pin) or ""
+            below = by_net.get(placed.netlist.cells[name].pins.get(output, -1))
+            if below and (passed := clock_through(cell, pin, output, before.slew_ns, below.load_ff)):
                 gated = before.gated or cell.clock_gate is not None
                 front.append((below.net, Arrival(at_ps + passed[0], passed[1], gated)))
     return found
@@ -368,11 +364,10 @@ def clock_arrivals(wires: list[Wire], placed: Placed, root: int) -> dict[Termina
 def clock_tree(wires: list[Wire], placed: Placed) -> ClockWires:
     """When the clock comes to the registers, gated or not."""
     tree, netlist = placed.placement.clock_tree, placed.netlist
-    if tree.root is None:
-        return ClockWires(0)
+    reached = {} if tree.root is None else clock_arrivals(wires, placed, netlist.net(tree.root))
     arrivals = [
         arrival
-        for (name, pin), arrival in clock_arrivals(wires, placed, netlist.net(tree.root)).items()
+        for (name, pin), arrival in reached.items()
         if name != PORT and placed.cell(name).pins[pin].clock and not placed.cell(name).clock_gate
     ]
     if not arrivals:
@@ -396,20 +391,4 @@ def clock_tree(wires: list[Wire], placed: Placed) -> ClockWires:
         slew_ps=round(1000 * max(arrival.slew_ns for arrival in arrivals), 2),
         gated_latency_ps=round(max(gated), 2) if gated else None,
         wire_um=round(sum(driven), 1),
-    )
-
-
-def spef_trees(wires: list[Wire], netlist: Netlist) -> str:
-    """The wires in the Standard Parasitic Exchange Format, a tree of resistors each."""
-    return spef.document(
-        netlist,
-        (
-            spef.section(
-                netlist,
-                wire.net,
-                wire.at_points(),
-                ((a, b, ohm) for (a, b), ohm in zip(wire.tree.edges, wire.resistances, strict=True)),
-            )
-            for wire in wires
-        ),
     )

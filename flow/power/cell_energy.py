@@ -294,5 +294,5 @@ def _data(cell: Cell) -> str:
     if cell.clock_gate:
         return cell.clock_gate.enable
     text = cell.ff.next_state if cell.ff else cell.latch.data_in if cell.latch else ""
-    tree = parse(text).tree if text else ""
-    return tree if isinstance(tree, str) and tree in cell.inputs else ""
+    literal = parse(text).literal if text else None
+    return next((name for name in cell.inputs if (name, True) == literal), "")

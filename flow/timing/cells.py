@@ -4,8 +4,6 @@
 that a cell changes its size by changing its number.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,11 +7,8 @@ twice as far each time. Periods lie on a grid. Netlists are not monotone in the 
 the shortest period that was met is the answer, and a shorter one beside a missed one is not tried.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Sequence
 
 import msgspec
 
@@ -150,20 +147,15 @@ class ClockSearch:
     def _between(self, period: float) -> float:
         """On the grid, longer than what is missed and shorter than what is met."""
         low, high = self._above(self.missed_ns), self._met - GRID_NS
-        return self._rounded(min(max(round(period / GRID_NS) * GRID_NS, low), high))
+        return round(min(max(_on_grid(round(period / GRID_NS)), low), high), 6)
 
     def _above(self, period: float) -> float:
         """The next one on the grid."""
-        return self._rounded((math.floor(period / GRID_NS + 1e-6) + 1) * GRID_NS)
+        return _on_grid(math.floor(period / GRID_NS + 1e-6) + 1)
 
     def _up(self, period: float) -> float:
-        return self._rounded(math.ceil(period / GRID_NS - 1e-6) * GRID_NS)
-
-    @staticmethod
-    def _rounded(period: float) -> float:
-        return round(period, 6)
+        return _on_grid(math.ceil(period / GRID_NS - 1e-6))
 
 
-def told(trials: Sequence[Trial]) -> str:
-    """All of them on a line."""
-    return ", ".join(map(str, trials))
+def _on_grid(steps: int) -> float:
+    return round(steps * GRID_NS, 6)

@@ -6,10 +6,8 @@ place; `update` then brings loads and wires up to date, and `propagate` slews an
 by it, and sizing works on it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -60,14 +58,7 @@ class TimingGraph:
         self.constants = {net: int(bit) for net, bit in netlist.constants.items() if bit in "01"}
         self._spread_constants()
         self.clock_nets = self._clock_network()
-        self.unclocked = {
-            name
-            for kind, names in self.members.items()
-            for pin in library.cells[kind].pins.values()
-            if pin.clock
-            for name in names
-            if netlist.cells[name].pins.get(pin.name) not in self.clock_nets
-        }
+        self.unclocked = {name for name, net in self.clock_pins() if net not in self.clock_nets}
         self.unchecked |= self.unclocked
         self.in_clock = np.zeros(len(netlist.nets), bool)
         self.in_clock[list(self.clock_nets)] = True
@@ -77,7 +68,7 @@ class TimingGraph:
         self._number_checks()
         self._make_arcs()
         self._levelize()
-        self.set_wires(np.zeros(len(netlist.nets)), np.zeros(len(netlist.nets)))
+        self.set_wires(*np.zeros((2, len(netlist.nets))))
 
     # -- structure
     # ----------------------------------------------------------------------------------------------------
@@ -86,6 +77,13 @@ class TimingGraph:
         """The description of an instance, and the nets at its pins."""
         instance = self.netlist.cells[name]
         return self.library.cells[instance.kind], instance.pins
+
+    def clock_pins(self) -> Iterator[tuple[str, int | None]]:
+        """Cells that have a clock, and the net at it."""
+        for kind, names in self.members.items():
+            for pin in self.library.cells[kind].pins.values():
+                if pin.clock:
+                    yield from ((name, self.netlist.cells[name].pins.get(pin.name)) for name in names)
 
     def _spread_constants(self) -> None:
         """Find the nets that never change: what ties drive, and what gates make of them."""
@@ -195,8 +193,8 @@ class TimingGraph:
                         continue
                     sinks = self.sink[name, check.pin], self.sink[name, check.clock]
                     found.append((self.index[name], row, int(not check.setup), check.edge, *sinks))
-        self.check_cell, self.check_row, self.check_side, self.check_edge, *sinks_of = _columns(found, 6)
-        self.check_sink, self.check_clock = sinks_of
+        self.check_cell, self.check_row, self.check_side, self.check_edge, *sides = _columns(found, 6)
+        self.check_sink, self.check_clock = sides
 
     def terminal(self, sink: int) -> Terminal:
         """The instance and the pin of a sink."""
@@ -323,7 +321,7 @@ class TimingGraph:
             raise unknown("driving cell", asked.driving_cell, self.library.cells)
         cell = self.library.cells[asked.driving_cell]
         arc = cell.pins[cell.outputs[0]].timing[0]
-        delays = np.array([asked.latest_input_ns, asked.earliest_input_ns])
+        delays = np.array([asked.latency_ns, asked.earliest_input_ns])
         bits = dict(self.netlist.port_bits("input"))
         if (clock := bits.pop(asked.clock_port or "", None)) is not None:
             self.slew[:, 2 * clock : 2 * clock + 2] = asked.clock_slew_ns
@@ -333,11 +331,11 @@ class TimingGraph:
         for edge, (delay, slew) in zip((RISE, FALL), tables, strict=True):
             if delay and slew and len(nets):
                 nodes = 2 * nets + edge
-                load, zero = self.load[nodes], np.zeros(len(nodes))
-                one, other = (np.full(len(nodes), self.tables.add(table)) for table in (delay, slew))
-                self.slew[:, nodes] = self.tables.look_up(other, zero, load)
-                later = self.tables.look_up(one, zero, load) - delay.at(0.0)
-                self.arrival[:, nodes] = delays[:, None] + later
+                later, self.slew[:, nodes] = (
+                    self.tables.look_up(self.tables.add(table), 0.0, self.load[nodes])
+                    for table in (delay, slew)
+                )
+                self.arrival[:, nodes] = delays[:, None] + (later - delay.at(0.0))
 
 
 def _columns(rows: Sequence[tuple[int, ...]], count: int) -> list[np.ndarray]:

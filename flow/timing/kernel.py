@@ -3,11 +3,8 @@
 Sizing analyses the whole netlist after every batch of moves; in numpy these loops were most of it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -43,16 +40,16 @@ def call(name: str, *arguments: np.ndarray | ctypes.Structure | float | int) -> 
     """A function of the kernel; arrays are handed over by their address, and have to be whole."""
     given: list[object] = []
     for argument in arguments:
-        if isinstance(argument, np.ndarray):
-            given.append(POINTER(address(argument)))
-        elif isinstance(argument, ctypes.Structure):
-            given.append(ctypes.byref(argument))
-        elif isinstance(argument, float):
-            given.append(ctypes.c_double(argument))
-        else:
-            given.append(ctypes.c_int64(argument))
-    function: Callable[..., None] = getattr(_library(), name)
-    function(*given)
+        match argument:
+            case np.ndarray():
+                given.append(POINTER(address(argument)))
+            case ctypes.Structure():
+                given.append(ctypes.byref(argument))
+            case float():
+                given.append(ctypes.c_double(argument))
+            case _:
+                given.append(ctypes.c_int64(argument))
+    getattr(_library(), name)(*given)
 
 
 def address(array: np.ndarray) -> int:

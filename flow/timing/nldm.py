@@ -18,8 +18,6 @@ nothing through from its input.
 The passes along the arcs are in C++ (kernel.cpp), what is asked about them in numpy.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass
@@ -66,7 +64,7 @@ class Timing(TimingGraph):
         self.slews_ns = self.slew[0].reshape(-1, 2)  # the largest
         # the latest, -inf where no path leads, and the earliest
         self.arrivals_ns, self.min_arrivals_ns = self.arrival.reshape(2, -1, 2)
-        self.setup, self.hold = self._endpoints()  # by slack, worst first
+        self._find_endpoints()
 
     @property
     def wns_ns(self) -> float:
@@ -76,20 +74,16 @@ class Timing(TimingGraph):
     @property
     def clock_latency_ns(self) -> float:
         """The mean over the registers' clock pins, of the rising edge."""
-        nets = [
-            self.netlist.cells[name].pins.get(pin.name)
-            for kind, names in self.members.items()
-            if self.library.cells[kind].ff
-            for pin in self.library.cells[kind].pins.values()
-            if pin.clock
-            for name in names
+        arrivals = [
+            self.arrival[0, 2 * net + RISE]
+            for name, net in self.clock_pins()
+            if net in self.clock_nets and self.library.cells[self.netlist.cells[name].kind].ff
         ]
-        arrivals = [self.arrival[0, 2 * net + RISE] for net in nets if net in self.clock_nets]
         return float(np.mean(arrivals)) if arrivals else 0.0
 
     # ---- endpoints
 
-    def _endpoints(self) -> tuple[list[Endpoint], list[Endpoint]]:
+    def _find_endpoints(self) -> None:
         """The endpoints by setup and by hold slack, worst first."""
         asked, side = self.constraints, self.check_side
         data, clock = self.sink_net[self.check_sink], self.sink_net[self.check_clock]
@@ -100,29 +94,25 @@ class Timing(TimingGraph):
         edge = self.arrival[1 - side, clocks]
         if asked.propagated:
             edge = edge + self.wire_delays(clock, self.sink_ff[self.check_clock, RISE])
-        required = np.where(
-            side,
-            edge + asked.hold_uncertainty_ns + margin,
-            edge + asked.clock_ns - asked.uncertainty_ns - margin,
-        )
+        required = np.where(side, edge + margin, edge + asked.clock_ns - margin)
         names = ["/".join(self.terminal(sink)) for sink in self.check_sink.tolist()]
         columns = (side, nodes, self.arrival[side, nodes] + wire, required)
         found = list(zip(names, *(column.tolist() for column in columns), strict=True))
-        late = asked.clock_ns - asked.uncertainty_ns - asked.output_margin_ns
-        early = asked.hold_uncertainty_ns - asked.output_margin_ns
+        early, late = asked.latency_ns, asked.clock_ns + asked.latency_ns
         for name, net in self.netlist.port_bits("output"):
             out = float(self.wire_delays(net, asked.output_load_ff))
             for node in (2 * net + RISE, 2 * net + FALL):
-                found.append((name, 0, node, float(self.arrival[0, node]) + out, late))
-                found.append((name, 1, node, float(self.arrival[1, node]) + out, early))
+                earliest, latest = self.arrival[::-1, node].tolist()
+                found += [(name, 0, node, latest + out, late), (name, 1, node, earliest + out, early)]
         worst: tuple[dict[str, Endpoint], dict[str, Endpoint]] = ({}, {})
         for name, hold, node, arrival, latest in found:
             slack, ends = arrival - latest if hold else latest - arrival, worst[hold]
             # nothing arrives where only constants lead: such an endpoint has no slack
             if math.isfinite(arrival) and (name not in ends or slack < ends[name].slack_ns):
                 ends[name] = Endpoint(name, node, arrival, latest, slack)
-        setup, hold_ends = (sorted(ends.values(), key=lambda end: (end.slack_ns, end.name)) for ends in worst)
-        return setup, hold_ends
+        self.setup, self.hold = (
+            sorted(ends.values(), key=lambda end: (end.slack_ns, end.name)) for ends in worst
+        )
 
     # ---- paths
 
@@ -155,43 +145,41 @@ class Timing(TimingGraph):
         """The points of a path. A path from a register begins at its clock pin, with what the clock takes to
         get there.
         """
-        arrival, netlist = self.arrival[side], self.netlist
-        before = 0.0
-        points: list[PathPoint] = []
-
-        def add(cell: str, pin: str, node: int, at: float, drives: bool = False) -> None:
-            nonlocal before
-            points.append(
-                PathPoint(
-                    cell=cell,
-                    type=netlist.cells[cell].kind if cell else "",
-                    pin=pin,
-                    net=netlist.nets[node // 2],
-                    edge=EDGES[node % 2],
-                    slew_ns=rounded(float(self.slew[side, node])),
-                    load_ff=rounded(float(self.load[node])) if drives else None,
-                    delay_ns=rounded(at - before),
-                    arrival_ns=rounded(at),
-                )
-            )
-            before = at
-
+        arrival, netlist = self.arrival[side].tolist(), self.netlist
+        passed: list[
+            tuple[str, str, int, float, bool]
+        ] = []  # cell, pin, node, when, and whether it drives it
         driver = netlist.driver[start // 2]
         if driver is not None and driver[0] == PORT and not self.in_clock[start // 2]:
-            add("", driver[1], start, float(arrival[start]), True)
+            passed.append(("", driver[1], start, arrival[start], True))
         for arc in arcs:
             node, end = int(self.start[arc]), int(self.end[arc])
             if self.in_clock[end // 2]:
                 continue
             name = self.names[self.arc_cell[arc]]
             row = self.kinds[netlist.cells[name].kind].rows[self.arc_row[arc]]
-            add(name, row.input, node, float(arrival[node] + self.wire[arc]))
-            add(name, row.output, end, float(arrival[end]), True)
+            passed.append((name, row.input, node, arrival[node] + float(self.wire[arc]), False))
+            passed.append((name, row.output, end, arrival[end], True))
         cell, _, pin = endpoint.name.rpartition("/")
         if cell not in netlist.cells:
             cell, pin = "", endpoint.name
-        add(cell, pin, endpoint.node, endpoint.arrival_ns)
-        return points
+        passed.append((cell, pin, endpoint.node, endpoint.arrival_ns, False))
+        return [
+            PathPoint(
+                cell=cell,
+                type=netlist.cells[cell].kind if cell else "",
+                pin=pin,
+                net=netlist.nets[node // 2],
+                edge=EDGES[node % 2],
+                slew_ns=rounded(float(self.slew[side, node])),
+                load_ff=rounded(float(self.load[node])) if drives else None,
+                delay_ns=rounded(at - before),
+                arrival_ns=rounded(at),
+            )
+            for (cell, pin, node, at, drives), before in zip(
+                passed, [0.0, *(at for *_, at, _ in passed)], strict=False
+            )
+        ]
 
 
 def analyze(
@@ -216,7 +204,7 @@ def _wires(
     netlist: Netlist, library: Library, wires: WireTable | None, wire_load: str | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Capacitance in fF and resistance in kohm of every net's wire."""
-    caps, resistances = np.zeros(len(netlist.nets)), np.zeros(len(netlist.nets))
+    caps, resistances = np.zeros((2, len(netlist.nets)))
     if wire_load is not None:
         if wire_load not in library.wire_loads:
             raise unknown("wire-load model", wire_load, library.wire_loads)

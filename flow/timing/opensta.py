@@ -13,8 +13,6 @@ The same run searches the shortest period if it is asked for or if the clock is 
 first, then bisection, as slack is not linear in the period where paths take half a cycle.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re
@@ -25,11 +23,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from subprocess import DEVNULL, STDOUT
 
-from ...fl.errors import BadInput
+from ...fl.errors import BadInput, some
 from ...rtl.sim.toolchain import ToolError
 from ..kit.constraints import Constraints
 from .report import DIGITS, HighestClock, PathPoint, TimedPath
+from .spef import stars
 from .subject import NO_WIRES, Subject
 
 INSTALL = "run `apt-get install opensta`"
@@ -170,10 +170,9 @@ class Result:
         """ToolError if the report lacks an endpoint of the netlist."""
         for check, known in expected.items():
             if lost := sorted(known - self.slacks.get(check, {}).keys()):
-                more = f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
                 raise ToolError(
                     f"OpenSTA's report is incomplete: {len(known)} endpoints of {CHECKS[check]} expected, "
-                    f"{len(known) - len(lost)} of them found; it lacks {', '.join(lost[:SHOWN])}{more}"
+                    f"{len(known) - len(lost)} of them found; it lacks {some(lost, SHOWN)}"
                 )
 
 
@@ -228,34 +227,33 @@ def run(subject: Subject, paths: int = 1, fmax: bool = False, other: str | None 
     """
     asked, name, model = subject.asked, subject.library.name, subject.wire_load or NO_WIRES
     libraries = {model: name, other or NO_WIRES: name, NO_WIRES: NO_WIRES}
-    with tempfile.TemporaryDirectory(prefix="sta-") as directory:
-        spef = subject.spef_in(Path(directory) / "wires_star.spef")
-        values = {
-            "lib": _word(subject.kit.lib.absolute()),
-            "netlist": _word(subject.netlist_v.absolute()),
-            "top": _word(subject.top),
-            "model": model,
-            "library": libraries[model],
-            "other": other,
-            "other_library": libraries[other or NO_WIRES],
-            "spef": f"read_spef {{{_word(spef.absolute())}}}" if spef else "",
-            "paths": max(paths, 1),
-            "most": MOST_ENDPOINTS,
-            "digits": DIGITS,
-            "fmax": int(fmax),
-            "clock": replace(asked, clock_ns=1.0).clock_sdc.replace("-period 1.0", "-period $period"),
-            "clock_ns": repr(asked.clock_ns),
-            "tolerance": TOLERANCE_NS,
-            "margin": MARGIN_NS,
-        }
-        loaded = LOADED.format(**values) if other else ""
-        script = SCRIPT.format(**values, loaded=loaded, search=FMAX.format(**values))
-        with prepared(script, asked) as (work, command), (work / "log").open("w+") as log:
-            done = subprocess.run(
-                command, cwd=work, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-            )
-            log.seek(0)
-            sections = _sections(log)
+    spef = subject.spef.absolute() if subject.spef else "" if subject.table is None else "wires_star.spef"
+    values = {
+        "lib": _word(subject.kit.lib.absolute()),
+        "netlist": _word(subject.netlist_v.absolute()),
+        "top": _word(subject.top),
+        "model": model,
+        "library": libraries[model],
+        "other": other,
+        "other_library": libraries[other or NO_WIRES],
+        "spef": f"read_spef {{{_word(spef)}}}" if spef else "",
+        "paths": max(paths, 1),
+        "most": MOST_ENDPOINTS,
+        "digits": DIGITS,
+        "fmax": int(fmax),
+        "clock": replace(asked, clock_ns=1.0).clock_sdc.replace("-period 1.0", "-period $period"),
+        "clock_ns": repr(asked.clock_ns),
+        "tolerance": TOLERANCE_NS,
+        "margin": MARGIN_NS,
+    }
+    loaded = LOADED.format(**values) if other else ""
+    script = SCRIPT.format(**values, loaded=loaded, search=FMAX.format(**values))
+    with prepared(script, asked) as (work, command), (work / "log").open("w+") as log:
+        if subject.table is not None and not subject.spef:
+            (work / spef).write_text(stars(subject.netlist, subject.table))
+        done = subprocess.run(command, cwd=work, stdin=DEVNULL, stdout=log, stderr=STDOUT)
+        log.seek(0)
+        sections = _sections(log)
     _complain(sections, done.returncode, subject, spef)
     names = {"setup": "max", "hold": "min", "inside": "inside"} | ({"loaded": "loaded"} if other else {})
     slacks = {check: _ends(sections[f"ends {side}"]) for check, side in names.items()}
@@ -280,13 +278,12 @@ def _word(text: str | Path) -> str:
 
 def _sections(log: Iterable[str]) -> dict[str, list[str]]:
     sections: dict[str, list[str]] = {"": []}
-    name = ""
+    lines = sections[""]
     for line in log:
         if line.startswith("@"):
-            name = line[1:].rstrip()
-            sections[name] = []
+            lines = sections[line[1:].rstrip()] = []
         else:
-            sections[name].append(line.rstrip())
+            lines.append(line.rstrip())
     return sections
 
 
@@ -302,7 +299,7 @@ def _unparsed(line: str, expected: str) -> ToolError:
     )
 
 
-def _complain(sections: Mapping[str, list[str]], status: int, subject: Subject, spef: Path | None) -> None:
+def _complain(sections: Mapping[str, list[str]], status: int, subject: Subject, spef: Path | str) -> None:
     """Raise what OpenSTA only prints: its result would be that of another netlist, or incomplete."""
     netlist_v = subject.netlist_v
     if "failed read_verilog" in sections or "failed link_design" in sections:
@@ -327,9 +324,7 @@ def _complain(sections: Mapping[str, list[str]], status: int, subject: Subject, 
 
 
 def _messages(lines: Iterable[str]) -> str:
-    found = [line for line in lines if MESSAGE.match(line)]
-    more = f" and {len(found) - 2} more" if len(found) > 2 else ""
-    return " ".join(found[:2]) + more if found else "without a message"
+    return some(list(filter(MESSAGE.match, lines)), 2, " ") or "without a message"
 
 
 def _ends(lines: list[str]) -> dict[str, float]:

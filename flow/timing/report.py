@@ -1,11 +1,9 @@
 """Timing analysis of a netlist: timing.json."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -43,6 +41,22 @@ class PathPoint(msgspec.Struct, kw_only=True):
         return f"{self.cell}/{self.pin}" if self.cell else self.pin
 
 
+class WorstPath(msgspec.Struct):
+    """The longest path of a netlist, in short."""
+
+    start: str
+    end: str
+    slack_ns: float
+    modules: list[str]
+    cells: int
+
+    def told(self, most: int) -> str:
+        """The path in words, with so many of its modules."""
+        through = ", ".join(module or "the top" for module in self.modules[:most])
+        more = ", ..." if len(self.modules) > most else ""
+        return f"{self.start} to {self.end}, {self.cells} cells in {through}{more}"
+
+
 class TimedPath(msgspec.Struct, kw_only=True):
     """One of the worst paths, from a register or port to another."""
 
@@ -55,16 +69,10 @@ class TimedPath(msgspec.Struct, kw_only=True):
     modules: list[str] = []  # that it goes through, in its order
 
     @property
-    def cells(self) -> int:
-        """How many."""
-        return len({point.cell for point in self.points} - {""})
-
-
-def told(start: str, end: str, cells: int, modules: Sequence[str], most: int = TOLD) -> str:
-    """A path in words, with so many of its modules."""
-    through = ", ".join(module or "the top" for module in modules[:most])
-    more = ", ..." if len(modules) > most else ""
-    return f"{start} to {end}, {cells} cells in {through}{more}"
+    def short(self) -> WorstPath:
+        """The path without its points."""
+        cells = {point.cell for point in self.points} - {""}
+        return WorstPath(self.start, self.end, self.slack_ns, self.modules, len(cells))
 
 
 class Bin(msgspec.Struct):
@@ -87,8 +95,8 @@ class TimingReport(Product, kw_only=True):
     know.
     """
 
-    FILE: ClassVar[str] = "timing.json"
-    STEP: ClassVar[str] = "sta"
+    FILE = "timing.json"
+    STEP = "sta"
 
     engine: str
     engine_version: str
@@ -133,9 +141,8 @@ def verdict(
     if hold_ns is not None and hold_ns < 0:
         parts.append(f"hold is missed by {-hold_ns:.3f} ns on a path from a register, whatever the period")
     if wns_ns is not None and wns_ns < 0:
-        path = paths[0]
-        worst = told(path.start, path.end, path.cells, path.modules)
         met = f"{met_ns:.3f} ns is met; " if met_ns is not None else ""
+        worst = paths[0].short.told(TOLD)
         parts.insert(0, f"{clock_ns:g} ns is missed by {-wns_ns:.3f} ns: {met}worst path {worst}")
     if parts:
         return "; ".join(parts)

@@ -9,8 +9,6 @@ are while all brackets and signs within plain names are escaped, and a net witho
 that a wire of no resistance gets a tiny one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -9,7 +9,7 @@ from ..kit.constraints import Constraints
 from ..kit.kit import Kit
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
-from . import nldm, spef, wire_table
+from . import nldm, wire_table
 from .report import DIGITS
 from .wire_table import Source, WireTable
 
@@ -65,10 +65,3 @@ class Subject:
         """An analysis as if no input changed, and its ends of paths for hold, worst first."""
         timing = self.estimate(replace(self.asked, input_hold_ns=FAR_NS))
         return timing, [end for end in timing.hold if end.slack_ns < FAR_NS / 2]
-
-    def spef_in(self, path: Path) -> Path | None:
-        """The SPEF file of the wires; stars are written to `path`. None without wires."""
-        if self.spef is not None or self.table is None:
-            return self.spef
-        path.write_text(spef.stars(self.netlist, self.table))
-        return path

@@ -1,7 +1,5 @@
 """Tables of a library stacked into arrays for batched lookup (kernel.cpp)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -38,13 +36,15 @@ class Tables:
         self._stack = None
         return -len(self._groups)
 
-    def look_up(self, numbers: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """The value of table numbers[k] at (first[k], second[k])."""
-        out = np.empty(len(numbers))
-        if not len(out):
-            return out
-        points = (np.ascontiguousarray(array, float) for array in (first, second))
-        kernel.call("look_up", self.stack, len(out), np.ascontiguousarray(numbers, np.int64), *points, out)
+    def look_up(
+        self, numbers: np.ndarray | int, first: np.ndarray | float, second: np.ndarray | float
+    ) -> np.ndarray:
+        """The value of table numbers[k] at (first[k], second[k]); a number alone is that of all k."""
+        tables, *points = np.broadcast_arrays(numbers, first, second)
+        out = np.empty(len(tables))
+        if len(out):
+            points = [np.ascontiguousarray(array, float) for array in points]
+            kernel.call("look_up", self.stack, len(out), np.ascontiguousarray(tables, np.int64), *points, out)
         return out
 
     @property

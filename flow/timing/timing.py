@@ -23,8 +23,6 @@ cycle, so that period minus slack is it; both engines run again with that period
 bisection if the slack there is not 0.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable
@@ -72,7 +70,7 @@ def analyze(
 
     `wires` is a wires.json, `spef` the same as SPEF; `wire_load` a model of the library. `hierarchy` is a
     hierarchy.json. netlist.json is looked for beside the netlist. `engine` is opensta or nldm, or None:
-    opensta if it is there. Further keywords are those of Constraints: uncertainty_ns, propagated, ...
+    opensta if it is there. Further keywords are those of Constraints: input_hold_ns, propagated, ...
     """
     started = time.monotonic()
     if engine not in (None, *ENGINES):
@@ -113,17 +111,6 @@ def analyze(
     return report
 
 
-def _outside(subject: Subject, result: Result) -> list[str]:
-    """A hold slack that depends on what drives an input."""
-    return [
-        f"hold at the input {path.start} is missed by {-path.slack_ns:.3f} ns, if what drives it answers "
-        f"{subject.asked.input_hold_ns:g} ns after the clock edge; not counted, as the flow does not know "
-        "what does"
-        for path in result.hold_paths[:1]
-        if path.slack_ns < 0 and not path.points[0].cell
-    ]
-
-
 def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
     """Return the content of timing.json."""
     asked, setup, hold = subject.asked, result.slacks["setup"], result.slacks["hold"]
@@ -132,6 +119,12 @@ def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
     models: dict[str, float | None] = {}
     if other := subject.other_model:
         models = {subject.wire_load or "none": wns, other.replace(NO_WIRES, "none"): result.worst("loaded")}
+    outside = [  # a hold slack that depends on what drives an input
+        f"hold at the input {path.start} is missed by {-path.slack_ns:.3f} ns, if what drives it answers "
+        f"{asked.input_hold_ns:g} ns after the clock edge; not counted, as the flow does not know what does"
+        for path in result.hold_paths[:1]
+        if path.slack_ns < 0 and not path.points[0].cell
+    ]
     return TimingReport(
         engine=engine,
         engine_version=version(engine),
@@ -155,7 +148,7 @@ def _report(subject: Subject, engine: str, result: Result) -> TimingReport:
         histogram=histogram(setup.values()),
         paths=result.paths,
         hold_paths=result.hold_paths,
-        caveats=[*result.caveats, *_outside(subject, result)],
+        caveats=[*result.caveats, *outside],
     )
 
 
@@ -189,14 +182,8 @@ def _by_opensta(subject: Subject, paths: int, fmax: bool) -> Result:
     if timing.unclocked:
         caveats = [*result.caveats, _not_clocked(timing)]
         result = replace(result, caveats=caveats, unchecked=len(timing.unclocked))
-    _complete_loads(subject, result)
-    return result
-
-
-def _complete_loads(subject: Subject, result: Result) -> None:
-    """The wires of nets with an output port: they are in the delays that OpenSTA finds, but not in the loads
-    that it prints.
-    """
+    # the wires of nets with an output port are in the delays that OpenSTA finds, but not in the loads that it
+    # prints
     aliases, table = subject.netlist.aliases, subject.table or {}
     outputs = {net for _, net in subject.netlist.port_bits("output")}
     caps = {net: wire.cap_ff for name, wire in table.items() if (net := aliases.get(name)) in outputs}
@@ -204,6 +191,7 @@ def _complete_loads(subject: Subject, result: Result) -> None:
         for point in path.points:
             if point.load_ff is not None:
                 point.load_ff = rounded(point.load_ff + caps.get(aliases.get(point.net or "", -1), 0.0))
+    return result
 
 
 def _by_nldm(subject: Subject, paths: int, fmax: bool) -> Result:

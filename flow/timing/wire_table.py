@@ -1,7 +1,5 @@
 """Wires of all nets, as the analyses read them: wires.json, {net: {cap_ff, res_ohm, length_um, source}}."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -12,9 +10,8 @@ from ...fl.errors import BadInput
 from .. import product
 from ..netlist.netlist import Netlist
 
-Source = Literal[
-    "none", "model", "placement", "routing"
-]  # where wires come from; each knows more than those before
+# where wires come from; each knows more than those before
+Source = Literal["none", "model", "placement", "routing"]
 SOURCES: tuple[Source, ...] = get_args(Source)
 FILE, STEP = "wires.json", "route"
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]

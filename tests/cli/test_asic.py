@@ -397,7 +397,7 @@ def test_vectors_that_do_not_fit(change, message, cli, accumulator, tmp_path):
 
 def test_vectors_that_are_no_text(cli, accumulator, tmp_path):
     (tmp_path / "vectors.json").write_bytes(b"\xff\xfe{}")
-    assert "it is not text" in cli.fails(accumulator)
+    assert "line 1: this is no text" in cli.fails(accumulator)
 
 
 def test_vectors_with_too_few_answers(tmp_path):

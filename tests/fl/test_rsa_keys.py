@@ -193,7 +193,7 @@ def test_wrong_key_files_of_numbers_are_refused(text, words):
 
 def test_a_key_file_without_an_end_is_refused(tmp_path):
     """A device such as /dev/zero is read up to a bound, and a pipe as every file."""
-    with refused(r"key file /dev/zero: it has more than 64 MiB, or does not end; give"):
+    with refused(r"key file /dev/zero: it has more than 256 MiB, or does not end; give"):
         RSAKey.load("/dev/zero")
     path = tmp_path / "key.json"
     os.mkfifo(path)

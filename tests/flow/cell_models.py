@@ -110,16 +110,14 @@ def _clock_gate(cell, gate):
 
 
 def verilog(text):
-    """A function of Liberty in Verilog, where `^` binds less than `&`: with all parentheses."""
-    return _verilog(parse(text).tree)
-
-
-def _verilog(tree):
-    if isinstance(tree, str):
-        return f"1'b{tree}" if tree in ("0", "1") else identifier(tree)
-    if len(tree) == 2:
-        return f"~{_verilog(tree[1])}"
-    return f"({_verilog(tree[1])} {tree[0]} {_verilog(tree[2])})"
+    """A function of Liberty in Verilog: the sum of the rows of its truth table that are 1."""
+    function = parse(text)
+    names = [identifier(name) for name in function.inputs]
+    rows = (
+        "&".join("~" * (bit == "0") + name for bit, name in zip(cube, names, strict=True)) or "1'b1"
+        for cube in function.cubes
+    )
+    return " | ".join(rows) or "1'b0"
 
 
 def identifier(name):

@@ -8,7 +8,7 @@ from modexlab.flow import progress
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Wire
 from modexlab.flow.kit.lef import DBU, dbu
-from modexlab.flow.layout import detailed, global_routing, route, subprocess_engine
+from modexlab.flow.layout import detailed, route, subprocess_engine
 from modexlab.flow.layout.placement import PortPin
 from modexlab.rtl.sim.toolchain import ToolError
 
@@ -22,7 +22,7 @@ def ways(wires, across=1, along=1, share=100):
     """The router's answer: borders too full, wires over, rounds, and the corners of each wire."""
     task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} {share} 30 60", str(len(wires))]
     task += [" ".join(map(str, wire)) for wire in wires]
-    answer = subprocess_engine.run(global_routing.SOURCE, "global routing", task)
+    answer = subprocess_engine.run(route.SOURCE, "global routing", task)
     full, over, rounds = (next(answer) for _ in range(3))
     corners = [[(next(answer), next(answer)) for _ in range(next(answer))] for _ in wires]
     assert not list(answer)
@@ -99,7 +99,7 @@ def test_wires_within_a_square_take_tracks_of_it():
 
 def test_a_task_that_is_cut_off(tmp_path):
     with pytest.raises(ToolError, match=r"global routing failed \(2\)"):
-        list(subprocess_engine.run(global_routing.SOURCE, "global routing", ["8 8 100 1"]))
+        list(subprocess_engine.run(route.SOURCE, "global routing", ["8 8 100 1"]))
 
 
 def test_it_says_how_far_it_is(monkeypatch, capsys):
@@ -119,8 +119,8 @@ def star():
 def test_a_net_is_one_piece_with_all_its_pins():
     placed = star()
     layers = placed.lef.kit.layers
-    found = global_routing.route_globally(placed)
-    assert found.full == 0
+    found = route.route_globally(placed)
+    assert found.overflow.borders == 0
     around = defaultdict(set)
     for layer, x0, y0, x1, y1 in found.segments[1]:
         assert layer == (layers.vertical if x0 == x1 else layers.horizontal)
@@ -138,10 +138,10 @@ def test_a_net_is_one_piece_with_all_its_pins():
 
 def test_what_has_no_room_is_not_routed_in_detail(monkeypatch):
     placed = star()
-    found = global_routing.route_globally(placed)
+    found = route.route_globally(placed)
     monkeypatch.setattr(detailed, "FEW_CELLS", 10)
     assert detailed.route_detailed(placed, found)[0].done
-    found.full = 3
+    found.overflow.borders = 3
     why = detailed.route_detailed(placed, found)[0].why_not
     assert why == "3 borders of the global routing are too full: a lower density gives more room"
 
@@ -153,7 +153,7 @@ def test_wires_keep_away_from_a_port_that_nobody_reads():
     clear = ground.clear(ground.layers.index("metal3"))
 
     def wires():
-        done, found = detailed.route_detailed(placed, global_routing.route_globally(placed))
+        done, found = detailed.route_detailed(placed, route.route_globally(placed))
         assert done.done
         return [wire for row in found.values() for wire in row if wire.layer == "metal3"]
 

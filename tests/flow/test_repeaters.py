@@ -4,7 +4,7 @@ furthest reader.
 
 import types
 
-from modexlab.flow.layout import repeaters
+from modexlab.flow.layout import post_place_sizing as repeaters
 from modexlab.flow.layout.wires import wires_of
 from modexlab.flow.netlist.netlist import PORT
 from modexlab.flow.prove.placed import prove_same

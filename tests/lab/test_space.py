@@ -419,7 +419,7 @@ def test_files(tmp_path):
     with pytest.raises(BadInput, match=r"^mine\.toml: unknown key"):
         Space.load(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(BadInput, match="is no text"):
+    with pytest.raises(BadInput, match="line 1: this is no text"):
         Space.load(path)
     with pytest.raises(BadInput, match="cannot be read: No such file"):
         Space.load(tmp_path / "no.toml")

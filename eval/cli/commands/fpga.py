@@ -3,8 +3,7 @@
 from argparse import Namespace
 from collections.abc import Iterator
 
-from ....flow.fpga.parts import Event
-from ....flow.fpga.report import FpgaRun, Routed
+from ....flow.fpga.report import Event, FpgaRun, Routed
 from ...lab.stages import FPGA
 from ..options import HARDWARE, VERILOG, Group, Option, flag
 from ..render import Table, answer

@@ -161,15 +161,10 @@ class Manifest:
     def load(cls, path: Path) -> Manifest:
         """The manifest in a file, or in a folder; BadInput with the line of what is wrong in it."""
         path = (path / FILE if path.is_dir() else path).absolute()
-        try:
-            text = read_text(path)
-        except OSError as error:
-            raise BadInput(
-                f"{path} cannot be read: {error.strerror}; give a manifest, or the folder of a {FILE} "
-                "(`modexlab new manifest` prints one to begin with)"
-            ) from None
-        except UnicodeDecodeError:
-            raise BadInput(f"{path} is no text; give a manifest in TOML") from None
+        text = read_text(
+            path,
+            f"give a manifest, or the folder of a {FILE} (`modexlab new manifest` prints one to begin with)",
+        )
         manifest = cls(path, text, _parsed(path, text))
         manifest._check()
         return manifest

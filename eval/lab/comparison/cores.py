@@ -12,7 +12,7 @@ cycles are by formula, the rest is left empty, and the note says why.
 
 A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two of
 them by a selecting gate and a full adder: so much area, once a clock and never idle, is the floor of area x
-time at a clock (fl/cost.py, flow/kit/bit_product.py). It has no registers, no control and no last addition.
+time at a clock (fl/cost.py, flow/kit/liberty.py). It has no registers, no control and no last addition.
 `utilisation` is the share of a core's area x time that this would be.
 """
 
@@ -430,7 +430,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         found = rows.beside(row, metric, operation)
         return None if found is None else found.value
 
-    from ....flow.kit import bit_product, kit  # the flow needs the extra of its name
+    from ....flow.kit import kit  # the flow needs the extra of its name
 
     tests = ledger.measurement(row.measurement).details.get("tests") or {}
     searched = bool(row.flow.get(FMAX))
@@ -449,7 +449,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         area_um2=row.value,
         energy_nj=value("energy_nj", PRODUCT),
         operation_energy_nj=value("energy_nj", DECRYPT),
-        cell_um2=bit_product.bit_product_um2(kit.find().library),
+        cell_um2=kit.find().library.bit_product_um2,
         tests_passed=sum(test["passed"] for test in tests.values()) if tests else None,
         tests_failed=sum(test["failed"] for test in tests.values()) if tests else None,
         **attributes(row, "stage", "marks", "stale", "measurement"),

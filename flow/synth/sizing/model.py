@@ -106,7 +106,7 @@ class Model(TimingGraph):
 
     def _required(self) -> None:
         asked, arrival, slew = self.constraints, self.arrival[0], self.slew[0]
-        period = asked.clock_ns - asked.uncertainty_ns
+        period = asked.clock_ns
         net = self.sink_net[self.check_sink]
         nodes = 2 * net + self.check_edge
         tables = self.families.check[self.kind[self.check_cell], self.check_row]
@@ -114,7 +114,7 @@ class Model(TimingGraph):
         wire = self.wire_delays(net, self.sink_ff[self.check_sink, self.check_edge])
         at_check = period - margin - wire
         wire = self.wire_delays(self.out_nodes // 2, asked.output_load_ff)
-        at_output = period - asked.output_margin_ns - wire
+        at_output = period + asked.latency_ns - wire
         if (around := self.circuit.around) is not None:
             latest = np.full(len(self.base), np.inf)
             latest[around.outputs] = around.required

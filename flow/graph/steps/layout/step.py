@@ -16,16 +16,17 @@ def run(job: Job) -> None:
     """Make the outputs of the step."""
     from ....layout import layout, pictures
     from ....layout.placed import Placed
-    from ....layout.placement import load
-    from ....layout.routing import load_routing
+    from ....layout.placement import Placement
+    from ....layout.routing import Routing
     from ....netlist import hierarchy
     from ....netlist.netlist import read
     from ....timing.report import TimingReport
 
     files, out = kit.find(job.adk), job.out
     netlist = read(job["netlist_placed.json"], files.library)
-    placed = Placed(netlist, load(job["placement.json"]), files.library, files.geometry)
-    routing, gds = load_routing(job["routing.json"]), out / "layout.gds"
+    placement = product.read(job["placement.json"], Placement)
+    placed = Placed(netlist, placement, files.library, files.geometry)
+    routing, gds = product.read(job["routing.json"], Routing), out / "layout.gds"
     modules = hierarchy.load(job["hierarchy_placed.json"])
     timing = product.read(job["timing_post.json"], TimingReport)
     layout.write_layout(placed, routing, files, out)

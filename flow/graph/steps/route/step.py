@@ -1,5 +1,6 @@
 """Route step: routing, and the wires for the analyses."""
 
+from .... import product
 from ....kit import kit
 from ... import tools
 from ...job import Job
@@ -10,13 +11,13 @@ version = tools.compiled
 def run(job: Job) -> None:
     """Make the outputs of the step."""
     from ....layout.placed import Placed
-    from ....layout.placement import load
+    from ....layout.placement import Placement
     from ....layout.route import route
     from ....layout.wires import extract
     from ....netlist.netlist import read
 
     files = kit.find(job.adk)
-    placement = load(job["placement.json"])
+    placement = product.read(job["placement.json"], Placement)
     netlist = read(job["netlist_placed.json"], files.library)
     placed = Placed(netlist, placement, files.library, files.geometry)
     routing = route(
