@@ -7,10 +7,29 @@ Where nobody listens (a test, a notebook) nothing is said.
 import json
 import sys
 import time
+from collections.abc import Callable
+from typing import NamedTuple
 
 MARK = "modexlab-going "
 PAUSE_S = 1.0  # after which the rest is estimated
 _listening = False
+
+
+class Event(NamedTuple):
+    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it
+    was there.
+
+    A search of the highest clock (graph/fmax.py) tells its trials alike; `message` has what became of one that
+    is done. The parts of an FPGA run are such steps, too; seconds are 0 for one from the cache.
+    """
+
+    step: str
+    state: str  # begins, going, done, cached, failed
+    seconds: float = 0.0
+    message: str = ""
+
+
+Report = Callable[[Event], None]
 
 
 def listen() -> None:

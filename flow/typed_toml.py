@@ -55,13 +55,11 @@ def explained(message: str, kind: type) -> str:
 def _struct_at(kind: Any, place: str) -> Any:
     """The struct that the table at a path like `part[0].nbits` is read as."""
     for name in filter(None, re.sub(r"\[[^]]*\]", "", place).split(".")):
-        kind = _struct_in(get_type_hints(kind)[_field(kind, name)]) if _struct_in(kind) else None
+        if not _struct_in(kind):
+            return None
+        attribute = kind.__struct_fields__[kind.__struct_encode_fields__.index(name)]
+        kind = _struct_in(get_type_hints(kind)[attribute])
     return _struct_in(kind)
-
-
-def _field(kind: Any, key: str) -> str:
-    """The attribute for a key of the file."""
-    return str(dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))[key])
 
 
 def _struct_in(kind: Any) -> Any:

@@ -18,13 +18,12 @@ import msgspec
 from ...fl.errors import BadInput
 from ...flow import description, product
 from ...flow.fpga import fpga
-from ...flow.fpga.report import Event as FpgaEvent
 from ...flow.fpga.report import FpgaRun
 from ...flow.gates import rtl_sim
 from ...flow.graph import fmax, graph, summary
 from ...flow.graph.figures import Ran, Summary
-from ...flow.graph.runner import INDISPENSABLE, Event, Outcome, run_flow
-from ...flow.progress import Running
+from ...flow.graph.runner import INDISPENSABLE, Outcome, run_flow
+from ...flow.progress import Event, Report, Running
 from ...flow.source import Source, VerilogFiles
 from ...flow.timing.report import TimingReport
 from ...flow.workload import Simulated
@@ -90,7 +89,7 @@ def run_asic(
     wanted: Collection[str],
     design: Source,
     parameters: Mapping[str, Any],
-    report: Callable[[Event], None],
+    report: Report,
     *,
     jobs: int = 2,
     kit: Path | None = None,
@@ -123,7 +122,7 @@ def run_fpga(
     design: Source,
     devices: Sequence[str],
     pnr: bool,
-    report: Callable[[FpgaEvent], None],
+    report: Report,
     limit: float | None = None,
 ) -> FpgaRun:
     """The Verilog, and what it takes of each device; BadInput where synthesis takes more seconds of a
@@ -247,13 +246,12 @@ def _digests(files: Mapping[str, Path]) -> Digests:
     return Digests.of(files["design.sv"].read_text(encoding="utf-8"))
 
 
-def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
+def _teller(point: Point, say: Callable[[str], None]) -> Report:
     """Events of the flow in words."""
     running = Running()
 
-    def report(event: Any) -> None:
-        name = getattr(event, "step", None) or event.part
-        running.take(name, event.state, getattr(event, "message", ""))
+    def report(event: Event) -> None:
+        running.take(event.step, event.state, event.message)
         if str(running):
             say(f"{point}: {running}")
 

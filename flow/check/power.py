@@ -29,8 +29,8 @@ from ..gates.activity_file import Activity
 from ..power.cell_energy import Context, KindEnergy, Members
 from ..power.estimator import FJ_PER_NS_TO_MW, NW_TO_MW, Estimator
 from ..timing import opensta
-from ..timing.spef import stars
 from ..timing.subject import NO_WIRES, Subject
+from ..timing.wire_table import stars
 from .report import Compared
 
 CHECK = "power"

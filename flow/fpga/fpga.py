@@ -41,9 +41,10 @@ from .. import description, product
 from ..files import replace_json
 from ..netlist import yosys
 from ..netlist.document import Document, Module
+from ..progress import Report
 from ..synth.read_design import CONFLICT, check_given, check_latches, check_loops, slang_source
 from . import fpga_route
-from .report import DeviceReport, FpgaReport, Number, Report, made
+from .report import DeviceReport, FpgaReport, Number, made
 
 JOBS = 2
 COUNTS = "counts.json"
@@ -393,7 +394,7 @@ def main() -> int:
             design.top,
             devices,
             pnr=given["fpga_pnr"] == "True",
-            report=lambda event: print(f"{event.part} {event.state} {event.seconds:.1f} s", flush=True),
+            report=lambda event: print(f"{event.step} {event.state} {event.seconds:.1f} s", flush=True),
         )
     except BadInput as error:
         print(f"modexlab: error: {' '.join(str(error).splitlines())}", file=sys.stderr)

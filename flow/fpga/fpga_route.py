@@ -41,7 +41,8 @@ from ...rtl.sim.toolchain import ToolError
 from .. import product
 from ..isolated import PREAMBLE
 from ..netlist.document import Bit, Cell, Module, NetName, Port, fresh_nets, made_cell, port_bits
-from .report import DeviceReport, FpgaReport, Frame, LongestPath, Report, Routed, Used, made
+from ..progress import Report
+from .report import DeviceReport, FpgaReport, Frame, LongestPath, Routed, Used, made
 
 SEED = 1
 TARGET_MHZ = 200

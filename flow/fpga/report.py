@@ -3,25 +3,15 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from ...rtl.sim import cache, sources
 from ..product import Product
+from ..progress import Event, Report
 
 Number = int | float  # of a resource: halves of a block RAM are counted
-
-
-class Event(NamedTuple):
-    """A part of the work begins, or is done after so many seconds (0: it was in the cache)."""
-
-    part: str
-    state: str  # begins, done
-    seconds: float = 0.0
-
-
-Report = Callable[[Event], None]
 
 
 def made(part: str, name: str, parts: Collection[str], build: Callable[[Path], None], report: Report) -> Path:

@@ -15,12 +15,13 @@ from typing import Any
 
 from .. import product
 from ..kit.constraints import CLOCK_NS
+from ..progress import Event, Report
 from ..source import Source
 from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing.clock_search import ClockSearch, HighestClocks, Searched, Trial
 from ..timing.report import TimingReport
-from .runner import JOBS, Event, FlowError, Outcome, Report, run_flow
+from .runner import JOBS, FlowError, Outcome, run_flow
 
 FMAX = "fmax"  # the parameter
 BEFORE, AFTER = "timing", "timing-post"  # the steps that judge

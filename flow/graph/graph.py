@@ -79,17 +79,11 @@ def _declared(name: str) -> Declaration:
     return msgspec.convert({"same_as": name, **data, "parameters": parameters}, Declaration)
 
 
-def _after(start: str) -> set[str]:
+@functools.cache
+def _after(file: str) -> set[str]:
     """The steps of which each needs this file, or what such a step makes; not the one that needs nothing."""
-    files, found = {start}, set[str]()
-    while more := {
-        name
-        for name, declared in _DECLARED.items()
-        if name != LENIENT and name not in found and files & set(declared.inputs)
-    }:
-        found |= more
-        files |= {file for name in more for file in _DECLARED[name].outputs}
-    return found
+    own = {name for name, declared in _DECLARED.items() if name != LENIENT and file in declared.inputs}
+    return own.union(*(_after(made) for name in own for made in _DECLARED[name].outputs))
 
 
 def _depths(needs: Mapping[str, Collection[str]]) -> dict[str, int]:

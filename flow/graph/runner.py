@@ -11,7 +11,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError
 from .. import isolated, progress
 from ..kit import kit
+from ..progress import Event, Report
 from ..source import STEP, Source
 from . import graph, step
 from .job import ADK
@@ -52,24 +53,6 @@ class Outcome:
             for name, entry in self.entries.items()
             for file in graph.declaration(name).outputs
         }
-
-
-@dataclass(frozen=True)
-class Event:
-    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it
-    was there.
-
-    A search of the highest clock (fmax.py) tells its trials alike; `message` has what became of one that is
-    done.
-    """
-
-    step: str
-    state: str  # begins, going, done, cached, failed
-    seconds: float = 0.0
-    message: str = ""
-
-
-Report = Callable[[Event], None]
 
 
 def run_flow(

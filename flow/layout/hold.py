@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 
 from ..kit.constraints import Constraints
-from ..netlist.netlist import Instance, connected
+from ..netlist.buffers import EditedNetlist
 from ..timing import nldm
 from . import wires
 from .placed import Placed
@@ -26,7 +26,11 @@ def repair(placed: Placed, asked: Constraints) -> HoldSummary:
     """Put delays into the netlist and its placement where needed."""
     delay_ns, done = placed.library.roles.delay_ns, HoldSummary()
     for turn in range(ROUNDS + 1):
-        timing = _timing(placed, asked)
+        found = wires.wires_of(placed)
+        # the registers around the design have a clock tree like this one
+        asked = replace(asked, latency_ns=wires.clock_tree(found, placed).mean_latency_ps / 1000)
+        table = wires.table(found, placed.netlist)
+        timing = nldm.analyze(placed.netlist, placed.library, asked, wires=table)
         if timing.hold:
             done.worst_after_ns = round(timing.hold[0].slack_ns, 6)
         if not turn:
@@ -51,27 +55,18 @@ def repair(placed: Placed, asked: Constraints) -> HoldSummary:
     return done
 
 
-def _timing(placed: Placed, asked: Constraints) -> nldm.Timing:
-    found = wires.wires_of(placed)
-    # the registers around the design have a clock tree like this one
-    latency = wires.clock_tree(found, placed).mean_latency_ps / 1000
-    asked = replace(asked, latency_ns=latency)
-    return nldm.analyze(placed.netlist, placed.library, asked, wires=wires.table(found, placed.netlist))
-
-
 def _delay(placed: Placed, wanted: dict[str, int], taken: int) -> None:
     """Put so many delays before each of these pins."""
-    cells, nets = dict(placed.netlist.cells), list(placed.netlist.nets)
+    edited, numbers = EditedNetlist(placed.netlist, placed.library, {}), itertools.count(taken)
     delay = placed.library.cells[placed.library.roles.delay]
     for name, many in wanted.items():
         owner, _, pin = name.rpartition("/")
-        at = placed.position((owner, pin))
-        source = cells[owner].pins[pin]
+        at, source = placed.position((owner, pin)), edited.cells[owner].pins[pin]
         for _ in range(many):
-            buffer, fresh = f"{HOLD}.{taken}", len(nets)
-            nets.append(f"{buffer}.out")
-            cells[buffer] = Instance(buffer, delay.name, {delay.inputs[0]: source, delay.outputs[0]: fresh})
+            buffer = f"{HOLD}.{next(numbers)}"
+            pins = {delay.inputs[0]: source, delay.outputs[0]: edited.add_net(f"{buffer}.out")}
+            edited.add_cell(buffer, delay.name, pins, HOLD)
             placed.rows.insert(buffer, delay.name, *at)
-            source, taken = fresh, taken + 1
-        cells[owner] = replace(cells[owner], pins={**cells[owner].pins, pin: source})
-    placed.netlist = connected(placed.netlist, cells, nets, placed.library)
+            source = pins[delay.outputs[0]]
+        edited.hang([(owner, pin)], source)
+    placed.netlist = edited.connected()

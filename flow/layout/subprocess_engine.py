@@ -22,7 +22,13 @@ LAST_LINES = 5  # of what a router said, for a message
 
 def run(source: Path, what: str, task: Iterable[str]) -> Iterator[int]:
     """Yield the numbers that a router returns for a task; `what`: its name in progress reports."""
-    program = _program(source)
+
+    def build(directory: Path) -> Path:
+        toolchain.cxx(["-O2", "-std=c++17", "-o", "router", str(source)], directory)
+        return directory / "router"
+
+    key = cache.key(source.read_text(), toolchain.fingerprint())
+    program = cache.cached(f"{source.stem}-{key}", build)
     with tempfile.TemporaryDirectory(prefix="route-") as name:
         given, answer = Path(name) / "task", Path(name) / "answer"
         with given.open("w") as file:
@@ -55,13 +61,3 @@ def _tell(what: str, words: list[str], most: int) -> int:
     most = most or second
     progress.say(f"{what}, settling", 1 - math.log(second + 1) / math.log(most + 1) if most else 1.0)
     return most
-
-
-def _program(source: Path) -> Path:
-    """A router's program, compiled once."""
-
-    def build(directory: Path) -> Path:
-        toolchain.cxx(["-O2", "-std=c++17", "-o", "router", str(source)], directory)
-        return directory / "router"
-
-    return cache.cached(f"{source.stem}-{cache.key(source.read_text(), toolchain.fingerprint())}", build)

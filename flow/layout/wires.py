@@ -34,7 +34,7 @@ from ..kit.lef import Lef, Point
 from ..kit.liberty import Cell
 from ..netlist.netlist import PORT, Netlist, Terminal
 from ..product import Product
-from ..timing import spef, wire_table
+from ..timing import wire_table
 from ..timing.wire_table import NetWire, Source
 from .placed import Placed
 from .placement import TREE
@@ -287,8 +287,8 @@ def extract(placed: Placed, out_dir: Path, routing: Routing | None = None) -> Wi
         (wire, ((*edge, ohm) for edge, ohm in zip(wire.tree.edges, wire.resistances, strict=True)))
         for wire in wires
     )
-    nets = (spef.section(placed.netlist, wire.net, wire.at_points(), tree) for wire, tree in trees)
-    replace_text(out_dir / "wires.spef", spef.document(placed.netlist, nets))
+    nets = (wire_table.section(placed.netlist, wire.net, wire.at_points(), tree) for wire, tree in trees)
+    replace_text(out_dir / "wires.spef", wire_table.document(placed.netlist, nets))
     # what the Liberty's wire-load model guesses for the same nets
     model = placed.library.wire_loads[placed.library.default_wire_load]
     guessed = sum(model.cap_ff(len(wire.terminals) - 1) for wire in wires)

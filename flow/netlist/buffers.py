@@ -42,6 +42,12 @@ class EditedNetlist:
         self.cells[name] = Instance(name, kind, pins)
         self.owners[name] = module
 
+    def hang(self, readers: Iterable[Terminal], net: int) -> None:
+        """These readers, cells all of them, on a net."""
+        for name, pin in readers:
+            old = self.cells[name]
+            self.cells[name] = Instance(name, old.kind, {**old.pins, pin: net})
+
     def connected(self) -> Netlist:
         """The netlist as it has become."""
         return connected(self.netlist, self.cells, self.nets, self.library)
@@ -75,9 +81,3 @@ class Buffers(EditedNetlist):
         cell = self.library.cells[kind]
         self.add_cell(name, kind, {cell.inputs[0]: net, cell.outputs[0]: behind}, module)
         return (name, cell.inputs[0]), behind
-
-    def hang(self, readers: Iterable[Terminal], net: int) -> None:
-        """These readers, cells all of them, on a net."""
-        for name, pin in readers:
-            old = self.cells[name]
-            self.cells[name] = Instance(name, old.kind, {**old.pins, pin: net})

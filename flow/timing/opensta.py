@@ -29,8 +29,8 @@ from ...fl.errors import BadInput, some
 from ...rtl.sim.toolchain import ToolError
 from ..kit.constraints import Constraints
 from .report import DIGITS, HighestClock, PathPoint, TimedPath
-from .spef import stars
 from .subject import NO_WIRES, Subject
+from .wire_table import stars
 
 INSTALL = "run `apt-get install opensta`"
 VERSIONS = ("2.0.17",)  # whose report the parser below was tested with

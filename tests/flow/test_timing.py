@@ -17,8 +17,8 @@ from modexlab.flow.kit.liberty import Table
 from modexlab.flow.netlist import netlist
 from modexlab.flow.timing import nldm, opensta, timing
 from modexlab.flow.timing.report import TimingReport, histogram
-from modexlab.flow.timing.spef import escaped
 from modexlab.flow.timing.tables import Tables
+from modexlab.flow.timing.wire_table import escaped
 from modexlab.rtl.sim.toolchain import ToolError
 
 from tests.flow.circuits import Circuit, adder, arc_delays, flop_to_flop, gated, tree

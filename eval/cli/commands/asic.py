@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import msgspec
 
 from ....fl.errors import BadInput
 from ....flow.files import replace_text
-from ....flow.progress import Running
+from ....flow.progress import Event, Report, Running
 from ....flow.source import Source
 from ...errors import NoMeasurement
 from ...json_values import attributes
@@ -31,7 +31,7 @@ from ..render import answer, warn
 
 if TYPE_CHECKING:
     from ....flow.graph.figures import Summary
-    from ....flow.graph.runner import Event, Outcome
+    from ....flow.graph.runner import Outcome
 
 SYNTHESIS = "synthesis"  # the first step that a clock is given to
 RESUME = "run the same command again; it continues from the steps that are done, which are in the cache"
@@ -202,15 +202,16 @@ def source_of(args: Namespace, stage: str) -> tuple[Source, Point | None]:
 
 
 @contextmanager
-def steps(label: str, quiet: bool) -> Iterator[Callable[[str, str, float, str], None]]:
+def steps(label: str, quiet: bool) -> Iterator[Report]:
     """Takes the events of steps, and prints a line on stderr for every one that takes its time."""
     running = Running()
     with Progress(label, quiet=quiet) as progress:
 
-        def report(step: str, state: str, seconds: float, message: str = "") -> None:
-            if running.take(step, state, message) and not quiet:
-                said = f"  {'not done: ' if state == 'failed' else ''}{message}" if message else ""
-                print(f"{step:<12} {seconds:6.1f} s{said}", file=sys.stderr, flush=True)
+        def report(event: Event) -> None:
+            message = event.message
+            if running.take(event.step, event.state, message) and not quiet:
+                said = f"  {'not done: ' if event.state == 'failed' else ''}{message}" if message else ""
+                print(f"{event.step:<12} {event.seconds:6.1f} s{said}", file=sys.stderr, flush=True)
             progress.describe(str(running) or label)
 
         yield report
@@ -223,11 +224,7 @@ def _run(
     from ...lab.asic_run import run_asic
 
     with steps("flow", quiet) as report:
-
-        def take(event: Event) -> None:
-            report(event.step, event.state, event.seconds, event.message)
-
-        return run_asic(wanted, source, parameters, take, kit=kit)
+        return run_asic(wanted, source, parameters, report, kit=kit)
 
 
 def _recorded(

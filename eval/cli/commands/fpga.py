@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Iterator
 
-from ....flow.fpga.report import Event, FpgaRun, Routed
+from ....flow.fpga.report import FpgaRun, Routed
 from ...lab.stages import FPGA
 from ..options import HARDWARE, VERILOG, Group, Option, flag
 from ..render import Table, answer
@@ -39,11 +39,7 @@ def execute(args: Namespace) -> int:
 
     devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
     source, _ = source_of(args, FPGA)
-    with steps("FPGA", args.json) as take:
-
-        def progress(event: Event) -> None:
-            take(event.part, event.state, event.seconds, "")
-
+    with steps("FPGA", args.json) as progress:
         report = run_fpga(source, devices, args.pnr, progress)
     width = "" if report.nbits is None else f", {report.nbits} bits, {report.interface}"
     title = f"{report.name}{width} (module {report.top})"
