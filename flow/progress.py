@@ -19,8 +19,8 @@ class Event(NamedTuple):
     """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it
     was there.
 
-    A search of the highest clock (graph/fmax.py) tells its trials alike; `message` has what became of one that
-    is done. The parts of an FPGA run are such steps, too; seconds are 0 for one from the cache.
+    A search of the highest clock (graph/fmax.py) tells its trials alike; `message` has what became of one
+    that is done. The parts of an FPGA run are such steps, too; seconds are 0 for one from the cache.
     """
 
     step: str

@@ -1,8 +1,8 @@
 """The Boolean functions of Liberty: parsed once, then evaluated or tabulated.
 
 Operators by the Liberty user guide, binding tightest first: `!` before or `'` after its operand; `^`; `&`,
-`*` or a blank; `|` or `+`. A function becomes an expression of Python, where `&` binds tighter than `^`: so each
-operator closes and opens as many parentheses as it is loose, and `'` is an exclusive or with all ones.
+`*` or a blank; `|` or `+`. A function becomes an expression of Python, where `&` binds tighter than `^`: so
+each operator closes and opens as many parentheses as it is loose, and `'` is an exclusive or with all ones.
 """
 
 import functools

@@ -55,8 +55,8 @@ class Driver:
 
 
 class Domain(NamedTuple):
-    """A net of the clock: its terminals, the clock gate that drives it, "" at the root of a tree, and the kind
-    of its leaves.
+    """A net of the clock: its terminals, the clock gate that drives it, "" at the root of a tree, and the
+    kind of its leaves.
     """
 
     net: int

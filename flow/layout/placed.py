@@ -1,5 +1,5 @@
-"""A placed netlist in memory: the netlist, where its cells lie, and the kit that both are made of; and its rows,
-where cells can be added: each goes where it is wanted, and its neighbours make way along the row.
+"""A placed netlist in memory: the netlist, where its cells lie, and the kit that both are made of; and its
+rows, where cells can be added: each goes where it is wanted, and its neighbours make way along the row.
 
 After placement come the cells of the clock tree, other sizes, and buffers. Rows of an analytical placement
 have free sites everywhere, but rarely as many in one gap as a cell is wide. So a cell takes the row, near to

@@ -1,12 +1,12 @@
-"""Setup after placement: repeaters, sizes, pins and buffers chosen by the wires that are there, in the rows as
-they are.
+"""Setup after placement: repeaters, sizes, pins and buffers chosen by the wires that are there, in the rows
+as they are.
 
 Synthesis and sizing before placement assume a short wire on every net; after placement some wires are a
-hundred times as long. Nets with a slow wire are cut, and sizing.py goes over the placed netlist with the wires
-of the placement. Changes are made in place, because placing again would change the wires: a resized cell stays
-about where it was, a buffer goes half-way to its readers, and neighbours make way (placed.py). The pass is
-repeated with the resulting wires, and once more with the clock tree, whose copies of clock gates lie far from
-the logic that enables them.
+hundred times as long. Nets with a slow wire are cut, and sizing.py goes over the placed netlist with the
+wires of the placement. Changes are made in place, because placing again would change the wires: a resized
+cell stays about where it was, a buffer goes half-way to its readers, and neighbours make way (placed.py).
+The pass is repeated with the resulting wires, and once more with the clock tree, whose copies of clock
+gates lie far from the logic that enables them.
 
 To sizing the wire of a net is a star, every reader at the end of a branch of its own (timing/graph.py), which
 is near enough for most. One that crosses the die to 47 readers, in the unit of heap with 256 bits, takes 0.95

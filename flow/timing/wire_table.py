@@ -1,5 +1,5 @@
-"""Wires of all nets, as the analyses read them: wires.json, {net: {cap_ff, res_ohm, length_um, source}}; and for
-OpenSTA as a SPEF file (IEEE 1481), each net a tree of resistors.
+"""Wires of all nets, as the analyses read them: wires.json, {net: {cap_ff, res_ohm, length_um, source}};
+and for OpenSTA as a SPEF file (IEEE 1481), each net a tree of resistors.
 
 `stars` makes it from capacitance and resistance per net: equal branches from the driver, one for each sink,
 with its share of the capacitance at the sink. That is the "balanced tree" of the library's operating
