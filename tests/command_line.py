@@ -1,7 +1,5 @@
 """Calls the command line in this process, as the tests of all commands do."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import dataclass

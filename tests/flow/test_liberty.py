@@ -11,6 +11,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import functions, kit, liberty
 from modexlab.flow.kit.liberty import Table
 from modexlab.flow.netlist import logic, netlist
+from pytest import approx
 
 from tests.flow import cell_models
 from tests.flow.circuits import adder, flop_to_flop
@@ -90,7 +91,7 @@ def test_a_changed_byte_of_the_installed_kit_is_noticed(tmp_path, monkeypatch):
 
 
 def test_all_of_nangate_is_read(library):
-    assert (len(library.cells), library.voltage, library.slew_share) == (135, 1.1, pytest.approx(0.4))
+    assert (len(library.cells), library.voltage, library.slew_share) == (135, 1.1, approx(0.4))
     assert library.default_wire_load in library.wire_loads
     nand = library.cells["NAND2_X1"]
     assert (nand.area, nand.inputs, nand.outputs) == (0.798, ("A1", "A2"), ("ZN",))
@@ -139,22 +140,20 @@ def test_a_file_is_parsed_once(tmp_path, monkeypatch):
 def test_units_axes_and_sloppy_text():
     library = liberty.parse(SMALL)
     gate = library.cells["GATE"]
-    assert (library.voltage, gate.area, gate.leakage_nw) == (1.5, 2.5, pytest.approx(3000))
-    assert gate.pins["A"].cap_ff == gate.pins["A"].cap_fall_ff == pytest.approx(10)
+    assert (library.voltage, gate.area, gate.leakage_nw) == (1.5, 2.5, approx(3000))
+    assert gate.pins["A"].cap_ff == gate.pins["A"].cap_fall_ff == approx(10)
     (power,) = gate.pins["A"].power
     assert power.when == "Z" and power.rise == power.fall
-    assert power.rise.values == ((pytest.approx(500),), (pytest.approx(700),))  # 1 pF V^2 is 1000 fJ
+    assert power.rise.values == ((approx(500),), (approx(700),))  # 1 pF V^2 is 1000 fJ
     (arc,) = gate.pins["Z"].timing
     assert (arc.related, arc.kind, arc.sense) == ("A", "combinational", "negative_unate")
-    assert arc.cell_rise.index_1 == pytest.approx(
-        (0.01, 0.03)
-    )  # slews first, though the template has loads first
-    assert arc.cell_rise.index_2 == pytest.approx((100, 200, 400))
-    assert arc.cell_rise.values == (pytest.approx((0.01, 0.03, 0.07)), pytest.approx((0.02, 0.04, 0.09)))
-    assert arc.rise_transition.at(17, 4) == pytest.approx(0.005)
+    assert arc.cell_rise.index_1 == approx((0.01, 0.03))  # slews first, though the template has loads first
+    assert arc.cell_rise.index_2 == approx((100, 200, 400))
+    assert arc.cell_rise.values == (approx((0.01, 0.03, 0.07)), approx((0.02, 0.04, 0.09)))
+    assert arc.rise_transition.at(17, 4) == approx(0.005)
     wire = library.wire_loads["w"]
     assert [wire.length_um(n) for n in (0, 1, 2, 3, 5)] == [0, 5, 7, 9, 29]
-    assert wire.cap_ff(2) == pytest.approx(7)
+    assert wire.cap_ff(2) == approx(7)
 
 
 def test_interpolation_is_bilinear_also_outside():
@@ -164,7 +163,7 @@ def test_interpolation_is_bilinear_also_outside():
     xs, ys = (1.0, 2.0, 4.0), (0.0, 10.0)
     table = Table(xs, ys, tuple(tuple(plane(x, y) for y in ys) for x in xs))
     for x, y in ((1, 0), (2, 10), (1.5, 5), (3, 2), (0, -4), (9, 30)):
-        assert table.at(x, y) == pytest.approx(plane(x, y))
+        assert table.at(x, y) == approx(plane(x, y))
 
 
 @pytest.mark.parametrize(

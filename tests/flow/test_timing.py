@@ -20,6 +20,7 @@ from modexlab.flow.timing.report import TimingReport, histogram
 from modexlab.flow.timing.tables import Tables
 from modexlab.flow.timing.wire_table import escaped
 from modexlab.rtl.sim.toolchain import ToolError
+from pytest import approx
 
 from tests.flow.circuits import Circuit, adder, arc_delays, flop_to_flop, gated, tree
 
@@ -92,15 +93,15 @@ def test_a_path_by_hand(tmp_path):
         assert (report.engine, report.wires) == (engine, "routing")
         path = report.paths[0]
         assert (path.start, path.end) == ("first/CK", "second/D")
-        assert path.slack_ns == report.wns_ns == pytest.approx(slack, abs=SAME_NS)
+        assert path.slack_ns == report.wns_ns == approx(slack, abs=SAME_NS)
         _, at_q, at_a, at_zn, at_d = path.points
         assert (at_q.cell, at_q.type, at_q.pin, at_q.net, at_q.edge) == ("first", "DFF_X1", "Q", "a", "rise")
         figures = (at_q.slew_ns, at_q.load_ff, at_q.delay_ns, at_q.arrival_ns)
-        assert figures == pytest.approx((slew_a, load_a, to_q, to_q), abs=SAME_NS)
+        assert figures == approx((slew_a, load_a, to_q, to_q), abs=SAME_NS)
         assert (at_a.cell, at_a.pin, at_a.delay_ns, at_a.load_ff) == ("gate", "A", 0, None)
         assert (at_zn.edge, at_zn.net) == ("fall", "b")
         assert (at_d.cell, at_d.type, at_d.pin) == ("second", "DFF_X1", "D")
-        assert (at_zn.delay_ns, at_d.slew_ns) == pytest.approx((inverter, slew_b), abs=SAME_NS)
+        assert (at_zn.delay_ns, at_d.slew_ns) == approx((inverter, slew_b), abs=SAME_NS)
 
 
 @pytest.mark.parametrize("make", CIRCUITS)
@@ -108,9 +109,9 @@ def test_a_path_by_hand(tmp_path):
 def test_engines_agree(make, res_ohm, propagated, tmp_path):
     circuit = make()
     circuit.write(tmp_path)
-    options = {"wires": None if res_ohm is None else wires(circuit, tmp_path, res_ohm)}
-    options |= {"propagated": propagated, "fmax": True, "paths": 50, "clock_slew_ns": 0.04}
-    sta, own = both(circuit, tmp_path, **options)
+    found = None if res_ohm is None else wires(circuit, tmp_path, res_ohm)
+    settings = {"fmax": True, "paths": 50, "clock_slew_ns": 0.04}
+    sta, own = both(circuit, tmp_path, wires=found, propagated=propagated, **settings)
     assert own.endpoints == sta.endpoints == len(sta.paths)
     for kind in ("paths", "hold_paths"):
         expected = {path.end: path for path in getattr(sta, kind)}
@@ -118,18 +119,18 @@ def test_engines_agree(make, res_ohm, propagated, tmp_path):
         for path in getattr(own, kind):
             other = expected[path.end]
             near = SAME_NS if not res_ohm else CLOSE * other.arrival_ns + 5e-4
-            assert path.arrival_ns == pytest.approx(other.arrival_ns, abs=near)
-            assert path.slack_ns == pytest.approx(other.slack_ns, abs=near)
+            assert path.arrival_ns == approx(other.arrival_ns, abs=near)
+            assert path.slack_ns == approx(other.slack_ns, abs=near)
             if not res_ohm:
                 keys = ("cell", "type", "pin", "edge")
                 for mine, theirs in zip(path.points, other.points, strict=True):
                     assert [getattr(mine, key) for key in keys] == [getattr(theirs, key) for key in keys]
-                    assert mine.load_ff == pytest.approx(theirs.load_ff, abs=1e-4)
+                    assert mine.load_ff == approx(theirs.load_ff, abs=1e-4)
     near = SAME_NS if not res_ohm else 5e-4
-    assert own.hold_inside_wns_ns == pytest.approx(sta.hold_inside_wns_ns, abs=near)
+    assert own.hold_inside_wns_ns == approx(sta.hold_inside_wns_ns, abs=near)
     assert own.constraints == sta.constraints
     assert (own.constraints["latency_ns"] > 0.05) == (propagated and circuit.name == "gated")
-    assert own.fmax_mhz == pytest.approx(sta.fmax_mhz, rel=1e-4 if not res_ohm else CLOSE)
+    assert own.fmax_mhz == approx(sta.fmax_mhz, rel=1e-4 if not res_ohm else CLOSE)
 
 
 def test_slack_is_reported_with_both_wire_models(tmp_path, library):
@@ -140,7 +141,7 @@ def test_slack_is_reported_with_both_wire_models(tmp_path, library):
     without, loaded = (both(adder(), tmp_path, wire_load=load) for load in (None, model))
     assert (without[0].wires, loaded[0].wires, loaded[0].wire_load) == ("none", "model", model)
     assert without[0].wns_ns > loaded[0].wns_ns + 0.005
-    assert 1 - loaded[1].wns_ns == pytest.approx(1 - loaded[0].wns_ns, rel=CLOSE)
+    assert 1 - loaded[1].wns_ns == approx(1 - loaded[0].wns_ns, rel=CLOSE)
     for bare, wired in zip(without, loaded, strict=True):
         assert bare.wns_by_model_ns == wired.wns_by_model_ns == {"none": bare.wns_ns, model: wired.wns_ns}
     routed = analyze(adder(), tmp_path, wires=wires(adder(), tmp_path, 10.0))
@@ -176,7 +177,7 @@ def test_report(tmp_path):
     assert sum(item.endpoints for item in report.histogram if item.to_ns <= 0) <= report.setup_violations
     # the highest clock is met, and a thousandth above it is not
     best = 1000 / report.fmax_mhz
-    assert report.met_ns == pytest.approx(best, abs=SAME_NS)
+    assert report.met_ns == approx(best, abs=SAME_NS)
     at_best = analyze(circuit, tmp_path, clock_ns=best)
     assert at_best.met and at_best.verdict.startswith(f"{best:g} ns is met with 0.000 ns")
     assert not analyze(circuit, tmp_path, clock_ns=best / 1.001).met
@@ -188,15 +189,12 @@ def test_hold_at_inputs_is_told_and_not_judged(engine, tmp_path):
     assert report.hold_wns_ns < 0 < report.hold_inside_wns_ns
     assert report.met and "hold at the input d is missed by" in report.caveats[-1]
     late = flop_to_flop()
-    late.cells[-1] = ("second", "DFF_X1", {"D": "b", "CK": "late8", "Q": "q"})
-    for stage in range(8):
-        source = f"late{stage}" if stage else "clk"
-        late.add(f"buffer{stage}", "CLKBUF_X1", A=source, Z=f"late{stage + 1}")
+    late.cells[-1][2]["CK"] = "z"
+    for source, net in pairwise(["clk", *"stuvwxyz"]):
+        late.add(net, "CLKBUF_X1", A=source, Z=net)
     report = analyze(late, tmp_path, engine=engine, propagated=True)
-    assert not report.met and report.met_ns is None
-    assert report.verdict == (
-        f"hold is missed by {-report.hold_inside_wns_ns:.3f} ns on a path from a register, whatever the period"
-    )
+    missed = f"hold is missed by {-report.hold_inside_wns_ns:.3f} ns on a path from a register"
+    assert not report.met and report.verdict.startswith(missed)
 
 
 def test_fmax_where_paths_take_half_a_cycle(tmp_path):
@@ -206,7 +204,7 @@ def test_fmax_where_paths_take_half_a_cycle(tmp_path):
     circuit = inverted_clock()
     report = analyze(circuit, tmp_path, clock_ns=3.0, fmax=True)
     assert 0 <= report.fmax.slack_ns <= 1e-5
-    assert report.fmax.clock_ns == pytest.approx(2 * (1.5 - report.wns_ns), abs=1e-4)
+    assert report.fmax.clock_ns == approx(2 * (1.5 - report.wns_ns), abs=1e-4)
     own = analyze(circuit, tmp_path, clock_ns=3.0, engine="nldm")
     assert "1 latches or registers of an inverted clock are not checked: first" in own.caveats[0]
 
@@ -222,14 +220,14 @@ def test_constants_make_no_paths(tmp_path, library):
     sta, own = both(circuit, tmp_path, paths=30)
     assert "dead/D" not in {path.end for path in own.paths}
     assert sta.endpoints == own.endpoints
-    assert own.wns_ns == pytest.approx(sta.wns_ns, abs=SAME_NS)
+    assert own.wns_ns == approx(sta.wns_ns, abs=SAME_NS)
 
 
 def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path):
     circuit = Circuit("comb", {"a": ("input", 2), "y": ("output", 1)})
     circuit.add("g", "XOR2_X1", A="a[0]", B="a[1]", Z="y")
     sta, own = both(circuit, tmp_path, clock_port=None)
-    assert own.wns_ns == pytest.approx(sta.wns_ns, abs=SAME_NS)
+    assert own.wns_ns == approx(sta.wns_ns, abs=SAME_NS)
     assert sta.paths[0].points[0].pin.startswith("a[")
 
 
@@ -249,8 +247,8 @@ def test_tables_looked_up_together(library):
     numbers = nldm.np.array([tables.add(table) for table in known])
     points = [(0.02, 5.0), (0.5, 200.0), (0.0, 0.0)]
     for first, second in points:
-        at = tables.look_up(numbers, nldm.np.full(4, first), nldm.np.full(4, second))
-        assert at == pytest.approx([table.at(first, second) for table in known])
+        at = tables.look_up(numbers, first, second)
+        assert at == approx([table.at(first, second) for table in known])
 
 
 def test_slews_loads_and_delays_for_other_estimators(tmp_path, library):
@@ -258,7 +256,7 @@ def test_slews_loads_and_delays_for_other_estimators(tmp_path, library):
     circuit = netlist.read(tmp_path / "netlist.json", library)
     result = nldm.analyze(circuit, library, library.constraints(1.0))
     net, pin = circuit.net("$n6"), library.cells["XNOR2_X1"].pins["A"]
-    assert result.loads_ff[net].mean() == pytest.approx(4 * (pin.cap_fall_ff + pin.cap_rise_ff) / 2)
+    assert result.loads_ff[net].mean() == approx(4 * (pin.cap_fall_ff + pin.cap_rise_ff) / 2)
     assert (result.slews_ns[net] > 0).all()
     delays = list(arc_delays(result))
     mine = [row for row in delays if row[0] == "g/2"]

@@ -1,7 +1,5 @@
 """Campaigns: tasks are remembered as they end, and the time left follows from those before."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

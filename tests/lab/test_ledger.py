@@ -2,8 +2,6 @@
 every export of it.
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json
