@@ -79,15 +79,15 @@ def test_a_kit_that_is_not_whole_is_refused(tmp_path, name, harm):
 
 
 def test_a_changed_byte_of_the_installed_kit_is_noticed(tmp_path, monkeypatch):
-    found = kit.find()
-    where, digests = kit._installed(found.data.files)
+    where, digests = kit._installed(kit.find().data.files)
     copy = tmp_path / "adk"
     shutil.copytree(where, copy)
-    assert kit._checked(found.source, found.data, copy, digests).lef.parent == copy
+    monkeypatch.setattr(kit, "_installed", lambda files: (copy, digests))
+    assert kit._described(kit.DEFAULT).lef.parent == copy
     text = (copy / "stdcells.lef").read_bytes()
     (copy / "stdcells.lef").write_bytes(text.replace(b"0.495", b"0.496", 1))
     with pytest.raises(BadInput, match=r"stdcells\.lef.*pip install"):
-        kit._checked(found.source, found.data, copy, digests)
+        kit._described(kit.DEFAULT)
 
 
 def test_all_of_nangate_is_read(library):
