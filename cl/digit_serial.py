@@ -12,8 +12,6 @@ squarings:
     an exponentiation:  k + M + doublings (M + 2) + (s + 3 + 2 len) P + 1 + (M + 2) + 2 (M + 2) + M + 1
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from ..fl.mod_exp import mod_exp, operand_status

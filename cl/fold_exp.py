@@ -7,8 +7,6 @@ the last fold, its sum, and T for the division (`tail_cycles`; both in fl/multip
 At 32 bits 14 + 2 len: 48 cycles for 65537, 78 for 32 bits.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from ..fl.mod_exp import mod_exp, operand_status

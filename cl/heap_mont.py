@@ -6,8 +6,6 @@ of a unit that fits the modulus L = d + 1 + ceil((len + 2) / w) for the len bits
 given.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pymtl3 import *
@@ -16,11 +14,11 @@ from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.scaled import ScaledShape
 from ..rtl.messages import declare_product_ports
 from .one_at_a_time import product_cl
-from .timing import Blocks
+from .timing import NONE, Factors, UnitTiming
 
 
 @dataclass(frozen=True)
-class HeapMontTiming(Blocks):
+class HeapMontTiming(UnitTiming):
     """HeapMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its
     multiple.
     """
@@ -57,7 +55,7 @@ class HeapMontTiming(Blocks):
             return self.product_cycles(nblocks)
         return self.steps(nblocks) + max(self.loads, self.adds) - 1
 
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+    def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
         """The second product starts as the first one leaves, or beside the addition of its pair."""
         return self.latency(mod=mod) + self.interval(self.blocks_of(mod))
 

@@ -1,7 +1,5 @@
 """Pkcs1UnpadCL: the cycle-level twin of PKCS#1 v1.5 unpadding, which takes k + 2 cycles for any encoding."""
 
-from __future__ import annotations
-
 from ..fl.pkcs1 import Kind, nbytes_of, unpad
 from ..rtl.messages import mk_unpad_req, mk_unpad_resp
 from .one_at_a_time import OneAtATimeCL

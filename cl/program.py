@@ -17,8 +17,6 @@ Counted from the handshake of the request, for which the words that look at it m
 the multiplier's cycles depend on its operands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

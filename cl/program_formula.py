@@ -13,8 +13,6 @@ All other microinstructions take one cycle: stores, loads, moves, sums, comparis
 has the sums by width.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..fl.program.builder import program_of
@@ -50,7 +48,7 @@ class Formula:
         """Two products of a word."""
         if self.recipe.nunits == 2:
             return self.p(modulus)
-        return self.ov + self.unit.pair((0, 0), (0, 0), modulus or (1 << self.recipe.nbits) - 1)
+        return self.ov + self.unit.pair(mod=modulus or (1 << self.recipe.nbits) - 1)
 
     @property
     def montgomery(self) -> int:

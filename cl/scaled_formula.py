@@ -11,8 +11,6 @@ a change of the modulus; H those of h halvings and of the subtraction behind the
     check           modulo n C + 2 P + H + the public power; by CRT 2 (C + 7 P + 2 H + the public power)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

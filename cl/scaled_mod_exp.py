@@ -4,8 +4,6 @@ Cycles: max(wide / doublings, w / halvings) + those of SystolicExp + wide / halv
 halvings a cycle and wide = w * L. A bad operand costs 1 cycle in each of the first two.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from ..fl.mod_exp import operand_status

@@ -13,8 +13,6 @@ Our own, on a scaled modulus of L digits, P = 2 (L + 1): 2 + a + 2 len P + L; of
 converters of scaled_mod_exp.py).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from ..fl.domains import Redundant
@@ -75,7 +73,7 @@ def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
         return 1
     length = exp.bit_length()
     start = 2 + aligns(shape.nbits, shape.digit_nbits, length)
-    return start + (2 * length * scaled_array_timing(shape).fixed + shape.ndigits if length else 0)
+    return start + (2 * length * scaled_array_timing(shape).cycles + shape.ndigits if length else 0)
 
 
 def SystolicMontCL(shape):

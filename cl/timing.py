@@ -23,22 +23,17 @@ depends on the
 operands, the sum runs over the products instead.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 
 from ..fl.mod_exp import operand_status
 from ..fl.program.plan import Plan
 from ..fl.program.schedules import SCHEDULES, Step
-from ..fl.status import Status
 from ..rtl.units.div_rem import div_rem_block_nbits
 from ..rtl.units.shift_sub import shift_sub_block_nbits
 
-
-def div_rem_cycles(nbits: int, bits_per_cycle: int) -> int:
-    """DivRem of an nbits dividend."""
-    return nbits // bits_per_cycle + 1
+Factors = tuple[int, int]
+NONE = (0, 0)  # factors, where they do not matter
 
 
 def aligned_div_rem_cycles(dividend: int, divisor: int) -> int:
@@ -51,11 +46,6 @@ def aligned_div_rem_cycles(dividend: int, divisor: int) -> int:
     return 2 * max(shift, 0) + 2
 
 
-def multiplier_cycles(nbits: int, bits_per_cycle: int) -> int:
-    """Multiplier: 0 bits a cycle stands for a combinational one."""
-    return nbits // bits_per_cycle + 1 if bits_per_cycle else 1
-
-
 class Dependence(IntEnum):
     """How cycles depend on a number."""
 
@@ -65,17 +55,26 @@ class Dependence(IntEnum):
 
 
 class UnitTiming:
-    """The cycles of a product unit of one width: one block, and `fixed` cycles.
-
-    Units that fit the modulus, or whose operands decide, override what is different.
+    """The cycles of a product unit of one width. A class says what `product_cycles` are, and `_block`, if its
+    units can be made to fit; units whose operands decide also say what `latency` is.
     """
 
     fits: bool = False
+    nbits: int
+
+    @property
+    def _block(self) -> int:
+        """Bits of a block of the unit that fits."""
+        raise NotImplementedError
+
+    def product_cycles(self, nblocks: int) -> int | None:
+        """Cycles of a product with so many blocks, whatever the operands; None if they decide."""
+        raise NotImplementedError
 
     @property
     def fixed(self) -> int | None:
         """The cycles of every product; None if they are not the same for all."""
-        raise NotImplementedError
+        return None if self.fits else self.product_cycles(1)
 
     @property
     def depends(self) -> Dependence:
@@ -87,55 +86,24 @@ class UnitTiming:
     @property
     def block_nbits(self) -> int:
         """Bits of the modulus in a block; 0: one block, as wide as the unit."""
-        return 0
+        return self._block if self.fits else 0
 
     def blocks_of(self, mod: int) -> int:
         """The blocks that the modulus needs; all there are, if the unit does not fit."""
-        return 1
+        return max(1, -(-mod.bit_length() // self._block)) if self.fits else 1
 
-    def product_cycles(self, nblocks: int) -> int | None:
-        """Cycles of a product with so many blocks, whatever the operands; None if they decide."""
-        return self.fixed
+    def _width(self, nblocks: int) -> int:
+        """Bits of a factor that are taken."""
+        return nblocks * self._block if self.fits else self.nbits
 
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
         cycles = self.product_cycles(self.blocks_of(mod))
         assert cycles is not None, "whose operands decide says how"
         return cycles
 
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+    def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
         """The second product starts as the first one leaves."""
         return self.latency(*first, mod) + self.latency(*second, mod)
-
-
-class Blocks(UnitTiming):
-    """Part of the timing of a unit that can be made to fit; the class says what `_block` and `product_cycles`
-    are.
-    """
-
-    nbits: int
-
-    @property
-    def _block(self) -> int:
-        """Bits of a block of the unit that fits."""
-        raise NotImplementedError
-
-    @property
-    def block_nbits(self) -> int:
-        return self._block if self.fits else 0
-
-    def blocks_of(self, mod: int) -> int:
-        return max(1, -(-mod.bit_length() // self._block)) if self.fits else 1
-
-    def product_cycles(self, nblocks: int) -> int | None:
-        raise NotImplementedError
-
-    def _width(self, nblocks: int) -> int:
-        """Bits of a factor that are taken."""
-        return nblocks * self._block if self.fits else self.nbits
-
-    @property
-    def fixed(self) -> int | None:
-        return None if self.fits else self.product_cycles(1)
 
 
 @dataclass(frozen=True)
@@ -144,13 +112,12 @@ class FixedTiming(UnitTiming):
 
     cycles: int
 
-    @property
-    def fixed(self) -> int:
+    def product_cycles(self, nblocks: int) -> int:
         return self.cycles
 
 
 @dataclass(frozen=True)
-class MontMulRemTiming(Blocks):
+class MontMulRemTiming(UnitTiming):
     """MontMulRem: a pass through all steps, whatever the operands; a block is what a stage takes."""
 
     nbits: int
@@ -166,7 +133,7 @@ class MontMulRemTiming(Blocks):
     def product_cycles(self, nblocks: int) -> int:
         return self._width(nblocks) // self.steps_per_stage
 
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+    def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
         """Pipelined, the second product follows a stage behind; otherwise it starts as the first one
         leaves.
         """
@@ -175,7 +142,7 @@ class MontMulRemTiming(Blocks):
 
 
 @dataclass(frozen=True)
-class MulRemTiming(Blocks):
+class MulRemTiming(UnitTiming):
     """MulRem: the multiplier, then the divider; the next product may be made while the divider works. The
     divider alone can fit.
     """
@@ -194,12 +161,14 @@ class MulRemTiming(Blocks):
         return None if self.divider == "aligned" else self.multiply_cycles + self.restoring_cycles(nblocks)
 
     def restoring_cycles(self, nblocks: int) -> int:
-        """The restoring divider's share of them."""
-        return div_rem_cycles(2 * self._width(nblocks), self.quotient_bits_per_cycle)
+        """Cycles of the restoring divider."""
+        return 2 * self._width(nblocks) // self.quotient_bits_per_cycle + 1
 
     @property
     def multiply_cycles(self) -> int:
-        return multiplier_cycles(self.nbits, self.multiplier_bits_per_cycle)
+        """Cycles of the multiplier: 0 bits a cycle stand for a combinational one."""
+        per_cycle = self.multiplier_bits_per_cycle
+        return self.nbits // per_cycle + 1 if per_cycle else 1
 
     def divide_cycles(self, product: int, mod: int) -> int:
         if self.divider == "aligned":
@@ -209,12 +178,11 @@ class MulRemTiming(Blocks):
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
         return self.multiply_cycles + self.divide_cycles(a * b, mod)
 
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+    def pair(self, first: Factors = NONE, second: Factors = NONE, mod: int = 0) -> int:
         """The divider takes the second product as the first one leaves (the aligning one a cycle later), or
         when it is made.
         """
-        rest = 1 if self.divider == "aligned" else 0
-        divider_free = self.multiply_cycles + self.divide_cycles(first[0] * first[1], mod) + rest
+        divider_free = self.latency(*first, mod) + int(self.divider == "aligned")
         return max(2 * self.multiply_cycles, divider_free) + self.divide_cycles(second[0] * second[1], mod)
 
 
@@ -227,13 +195,12 @@ class SerialMontTiming(UnitTiming):
     nbits: int
     bits_per_cycle: int = 1
 
-    @property
-    def fixed(self) -> int:
+    def product_cycles(self, nblocks: int) -> int:
         return self.nbits // self.bits_per_cycle + 2
 
 
 @dataclass(frozen=True)
-class ShiftSubTiming(Blocks):
+class ShiftSubTiming(UnitTiming):
     """ShiftSub and ShiftSubCarrySave: a step a bit, all of them or up to the highest 1 of b. ShiftSub that
     takes all can fit.
     """
@@ -282,18 +249,18 @@ def square_of_r_cycles(nbits: int, mod: int) -> int:
 
 def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
     """The schedule's own part, from the loop's entry to the last answer."""
-    ov = 0 if plan.forward else 1
+    ov = int(not plan.forward)
     length = plan.nbits if plan.full_scan else exp.bit_length()
     ones = exp.bit_count()
     if length == 0:
         return ov + unit.latency(base, base, mod) if plan.steps_once else 0
-    top = 1 if plan.takes_top else 0  # a cycle of its own, or the product 1 * base
+    top = int(plan.takes_top)  # a cycle of its own, or the product 1 * base
     if plan.reduces_top:
         top = ov + unit.latency(1 % mod, base, mod)
         base %= mod
     if (product := unit.fixed) is not None:
         if plan.schedule == "right-to-left-1":
-            both = unit.pair((0, 0), (0, 0), mod or 1)
+            both = unit.pair(mod=mod or 1)
             return ones * (ov + both) + (length - ones) * (ov + product)
         return top + _products(plan, length, ones) * (ov + product)
     # the operands decide: one unit that makes both products of a step is given them as a step of two
@@ -326,26 +293,26 @@ def setup_cycles(plan: Plan, unit: UnitTiming, mod: int) -> int:
     """From the request to the end of the conversion into the multiplier's domain."""
     if not plan.montgomery:
         return 0
-    ov = 0 if plan.forward else 1
+    ov = int(not plan.forward)
     if plan.conversion == "shift-sub":
         start = square_of_r_cycles(plan.nbits, mod)
     else:
         start = plan.doublings // plan.doublings_per_cycle
     if plan.conversion == "double":
-        return start * (2 if plan.enters_one else 1)
-    product = unit.latency(0, 0, 1)
+        return start * (1 + plan.enters_one)
+    product = unit.latency(mod=1)
     enter = ov + product
     if plan.enters_one and plan.nunits == 1:
         # paper 004's machines make one behind the other what others offer together
         apart = plan.dependent and plan.conversion == "shift-sub"
-        enter = 2 * (ov + product) if apart else ov + unit.pair((0, 0), (0, 0), mod)
+        enter = 2 * (ov + product) if apart else ov + unit.pair(mod=mod)
     return start + plan.squarings * (ov + product) + enter
 
 
 def mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
     """ModExp: conversion, leading zeros, schedule, conversion back, answer."""
     reason = operand_status(base, mod, odd_only=plan.odd_only, reduced_only=plan.reduced_only)
-    return 1 if reason != Status.OK else _mod_exp_cycles(plan, unit, base, exp, mod)
+    return 1 if reason else _mod_exp_cycles(plan, unit, base, exp, mod)
 
 
 def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
@@ -355,7 +322,7 @@ def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int)
     scanned = plan.full_scan or plan.steps_once or exp > 0
     if plan.forward and begin == 0 and scanned and not (plan.takes_top and not plan.reduces_top):
         begin = 1  # products are not forwarded from the request itself
-    leave = (0 if plan.forward else 1) + unit.latency(0, 0, 1) if plan.enters_one else 0
+    leave = int(not plan.forward) + unit.latency(mod=1) if plan.enters_one else 0
     return begin + loop_cycles(plan, unit, base, exp, mod) + leave + 1
 
 
@@ -363,32 +330,30 @@ def product_count(plan: Plan, exp: int) -> int:
     """Products of a ProgramExp that follow one another; two side by side count once."""
     length = plan.nbits if plan.full_scan else exp.bit_length()
     ones = exp.bit_count()
-    loop = _products(plan, length, ones) + (1 if plan.reduces_top and length else 0)
-    if plan.steps_once:
-        loop = max(loop, 1)
+    loop = max(_products(plan, length, ones) + int(plan.reduces_top and length > 0), int(plan.steps_once))
     enter = 0
     if plan.conversion in ("square", "shift-sub"):
         enter = plan.squarings + (2 if plan.enters_one and plan.nunits == 1 else 1)
-    return enter + loop + (1 if plan.enters_one else 0)
+    return enter + loop + int(plan.enters_one)
 
 
 def convert_in_cycles(unit: UnitTiming, nbits: int, base: int, mod: int) -> int:
     """MontConvertIn: the division for R^2 mod n, and a product."""
-    if operand_status(base, mod, odd_only=True, reduced_only=True) != Status.OK:
+    if operand_status(base, mod, odd_only=True, reduced_only=True):
         return 1
-    return aligned_div_rem_cycles(1 << (2 * nbits), mod) + unit.latency(0, 0, 1)
+    return aligned_div_rem_cycles(1 << (2 * nbits), mod) + unit.latency(mod=1)
 
 
 def convert_out_cycles(unit: UnitTiming) -> int:
     """MontConvertOut: a product."""
-    return unit.latency(0, 0, 1)
+    return unit.latency(mod=1)
 
 
 def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
     """The ModExp between two converters, whose operands come with a status; its units take the same cycles
     for all.
     """
-    return 1 if status != Status.OK else _mod_exp_cycles(plan, unit, 0, exp, 1)
+    return 1 if status else _mod_exp_cycles(plan, unit, 0, exp, 1)
 
 
 def fixed_mod_exp_cycles(plan: Plan, unit: UnitTiming, corrects: bool, exp: int, status: int) -> int:

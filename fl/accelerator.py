@@ -13,8 +13,6 @@ cycles, table rows, workloads, preconditions, promises and secret fields.
 This level has no clock and no PyMTL3: `cl` and `rtl` return components, and import them when they are called.
 """
 
-from __future__ import annotations
-
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -18,8 +18,6 @@ ones that blind an operation; these must be new for each. Numbers whose field is
 zeros above it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence

@@ -17,8 +17,6 @@ The paper leaves open, and here is: how the interrupt goes (the next write of ST
 ciphertext of 32; ours is as long as the key.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

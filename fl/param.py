@@ -1,7 +1,5 @@
 """Parameters of a design: defaults, legal values, and the error for an illegal one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -11,8 +11,6 @@ must not let them see even that (Bleichenbacher, 1998): with `fallback`, a messa
 Python is not constant time; the hardware (rtl/units/padding/pkcs1_unpad.py) is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple

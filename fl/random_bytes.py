@@ -6,8 +6,6 @@ The cutoffs are those at which a source of `entropy` bits a byte fails by chance
 stays.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

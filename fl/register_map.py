@@ -1,7 +1,5 @@
 """Reads register maps in SystemRDL: registers by name, with their fields."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -18,8 +18,6 @@ reads as 0 and sets the status NO_RESULT. Reads of other registers give 0, write
 numbers in a request, which blind an operation, must be new for each. While an operation runs, accesses wait.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from .accelerator import WORD_NBITS, Shape

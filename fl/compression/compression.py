@@ -23,8 +23,6 @@ after `_patience` levels only full adders are placed, and these always end, as e
 leaves less than it takes (folding.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Describes the path of one partial product through a compression tree."""
 
-from __future__ import annotations
-
 from ..errors import BadInput
 from .compression_plan import CELLS, SIZE, Plan, product_count, product_range, product_weights
 

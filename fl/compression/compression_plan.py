@@ -16,8 +16,6 @@ The paper does not define its 5:3 compressor; here it counts its inputs: outputs
 their weight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -22,8 +22,6 @@ The result r * b^e is kept with r = 2^s: (2^s b^e) mod M = (b^e mod n) 2^s, from
 what was asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

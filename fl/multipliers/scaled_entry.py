@@ -32,8 +32,6 @@ nbits) - 1, the first of these with v ones, Q is lo * 2^(wide - nbits), and
     (a*b*2^(wide - nbits) + Q*M) / R = (a*b + lo * 2^(k nbits) - lo) / 2^nbits = hi + lo * 2^((k - 1) nbits)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

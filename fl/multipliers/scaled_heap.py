@@ -8,8 +8,6 @@ wider than its sum, and 3X costs no more. The state is there at once, the digit 
 row, q when the low word of the state is added up as well.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..compression.bit_heap import HeapPlan, Line, plan_heap

@@ -13,8 +13,6 @@ of the message without an inverse: with a random x, (m x^e)^(d-1) * m x^(e-1) = 
 (2010), so that nothing is kept from one operation to the next.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Parts of private-key programs that all domains share, in the order of their execution."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

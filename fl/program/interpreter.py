@@ -8,8 +8,6 @@ makes cycles. Without an Arithmetic nothing is multiplied: the trace is the same
 depends on exponents and not on residues.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A part begins where a number is fetched or stored that marks it, and ends with t
 has made. What is in none is the exponentiation itself, with its conversions and what puts its parts together.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 
 from ..status import Status

@@ -3,8 +3,6 @@
 Plain data, shared by the program (`recipe`) and by the closed formulas for cycles.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Recipe: the description of a machine from which builder.py makes its program."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..multipliers.scaled_entry import ScaledEntry

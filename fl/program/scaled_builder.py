@@ -11,8 +11,6 @@ from the message and the result themselves, which is as good as that modulo n = 
 at. Only s = sq + h q and p q are longer: integers of two words.
 """
 
-from __future__ import annotations
-
 from ..multipliers.scaled_entry import ScaledEntry
 from ..status import Status
 from .crt_builder import Pieces

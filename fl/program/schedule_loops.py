@@ -5,8 +5,6 @@ result in r. What else it wants of a machine is said by its LoopShape. schedules
 products that each loop is to make.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -79,7 +79,8 @@ class SlidingWindow(Component):
 
 class ExponentRegister(Component):
     def construct(s, code):
-        nbits = code.program.scanned_nbits
+        nbits, k = code.program.scanned_nbits, code.program.digit_nbits
+        block = code.program.block_nbits
         s.source = InPort(code.shape.residue_nbits)
         s.ctrl = ExponentIfc(code, InPort, OutPort)
 
@@ -87,32 +88,62 @@ class ExponentRegister(Component):
         s.next = Wire(nbits)
         s.placed = Wire(nbits)  # the source
         s.moved = Wire(nbits)  # by a shift
-        if not code.skips:
-            s.aligning = Wire()
+        s.augend = Wire(nbits)
+        s.addend = Wire(nbits)
+        s.to_right = Wire()
+        s.to_right_n = Wire()
+        s.aligning = Wire()
+        s.stretch = Wire()
+        s.skip = Wire()
+        s.stretch //= s.ctrl.stretch if code.stretches else 0
+        s.skip //= s.ctrl.skip if code.skips else 0
+
+        @update
+        def next_value():
+            s.next @= s.now
+            if s.ctrl.load | s.stretch:
+                s.next @= s.addend + s.augend
+            elif s.skip:
+                s.next @= s.now << block
+            elif s.ctrl.shift | s.aligning:
+                s.next @= s.moved
 
         @update_ff
         def register():
             s.now <<= s.next
 
-        if code.both_ways:
-            s.keep_direction()
+        s.direct(code)
         s.place_source(code, nbits)
-        s.move(code, nbits)
-        s.choose_next(code, nbits)
-        if code.ndigits:
-            s.count_digits(code)
-        s.end_loop(code)
+        if code.program.sliding:
+            s.move_by_windows(code, nbits, k)
+        else:
+
+            @update
+            def move():
+                if s.to_right:
+                    s.moved @= s.now >> 1
+                else:
+                    s.moved @= s.now << k
+
+        if code.stretches:
+            s.blind(code, nbits)
+        else:
+            s.addend //= s.placed
+            s.augend //= 0
+        s.end_loop(code, nbits)
         if code.by_bit:
             s.select_bit(code, nbits)
         if code.scans:
-            s.digit = OutPort(code.program.digit_nbits)
-            s.digit //= s.now[nbits - code.program.digit_nbits : nbits]
+            s.digit = OutPort(k)
+            s.digit //= s.now[nbits - k : nbits]
 
-    def keep_direction(s):
+    def direct(s, code):
         """An exponent is loaded for a scan to the right, or from the top."""
+        if not code.both_ways:
+            s.to_right //= int(not code.ndigits)
+            s.to_right_n //= s.to_right
+            return
         s.load_right = InPort()
-        s.to_right = Wire()
-        s.to_right_n = Wire()
 
         @update
         def next_direction():
@@ -157,76 +188,29 @@ class ExponentRegister(Component):
         else:
             s.placed //= s.word
 
-    def move(s, code, nbits):
-        k = code.program.digit_nbits
-        if code.program.sliding:
-            # the window at the top, now and after this cycle
-            s.window_n = OutPort(k)  # half of its value
-            s.window = SlidingWindow(k, code.index_nbits)
-            s.window.top //= s.now[nbits - k : nbits]
-            s.window.window.nbits //= s.ctrl.window_nbits
-            s.next_window = SlidingWindow(k, code.index_nbits)
-            s.next_window.top //= s.next[nbits - k : nbits]
-            s.next_window.window.half //= s.window_n
-            s.step = Wire(code.index_nbits)
+    def move_by_windows(s, code, nbits, k):
+        """The window at the top, now and after this cycle."""
+        s.window_n = OutPort(k)  # half of its value
+        s.window = SlidingWindow(k, code.index_nbits)
+        s.window.top //= s.now[nbits - k : nbits]
+        s.window.window.nbits //= s.ctrl.window_nbits
+        s.next_window = SlidingWindow(k, code.index_nbits)
+        s.next_window.top //= s.next[nbits - k : nbits]
+        s.next_window.window.half //= s.window_n
+        s.step = Wire(code.index_nbits)
 
-            @update
-            def step_to_the_left():
-                s.step @= s.ctrl.window_nbits
-                if s.aligning:
-                    s.step @= 1
+        @update
+        def step_to_the_left():
+            s.step @= s.ctrl.window_nbits
+            if s.aligning:
+                s.step @= 1
 
-            @update
-            def move_by_a_window():
-                s.moved @= s.now
-                for i in range(1, k + 1):
-                    if s.step == i:
-                        s.moved @= s.now << i
-
-        elif code.both_ways:
-
-            @update
-            def move_either_way():
-                s.moved @= s.now << k
-                if s.to_right:
-                    s.moved @= s.now >> 1
-
-        elif code.ndigits:
-
-            @update
-            def move_left():
-                s.moved @= s.now << k
-
-        else:
-
-            @update
-            def move_right():
-                s.moved @= s.now >> 1
-
-    def choose_next(s, code, nbits):
-        TOP = nbits - 1
-        if code.aligning:
-
-            @update
-            def lose_zero():
-                s.aligning @= s.ctrl.align & ~s.now[TOP] & (s.left != 0)
-
-        elif not code.skips:
-            s.aligning //= 0
-
-        if code.stretches:
-            s.blind(code, nbits)
-        elif code.skips:
-            s.skip_blocks(code, nbits)
-        else:
-
-            @update
-            def next_value():
-                s.next @= s.now
-                if s.ctrl.load:
-                    s.next @= s.placed
-                elif s.ctrl.shift | s.aligning:
-                    s.next @= s.moved
+        @update
+        def move_by_a_window():
+            s.moved @= s.now
+            for i in range(1, k + 1):
+                if s.step == i:
+                    s.moved @= s.now << i
 
     def blind(s, code, nbits):
         """A step of exponent + factor * source."""
@@ -235,86 +219,60 @@ class ExponentRegister(Component):
         s.random_in = InPort(factor_nbits)
         s.random = Wire(factor_nbits)
         HIGHEST = factor_nbits - 1
-        s.augend = Wire(nbits)
-        s.addend = Wire(nbits)
 
         @update
         def terms():
             s.augend @= 0
-            if s.ctrl.stretch:
+            if s.stretch:
                 s.augend @= s.now << 1
             elif s.adds:
                 s.augend @= s.now
             s.addend @= s.placed
-            if s.ctrl.stretch & ~s.random[HIGHEST]:
+            if s.stretch & ~s.random[HIGHEST]:
                 s.addend @= 0
-
-        @update
-        def next_value_with_sum():
-            s.next @= s.now
-            if s.ctrl.load | s.ctrl.stretch:
-                s.next @= s.augend + s.addend
-            elif s.ctrl.shift:
-                s.next @= s.moved
 
         @update_ff
         def random_factor():
             if s.ctrl.load_random:
                 s.random <<= s.random_in
-            elif s.ctrl.stretch:
+            elif s.stretch:
                 s.random <<= s.random << 1
 
-    def skip_blocks(s, code, nbits):
-        """A block at the top that neither modulus nor exponent fills."""
-        block = code.program.block_nbits
-        DIGITS = block // code.program.digit_nbits
-        TOP_BLOCK = nbits - block
-        s.blocks = InPort(clog2(nbits // block + 1))
-        s.filled = Wire(clog2(code.ndigits + 1))
-        connect_low(s.filled, s.blocks)
+    def end_loop(s, code, nbits):
+        """Without a 1 to the right, or without a digit from the top."""
+        s.none_left = Wire()  # after this cycle
+        if code.ndigits:
+            s.count_digits(code, nbits)
+        else:
+            s.aligning //= 0
 
         @update
-        def top_block_is_empty():
-            s.ctrl.can_skip @= (s.now[TOP_BLOCK:nbits] == 0) & (s.left > s.filled * DIGITS)
+        def finished():
+            if s.to_right_n:
+                s.ctrl.finished_n @= s.next == 0
+            else:
+                s.ctrl.finished_n @= s.none_left
 
-        @update
-        def next_value_with_skips():
-            s.next @= s.now
-            if s.ctrl.load:
-                s.next @= s.placed
-            elif s.ctrl.skip:
-                s.next @= s.now << block
-            elif s.ctrl.shift:
-                s.next @= s.moved
-
-    def count_digits(s, code):
+    def count_digits(s, code, nbits):
         count = mk_bits(clog2(code.ndigits + 1))
         NDIGITS = count(code.ndigits)
+        DIGITS = code.program.block_nbits // code.program.digit_nbits  # of a block
+        TOP, TOP_BLOCK = nbits - 1, nbits - code.program.block_nbits
         s.left = Wire(count)
         s.fewer = Wire(count)
+        s.digits = Wire(count)
         s.moves = Wire()
-        s.none_left = Wire()  # after this cycle
-        if code.skips:
-            DIGITS = code.program.block_nbits // code.program.digit_nbits
-
-            @update
-            def fewer_by_one_or_a_block():
-                s.moves @= s.ctrl.shift | s.ctrl.skip
-                s.fewer @= s.left - 1
-                if s.ctrl.skip:
-                    s.fewer @= s.left - DIGITS
-
+        if code.program.sliding:
+            connect_low(s.digits, s.step)
         else:
-            s.digits = Wire(count)
-            if code.program.sliding:
-                connect_low(s.digits, s.step)
-            else:
-                s.digits //= 1
+            s.digits //= 1
 
-            @update
-            def fewer_digits():
-                s.moves @= s.ctrl.shift | s.aligning
-                s.fewer @= s.left - s.digits
+        @update
+        def fewer_digits():
+            s.moves @= s.ctrl.shift | s.skip | s.aligning
+            s.fewer @= s.left - s.digits
+            if s.skip:
+                s.fewer @= s.left - DIGITS
 
         # whether none is left is known before it is known which of these it will be
         @update
@@ -332,50 +290,41 @@ class ExponentRegister(Component):
             elif s.moves:
                 s.left <<= s.fewer
 
-    def end_loop(s, code):
-        if code.both_ways:
-
-            @update
-            def finished_in_its_direction():
-                s.ctrl.finished_n @= s.none_left
-                if s.to_right_n:
-                    s.ctrl.finished_n @= s.next == 0
-
-        elif code.ndigits:
-            s.ctrl.finished_n //= s.none_left
-        else:
-
-            @update
-            def finished():
-                s.ctrl.finished_n @= s.next == 0
-
         if code.aligning:
-            TOP = code.program.scanned_nbits - 1
 
             @update
-            def aligned():
+            def align():
+                s.aligning @= s.ctrl.align & ~s.now[TOP] & (s.left != 0)
                 s.ctrl.aligned_n @= s.next[TOP] | s.none_left
+
+        else:
+            s.aligning //= 0
+        if code.skips:
+            # a block at the top that neither modulus nor exponent fills
+            s.blocks = InPort(clog2(nbits // code.program.block_nbits + 1))
+            s.filled = Wire(count)
+            connect_low(s.filled, s.blocks)
+
+            @update
+            def top_block_is_empty():
+                s.ctrl.can_skip @= (s.now[TOP_BLOCK:nbits] == 0) & (s.left > s.filled * DIGITS)
 
     def select_bit(s, code, nbits):
         """The bit that changes microinstructions: the lowest one, or the last of the digit at the top (the
         first of a window).
         """
         LOW = nbits - (1 if code.program.sliding else code.program.digit_nbits)
-        if code.both_ways:
 
-            @update
-            def bit_in_its_direction():
+        @update
+        def bit_now():
+            if s.to_right:
+                s.ctrl.bit_now @= s.now[0]
+            else:
                 s.ctrl.bit_now @= s.now[LOW]
-                if s.to_right:
-                    s.ctrl.bit_now @= s.now[0]
 
-            @update
-            def next_bit_in_its_direction():
+        @update
+        def next_bit():
+            if s.to_right_n:
+                s.ctrl.bit_n @= s.next[0]
+            else:
                 s.ctrl.bit_n @= s.next[LOW]
-                if s.to_right_n:
-                    s.ctrl.bit_n @= s.next[0]
-
-        else:
-            bit = LOW if code.ndigits else 0
-            s.ctrl.bit_now //= s.now[bit]
-            s.ctrl.bit_n //= s.next[bit]

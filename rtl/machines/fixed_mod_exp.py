@@ -21,7 +21,8 @@ from ...fl.compression.compression import BEST
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub
-from ..units.pseudo_mul import PseudoReduce, Registered, modulus_of
+from ..units.pseudo_mul import PseudoReduce, modulus_of
+from ..units.registered import answer_registered
 from ..wires import connect_low
 from .operand_check import OperandCheck
 from .program_exp import planned_exp
@@ -59,11 +60,7 @@ class Remainder(Component):
         def divide():
             s.residue @= s.istream.msg % MODULUS
 
-        s.out = Registered(nbits)
-        s.out.x //= s.residue
-        s.out.in_val //= s.istream.val
-        s.istream.rdy //= s.out.in_rdy
-        s.ostream //= s.out.ostream
+        answer_registered(s, s.residue)
 
 
 class FixedModExp(Component):

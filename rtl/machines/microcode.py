@@ -6,8 +6,6 @@ multiplexer with one source has no select. Unused fields take their most common 
 small. The exponent's current bit may change a field.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

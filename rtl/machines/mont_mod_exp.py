@@ -1,4 +1,4 @@
-"""MontModExp: the paper's Montgomery machine, three units in a row (paper 001, Figure 13).
+"""MontModExp: the paper's Montgomery machine, three units in series (paper 001, Figure 13).
 
 MontConvertIn (two product units and a divider), a ProgramExp that takes its operands as given (two product
 units), and MontConvertOut (one): five product units, and up to three operations under way.

@@ -1,4 +1,4 @@
-"""ScaledModExp: the machine on a scaled modulus, three units in a row, in the manner of MontModExp (paper
+"""ScaledModExp: the machine on a scaled modulus, three units in series, in the manner of MontModExp (paper
 001, Figure 13).
 
 ScaledConvertIn (doublings), a SystolicExp that takes its operands as given, and ScaledConvertOut (halvings).

@@ -20,8 +20,8 @@ from ..units.serial.digit_inverse import DigitInverse
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
 from ..units.serial_ctrl import answer_if_ok, connect_checked
+from ..wires import connect_words
 from .operand_check import check_operands
-from .operand_words import operand_words
 from .serial_exp_ctrl import (
     DIGIT,
     DOUBLE,
@@ -54,8 +54,9 @@ class SerialExp(Component):
         connect_checked(s)
         s.op = Wire(OP_NBITS)
         s.op //= s.ctrl.op
-        for field in ("base", "mod"):
-            operand_words(s, field, nbits, S, M)
+        s.in_base, s.in_mod = ([Wire(S) for _ in range(M)] for _ in range(2))
+        connect_words(s.istream.msg.base, s.in_base)
+        connect_words(s.istream.msg.mod, s.in_mod)
 
         s.memory_n = DigitMemory(M, S)
         s.memory_scaled = DigitMemory(M, S)

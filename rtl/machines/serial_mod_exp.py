@@ -20,8 +20,8 @@ from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.serial.digit_memory import DigitMemory
 from ..units.serial.digit_processor import DigitProcessor
 from ..units.serial_ctrl import answer_if_ok, connect_checked
+from ..wires import connect_words
 from .operand_check import check_operands
-from .operand_words import operand_words
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
 
 
@@ -37,8 +37,10 @@ class SerialModExp(Component):
 
         # ---- what arrives, in digits
 
-        for field in ("base", "mod", "square"):
-            operand_words(s, field, nbits, S, M)
+        s.in_base, s.in_mod, s.in_square = ([Wire(S) for _ in range(M)] for _ in range(3))
+        connect_words(s.istream.msg.base, s.in_base)
+        connect_words(s.istream.msg.mod, s.in_mod)
+        connect_words(s.istream.msg.square, s.in_square)
 
         # ---- memory section
 

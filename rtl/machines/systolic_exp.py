@@ -17,7 +17,7 @@ from pymtl3 import *
 from ..messages import declare_streams, mk_entered_req, mk_entered_resp
 from ..units.serial_ctrl import connect_serial
 from ..units.systolic.scaled_array import ScaledArray
-from .operand_words import operand_words
+from ..wires import connect_words
 from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl
 
 
@@ -29,8 +29,10 @@ class SystolicExp(Component):
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
-        for field in ("base", "one", "mod"):
-            operand_words(s, field, wide, k, nwords)
+        s.in_base, s.in_one, s.in_mod = ([Wire(k) for _ in range(nwords)] for _ in range(3))
+        connect_words(s.istream.msg.base, s.in_base)
+        connect_words(s.istream.msg.one, s.in_one)
+        connect_words(s.istream.msg.mod, s.in_mod)
         s.base = [Wire(k) for _ in range(nwords)]
         s.power = [Wire(k) for _ in range(nwords)]
         s.mod = [Wire(k) for _ in range(nwords)]
@@ -70,7 +72,7 @@ class SystolicExp(Component):
         s.ctrl.whole //= s.array.done[nwords - 1]
         s.ctrl.out_status //= s.ostream.msg.status
 
-        # ---- what leaves
+        # ---- the response
 
         for j in range(nwords):
             s.ostream.msg.result[j * k : j * k + k] //= s.power[j]

@@ -24,8 +24,8 @@ from ...fl.status import STATUS_NBITS, Status
 from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
 from ..units.serial_ctrl import connect_serial
 from ..units.systolic.systolic_array import SystolicArray
+from ..wires import connect_words
 from .operand_check import check_operands
-from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import BASE, POWER, SystolicModExpCtrl
 
 
@@ -41,8 +41,11 @@ class SystolicModExp(Component):
         check_operands(s, nbits)
         s.in_status = Wire(STATUS_NBITS)
 
-        for field in ("base", "mod", "one", "square"):
-            operand_words(s, field, nbits, k, nwords)
+        s.in_base, s.in_mod, s.in_one, s.in_square = ([Wire(k) for _ in range(nwords)] for _ in range(4))
+        connect_words(s.istream.msg.base, s.in_base)
+        connect_words(s.istream.msg.mod, s.in_mod)
+        connect_words(s.istream.msg.one, s.in_one)
+        connect_words(s.istream.msg.square, s.in_square)
 
         if shape.modulus_nbits < nbits:
             TOO_WIDE = int(Status.TOO_WIDE)

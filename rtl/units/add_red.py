@@ -8,7 +8,7 @@ Paper 001, Algorithm 4 lines 3 to 7 and Figure 8. Three forms of the same step:
 - `AddRedCarrySave`: the state is a pair (sum, carry) whose sum is S; two rows of full adders, no carry runs
   across the word, so the delay of a step does not depend on the width.
 
-Ports: state in and out (`state_nbits` wide, opaque to the units around it), x_i, y, n; combinational.
+Ports: state in and out (WORDS of n + 1 bits, opaque to the units around it), x_i, y, n; combinational.
 The state stands for S < 2N when y < N. `Resolve` turns a state into the n+1 bits of S.
 Area order: n full adders for each of the two additions; Koc's form adds a multiplexer row.
 """
@@ -16,8 +16,9 @@ Area order: n full adders for each of the two additions; Koc's form adds a multi
 from pymtl3 import *
 
 
-def declare_step(s, nbits, state_nbits):
+def declare_step(s, nbits):
     """The ports of a step."""
+    state_nbits = s.WORDS * (nbits + 1)
     s.state = InPort(state_nbits)
     s.x_i = InPort()
     s.y = InPort(nbits)
@@ -28,12 +29,10 @@ def declare_step(s, nbits, state_nbits):
 class AddRedTextbook(Component):
     """Figure 8a: two carry-propagate additions in a row."""
 
-    @staticmethod
-    def state_nbits(nbits):
-        return nbits + 1
+    WORDS = 1
 
     def construct(s, nbits):
-        declare_step(s, nbits, nbits + 1)
+        declare_step(s, nbits)
 
         wide = nbits + 2
         s.sum_y = Wire(wide)
@@ -53,12 +52,10 @@ class AddRedTextbook(Component):
 class AddRedKoc(Component):
     """Figure 8b: both addends wait for the state, whose last bit chooses one of them."""
 
-    @staticmethod
-    def state_nbits(nbits):
-        return nbits + 1
+    WORDS = 1
 
     def construct(s, nbits):
-        declare_step(s, nbits, nbits + 1)
+        declare_step(s, nbits)
 
         wide = nbits + 2
         s.addend_even = Wire(wide)  # x_i * Y
@@ -83,14 +80,12 @@ class AddRedKoc(Component):
 class AddRedCarrySave(Component):
     """State = {carry, sum}, each n+1 bits; their sum is S."""
 
-    @staticmethod
-    def state_nbits(nbits):
-        return 2 * (nbits + 1)
+    WORDS = 2
 
     def construct(s, nbits):
         half = nbits + 1
         wide = nbits + 2
-        declare_step(s, nbits, 2 * half)
+        declare_step(s, nbits)
 
         s.sum_in = Wire(wide)
         s.carry_in = Wire(wide)

@@ -1,9 +1,8 @@
 """CompressionTree: the products of two words (or of one with itself, or a word) compressed to two rows modulo
 m.
 
-It is the plan of fl/compression/compression.py, instantiated bit by bit: `bits_L_C` holds the bits of column
-C before level L, in the order of their places; `five_L`, `full_L` and `half_L` are the compressors of level
-L, side by side from the lowest column upward; `product_W` are the products of weight 2^W (`modexlab draw`
+It is the plan of fl/compression/compression.py, instantiated bit by bit: a TreeLevel for each of its levels,
+with `five`, `full` and `half`, the compressors, side by side from the lowest column upward (`modexlab draw`
 draws the same plan).
 
 Ports: a, b (a alone for a square or a residue) -> row_a, row_b, with row_a + row_b = result mod m;
@@ -11,17 +10,18 @@ combinational. The modulus is fixed. Area order: n^2 AND gates and as many full 
 1, half of it for 2^n; for 2^n - k and 2^n + k more with every one in k.
 """
 
+from itertools import accumulate, pairwise
+
 from pymtl3 import *
 
 from ...fl.compression.compression import make_plan
-from ...fl.compression.compression_plan import CELLS, OUTPUTS, SIZE, product_range
+from ...fl.compression.compression_plan import CELLS, product_range
 from ...fl.errors import BadInput
 from ...fl.moduli import classify
 from ..wide import MAX_NBITS
 from .heap.full_adders import FullAdders, HalfAdders
 
 MAX_OPERAND_NBITS = {"multiply": 136, "square": 136, "reduce": 272}
-OUTPUT_NAMES = ("sum", "carry", "four")
 
 
 def check_size(plan):
@@ -43,7 +43,8 @@ def check_size(plan):
 
 class CompressionTree(Component):
     def construct(s, operation, m, operand_nbits, strategy, adder):
-        plan = make_plan(operation, classify(m), operand_nbits, strategy, adder)
+        tree = operation, classify(m), operand_nbits, strategy, adder
+        plan = make_plan(*tree)
         check_size(plan)
         s.a = InPort(operand_nbits)
         if operation == "multiply":
@@ -51,100 +52,120 @@ class CompressionTree(Component):
         s.row_a = OutPort(plan.columns)
         s.row_b = OutPort(plan.columns)
 
-        runs = plan.all_runs
-        sources = s.connect_products(plan, runs[0])
-        constants = iter(plan.constants)
-        for number in range(len(plan.levels) + 1):
-            for column, height in enumerate(plan.heights(number)):
-                if not height:
-                    continue
-                bits = Wire(height)
-                setattr(s, f"bits_{number}_{column}", bits)
-                place = 0
-                for run in runs[number][column]:
-                    end = place + run.count
-                    if run.kind == "correction":
-                        bits[place] //= next(constants)[1]
-                    else:
-                        bits[place:end] //= s.source(sources, run, number)
-                    place = end
-            if number < len(plan.levels):
-                sources = s.connect_cells(plan, number)
+        nlevels = len(plan.levels)
+        width = max(sum(plan.heights(number)) for number in range(nlevels + 1))
+        s.matrix = Wire(width)
+        gather(s, plan, 0, s.multiply(plan), s.matrix)
+        s.levels = [TreeLevel(*tree, number, width) for number in range(nlevels)]
+        bits = s.matrix
+        for level in s.levels:
+            level.bits //= bits
+            bits = level.out
 
-        for row, port in enumerate((s.row_a, s.row_b)):
-            for column, height in enumerate(plan.rows):
-                if height > row:
-                    port[column] //= getattr(s, f"bits_{len(plan.levels)}_{column}")[row]
-                else:
-                    port[column] //= 0
+        place = 0
+        for column, height in enumerate(plan.rows):
+            for row, port in enumerate((s.row_a, s.row_b)):
+                port[column] //= bits[place + row] if row < height else 0
+            place += height
 
-    def source(s, sources, run, number):
-        """The bits that a run is made of; inverted ones are made once and then shared."""
-        key = (run.kind, run.output, run.column)
-        if run.inverted and (*key, "inverted") not in sources:
-            inverter = Inverters(run.count)
-            setattr(s, f"not_{run.kind}_{OUTPUT_NAMES[run.output]}_{number}_{run.column}", inverter)
-            inverter.x //= sources[key]
-            sources[(*key, "inverted")] = inverter.out
-        return sources[(*key, "inverted")] if run.inverted else sources[key]
-
-    def connect_products(s, plan, runs):
-        """The AND gates of each weight, and the bits that they make."""
+    def multiply(s, plan):
+        """Return the products of each weight; the AND gates are in the order of the weights."""
         n, operation = plan.operand_nbits, plan.operation
-        used = {run.column: run for item in runs for run in item if run.kind == "product"}
+        used = sorted({run.column for item in plan.all_runs[0] for run in item if run.kind == "product"})
         if operation == "reduce":
-            return {("product", 0, weight): s.a[weight : weight + 1] for weight in used}
+            return {("product", 0, weight): [s.a[weight]] for weight in used}
         # with one factor backward, the pairs of a weight lie side by side
         s.backward = Wire(n)
         for i in range(n):
             s.backward[i] //= s.b[n - 1 - i] if operation == "multiply" else s.a[n - 1 - i]
-        sources = {}
-        for weight, run in sorted(used.items()):
-            first, count, total = product_range(operation, n, weight)
-            bits = Wire(run.count)
-            setattr(s, f"product_{weight}", bits)
+        ranges = {weight: product_range(operation, n, weight) for weight in used}
+        s.products = AndGates(sum(count for _, count, _ in ranges.values()))
+        sources, low = {}, 0
+        for weight, (first, count, total) in ranges.items():
+            # the square of a bit is the bit
+            made = [s.a[weight // 2]] if operation == "square" and weight % 2 == 0 else []
             if count:
-                row = AndGates(count)
-                setattr(s, f"and_{weight}", row)
-                there = n - 1 - total + first
-                row.x //= s.a[first : first + count]
-                row.y //= s.backward[there : there + count]
-                bits[0:count] //= row.out
-            if run.count > count:  # the square of a bit is the bit
-                bits[count] //= s.a[weight // 2]
-            sources["product", 0, weight] = bits
+                there, end = n - 1 - total + first, low + count
+                s.products.x[low:end] //= s.a[first : first + count]
+                s.products.y[low:end] //= s.backward[there : there + count]
+                made.insert(0, s.products.out[low:end])
+                low = end
+            sources["product", 0, weight] = made
         return sources
 
-    def connect_cells(s, plan, number):
-        """The compressors of a level, and the bits that they make or that pass them."""
+
+def gather(s, plan, number, sources, bits):
+    """Connect the bits of a level to their sources, lists of slices; above the last one they are 0.
+
+    Bits that are used inverted are inverted once.
+    """
+    runs = [run for column in plan.all_runs[number] for run in column]
+    inverted = {run[:3]: run.count for run in runs if run.inverted}
+    if inverted:
+        s.inverters = Inverters(sum(inverted.values()))
+        low = 0
+        for key, count in inverted.items():
+            connect_slices(s.inverters.x, low, sources[key])
+            sources[(*key, True)] = [s.inverters.out[low : low + count]]
+            low += count
+    corrections, place = iter(plan.constants), 0
+    for run in runs:
+        if run.kind == "correction":
+            bits[place] //= next(corrections)[1]
+        else:
+            connect_slices(bits, place, sources[run[:3] + (True,) * run.inverted])
+        place += run.count
+    width = bits.get_type().nbits
+    if place < width:
+        bits[place:width] //= 0
+
+
+def connect_slices(bits, place, slices):
+    """Connect slices side by side, from a place on."""
+    for part in slices:
+        end = place + part.get_type().nbits
+        bits[place:end] //= part
+        place = end
+
+
+class TreeLevel(Component):
+    """The compressors of a level, and the bits that pass them. A word has its columns side by side."""
+
+    def construct(s, operation, modulus, operand_nbits, strategy, adder, number, width):
+        plan = make_plan(operation, modulus, operand_nbits, strategy, adder)
         level = plan.levels[number]
-        sources = {}
-        for kind in CELLS:
-            total = level.total(kind)
-            if not total:
-                continue
-            cells = COMPRESSORS[kind](total)
-            setattr(s, f"{kind}_{number}", cells)
-            inputs = [getattr(cells, name) for name in INPUT_NAMES[: SIZE[kind]]]
-            outputs = [getattr(cells, name) for name in OUTPUT_NAMES[: OUTPUTS[kind]]]
+        s.bits = InPort(width)
+        s.out = OutPort(width)
+
+        offsets = list(accumulate(level.heights, initial=0))
+        sources = {
+            ("pass", 0, column): [s.bits[offset + level.first("pass", column) : end]]
+            for column, (offset, end) in enumerate(pairwise(offsets))
+            if level.passing(column)
+        }
+        made = {}  # inputs and outputs of the compressors of a kind
+        if count := level.total("five"):
+            s.five = c = FiveThreeCompressors(count)
+            made["five"] = [c.v, c.w, c.x, c.y, c.z], [c.sum, c.carry, c.four]
+        if count := level.total("full"):
+            s.full = c = FullAdders(count)
+            made["full"] = [c.v, c.w, c.x], [c.sum, c.carry]
+        if count := level.total("half"):
+            s.half = c = HalfAdders(count)
+            made["half"] = [c.v, c.w], [c.sum, c.carry]
+        for kind, (inputs, outputs) in made.items():
             at = 0
             for column, count in enumerate(level.cells[kind]):
+                place, end = offsets[column] + level.first(kind, column), at + count
                 if not count:
                     continue
-                bits = getattr(s, f"bits_{number}_{column}")
-                place = level.first(kind, column)
-                for item in inputs:
-                    item[at : at + count] //= bits[place : place + count]
+                for port in inputs:
+                    port[at:end] //= s.bits[place : place + count]
                     place += count
-                for output, item in enumerate(outputs):
-                    sources[kind, output, column] = item[at : at + count]
-                at += count
-        for column in range(plan.columns):
-            if level.passing(column):
-                first = level.first("pass", column)
-                bits = getattr(s, f"bits_{number}_{column}")
-                sources["pass", 0, column] = bits[first : level.heights[column]]
-        return sources
+                for output, port in enumerate(outputs):
+                    sources[kind, output, column] = [port[at:end]]
+                at = end
+        gather(s, plan, number + 1, sources, s.out)
 
 
 class AndGates(Component):
@@ -202,7 +223,3 @@ class FiveThreeCompressors(Component):
         def add_carries():
             s.carry @= s.first ^ s.second
             s.four @= s.first & s.second
-
-
-INPUT_NAMES = ("v", "w", "x", "y", "z")
-COMPRESSORS = {"five": FiveThreeCompressors, "full": FullAdders, "half": HalfAdders}

@@ -11,7 +11,7 @@ its result is taken. Area order: n^2 full adders for the product and about as ma
 from pymtl3 import *
 
 from ..messages import declare_product_ports
-from .pseudo_mul import Registered
+from .registered import answer_registered
 
 # Verilator divides words of up to 4096 bits (its VL_MULS_MAX_WORDS), and a product has twice as many
 MAX_NBITS = 2048
@@ -31,11 +31,7 @@ class DirectMul(Component):
         def multiply():
             s.residue @= (zext(s.istream.msg.a, double) * zext(s.istream.msg.b, double)) % MODULUS
 
-        s.out = Registered(nbits)
-        s.out.x //= s.residue[0:nbits]
-        s.out.in_val //= s.istream.val
-        s.istream.rdy //= s.out.in_rdy
-        s.ostream //= s.out.ostream
+        answer_registered(s, s.residue[0:nbits])
 
     def line_trace(s):
         return f"{s.istream}|{s.ostream}"

@@ -102,11 +102,9 @@ class DivRem(Component):
         if bits_per_cycle < nbits:
             s.shifted[bits_per_cycle:nbits] //= s.dividend[0 : nbits - bits_per_cycle]
 
+        s.ctrl = SerialCtrl(nbits // bits_per_cycle, most_blocks=most_blocks if fits else None)
         if fits:
-            s.ctrl = SerialCtrl(nbits // bits_per_cycle, most_blocks=most_blocks)
             s.ctrl.nblocks //= s.nblocks
-        else:
-            s.ctrl = SerialCtrl(nbits // bits_per_cycle)
         connect_serial(s)
         s.ostream.msg.quotient //= s.dividend
         s.ostream.msg.remainder //= s.remainder
@@ -121,24 +119,25 @@ class DivRem(Component):
             if s.ctrl.load:
                 s.next_remainder @= 0
 
+        s.next_dividend = Wire(nbits)
+
+        @update
+        def take_dividend():
+            s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
+
+        @update_ff
+        def data():
+            if s.ctrl.load:
+                s.divisor <<= s.istream.msg.divisor
+            if s.ctrl.load | s.ctrl.step:
+                s.dividend <<= s.next_dividend
+                s.remainder <<= s.next_remainder
+
         if chooses:
-            s.divide_blocks(most_blocks, block, bits_per_cycle)
+            s.choose_head(most_blocks, block, bits_per_cycle)
 
-        else:
-
-            @update_ff
-            def data():
-                if s.ctrl.load:
-                    s.dividend <<= s.istream.msg.dividend
-                    s.divisor <<= s.istream.msg.divisor
-                elif s.ctrl.step:
-                    s.dividend <<= s.shifted
-                if s.ctrl.load | s.ctrl.step:
-                    s.remainder <<= s.next_remainder
-
-    def divide_blocks(s, most_blocks, block, bits_per_cycle):
+    def choose_head(s, most_blocks, block, bits_per_cycle):
         """Bit j of the head has a tap at each number of blocks."""
-        s.next_dividend = Wire(s.dividend.get_type())
         s.number = Wire(most_blocks)  # nblocks, one bit hot
         s.taps = [Wire(most_blocks) for _ in range(bits_per_cycle)]
         s.next_head = Wire(bits_per_cycle)
@@ -147,27 +146,16 @@ class DivRem(Component):
                 s.taps[j][i] //= s.next_dividend[(i + 1) * block - bits_per_cycle + j]
 
         @update
-        def choose_blocks():
+        def next_head():
             for i in range(most_blocks):
                 s.number[i] @= s.nblocks == i + 1
-
-        @update
-        def take_dividend():
-            s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
-
-        @update
-        def next_bits():
             for j in range(bits_per_cycle):
                 s.next_head[j] @= (s.taps[j] & s.number) != 0
 
         @update_ff
-        def data_of_blocks():
-            if s.ctrl.load:
-                s.divisor <<= s.istream.msg.divisor
+        def head():
             if s.ctrl.load | s.ctrl.step:
-                s.dividend <<= s.next_dividend
                 s.head <<= s.next_head
-                s.remainder <<= s.next_remainder
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"
@@ -263,33 +251,22 @@ class AlignedDivRem(Component):
                 if s.istream.msg.divisor == 0:
                     s.next_quotient @= ALL_ONES
 
-        if gated:
+        clears = not gated
 
-            @update_ff
-            def data():
+        @update_ff
+        def data():
+            if clears & s.reset:
+                s.divisor <<= 0
+                s.weight <<= 0
+                s.remainder <<= 0
+                s.quotient <<= 0
+            else:
                 if s.moves:
                     s.divisor <<= s.next_divisor
                     s.weight <<= s.next_weight
                 if s.taken:
                     s.remainder <<= s.next_remainder
                     s.quotient <<= s.next_quotient
-
-        else:
-
-            @update_ff
-            def data_with_reset():
-                if s.reset:
-                    s.divisor <<= 0
-                    s.weight <<= 0
-                    s.remainder <<= 0
-                    s.quotient <<= 0
-                else:
-                    if s.moves:
-                        s.divisor <<= s.next_divisor
-                        s.weight <<= s.next_weight
-                    if s.taken:
-                        s.remainder <<= s.next_remainder
-                        s.quotient <<= s.next_quotient
 
     def line_trace(s):
         return f"{s.istream}|{'IUDD'[int(s.st)]}|{s.ostream}"

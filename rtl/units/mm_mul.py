@@ -50,28 +50,25 @@ class MMMul(Component):
             elif s.ctrl.step:
                 s.b <<= s.b >> bits_per_cycle
 
+        s.last = Wire()
+        s.reduced = Wire(nbits)
         if subtracts:
             s.reduction = CondSub(nbits)
             s.reduction.value //= s.sum
             s.reduction.n //= s.modulus
-
-            @update_ff
-            def sum_and_reduction():
-                if s.ctrl.load:
-                    s.sum <<= 0
-                elif s.ctrl.step:
-                    s.sum <<= s.steps[LAST_STEP].out
-                elif s.ctrl.last:
-                    s.sum <<= zext(s.reduction.out, after_sum)
-
+            s.reduction.out //= s.reduced
+            s.last //= s.ctrl.last
         else:
+            s.last //= 0
 
-            @update_ff
-            def sum_alone():
-                if s.ctrl.load:
-                    s.sum <<= 0
-                elif s.ctrl.step:
-                    s.sum <<= s.steps[LAST_STEP].out
+        @update_ff
+        def sums():
+            if s.ctrl.load:
+                s.sum <<= 0
+            elif s.ctrl.step:
+                s.sum <<= s.steps[LAST_STEP].out
+            elif s.last:
+                s.sum <<= zext(s.reduced, after_sum)
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"

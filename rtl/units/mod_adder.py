@@ -44,33 +44,27 @@ class ModAdder(Component):
             def detect_largest():
                 s.is_zero @= (s.a == MOST_A) & (s.b == MOST_B)
 
+        s.chosen = Wire(out_nbits)
         if nmultiples == 0:
-
-            @update
-            def without_subtraction():
-                s.out @= s.total[0:out_nbits]
-                if s.is_zero:
-                    s.out @= 0
-
+            s.chosen //= s.total[0:out_nbits]
         else:
-            s.difference = [Wire(nbits + 1) for _ in range(nmultiples)]
-            s.fits = Wire(nmultiples)
-            for i, multiple in enumerate(mod_sum.multiples):
-                minus = SumMinus(nbits, multiple, adder)
-                setattr(s, f"minus_{i + 1}m", minus)
+            s.minus = [SumMinus(nbits, multiple, adder) for multiple in mod_sum.multiples]
+            for minus in s.minus:
                 minus.a //= s.a
                 minus.b //= s.b
-                s.difference[i] //= minus.difference
-                s.fits[i] //= minus.fits
 
             @update
             def choose():
-                s.out @= s.total[0:out_nbits]
+                s.chosen @= s.total[0:out_nbits]
                 for i in range(nmultiples):
-                    if s.fits[i]:
-                        s.out @= s.difference[i][0:out_nbits]
-                if s.is_zero:
-                    s.out @= 0
+                    if s.minus[i].fits:
+                        s.chosen @= s.minus[i].difference[0:out_nbits]
+
+        @update
+        def answer():
+            s.out @= s.chosen
+            if s.is_zero:
+                s.out @= 0
 
 
 class SumMinus(Component):

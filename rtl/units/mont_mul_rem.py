@@ -36,7 +36,7 @@ class MontMulRem(Component):
         declare_product_ports(s, nbits)
 
         AddRed = ADD_REDS[add_red]
-        state_nbits = AddRed.state_nbits(nbits)
+        state_nbits = AddRed.WORDS * (nbits + 1)
         nsteps = nstages * steps_per_stage
         npasses = nbits // nsteps
         assert npasses * nsteps == nbits
@@ -67,7 +67,7 @@ class MontMulRem(Component):
         # The last state, as a number, reduced below n.
         s.reduction = CondSub(nbits)
         s.reduction.n //= s.modulus
-        if state_nbits == nbits + 1:
+        if AddRed.WORDS == 1:
             s.reduction.value //= s.stage_out[LAST]
         else:
             s.resolve = Resolve(nbits)
@@ -85,20 +85,18 @@ class MontMulRem(Component):
         def advance():
             s.go @= ~s.ostream.val | s.ostream.rdy
 
-        if pipelined or nstages == 1:
+        alone = nstages > 1 and not pipelined  # one product in all stages
+        s.occupied = Wire(nstages)
+        if alone:
+            for i, valid in enumerate(s.valid):
+                s.occupied[i] //= valid
 
-            @update
-            def in_rdy_pipelined():
-                s.istream.rdy @= s.go & ~s.again
-
-        else:
-            s.occupied = Wire(nstages)
-            for i in range(nstages):
-                s.occupied[i] //= s.valid[i]
-
-            @update
-            def in_rdy_single():
+        @update
+        def in_rdy():
+            if alone:
                 s.istream.rdy @= (s.occupied == 0) | (s.ostream.val & s.ostream.rdy)
+            else:
+                s.istream.rdy @= s.go & ~s.again
 
         @update_ff
         def control():
@@ -110,69 +108,43 @@ class MontMulRem(Component):
                 for i in range(LAST):
                     s.valid[i + 1] <<= s.valid[i]
 
-        s.registers(nsteps, nstages, npasses, ncopies, gated)
+        s.registers(nsteps, nstages, ncopies, gated)
 
-    def registers(s, nsteps, nstages, npasses, ncopies, gated):
+    def registers(s, nsteps, nstages, ncopies, gated):
         """States take what a product leaves behind; operands move along with it."""
         LAST, LAST_COPY = nstages - 1, ncopies - 1
-        if gated:
+        clears = not gated
 
-            @update_ff
-            def states():
-                if s.go & (s.again | s.istream.val):
-                    s.state[0] <<= 0
-                    if s.again:
-                        s.state[0] <<= s.stage_out[LAST]
-                for i in range(LAST):
-                    if s.go & s.valid[i]:
-                        s.state[i + 1] <<= s.stage_out[i]
+        @update_ff
+        def states():
+            if clears & s.reset:
+                s.state[0] <<= 0
+            elif s.go & (s.again | s.istream.val):
+                s.state[0] <<= 0
+                if s.again:
+                    s.state[0] <<= s.stage_out[LAST]
+            for i in range(LAST):
+                if clears & s.reset:
+                    s.state[i + 1] <<= 0
+                elif s.go & s.valid[i]:
+                    s.state[i + 1] <<= s.stage_out[i]
 
-        else:
-
-            @update_ff
-            def states_with_reset():
-                if s.reset:
-                    s.state[0] <<= 0
-                elif s.go & (s.again | s.istream.val):
-                    s.state[0] <<= 0
-                    if s.again:
-                        s.state[0] <<= s.stage_out[LAST]
-                for i in range(LAST):
-                    if s.reset:
-                        s.state[i + 1] <<= 0
-                    elif s.go & s.valid[i]:
-                        s.state[i + 1] <<= s.stage_out[i]
-
-        if npasses == 1:
-
-            @update_ff
-            def operands_unrolled():
-                if s.istream.val & s.istream.rdy:
-                    s.a[0] <<= s.istream.msg.a
-                    s.b[0] <<= s.istream.msg.b
-                for i in range(LAST_COPY):
-                    if s.go & s.valid[i]:
-                        s.a[i + 1] <<= s.a[i]
-                        s.b[i + 1] <<= s.b[i]
-
-        else:
-
-            @update_ff
-            def operands_folded():
-                if s.istream.val & s.istream.rdy:
-                    s.a[0] <<= s.istream.msg.a
-                    s.b[0] <<= s.istream.msg.b
-                elif s.again:
-                    s.a[0] <<= s.a[LAST_COPY] >> nsteps
-                    s.b[0] <<= s.b[LAST_COPY]
-                for i in range(LAST_COPY):
-                    if s.go & s.valid[i]:
-                        s.a[i + 1] <<= s.a[i]
-                        s.b[i + 1] <<= s.b[i]
+        @update_ff
+        def operands():
+            if s.istream.val & s.istream.rdy:
+                s.a[0] <<= s.istream.msg.a
+                s.b[0] <<= s.istream.msg.b
+            elif s.again:
+                s.a[0] <<= s.a[LAST_COPY] >> nsteps
+                s.b[0] <<= s.b[LAST_COPY]
+            for i in range(LAST_COPY):
+                if s.go & s.valid[i]:
+                    s.a[i + 1] <<= s.a[i]
+                    s.b[i + 1] <<= s.b[i]
 
     def turns(s, nstages, npasses, fits):
         """A product in the last stage leaves, or goes around again."""
-        LAST, LAST_PASS = nstages - 1, npasses - 1
+        LAST = nstages - 1
         s.again = Wire()
         s.go = Wire()
         if npasses == 1:
@@ -181,19 +153,19 @@ class MontMulRem(Component):
             turn_nbits = clog2(npasses + 1) if fits else clog2(npasses)
             s.turn = [Wire(turn_nbits) for _ in range(nstages)]
 
+            s.last_pass = Wire(turn_nbits)
             if fits:
-                s.last_pass = Wire(turn_nbits)
 
                 @update
-                def goes_around_for_blocks():
+                def last_pass_of_blocks():
                     s.last_pass @= s.nblocks - 1
-                    s.again @= s.valid[LAST] & (s.turn[LAST] != s.last_pass)
 
             else:
+                s.last_pass //= npasses - 1
 
-                @update
-                def goes_around():
-                    s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)
+            @update
+            def goes_around():
+                s.again @= s.valid[LAST] & (s.turn[LAST] != s.last_pass)
 
             @update_ff
             def count_turns():

@@ -12,6 +12,7 @@ n full adders and 4n registers.
 from pymtl3 import *
 
 from ..messages import declare_streams, mk_product_req
+from .registered import answer_registered
 from .serial_ctrl import SerialCtrl, connect_serial
 
 
@@ -21,23 +22,12 @@ class Multiplier(Component):
         double = 2 * nbits
 
         if bits_per_cycle == 0:
-            s.done = Wire()
-            s.ostream.val //= s.done
             s.product = Wire(double)
-            s.ostream.msg //= s.product
+            answer_registered(s, s.product)
 
             @update
-            def in_rdy():
-                s.istream.rdy @= ~s.done | s.ostream.rdy
-
-            @update_ff
             def multiply():
-                if s.reset:
-                    s.done <<= 0
-                elif s.istream.rdy:
-                    s.done <<= s.istream.val
-                if s.istream.val & s.istream.rdy:
-                    s.product <<= zext(s.istream.msg.a, double) * zext(s.istream.msg.b, double)
+                s.product @= zext(s.istream.msg.a, double) * zext(s.istream.msg.b, double)
 
         else:
             # {high, low}: low loses a bit of b and gains a bit of the product with every step

@@ -41,13 +41,12 @@ class PrefixAdder(Component):
                 s.g @= s.x & s.y
                 s.p @= s.x ^ s.y
 
-            g, p = s.g, s.p
-            for i in range(len(prefix_network(adder, nbits))):
-                level = PrefixLevel(nbits, adder, i)
-                setattr(s, f"level_{i}", level)
-                level.g //= g
-                level.p //= p
-                g, p = level.g_out, None if level.is_last else level.p_out
+            nlevels = len(prefix_network(adder, nbits))
+            s.levels = [PrefixLevel(nbits, adder, i) for i in range(nlevels - 1)]
+            g, p = connect_levels(s.levels, s.g, s.p)
+            if nlevels:
+                s.last_level = CarryLevel(nbits, adder, nlevels - 1)
+                g, _ = connect_levels([s.last_level], g, p)
             s.carries //= g
 
             @update
@@ -56,8 +55,17 @@ class PrefixAdder(Component):
                 s.carry_out @= s.carries[LAST]
 
 
-class PrefixLevel(Component):
-    """One level of nodes on (generate, propagate): (g_i + p_i g_j, p_i p_j); the other positions pass.
+def connect_levels(levels, g, p):
+    """Connect levels in series; generate and propagate (None behind the last level) as they come out."""
+    for level in levels:
+        level.g //= g
+        level.p //= p
+        g, p = level.g_out, level.p_out if isinstance(level, PrefixLevel) else None
+    return g, p
+
+
+class CarryLevel(Component):
+    """The last level of nodes on (generate, propagate): g_i + p_i g_j; the other positions pass.
 
     The values at the lower positions j are shifted to the first node that reads them, and spread from there
     in powers of two to the others.
@@ -67,15 +75,7 @@ class PrefixLevel(Component):
         s.g = InPort(nbits)
         s.p = InPort(nbits)
         s.g_out = OutPort(nbits)
-
-        network = prefix_network(adder, nbits)
-        nodes = network[level]
-        ONE = mk_bits(nbits)(1)
-        NODES = mk_bits(nbits)(sum(1 << i for i, _ in nodes))
-        LOWER = mk_bits(nbits)(sum(1 << j for j in {j for _, j in nodes}))
-        SHIFT = min(i - j for i, j in nodes)
-        SPREAD = (max(i - j for i, j in nodes) - SHIFT).bit_length()
-
+        LOWER, ONE, SHIFT, SPREAD = s.constants(nbits, adder, level)
         s.g_below = [Wire(nbits) for _ in range(SPREAD + 1)]
 
         @update
@@ -88,17 +88,30 @@ class PrefixLevel(Component):
         def generate_carries():
             s.g_out @= s.g | (s.p & s.g_below[SPREAD])
 
-        s.is_last = level == len(network) - 1  # the propagate bits of the last level are unused
-        if not s.is_last:
-            s.p_out = OutPort(nbits)
-            s.p_below = [Wire(nbits) for _ in range(SPREAD + 1)]
+    def constants(s, nbits, adder, level):
+        """Return the lower positions and 1, as words, the shift, and the steps of the spread."""
+        nodes, word = prefix_network(adder, nbits)[level], mk_bits(nbits)
+        spans = {i - j for i, j in nodes}
+        lower = sum({1 << j for _, j in nodes})
+        return word(lower), word(1), min(spans), (max(spans) - min(spans)).bit_length()
 
-            @update
-            def propagate_below():
-                s.p_below[0] @= (s.p & LOWER) << SHIFT
-                for k in range(SPREAD):
-                    s.p_below[k + 1] @= s.p_below[k] | (s.p_below[k] << (ONE << k))
 
-            @update
-            def propagate():
-                s.p_out @= s.p & (s.p_below[SPREAD] | ~NODES)
+class PrefixLevel(CarryLevel):
+    """A level whose propagate bits are used as well: p_i p_j."""
+
+    def construct(s, nbits, adder, level):
+        super().construct(nbits, adder, level)
+        s.p_out = OutPort(nbits)
+        LOWER, ONE, SHIFT, SPREAD = s.constants(nbits, adder, level)
+        NODES = mk_bits(nbits)(sum(1 << i for i, _ in prefix_network(adder, nbits)[level]))
+        s.p_below = [Wire(nbits) for _ in range(SPREAD + 1)]
+
+        @update
+        def propagate_below():
+            s.p_below[0] @= (s.p & LOWER) << SHIFT
+            for k in range(SPREAD):
+                s.p_below[k + 1] @= s.p_below[k] | (s.p_below[k] << (ONE << k))
+
+        @update
+        def propagate():
+            s.p_out @= s.p & (s.p_below[SPREAD] | ~NODES)

@@ -14,7 +14,6 @@ register of nbits.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import SendIfcRTL
 
 from ...fl.compression.compression import BEST, make_plan
 from ...fl.errors import BadInput
@@ -22,6 +21,7 @@ from ...fl.moduli import classify
 from ..messages import declare_streams, mk_product_req
 from .compression_tree import CompressionTree
 from .mod_adder import ModAdder
+from .registered import answer_registered
 
 MIN_NBITS = 4
 
@@ -58,11 +58,7 @@ class PseudoUnit(Component):
             s.core.b //= s.istream.msg.b
         else:
             s.core.a //= s.istream.msg
-        s.out = Registered(out_nbits)
-        s.out.x //= s.core.out
-        s.out.in_val //= s.istream.val
-        s.istream.rdy //= s.out.in_rdy
-        s.ostream //= s.out.ostream
+        answer_registered(s, s.core.out)
 
     def line_trace(s):
         return f"{s.istream}|{s.ostream}"
@@ -100,30 +96,3 @@ class PseudoCore(Component):
         s.out[0:residue_nbits] //= s.mod_adder.out
         if out_nbits > residue_nbits:
             s.out[residue_nbits:out_nbits] //= 0
-
-
-class Registered(Component):
-    """A register behind combinational logic: it takes x when it is empty, or when what it holds is taken."""
-
-    def construct(s, nbits):
-        s.x = InPort(nbits)
-        s.in_val = InPort()
-        s.in_rdy = OutPort()
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.full = Wire()
-        s.value = Wire(nbits)
-        s.ostream.val //= s.full
-        s.ostream.msg //= s.value
-
-        @update
-        def ready():
-            s.in_rdy @= ~s.full | s.ostream.rdy
-
-        @update_ff
-        def hold():
-            if s.reset:
-                s.full <<= 0
-            elif s.in_rdy:
-                s.full <<= s.in_val
-            if s.in_val & s.in_rdy:
-                s.value <<= s.x

@@ -125,52 +125,23 @@ class SerialCtrl(Component):
             def last_cycle():
                 s.last @= s.st == LAST
 
+        s.noticed = Wire()  # no step is made when nothing is left
         if until == "noticed":
             s.spent = InPort()
-
-            @update
-            def ends_when_noticed():
-                s.ends @= s.spent
-                s.step @= (s.st == STEP) & ~s.spent
-
-        elif until == "spent":
-            s.spent_n = InPort()
-
-            @update
-            def ends_when_spent():
-                s.ends @= s.spent_n
-                s.step @= s.st == STEP
-
-        elif most_blocks is not None and most_blocks > 1:
-            PER_BLOCK = ncycles // most_blocks
-            assert PER_BLOCK * most_blocks == ncycles
-            wide = clog2(ncycles + 1)
-            s.nblocks = InPort(clog2(most_blocks + 1))
-            s.final_count = Wire(wide)
-            s.count = Wire(wide)
-
-            @update
-            def last_cycle_of_blocks():
-                s.final_count @= zext(s.nblocks, wide) * PER_BLOCK - 1
-
-            @update
-            def ends_with_blocks():
-                s.ends @= s.count == s.final_count
-                s.step @= s.st == STEP
-
+            s.ends //= s.spent
+            s.noticed //= s.spent
         else:
-            FINAL = ncycles - 1
-            s.count = Wire(max(1, clog2(ncycles)))
-            if most_blocks is not None:
-                s.nblocks = InPort()
+            s.noticed //= 0
 
-            @update
-            def ends_by_count():
-                s.ends @= s.count == FINAL
-                s.step @= s.st == STEP
+        @update
+        def steps():
+            s.step @= (s.st == STEP) & ~s.noticed
 
-        if until == "count":
-            count_steps(s)
+        if until == "spent":
+            s.spent_n = InPort()
+            s.ends //= s.spent_n
+        elif until == "count":
+            s.count_cycles(ncycles, most_blocks)
 
         @update_ff
         def state():
@@ -184,6 +155,31 @@ class SerialCtrl(Component):
                 s.st <<= DONE
             elif s.ostream_val & s.ostream_rdy:
                 s.st <<= IDLE
+
+    def count_cycles(s, ncycles, most_blocks):
+        """The count of the last cycle; with blocks, of those that are taken."""
+        if most_blocks is not None:
+            s.nblocks = InPort(clog2(most_blocks + 1))
+        several = (most_blocks or 1) > 1
+        wide = clog2(ncycles + 1) if several else max(1, clog2(ncycles))
+        s.count = Wire(wide)
+        s.final_count = Wire(wide)
+        if several:
+            PER_BLOCK = ncycles // most_blocks
+            assert PER_BLOCK * most_blocks == ncycles
+
+            @update
+            def last_cycle_of_blocks():
+                s.final_count @= zext(s.nblocks, wide) * PER_BLOCK - 1
+
+        else:
+            s.final_count //= ncycles - 1
+
+        @update
+        def ends_by_count():
+            s.ends @= s.count == s.final_count
+
+        count_steps(s)
 
     def line_trace(s):
         return "ISLD"[int(s.st)]

@@ -76,14 +76,14 @@ class ShiftSub(Component):
             step.b_i //= s.b[i]
             step.n //= s.modulus
 
+        most_blocks = None
         if fits:
             assert until == "count"
             most_blocks = nbits // shift_sub_block_nbits(nbits, bits_per_cycle)
             s.nblocks = InPort(clog2(most_blocks + 1))
-            s.ctrl = SerialCtrl(nbits // bits_per_cycle, until, most_blocks=most_blocks)
+        s.ctrl = SerialCtrl(nbits // bits_per_cycle, until, most_blocks=most_blocks)
+        if fits:
             s.ctrl.nblocks //= s.nblocks
-        else:
-            s.ctrl = SerialCtrl(nbits // bits_per_cycle, until)
         connect_serial(s)
         LAST_STEP = bits_per_cycle - 1
 

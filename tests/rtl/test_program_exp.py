@@ -11,13 +11,16 @@ import random
 import re
 
 import pytest
+from modexlab.eval.designs import catalogue
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.micro_rom import verilog_case
 from modexlab.rtl.machines.microcode import Microcode
 from modexlab.rtl.sim import Stall
+from pymtl3 import Component, Interface
 
 from tests.harness import check_native, ran, regress_if, run_mod_exps, run_native, stamps
+from tests.paths import ROOT
 from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, machine_of, operations
 from tests.tables import mod_exp
 from tests.tables.rows import brief
@@ -374,3 +377,17 @@ def test_another_name_of_a_value_makes_another_type():
         for field in code.fields
     ]
     assert code.word_type.ENUMS["x0"] != other.word_type.ENUMS["x0"]
+
+
+def test_picture_of_the_machine():
+    """The boxes of the picture in rtl/README.md are components or interfaces of programmed machines."""
+    picture = re.search(r"```\n( ProgramExp\n.*?)```", (ROOT / "rtl/README.md").read_text(), re.DOTALL)[1]
+    boxes = set(re.findall(r"\b(?:[A-Z][a-z0-9]+){2,}\b|Mux", picture))
+    found = set()
+    for name, how in (("mont", {**EVERYTHING, "conversion": "square"}), ("mont", EVERYTHING), ("heap", {})):
+        top = catalogue.find(name).at(16, **how).rtl()
+        top.elaborate()
+        parts = top.get_all_object_filter(lambda part: isinstance(part, Component | Interface))
+        found |= {type(part).__name__ for part in parts}
+    assert len(boxes) > 18
+    assert boxes <= found

@@ -107,7 +107,11 @@ def _enters_unreached(node: Any, known: Known) -> bool:
 
 
 def _simplified(node: Any, known: Known) -> Any:
-    """An expression without comparisons to states that cannot be, and without constant wires."""
+    """An expression without comparisons to states that cannot be, without constant wires and parameters that
+    are true or false.
+    """
+    if isinstance(node, bir.FreeVar) and isinstance(node.obj, bool):  # a parameter of the component
+        return _bit(node.obj)
     if isinstance(node, bir.Attribute) and isinstance(node.value, bir.Base) and node.attr in known.constants:
         return _number(known.constants[node.attr], node.Type.get_dtype().get_length())
     if isinstance(node, bir.Compare) and isinstance(node.op, bir.Eq | bir.NotEq):
@@ -117,10 +121,18 @@ def _simplified(node: Any, known: Known) -> Any:
         node.left = _simplified(node.left, known)
         if getattr(node.left, "_decided", False) and hasattr(node.right, "_value"):
             return _bit((node.left.value == int(node.right._value)) == isinstance(node.op, bir.Eq))
+    elif isinstance(node, bir.IfExp):
+        node.cond = _simplified(node.cond, known)
+        node.body, node.orelse = _simplified(node.body, known), _simplified(node.orelse, known)
+        truth = _truth(node.cond)
+        return node if truth is None else node.body if truth else node.orelse
     elif isinstance(node, bir.UnaryOp) and isinstance(node.op, bir.Invert):
         node.operand = _simplified(node.operand, known)
         truth = _truth(node.operand)
         return node if truth is None else _bit(not truth)
+    elif isinstance(node, bir.BinOp) and isinstance(node.op, bir.Add):
+        node.left = _simplified(node.left, known)
+        return node.left if _is_zero(node.right, known) else node
     elif isinstance(node, bir.BinOp) and isinstance(node.op, bir.BitAnd | bir.BitOr):
         node.left, node.right = _simplified(node.left, known), _simplified(node.right, known)
         neutral = int(isinstance(node.op, bir.BitAnd))
@@ -128,6 +140,14 @@ def _simplified(node: Any, known: Known) -> Any:
             if (truth := _truth(one)) is not None:
                 return other if truth == neutral else one
     return node
+
+
+def _is_zero(node: Any, known: Known) -> bool:
+    """Whether this is a wire that is tied to 0, perhaps extended."""
+    while isinstance(node, bir.ZeroExt):
+        node = node.value
+    node = _simplified(node, known)
+    return getattr(node, "_decided", False) and node.value == 0
 
 
 def _bit(value: bool) -> Any:

@@ -103,7 +103,7 @@ class DirectStructure(VTranslator):
     def _enumeration(self, m: Any) -> str:
         """The states of a component."""
         known = known_of(m)
-        if known.states.codes or known.constants or hasattr(m, "verilog"):
+        if known.states.codes or known.constants or hasattr(m, "verilog") or _has_choices(m):
             self._pruned.add(
                 self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
             )
@@ -222,6 +222,12 @@ class DirectStructure(VTranslator):
         without = self._without.get(instance.module, ())
         pins = tuple(pin for pin in instance.pins if pin.port not in without)
         return Instance(instance.module, instance.name, pins)
+
+
+def _has_choices(m: Any) -> bool:
+    """Whether an update block depends on a parameter that is true or false."""
+    blocks = (*m.get_update_blocks(), *m.get_update_ff())
+    return any(isinstance(cell.cell_contents, bool) for block in blocks for cell in block.__closure__ or ())
 
 
 def _is_clocking(wire: str, existing: Collection[str]) -> bool:

@@ -9,7 +9,7 @@ log2 n nodes in all.
 
 from pymtl3 import *
 
-from ..prefix_adder import PrefixLevel
+from ..prefix_adder import CarryLevel, PrefixLevel, connect_levels
 
 NETWORK = "sklansky"
 
@@ -28,13 +28,8 @@ class AdderFront(Component):
             s.p @= s.sum ^ s.carry
             s.generated @= ~(s.sum | s.carry)
 
-        g, q = s.generated, s.p
-        for i in range(nlevels):
-            level = PrefixLevel(nbits, NETWORK, i)
-            setattr(s, f"level_{i}", level)
-            level.g //= g
-            level.p //= q
-            g, q = level.g_out, level.p_out
+        s.levels = [PrefixLevel(nbits, NETWORK, i) for i in range(nlevels)]
+        g, q = connect_levels(s.levels, s.generated, s.p)
         s.g //= g
         s.q //= q
 
@@ -49,14 +44,11 @@ class AdderBack(Component):
         s.out = OutPort(nbits)
         s.carries = Wire(nbits)
 
-        g, q = s.g, s.q
-        for i in range(nlevels, clog2(nbits)):
-            level = PrefixLevel(nbits, NETWORK, i)
-            setattr(s, f"level_{i}", level)
-            level.g //= g
-            level.p //= q
-            g, q = level.g_out, None if level.is_last else level.p_out
-        s.carries //= g
+        LAST = clog2(nbits) - 1
+        s.levels = [PrefixLevel(nbits, NETWORK, i) for i in range(nlevels, LAST)]
+        s.last_level = CarryLevel(nbits, NETWORK, LAST)
+        connect_levels([*s.levels, s.last_level], s.g, s.q)
+        s.last_level.g_out //= s.carries
 
         @update
         def add_carries():

@@ -29,6 +29,7 @@ from pymtl3 import *
 
 from ....fl.multipliers.scaled import ScaledShape
 from ...messages import declare_product_ports
+from ...wires import connect_low
 from .heap_step import HeapStep
 
 
@@ -56,8 +57,7 @@ class HeapMont(Component):
         s.step.digit //= s.a[0:digit_nbits]
         s.step.b //= s.b
         s.step.m_prime //= s.modulus[0:nbits]
-        if loads == 2:
-            s.loading = Wire()
+        s.loading = Wire()  # the first step waits
         s.registers(shape)
         s.multiples(shape, rows, loads)
         s.result(shape, adds)
@@ -74,41 +74,30 @@ class HeapMont(Component):
         else:
             s.last //= LAST
 
-        # the first step waits until the state has been read
-        s.ready = Wire()
         if loads == 1:
-            s.ready //= 1
+            s.loading //= 0
         else:
-
-            @update
-            def is_loaded():
-                s.ready @= ~s.loading
 
             @update_ff
             def load():
                 s.loading <<= s.take
 
+        # ... and until the state has been read
         @update
         def steps():
             s.step.first @= s.count == 0
-            s.goes @= s.running & s.ready & (~s.adding | s.leaves)
+            s.goes @= s.running & ~s.loading & (~s.adding | s.leaves)
 
         @update
         def last_step():
             s.ends @= s.goes & (s.count == s.last)
             s.leaves @= s.ostream.val & s.ostream.rdy
 
-        if streams == 1:
+        early = streams == 2
 
-            @update
-            def in_rdy():
-                s.istream.rdy @= ~s.running & (~s.adding | s.leaves)
-
-        else:
-
-            @update
-            def in_rdy_early():
-                s.istream.rdy @= ~s.running | s.ends
+        @update
+        def in_rdy():
+            s.istream.rdy @= ~s.running | s.ends if early else ~s.running & (~s.adding | s.leaves)
 
         @update
         def takes():
@@ -182,12 +171,8 @@ class HeapMont(Component):
             return
         s.makes = Wire()
         s.new_b = Wire(operand)
-        if loads == 1:
-            s.makes //= s.take
-            s.new_b //= s.istream.msg.b[0:operand]
-        else:
-            s.makes //= s.loading
-            s.new_b //= s.b
+        s.makes //= s.take if loads == 1 else s.loading
+        s.new_b //= s.istream.msg.b[0:operand] if loads == 1 else s.b
 
         if rows == "radix-4":
             b_nbits, m_nbits = operand + 2, nbits + 2
@@ -216,7 +201,7 @@ class HeapMont(Component):
 
     def result(s, shape, adds):
         """The pair added up; with a quotient delay the last quotient digit stands below it."""
-        operand, wide, w = shape.operand_nbits, shape.wide, shape.digit_nbits
+        operand, w = shape.operand_nbits, shape.digit_nbits
         top = operand - w * shape.quotient_delay
         s.value = Wire(top)
         half = top // 2 if adds == 2 else top
@@ -255,17 +240,11 @@ class HeapMont(Component):
             def out_val():
                 s.ostream.val @= s.adding & s.added
 
+        s.product = Wire(operand)
+        s.product[operand - top : operand] //= s.value
         if shape.quotient_delay:
-
-            @update
-            def with_quotient():
-                s.ostream.msg @= zext(concat(s.value, s.quotient), wide)
-
-        else:
-
-            @update
-            def out_msg():
-                s.ostream.msg @= zext(s.value, wide)
+            s.product[0:w] //= s.quotient
+        connect_low(s.ostream.msg, s.product)
 
     def line_trace(s):
         return f"{s.istream}({s.count if s.running else ''}{'+' if s.adding else ''}){s.ostream}"

@@ -48,18 +48,21 @@ class HeapStep(Component):
             s.low @= zext(concat(~s.sum[0:w], b1(1)), low) + zext(concat(~s.carry[0:w], s.carry_in), low)
             s.next_carry_in @= s.low[w + 1] & ~s.first
 
+        s.found = Wire(w)
+
+        @update
+        def find_quotient():
+            s.found @= s.low[1 : w + 1] & ~sext(s.first, w)
+
         if delayed:
+            s.next_quotient //= s.found
 
             @update
-            def quotients():
+            def use_late_quotient():
                 s.quotient @= s.late_quotient & ~sext(s.first, w)
-                s.next_quotient @= s.low[1 : w + 1] & ~sext(s.first, w)
 
         else:
-
-            @update
-            def quotient_at_once():
-                s.quotient @= s.low[1 : w + 1] & ~sext(s.first, w)
+            s.quotient //= s.found
 
         ONES = mk_bits(w)(-1)
         s.rest_sum = Wire(width)

@@ -101,18 +101,26 @@ class Pkcs1Unpad(Component):
                 if s.is_zero & (s.place > 1):
                     s.in_message <<= 1
 
+        # what takes the place of a message that is not good: zeros, or with implicit the fallback
+        s.expected = Wire(PLACE_NBITS)
+        s.fallback = Wire(nbits)
         if implicit:
-            s.replace_message(nbits, PLACE_NBITS, TOP)
+
+            @update_ff
+            def keep_fallback():
+                if s.st == IDLE:
+                    s.fallback <<= s.istream.msg.fallback
+                    s.expected <<= s.istream.msg.length
 
         else:
-            s.hide_message(nbits, PLACE_NBITS, TOP)
-
-    def hide_message(s, nbits, PLACE_NBITS, TOP):
-        """A message that is not good leaves as zeros."""
+            s.expected //= 0
+            s.fallback //= 0
 
         @update
         def judge():
             s.is_good @= ~s.wrong & s.in_message
+            if implicit & (s.length != s.expected):
+                s.is_good @= 0
 
         @update_ff
         def data():
@@ -123,32 +131,11 @@ class Pkcs1Unpad(Component):
                 s.octets <<= concat(s.octets[0:TOP], s.again)
                 s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
             elif s.st == JUDGE:
-                s.good <<= s.is_good
-                s.length <<= s.length & sext(s.is_good, PLACE_NBITS)
-                s.octets <<= s.octets & sext(s.is_good, nbits)
-
-    def replace_message(s, nbits, PLACE_NBITS, TOP):
-        """The fallback takes the place of a message that is not good."""
-        s.expected = Wire(PLACE_NBITS)
-        s.fallback = Wire(nbits)
-
-        @update
-        def judge_or_replace():
-            s.is_good @= ~s.wrong & s.in_message & (s.length == s.expected)
-
-        @update_ff
-        def data_or_fallback():
-            if s.st == IDLE:
-                s.octets <<= s.istream.msg.em
-                s.fallback <<= s.istream.msg.fallback
-                s.expected <<= s.istream.msg.length
-                s.length <<= 0
-            elif s.st == BYTES:
-                s.octets <<= concat(s.octets[0:TOP], s.again)
-                s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
-            elif s.st == JUDGE:
-                s.good <<= 1
-                s.length <<= s.expected
+                if implicit:
+                    s.good <<= 1
+                else:
+                    s.good <<= s.is_good
+                s.length <<= s.length if s.is_good else s.expected
                 s.octets <<= s.octets if s.is_good else s.fallback
 
     def line_trace(s):

@@ -168,16 +168,13 @@ class ScaledSetup(Component):
                 s.high_n @= s.high << OFF if s.high[nbits - OFF : nbits] == 0 else s.high << 1
 
         # what is even has no place where it ends
-        if entry.side_by_side:
+        waits = entry.side_by_side  # until it is registered
 
-            @update
-            def start_when_it_is_there():
+        @update
+        def start():
+            if waits:
                 s.starts @= s.aligns & (s.high[nbits - 1] | ~s.modulus[0])
-
-        else:
-
-            @update
-            def start():
+            else:
                 s.starts @= (s.fresh | s.aligns) & (s.now == SCALE) & (s.high_n[nbits - 1] | ~s.modulus[0])
 
         @update_ff

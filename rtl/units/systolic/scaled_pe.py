@@ -53,6 +53,7 @@ class ScaledPE(Component):
         # ---- what comes with the step: go stands for the first state, adds for the second
 
         s.adds = Wire()
+        s.is_first = Wire()
         s.is_last = Wire()
 
         @update_ff
@@ -67,7 +68,6 @@ class ScaledPE(Component):
                 s.is_last <<= s.last
 
         if place != "last":
-            s.is_first = Wire()
             s.a = InPort(k)
             s.next_go = OutPort()
             s.next_first = OutPort()
@@ -105,35 +105,21 @@ class ScaledPE(Component):
                 s.factor @= s.q_i
                 s.word @= s.m
 
-        if place == "first":
+        adds_low, keeps_high = place != "last", place == "last"
+        s.carried = Wire(k + 1)
+        s.neighbour = Wire(k)
+        s.carried //= 0 if place == "first" else s.carry
+        s.neighbour //= 0 if keeps_high else s.a
 
-            @update
-            def addend_of_the_first():
-                s.addend @= 0
-                if s.adds:
-                    s.addend @= s.acc
-                    if ~s.is_first:
-                        s.addend @= s.acc + zext(s.a, acc_nbits)
-
-        elif place == "general":
-
-            @update
-            def addend_of_others():
-                s.addend @= 0
-                if s.adds:
-                    s.addend @= s.acc + zext(s.carry, acc_nbits)
-                    if ~s.is_first:
-                        s.addend @= s.acc + zext(s.carry, acc_nbits) + zext(s.a, acc_nbits)
-
-        else:
-
-            @update
-            def addend_of_the_last():
-                s.addend @= 0
-                if s.adds:
-                    s.addend @= s.acc + zext(s.carry, acc_nbits)
-                elif ~s.first:
-                    s.addend @= zext(s.acc[k:acc_nbits], acc_nbits)
+        @update
+        def addends():
+            s.addend @= 0
+            if s.adds:
+                s.addend @= s.acc + zext(s.carried, acc_nbits)
+                if adds_low & ~s.is_first:
+                    s.addend @= s.acc + zext(s.carried, acc_nbits) + zext(s.neighbour, acc_nbits)
+            elif keeps_high & ~s.first:
+                s.addend @= zext(s.acc[k:acc_nbits], acc_nbits)
 
         @update_ff
         def accumulate():

@@ -111,35 +111,28 @@ class SystolicPE(Component):
     def pass_on(s, k, place):
         """Pass the step on to the next element, and keep the words that stay."""
         acc_nbits = 2 * k + 1
-        if place == "last":
 
-            @update_ff
-            def step_of_the_last():
-                if s.st == MULTIPLY:
-                    s.is_first <<= s.first
-                    s.is_last <<= s.last
-                    s.x_i <<= s.x
+        @update_ff
+        def step():
+            if s.st == MULTIPLY:
+                s.is_first <<= s.first
+                s.is_last <<= s.last
+                s.x_i <<= s.x
 
-        else:
-            s.q_i = Wire(k)
-
-            @update_ff
-            def step():
-                if s.st == MULTIPLY:
-                    s.is_first <<= s.first
-                    s.is_last <<= s.last
-                    s.x_i <<= s.x
-                    s.q_i <<= s.q
-
+        if place != "last":
             s.next_first //= s.is_first
             s.next_last //= s.is_last
             s.next_x //= s.x_i
-            s.next_q //= s.q_i
             s.next_carry //= s.acc[k:acc_nbits]
 
             @update
             def enables_the_next():
                 s.next_go @= s.st == ADD
+
+            @update_ff
+            def quotient_digit():
+                if s.st == MULTIPLY:
+                    s.next_q <<= s.q
 
         # ---- the words kept
 
