@@ -37,3 +37,10 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
     nearest = get_close_matches(name, known, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return BadInput(f"unknown {kind} {name!r}: {hint}there are {', '.join(known)}")
+
+
+def require_nbits(what: str, nbits: int, legal: range) -> None:
+    """BadInput for a length that is not legal: it proposes the nearest."""
+    if nbits not in legal:
+        nearest = min(max(nbits, legal[0]), legal[-1])
+        raise BadInput(f"{what} of {bits(nbits)}: give {legal[0]} to {legal[-1]}; the nearest is {nearest}")

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
@@ -48,18 +48,23 @@ class CrtNumbers(NamedTuple):
     qinv: int
 
 
+def secret() -> Any:
+    """A field that is not shown."""
+    return field(default=None, repr=False)
+
+
 @dataclass(frozen=True)
 class RSAKey:
     """A public key (n, e); a private one has d too, and for CRT p and q, from which the rest is derived."""
 
     n: int
     e: int
-    d: int | None = field(default=None, repr=False)
-    p: int | None = field(default=None, repr=False)
-    q: int | None = field(default=None, repr=False)
-    dp: int | None = field(default=None, repr=False)  # d mod p-1
-    dq: int | None = field(default=None, repr=False)  # d mod q-1
-    qinv: int | None = field(default=None, repr=False)  # q^-1 mod p
+    d: int | None = secret()
+    p: int | None = secret()
+    q: int | None = secret()
+    dp: int | None = secret()  # d mod p-1
+    dq: int | None = secret()  # d mod q-1
+    qinv: int | None = secret()  # q^-1 mod p
 
     def __post_init__(self) -> None:
         if self.n < 15 or self.n % 2 == 0:

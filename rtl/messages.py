@@ -7,7 +7,7 @@ significant one in the packed port.
 from functools import cache
 from itertools import pairwise
 
-from pymtl3 import InPort, clog2, mk_bits, mk_bitstruct
+from pymtl3 import InPort, Interface, clog2, mk_bits, mk_bitstruct
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import is_exponentiation
@@ -27,6 +27,20 @@ def connect_in_series(s, *units):
     for unit, following in pairwise(units):
         unit.ostream //= following.istream
     s.ostream //= units[-1].ostream
+
+
+class HandshakeIfc(Interface):
+    """val and rdy of a stream whose message goes another way."""
+
+    def construct(s, Val, Rdy):
+        s.val = Val()
+        s.rdy = Rdy()
+
+
+def connect_handshake(one, other):
+    """Two ends of a stream whose messages differ."""
+    one.val //= other.val
+    one.rdy //= other.rdy
 
 
 @cache

@@ -9,9 +9,10 @@ short where S divides K + 2.
 
 from dataclasses import dataclass
 
-from ..errors import BadInput, bits
+from ..errors import BadInput, bits, require_nbits
 
-LEAST_DIGIT, MOST_DIGIT = 2, 1024
+LEAST_DIGIT = 2
+DIGIT_NBITS = range(LEAST_DIGIT, 1025)  # legal S
 LEAST_DIGITS = 3  # an addition must have written a digit when the next one reads it
 
 
@@ -23,12 +24,7 @@ class SerialShape:
     digit_nbits: int
 
     def __post_init__(self) -> None:
-        if not LEAST_DIGIT <= self.digit_nbits <= MOST_DIGIT:
-            nearest = min(max(self.digit_nbits, LEAST_DIGIT), MOST_DIGIT)
-            raise BadInput(
-                f"digits of {bits(self.digit_nbits)}: give {LEAST_DIGIT} to {MOST_DIGIT}; the nearest is "
-                f"{nearest}"
-            )
+        require_nbits("digits", self.digit_nbits, DIGIT_NBITS)
         if self.ndigits < LEAST_DIGITS:
             most = widest_digit(self.nbits)
             raise BadInput(

@@ -27,7 +27,7 @@ for it.
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..errors import BadInput, bits, shown
+from ..errors import BadInput, require_nbits, shown
 from ..factors import Factors, find_factors, order_of_two
 from .scaled import DIGIT_NBITS
 
@@ -94,11 +94,7 @@ class PseudoModuli:
                 "end; "
                 f"give an odd modulus (its odd part is {shown(n >> ((n & -n).bit_length() - 1))})"
             )
-        if w not in DIGIT_NBITS:
-            nearest = min(max(w, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
-            raise BadInput(
-                f"digits of {bits(w)}: give {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]}; the nearest is {nearest}"
-            )
+        require_nbits("digits", w, DIGIT_NBITS)
         self.n, self.w = n, w
         self.nbits = n.bit_length()
 

@@ -28,7 +28,7 @@ bounds are the same with n + w for n.
 
 from dataclasses import dataclass, field
 
-from ..errors import BadInput, bits, shown
+from ..errors import BadInput, bits, require_nbits, shown
 from .montgomery import Montgomery
 
 DIGIT_NBITS = range(4, 131)  # legal w
@@ -48,12 +48,7 @@ class ScaledShape:
     def __post_init__(self) -> None:
         if self.nbits < 1:
             raise BadInput(f"a modulus of {bits(self.nbits)}: give 1 or more")
-        if self.digit_nbits not in DIGIT_NBITS:
-            nearest = min(max(self.digit_nbits, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
-            raise BadInput(
-                f"digits of {bits(self.digit_nbits)}: a scaled modulus has digits of {DIGIT_NBITS[0]} "
-                f"to {DIGIT_NBITS[-1]} bits; the nearest is {nearest}"
-            )
+        require_nbits("digits", self.digit_nbits, DIGIT_NBITS)
         if self.quotient_delay not in DELAYS:
             raise BadInput(f"a quotient that is used {self.quotient_delay} steps later: give 0 or 1")
 

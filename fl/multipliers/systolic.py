@@ -8,7 +8,7 @@ bits. Within the steps A < y + m (1 + 1/(2^k - 1)) < R.
 
 from dataclasses import dataclass
 
-from ..errors import BadInput, bits, shown
+from ..errors import BadInput, bits, require_nbits, shown
 
 DIGIT_NBITS = range(2, 33)  # legal k
 LEAST_WORDS = 2  # a first element and a last one
@@ -24,12 +24,7 @@ class SystolicShape:
 
     def __post_init__(self) -> None:
         k, s = self.digit_nbits, self.nwords
-        if k not in DIGIT_NBITS:
-            nearest = min(max(k, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
-            raise BadInput(
-                f"words of {bits(k)}: an array has words of {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]} bits; the "
-                f"nearest is {nearest}"
-            )
+        require_nbits("words", k, DIGIT_NBITS)
         fewest = max(LEAST_WORDS, -(-self.nbits // k))
         if s < fewest:
             raise BadInput(

@@ -28,7 +28,7 @@ makes a Program of items.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -85,19 +85,26 @@ class Product:
 # ---- actions
 
 
+class Action:
+    """What a word does beside its products; `text` is its assembly."""
+
+    text = ""
+
+    def __str__(self) -> str:
+        return self.text.format(self)
+
+
 @dataclass(frozen=True)
-class Move:
+class Move(Action):
     """dst becomes src: a register, "0", "1" (modulo the modulus), or a field of the request, "in.base"."""
 
     dst: str
     src: str
-
-    def __str__(self) -> str:
-        return f"mov {self.dst}, {self.src}"
+    text = "mov {0.dst}, {0.src}"
 
 
 @dataclass(frozen=True)
-class Setup:
+class Setup(Action):
     """A unit of its own makes dst of src: "double" doubles it, modulo the modulus. On a scaled modulus: see
     scaled_entry.py.
 
@@ -119,7 +126,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Add:
+class Add(Action):
     """dst becomes x + y modulo the modulus, or x - y."""
 
     dst: str
@@ -132,92 +139,80 @@ class Add:
 
 
 @dataclass(frozen=True)
-class Fetch:
+class Fetch(Action):
     """A register from a slot."""
 
     dst: str
     slot: str
-
-    def __str__(self) -> str:
-        return f"ld {self.dst}, [{self.slot}]"
+    text = "ld {0.dst}, [{0.slot}]"
 
 
 @dataclass(frozen=True)
-class Keep:
+class Keep(Action):
     """A slot from a register, a field of the request or "0"; it is written in the word's first cycle."""
 
     slot: str
     src: str
-
-    def __str__(self) -> str:
-        return f"st [{self.slot}], {self.src}"
+    text = "st [{0.slot}], {0.src}"
 
 
 @dataclass(frozen=True)
-class KeepEntry:
+class KeepEntry(Action):
     """The table's entry `index` from a register."""
 
     src: str
-
-    def __str__(self) -> str:
-        return f"st table[index], {self.src}"
+    text = "st table[index], {0.src}"
 
 
 @dataclass(frozen=True)
-class Clear:
+class Clear(Action):
     """The memory's word `index` becomes 0."""
 
-    def __str__(self) -> str:
-        return "clr mem[index]"
+    text = "clr mem[index]"
 
 
 @dataclass(frozen=True)
-class Scan:
+class Scan(Action):
     """s becomes the table's entry for the exponent's digit at hand; all entries are read. It goes on beside
     the next words.
     """
 
-    def __str__(self) -> str:
-        return "scan s, table[digit]"
+    text = "scan s, table[digit]"
 
 
 @dataclass(frozen=True)
-class Pick:
+class Pick(Action):
     """s becomes the table's entry for the window at hand, an odd number; no other entry is read, which
     leaks.
     """
 
-    def __str__(self) -> str:
-        return "pick s, table[window]"
+    text = "pick s, table[window]"
 
 
 @dataclass(frozen=True)
-class Skip:
+class Skip(Action):
     """Leading blocks of the exponent go, as many as neither the modulus nor the exponent fills: one whenever
     the word is repeated.
     """
 
-    def __str__(self) -> str:
-        return "skip blocks"
+    text = "skip blocks"
 
 
 @dataclass(frozen=True)
-class SetModulus:
+class SetModulus(Action):
     """The modulus from a slot, from a field of the request, "0" or "ones"."""
 
     src: str
+    text = "modulus {0.src}"
 
     @property
     def slot(self) -> str:
         """The memory's word that it is."""
         return "" if self.src in ("0", "ones") or self.src.startswith("in.") else self.src
 
-    def __str__(self) -> str:
-        return f"modulus {self.src}"
-
 
 @dataclass(frozen=True)
-class SetExponent:
+class SetExponent(Action):
     """The exponent from a register, a field of the request or "0", and the digits that are scanned.
 
     count 0: as many bits as are left of it (to the right). even: its lowest bit becomes 0. top: its digits
@@ -237,29 +232,25 @@ class SetExponent:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Stretch(Action):
     """A step of exponent + random * src: it is doubled, and src (its lowest bit 0) is added if the random
     word's top bit is 1.
     """
 
     src: str
-
-    def __str__(self) -> str:
-        return f"expstep {self.src}"
+    text = "expstep {0.src}"
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Action):
     """The random factor of an exponent, from a field of the request."""
 
     src: str
-
-    def __str__(self) -> str:
-        return f"random {self.src}"
+    text = "random {0.src}"
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Action):
     """x must be y (a register, "0" or "1"), else the program goes on at its end with this status, without a
     result.
     """
@@ -268,28 +259,7 @@ class Check:
     y: str
     status: Status
     final: bool = False  # without it no result leaves
-
-    def __str__(self) -> str:
-        return f"cmp {self.x}, {self.y}, {self.status.name}"
-
-
-Action = (
-    Move
-    | Setup
-    | Add
-    | Fetch
-    | Keep
-    | KeepEntry
-    | Clear
-    | Scan
-    | Pick
-    | Skip
-    | SetModulus
-    | SetExponent
-    | Stretch
-    | Random
-    | Check
-)
+    text = "cmp {0.x}, {0.y}, {0.status.name}"
 
 
 # ---- what comes after a word
@@ -369,14 +339,14 @@ class Word:
 
     @property
     def setup(self) -> Setup | None:
-        return next((action for action in self.actions if isinstance(action, Setup)), None)
+        return next(iter(self.find(Setup)), None)
 
     @property
     def needs_entry(self) -> bool:
         """It reads s, so it waits for a scan under way."""
-        operands = [operand for product in self.products for operand in (product.x, product.y)]
-        sources = [action.src for action in self.actions if isinstance(action, Move | Setup | Keep)]
-        return any("s" in (at_bit(choice, 0), at_bit(choice, 1)) for choice in (*operands, *sources))
+        read = [operand for product in self.products for operand in (product.x, product.y)]
+        read += [action.src for action in self.find(Move, Setup, Keep)]
+        return any("s" in (at_bit(choice, 0), at_bit(choice, 1)) for choice in read)
 
     @property
     def settles(self) -> bool:
@@ -395,7 +365,7 @@ class Word:
 def word(*parts: Product | Action, **more: Any) -> Word:
     """A word of these products and actions; more: its other fields."""
     products = tuple(part for part in parts if isinstance(part, Product))
-    return Word(products, tuple(part for part in parts if not isinstance(part, Product)), **more)
+    return Word(products, tuple(part for part in parts if isinstance(part, Action)), **more)
 
 
 # ---- items, which nest
@@ -454,13 +424,9 @@ class Program:
     def all_products(self) -> tuple[Product, ...]:
         return tuple(product for word in self.words for product in word.products)
 
-    @cached_property
-    def all_actions(self) -> tuple[Action, ...]:
-        return tuple(action for word in self.words for action in word.actions)
-
     def find(self, *kinds: type) -> list[Any]:
         """All actions of these kinds."""
-        return [action for action in self.all_actions if isinstance(action, kinds)]
+        return [action for word in self.words for action in word.find(*kinds)]
 
     @cached_property
     def width(self) -> int:
@@ -481,13 +447,9 @@ class Program:
         """The working registers that it names."""
         named: set[str] = set()
         for product in self.all_products:
-            named |= {
-                name for operand in product.choices for name in (at_bit(operand, 0), at_bit(operand, 1))
-            }
-            named.add(product.also)
-        for action in self.all_actions:
-            for name in ("dst", "src", "x", "y"):
-                named.add(getattr(action, name, "").partition(".")[0])
+            named |= {at_bit(choice, bit) for choice in (*product.choices, product.also) for bit in (0, 1)}
+        for action in (action for word in self.words for action in word.actions):
+            named |= {getattr(action, name, "").partition(".")[0] for name in ("dst", "src", "x", "y")}
         if self.find(Scan, Pick):
             named.add("s")
         return tuple(name for name in ("r", "b", "s") if name in named)
@@ -535,11 +497,6 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: Any)
     right: set[int] = set()
     failure_at = 0
 
-    def length(item: Item) -> int:
-        if isinstance(item, Loop):
-            return sum(map(length, item.first)) + sum(map(length, item.body)) + int(item.aligns)
-        return 1
-
     def straight(item: Word | Repeat, to: int) -> Word:
         if isinstance(item, Repeat):
             return replace(item.word, start=item.start, flow=Flow("repeat", to, last=item.last))
@@ -548,16 +505,13 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: Any)
     def digit(parts: Sequence[Word | Repeat], body: int, out: int) -> list[Word]:
         """Return the microinstructions of a digit; those that are empty where its bit is 0 are skipped."""
         made = []
-        first = len(words)
-        for at, part in enumerate(parts):
-            pc = first + at
-            last = at == len(parts) - 1
-            word = straight(part, pc + 1)
-            if last:
+        for at, part in enumerate(parts, 1):
+            word = straight(part, len(words) + at)
+            following = parts[at:]
+            if not following:
                 assert word.flow.kind == "next", "a digit ends with a word that is made once"
                 word = replace(word, flow=Flow("back", body, out))
-            following = parts[at + 1 :]
-            if following and all(_empty_at_zero(member) for member in following):
+            elif all(map(_empty_at_zero, following)):
                 word = replace(word, flow_at_zero=Flow("back", body, out))
             made.append(word)
         return made
@@ -567,9 +521,9 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: Any)
             failure_at = len(words)
         if isinstance(item, Loop):
             entry = len(words)
-            aligned = entry + int(item.aligns)
+            aligned = entry + item.aligns
             body = aligned + len(item.first)
-            out = entry + length(item)
+            out = body + len(item.body)
             assert words and words[-1].flow.kind == "next", "a loop is entered from a word"
             words[-1] = replace(words[-1], flow=Flow("next" if item.once else "enter", aligned, out))
             if item.aligns:
@@ -595,34 +549,19 @@ def _empty_at_zero(item: Word | Repeat) -> bool:
 def check(program: Program) -> None:
     """Check the assumptions of the hardware, so that a mistake in a program is reported when it is built."""
     for pc, word in enumerate(program.words):
-        slots: list[Action] = [action for action in word.actions if isinstance(action, Fetch | Pick)]
-        slots += [set_modulus for set_modulus in word.find(SetModulus) if set_modulus.slot]
-        writes = word.find(Keep, KeepEntry, Clear)
-        if len(slots) > 1 or len(writes) > 1:
+        reads = [action for action in word.find(Fetch, Pick, SetModulus) if getattr(action, "slot", "s")]
+        if len(reads) > 1 or len(word.find(Keep, KeepEntry, Clear)) > 1:
             raise BadInput(
                 f"word {pc}, {word}: the memory has one port to read and one to write; make it two words"
             )
         if word.setup and word.products:
             raise BadInput(f"word {pc}, {word}: a product beside a conversion unit; make it two words")
-        kept = {action.slot for action in word.actions if isinstance(action, Keep)}
+        kept = {keep.slot for keep in word.find(Keep)}
         for flow in (word.flow, word.flow_at_zero or word.flow):
-            for to in _successors(flow):
-                read = {_slot_read(action) for action in program.words[to].actions}
-                if kept & read and not word.products:
+            for to in (flow.to, flow.out) if flow.loops else (flow.to,):
+                read = {action.slot for action in program.words[to].find(Fetch, SetModulus)}
+                if kept & read and not word.products and flow.kind != "answer":
                     raise BadInput(
                         f"word {pc}, {word}: {(kept & read).pop()} is read in the next word, before it is "
                         "there; put a word between"
                     )
-
-
-def _successors(flow: Flow) -> Iterator[int]:
-    if flow.kind != "answer":
-        yield flow.to
-        if flow.kind in ("enter", "back"):
-            yield flow.out
-
-
-def _slot_read(action: Action) -> str:
-    if isinstance(action, Fetch):
-        return action.slot
-    return action.slot if isinstance(action, SetModulus) else ""

@@ -14,6 +14,7 @@ from pymtl3 import *
 
 from ...fl.axi4lite import NO_TRAITS, address_nbits
 from ...fl.mod_exp import is_exponentiation
+from ..messages import connect_handshake
 from .axi4lite_channels import Axi4LiteChannels
 from .axi4lite_ifc import Axi4LiteIfc
 from .one_result import one_result
@@ -49,10 +50,8 @@ class Axi4Lite(Component):
             operand //= word
 
         control.zeroise //= writes.zeroise
-        control.req_val //= machine.istream.val
-        control.req_rdy //= machine.istream.rdy
-        control.resp_val //= machine.ostream.val
-        control.resp_rdy //= machine.ostream.rdy
+        connect_handshake(control.req, machine.istream)
+        connect_handshake(control.resp, machine.ostream)
         if is_exponentiation(shape):
             s.wipe = wipe = WipingRequest(shape, traits.modulus)
             wipe.cleared //= fields.request

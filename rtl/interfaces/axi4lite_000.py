@@ -18,7 +18,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL
 
 from ...fl.axi4lite_000 import is_padded, register_map
-from ..messages import mk_keyed_req, mk_modexp_req
+from ..messages import connect_handshake, mk_keyed_req, mk_modexp_req
 from ..units.padding.random_health import STARTUP
 from .axi4lite_channels import Axi4LiteChannels
 from .axi4lite_ifc import Axi4LiteIfc
@@ -93,10 +93,8 @@ class Axi4Lite000(Component):
             reads.end_answer //= machine.ostream.msg.result
             reads.end_length //= nbits // 8
         operation.start //= writes.start
-        operation.req_val //= machine.istream.val
-        operation.req_rdy //= machine.istream.rdy
-        operation.resp_val //= machine.ostream.val
-        operation.resp_rdy //= machine.ostream.rdy
+        connect_handshake(operation.req, machine.istream)
+        connect_handshake(operation.resp, machine.ostream)
         operation.busy //= writes.busy
         operation.busy //= reads.busy
         operation.ends //= reads.ends

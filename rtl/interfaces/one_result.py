@@ -9,7 +9,7 @@ from pymtl3 import *
 
 from ...fl.accelerator import STATUS
 from ...fl.mod_exp import is_exponentiation
-from ..messages import declare_streams, mk_modexp_resp, mk_request
+from ..messages import connect_handshake, declare_streams, mk_modexp_resp, mk_request
 from ..wires import connect_low
 
 
@@ -23,13 +23,11 @@ class OneResult(Component):
         declare_streams(s, mk_request(shape), mk_modexp_resp(shape.result_nbits))
         s.accelerator = mk_accelerator()
 
-        s.accelerator.istream.val //= s.istream.val
-        s.istream.rdy //= s.accelerator.istream.rdy
+        connect_handshake(s.accelerator.istream, s.istream)
         for name, _ in shape.request:
             connect(getattr(s.accelerator.istream.msg, name), getattr(s.istream.msg, name))
 
-        s.ostream.val //= s.accelerator.ostream.val
-        s.accelerator.ostream.rdy //= s.ostream.rdy
+        connect_handshake(s.accelerator.ostream, s.ostream)
         answer, status, result = s.accelerator.ostream.msg, s.ostream.msg.status, s.ostream.msg.result
         if shape.has_status:
             connect_low(status, getattr(answer, STATUS))

@@ -12,7 +12,14 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GO, STATUS, WORD_NBITS, WORDS, words_of
-from ..messages import declare_streams, mk_modexp_resp, mk_request, mk_xcel_req, mk_xcel_resp
+from ..messages import (
+    connect_handshake,
+    declare_streams,
+    mk_modexp_resp,
+    mk_request,
+    mk_xcel_req,
+    mk_xcel_resp,
+)
 from .registers.channel_queues import ResponseQueue
 from .registers.field_assembler import FieldAssembler
 from .registers.popped_result import PoppedResult
@@ -46,18 +53,15 @@ class XcelAdapter(Component):
             operand.go //= s.go
             operand.number //= fields.operand[i]
         fields.request //= s.req.msg
-        control.req_val //= s.req.val
-        control.req_rdy //= s.req.rdy
-        control.resp_val //= s.resp.val
-        control.resp_rdy //= s.resp.rdy
+        connect_handshake(control.req, s.req)
+        connect_handshake(control.resp, s.resp)
         results.go //= s.go
         results.fault //= s.fault
         results.ends //= control.ends
         results.status //= s.resp.msg.status
         results.result //= s.resp.msg.result
         answer.recv.val //= s.access
-        answer.send.val //= s.ostream.val
-        answer.send.rdy //= s.ostream.rdy
+        connect_handshake(answer.send, s.ostream)
         answer.send.msg[WORD_NBITS] //= s.ostream.msg.write
         answer.send.msg[0:WORD_NBITS] //= s.ostream.msg.data
 

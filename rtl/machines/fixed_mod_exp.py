@@ -19,7 +19,7 @@ from pymtl3 import *
 
 from ...fl.compression.compression import BEST
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import declare_streams, mk_modexp_req, mk_modexp_resp
+from ..messages import connect_handshake, declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub
 from ..units.pseudo_mul import PseudoReduce, modulus_of
 from ..units.registered import answer_registered
@@ -77,7 +77,6 @@ class FixedModExp(Component):
     ):
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         wide = plan.nbits
-        word = mk_bits(wide)
 
         if modulus:
             s.operand_check = FixedCheck(nbits, modulus)
@@ -87,14 +86,13 @@ class FixedModExp(Component):
         s.operand_check.mod //= s.istream.msg.mod
 
         s.mod_exp = planned_exp(plan, mk_unit)
-        s.istream.val //= s.mod_exp.istream.val
-        s.istream.rdy //= s.mod_exp.istream.rdy
+        connect_handshake(s.istream, s.mod_exp.istream)
         s.mod_exp.istream.msg.status //= s.operand_check.status
         s.mod_exp.istream.msg.one //= 1
         connect_low(s.mod_exp.istream.msg.base, s.istream.msg.base)
         connect_low(s.mod_exp.istream.msg.exp, s.istream.msg.exp)
         if working_modulus:
-            s.mod_exp.istream.msg.mod //= word(working_modulus)
+            s.mod_exp.istream.msg.mod //= working_modulus
         else:
             connect_low(s.mod_exp.istream.msg.mod, s.istream.msg.mod)
 
@@ -106,16 +104,12 @@ class FixedModExp(Component):
             else:
                 s.correction = Remainder(wide, modulus)
                 residue_nbits = nbits
-            s.correction.istream.val //= s.mod_exp.ostream.val
-            s.correction.istream.rdy //= s.mod_exp.ostream.rdy
+            connect_handshake(s.correction.istream, s.mod_exp.ostream)
             s.correction.istream.msg //= s.mod_exp.ostream.msg.result
-            s.ostream.val //= s.correction.ostream.val
-            s.ostream.rdy //= s.correction.ostream.rdy
+            connect_handshake(s.ostream, s.correction.ostream)
             s.status = Wire(STATUS_NBITS)
             s.ostream.msg.status //= s.status
-            s.ostream.msg.result[0:residue_nbits] //= s.correction.ostream.msg[0:residue_nbits]
-            if residue_nbits < nbits:
-                s.ostream.msg.result[residue_nbits:nbits] //= 0
+            connect_low(s.ostream.msg.result, s.correction.ostream.msg[0:residue_nbits])
 
             @update_ff
             def keep_status():
@@ -123,8 +117,7 @@ class FixedModExp(Component):
                     s.status <<= s.mod_exp.ostream.msg.status
 
         else:
-            s.ostream.val //= s.mod_exp.ostream.val
-            s.ostream.rdy //= s.mod_exp.ostream.rdy
+            connect_handshake(s.ostream, s.mod_exp.ostream)
             s.ostream.msg.status //= s.mod_exp.ostream.msg.status
             if finish == "subtract":
                 s.correction = CondSub(nbits)

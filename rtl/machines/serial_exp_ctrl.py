@@ -22,7 +22,7 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
 from ..states import state_name, states
-from ..units.serial_ctrl import OK, declare_handshakes
+from ..units.serial_ctrl import accept_when_loaded, declare_handshakes
 
 OP_NBITS = 4
 OPERATIONS = (
@@ -77,14 +77,8 @@ class SerialExpCtrl(Component):
         s.nleft = Wire(clog2(nbits + 1))
         s.ends = Wire()  # the operation's last cycle
         s.product_ends = Wire()
-        s.good = Wire()
 
-        @update
-        def handshakes():
-            s.good @= s.in_status == OK
-            s.istream_rdy @= ((s.st == LOAD) & s.ends) | ((s.st == FREE) & s.istream_val & ~s.good)
-            s.accept @= s.istream_val & s.istream_rdy
-            s.ostream_val @= s.st == DONE
+        accept_when_loaded(s, FREE, LOAD, DONE)
 
         @update
         def lasts():

@@ -16,7 +16,7 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
 from ..states import state_name, states
-from ..units.serial_ctrl import OK, declare_handshakes
+from ..units.serial_ctrl import accept_when_loaded, declare_handshakes
 
 TURN_NBITS = 2
 PHASES = ("FREE", "LOAD", "FILL_A", "DOUBLE", "PAUSE", "ADD", "REDUCE", "READ", "DONE")
@@ -47,18 +47,12 @@ class SerialModExpCtrl(Component):
         states(s, "st", **{name: code for code, name in enumerate(PHASES)})
         s.step = Wire(clog2(nsteps))
         s.last_step = Wire()
-        s.good = Wire()
         s.accept = Wire()
         s.product_ends = Wire()
         s.exp = Wire(nbits)
         s.exp_n = Wire(nbits)
 
-        @update
-        def handshakes():
-            s.good @= s.in_status == OK
-            s.istream_rdy @= ((s.st == LOAD) & s.ends) | ((s.st == FREE) & s.istream_val & ~s.good)
-            s.accept @= s.istream_val & s.istream_rdy
-            s.ostream_val @= s.st == DONE
+        accept_when_loaded(s, FREE, LOAD, DONE)
 
         @update
         def phases():

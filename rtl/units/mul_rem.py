@@ -14,7 +14,7 @@ full adders for a combinational product, 7n register bits.
 
 from pymtl3 import *
 
-from ..messages import declare_product_ports
+from ..messages import connect_handshake, declare_product_ports
 from .div_rem import AlignedDivRem, DivRem, div_rem_block_nbits
 from .multiplier import Multiplier
 
@@ -32,24 +32,21 @@ class MulRem(Component):
         declare_product_ports(s, nbits)
 
         s.multiplier = Multiplier(nbits, multiplier_bits_per_cycle)
+        if divider == "aligned":
+            s.divider = AlignedDivRem(2 * nbits, nbits, gated)
+        else:
+            s.divider = DivRem(2 * nbits, nbits, quotient_bits_per_cycle, fits)
         if fits:
             assert divider == "restoring"
             most_blocks = nbits // div_rem_block_nbits(nbits, quotient_bits_per_cycle)
             s.nblocks = InPort(clog2(most_blocks + 1))
-            s.divider = DivRem(2 * nbits, nbits, quotient_bits_per_cycle, fits)
             s.divider.nblocks //= s.nblocks
-        elif divider == "aligned":
-            s.divider = AlignedDivRem(2 * nbits, nbits, gated)
-        else:
-            s.divider = DivRem(2 * nbits, nbits, quotient_bits_per_cycle)
 
         s.istream //= s.multiplier.istream
-        s.multiplier.ostream.val //= s.divider.istream.val
-        s.multiplier.ostream.rdy //= s.divider.istream.rdy
+        connect_handshake(s.multiplier.ostream, s.divider.istream)
         s.multiplier.ostream.msg //= s.divider.istream.msg.dividend
         s.divider.istream.msg.divisor //= s.modulus
-        s.ostream.val //= s.divider.ostream.val
-        s.ostream.rdy //= s.divider.ostream.rdy
+        connect_handshake(s.divider.ostream, s.ostream)
         s.ostream.msg //= s.divider.ostream.msg.remainder
 
     def line_trace(s):

@@ -37,6 +37,20 @@ def declare_handshakes(s, status_nbits=0):
         s.out_status = OutPort(status_nbits)
 
 
+def accept_when_loaded(s, FREE, LOAD, DONE):
+    """Handshakes of a control that accepts a good request when it `ends` to load its numbers, any other at
+    once.
+    """
+    s.good = Wire()
+
+    @update
+    def handshakes():
+        s.good @= s.in_status == OK
+        s.istream_rdy @= ((s.st == LOAD) & s.ends) | ((s.st == FREE) & s.istream_val & ~s.good)
+        s.accept @= s.istream_val & s.istream_rdy
+        s.ostream_val @= s.st == DONE
+
+
 def connect_serial(s):
     """The streams of a unit `s` that has a SerialCtrl as s.ctrl."""
     s.istream.val //= s.ctrl.istream_val

@@ -115,7 +115,7 @@ def test_shape(nbits, w):
     [
         (
             lambda: ScaledShape(32, 3),
-            "digits of 3 bits: a scaled modulus has digits of 4 to 130 bits; the nearest is 4",
+            "digits of 3 bits: give 4 to 130; the nearest is 4",
         ),
         (lambda: ScaledShape(32, 131), "the nearest is 130"),
         (lambda: ScaledShape(0, 8), "give 1 or more"),

@@ -10,15 +10,19 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
+def declare_queue(s, nbits):
+    """The streams and the entry of a queue."""
+    s.recv = RecvIfcRTL(mk_bits(nbits))
+    s.send = SendIfcRTL(mk_bits(nbits))
+    s.full = Wire()
+    s.entry = Wire(nbits)
+    s.send.val //= s.full
+    s.send.msg //= s.entry
+
+
 class RequestQueue(Component):
     def construct(s, nbits):
-        s.recv = RecvIfcRTL(mk_bits(nbits))
-        s.send = SendIfcRTL(mk_bits(nbits))
-
-        s.full = Wire()
-        s.entry = Wire(nbits)
-        s.send.val //= s.full
-        s.send.msg //= s.entry
+        declare_queue(s, nbits)
 
         @update
         def ready():
@@ -38,13 +42,7 @@ class RequestQueue(Component):
 
 class ResponseQueue(Component):
     def construct(s, nbits):
-        s.recv = RecvIfcRTL(mk_bits(nbits))
-        s.send = SendIfcRTL(mk_bits(nbits))
-
-        s.full = Wire()
-        s.entry = Wire(nbits)
-        s.send.val //= s.full
-        s.send.msg //= s.entry
+        declare_queue(s, nbits)
 
         @update
         def ready():

@@ -1,7 +1,7 @@
 """MessagePadder: pads a message for encryption (rtl/units/padding/pkcs1_pad.py) with random bytes whose
 health is tested. A message that is too long is cut.
 
-Ports: message, length in bytes, valid while req_val is 1; random, a stream of bytes -> padded {status,
+Ports: message, length in bytes, valid while req.val is 1; random, a stream of bytes -> padded {status,
 em}; failed: there is no encoding.
 """
 
@@ -9,7 +9,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ....fl.pkcs1 import Padded, longest
-from ...messages import mk_pad_resp
+from ...messages import HandshakeIfc, connect_handshake, mk_pad_resp
 from ...units.padding.pkcs1_pad import Pkcs1Pad
 from ...units.padding.random_health import RandomHealth
 
@@ -17,8 +17,7 @@ from ...units.padding.random_health import RandomHealth
 class MessagePadder(Component):
     def construct(s, nbits, startup):
         nbytes = nbits // 8
-        s.req_val = InPort()
-        s.req_rdy = OutPort()
+        s.req = HandshakeIfc(InPort, OutPort)
         s.message = InPort(nbits)
         s.length = InPort(clog2(nbytes + 1))
         s.random = RecvIfcRTL(Bits8)
@@ -30,8 +29,7 @@ class MessagePadder(Component):
         health.istream //= s.random
         health.ostream //= pad.random
         health.failed //= pad.random_failed
-        pad.istream.val //= s.req_val
-        pad.istream.rdy //= s.req_rdy
+        connect_handshake(pad.istream, s.req)
         pad.istream.msg.sign //= 0
         pad.istream.msg.message //= s.message
         pad.ostream //= s.resp

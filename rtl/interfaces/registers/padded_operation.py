@@ -16,7 +16,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL
 
 from ....fl.axi4lite_000 import NO_RANDOM, WRONG_PADDING
 from ....fl.status import STATUS_NBITS, Status
-from ...messages import mk_modexp_resp
+from ...messages import HandshakeIfc, mk_modexp_resp
 from ...states import state_name, states
 from ...units.padding.pkcs1_unpad import Pkcs1Unpad
 from .message_padder import MessagePadder
@@ -34,11 +34,9 @@ class PaddedOperation(Component):
         s.message_length = InPort(LENGTH_NBITS)
         s.random = RecvIfcRTL(Bits8)
         s.base = OutPort(nbits)
-        s.req_val = OutPort()
-        s.req_rdy = InPort()
+        s.req = HandshakeIfc(OutPort, InPort)
         s.result = InPort(mk_modexp_resp(nbits))
-        s.resp_val = InPort()
-        s.resp_rdy = OutPort()
+        s.resp = HandshakeIfc(InPort, OutPort)
         s.busy = OutPort()
         s.ends = OutPort()
         s.code = OutPort(STATUS_NBITS)
@@ -51,10 +49,8 @@ class PaddedOperation(Component):
         pad.message //= s.message
         pad.length //= s.message_length
         pad.random //= s.random
-        requests.req_val //= s.req_val
-        requests.req_rdy //= s.req_rdy
-        requests.resp_val //= s.resp_val
-        requests.resp_rdy //= s.resp_rdy
+        requests.req //= s.req
+        requests.resp //= s.resp
         unpad.istream.msg.sign //= 0
         unpad.istream.msg.em //= s.result.result
 
@@ -68,9 +64,9 @@ class PaddedOperation(Component):
         def handshakes():
             s.busy @= (s.st != IDLE) | s.requests.busy
             s.pads @= ~s.starts_raw & ~s.starts_decrypt
-            s.pad.req_val @= s.st == PAD
+            s.pad.req.val @= s.st == PAD
             s.pad.resp.rdy @= ((s.st == PADDED) & s.pad.failed) | (
-                s.req_val & s.req_rdy & ~s.raw & ~s.decrypt
+                s.req.val & s.req.rdy & ~s.raw & ~s.decrypt
             )
             s.requests.start @= (s.start & ~s.pads) | ((s.st == PADDED) & s.pad.resp.val & ~s.pad.failed)
             s.unpad.istream.val @= s.requests.ends & ~s.raw & s.decrypt & (s.result.status == OK)
@@ -107,7 +103,7 @@ class PaddedOperation(Component):
                 elif s.unpad.istream.val:
                     s.st <<= UNPAD
             elif s.st == PAD:
-                if s.pad.req_rdy:
+                if s.pad.req.rdy:
                     s.st <<= PADDED
             elif s.st == PADDED:
                 if s.pad.resp.val:

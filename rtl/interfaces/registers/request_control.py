@@ -4,21 +4,20 @@
     SEND  a request is offered -- it is accepted --> RUN
     RUN   -- the response is there --> IDLE
 
-Ports: start; req_val, req_rdy, resp_val, resp_rdy of the machine's streams; busy; ends: there is a response.
+Ports: start; req, resp, the handshakes of the machine's streams; busy; ends: there is a response.
 """
 
 from pymtl3 import *
 
+from ...messages import HandshakeIfc
 from ...states import state_name, states
 
 
 class RequestControl(Component):
     def construct(s):
         s.start = InPort()
-        s.req_val = OutPort()
-        s.req_rdy = InPort()
-        s.resp_val = InPort()
-        s.resp_rdy = OutPort()
+        s.req = HandshakeIfc(OutPort, InPort)
+        s.resp = HandshakeIfc(InPort, OutPort)
         s.busy = OutPort()
         s.ends = OutPort()
 
@@ -28,9 +27,9 @@ class RequestControl(Component):
         @update
         def outputs():
             s.busy @= s.st != IDLE
-            s.req_val @= s.st == SEND
-            s.resp_rdy @= s.st == RUN
-            s.ends @= (s.st == RUN) & s.resp_val
+            s.req.val @= s.st == SEND
+            s.resp.rdy @= s.st == RUN
+            s.ends @= (s.st == RUN) & s.resp.val
 
         @update_ff
         def control():
@@ -40,9 +39,9 @@ class RequestControl(Component):
                 if s.start:
                     s.st <<= SEND
             elif s.st == SEND:
-                if s.req_rdy:
+                if s.req.rdy:
                     s.st <<= RUN
-            elif s.resp_val:
+            elif s.resp.val:
                 s.st <<= IDLE
 
     def line_trace(s):

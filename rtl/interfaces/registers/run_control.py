@@ -3,13 +3,14 @@
 After zeroise the computation that runs goes on to its end without an answer, and then the machine computes on
 constants, so that nothing is left in it.
 
-Ports: start, zeroise; req_val, req_rdy, resp_val, resp_rdy of the machine's streams; busy; wiping: the
+Ports: start, zeroise; req, resp, the handshakes of the machine's streams; busy; wiping: the
 request overwrites; counting: a computation runs that will be answered; ends: its response is there;
 wiped: the machine is overwritten.
 """
 
 from pymtl3 import *
 
+from ...messages import HandshakeIfc
 from .request_control import RequestControl
 
 
@@ -19,10 +20,8 @@ class RunControl(Component):
     def construct(s):
         s.start = InPort()
         s.zeroise = InPort()
-        s.req_val = OutPort()
-        s.req_rdy = InPort()
-        s.resp_val = InPort()
-        s.resp_rdy = OutPort()
+        s.req = HandshakeIfc(OutPort, InPort)
+        s.resp = HandshakeIfc(InPort, OutPort)
         s.busy = OutPort()
         s.wiping = OutPort()
         s.counting = OutPort()
@@ -30,10 +29,8 @@ class RunControl(Component):
         s.wiped = OutPort()
 
         s.requests = requests = RequestControl()
-        requests.req_val //= s.req_val
-        requests.req_rdy //= s.req_rdy
-        requests.resp_val //= s.resp_val
-        requests.resp_rdy //= s.resp_rdy
+        requests.req //= s.req
+        requests.resp //= s.resp
         s.wants_wiping = Wire()
         s.dropped = Wire()  # the computation that runs was zeroised: it is not answered
         s.answered = Wire()

@@ -5,6 +5,26 @@ from itertools import pairwise
 from pymtl3 import *
 
 
+def declare_element(s, k, place):
+    """Ports of an element: its step, from the element before and, a cycle later, to the next one; its words."""
+    s.go = InPort()
+    s.first = InPort()
+    s.last = InPort()
+    s.x = InPort(k)
+    s.y = InPort(k)
+    s.m = InPort(k)
+    if place != "first":
+        s.carry = InPort(k + 1)
+    if place != "last":
+        s.a = InPort(k)
+        s.next_go = OutPort()
+        s.next_first = OutPort()
+        s.next_last = OutPort()
+        s.next_q = OutPort(k)
+        s.next_x = OutPort(k)
+        s.next_carry = OutPort(k + 1)
+
+
 def declare_row(s, Element, k, nwords):
     """The elements of a row and its ports: x, of which one word is wanted at a time, y and m, a word an
     element, and the words of the result. An element passes its step on to the next one, which gives its low

@@ -19,18 +19,13 @@ a k x k multiplier, adders of 2k + 1 bits, 4k + 5 register bits.
 
 from pymtl3 import *
 
+from .element_row import declare_element
+
 
 class ScaledPE(Component):
     def construct(s, k, place="general"):
         acc_nbits = 2 * k + 1
-        carry_nbits = k + 1
-
-        s.go = InPort()
-        s.first = InPort()
-        s.last = InPort()
-        s.x = InPort(k)
-        s.y = InPort(k)
-        s.m = InPort(k)
+        declare_element(s, k, place)
         s.low = OutPort(k)
         s.done = OutPort()
         s.q_i = Wire(k)
@@ -47,7 +42,6 @@ class ScaledPE(Component):
 
         else:
             s.q = InPort(k)
-            s.carry = InPort(carry_nbits)
             s.q_i //= s.q
 
         # ---- what comes with the step: go stands for the first state, adds for the second
@@ -68,13 +62,6 @@ class ScaledPE(Component):
                 s.is_last <<= s.last
 
         if place != "last":
-            s.a = InPort(k)
-            s.next_go = OutPort()
-            s.next_first = OutPort()
-            s.next_last = OutPort()
-            s.next_q = OutPort(k)
-            s.next_x = OutPort(k)
-            s.next_carry = OutPort(carry_nbits)
             s.next_go //= s.adds
             s.next_first //= s.is_first
             s.next_last //= s.is_last

@@ -22,6 +22,7 @@ element: two words). Area order: a k x k multiplier, adders of 2k + 1 bits, 5k +
 from pymtl3 import *
 
 from ...states import states
+from .element_row import declare_element
 
 MULTIPLY, ADD, STORE = (b2(i) for i in range(3))
 
@@ -29,25 +30,9 @@ MULTIPLY, ADD, STORE = (b2(i) for i in range(3))
 class SystolicPE(Component):
     def construct(s, k, place="general"):
         acc_nbits = 2 * k + 1
-        carry_nbits = k + 1
-
-        s.go = InPort()
-        s.first = InPort()
-        s.last = InPort()
-        s.x = InPort(k)
+        declare_element(s, k, place)
         s.q = InPort(k)
-        s.y = InPort(k)
-        s.m = InPort(k)
-        if place != "last":
-            s.a = InPort(k)
-            s.next_go = OutPort()
-            s.next_first = OutPort()
-            s.next_last = OutPort()
-            s.next_x = OutPort(k)
-            s.next_q = OutPort(k)
-            s.next_carry = OutPort(carry_nbits)
         if place != "first":
-            s.carry = InPort(carry_nbits)
             s.low = OutPort(k)
             s.done = OutPort()
             s.sum = OutPort(k if place == "general" else 2 * k)
@@ -64,14 +49,11 @@ class SystolicPE(Component):
         s.factor = Wire(k)
         s.word = Wire(k)
         s.kept = Wire(k)  # a_j, from the step before
-        s.carried = Wire(carry_nbits)
+        s.carried = Wire(k + 1)
         s.addend = Wire(acc_nbits)
+        s.carried //= 0 if place == "first" else s.carry
         if place != "last":
             s.kept //= s.a
-        if place == "first":
-            s.carried //= 0
-        else:
-            s.carried //= s.carry
 
         @update
         def factors():
