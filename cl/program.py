@@ -89,7 +89,7 @@ class ProgramTiming:
     def ends(self, trace: Sequence[Executed], exp: int) -> Iterator[int]:
         """For each of these words, how many cycles have gone by when it ends."""
         now = ready = 0
-        entered: int | None = None  # the last word's place, to tell a repetition
+        entered = None  # the last word's place, to tell a repetition
         settled = False  # the last word changed the modulus
         taken = False
         for executed in trace:

@@ -83,7 +83,7 @@ def find_factors(n: int) -> Factors:
     """All factors of n that the search finds."""
     if n < 1:
         raise BadInput(f"{shown(n)} has no factors to look for: give a number of 1 or more")
-    found: list[Factor] = []
+    found = []
     rest = n
     for p in primes_below(TRIAL_BOUND):
         if p * p > rest:
@@ -128,7 +128,7 @@ def order_of_two(n: int, factors: Factors | None = None) -> int | None:
     if not factors.complete:
         return None
     multiple = 1  # of the order: the product of phi(p^k), and the primes of that
-    primes: set[int] = set()
+    primes = set()
     for value in (factor.value for factor in factors.factors):
         below = find_factors(value - 1)
         if not below.complete:

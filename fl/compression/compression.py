@@ -232,8 +232,8 @@ def make_plan(
         plan = _Task(operation, modulus, nbits, strategy, adder, None).best()
         assert plan is not None  # only a bound makes it give up
         return plan
-    best: Plan | None = None
-    rivals: list[tuple[str, Cost | None]] = []
+    best = None
+    rivals = []
     for name in STRATEGIES:
         plan = _Task(operation, modulus, nbits, name, adder, best.cost if best else None).best()
         rivals.append((name, plan.cost if plan else None))

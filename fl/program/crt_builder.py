@@ -93,7 +93,7 @@ class Pieces:
         """Return the fields of the request after base, exp and mod."""
         recipe = self.recipe
         half = recipe.half_nbits
-        key: list[tuple[str, int]] = []
+        key = []
         if recipe.crt:
             key += [(name, half) for name in ("p", "q", "dp", "dq", "qinv")]
         else:

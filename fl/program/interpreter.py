@@ -321,8 +321,8 @@ def run(
             if trace is not None:
                 trace.append(Executed(pc, word, (), state.modulus))
             return state.answer()
-        made: list[Made] = []
-        after: list[tuple[str, Value]] = []
+        made = []
+        after = []
         for product, dst, x, y in word.made(bit):
             a, b = state.value(x), state.value(y)
             p = None

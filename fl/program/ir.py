@@ -445,7 +445,7 @@ class Program:
     @cached_property
     def registers(self) -> tuple[str, ...]:
         """The working registers that it names."""
-        named: set[str] = set()
+        named = set()
         for product in self.all_products:
             named |= {at_bit(choice, bit) for choice in (*product.choices, product.also) for bit in (0, 1)}
         for action in (action for word in self.words for action in word.actions):
@@ -494,7 +494,7 @@ def _flow_text(pc: int, word: Word, flow: Flow) -> str:
 def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: Any) -> Program:
     """A program of these items. failure: the item with which it goes on when it ends without a result."""
     words: list[Word] = []
-    right: set[int] = set()
+    right = set()
     failure_at = 0
 
     def straight(item: Word | Repeat, to: int) -> Word:

@@ -28,7 +28,7 @@ def parts(program: Program) -> list[Part]:
     checked = any(check.status is Status.FAULT for word in words for check in word.find(Check))
     # a message comes in as it is until it is blinded
     now = Part.BLIND_MESSAGE if any("x" in _fetched(word) for word in words) else Part.COMPUTE
-    found: list[Part] = []
+    found = []
     for word in words:
         if word.takes:
             found.append(Part.LOAD)

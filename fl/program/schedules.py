@@ -233,7 +233,7 @@ class _Planner:
             self._word(item, digit, item.start)
 
     def _word(self, word: Word, digit: _Digit, index: int) -> None:
-        ops: list[Op] = []
+        ops = []
         after: dict[str, str] = {}
         held, kept = self.held, self.kept
         for product, dst, x, y in word.made(digit.bit):

@@ -8,7 +8,7 @@ small. The exponent's current bit may change a field.
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -574,7 +574,7 @@ def _attribute(name: str, *kinds: type) -> Source:
 
 def _product(word: Word, position: int, bit: int) -> Multiplication | None:
     """The product at this place."""
-    wanted: Iterable[Any] = word.products[position : position + 1]
+    wanted = word.products[position : position + 1]
     return next((made for made in word.made(bit) if made.product in wanted), None)
 
 
