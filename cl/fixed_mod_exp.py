@@ -21,13 +21,8 @@ def UnsubtractedCL(nbits):
     """The twin of MMMul(nbits, subtracts=False): the sum as it is after nbits + 1 steps, below twice the
     modulus.
     """
-    r = 1 << (nbits + 1)
-
-    def product(a, b, modulus):
-        q = a * b * Montgomery(modulus, nbits + 1).n_prime % r
-        return (a * b + q * modulus) // r
-
-    return product_cl(nbits, SerialMontTiming(nbits), product)
+    timing = SerialMontTiming(nbits)
+    return product_cl(nbits, timing, lambda a, b, mod: Montgomery(mod, nbits + 1).unreduced(a, b))
 
 
 class FixedModExpCL(Component):

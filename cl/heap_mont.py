@@ -13,7 +13,7 @@ from pymtl3 import *
 from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.scaled import ScaledShape
 from ..rtl.messages import declare_product_ports
-from .one_at_a_time import product_cl
+from .one_at_a_time import declare_blocks, product_cl
 from .timing import NONE, Factors, UnitTiming
 
 
@@ -69,9 +69,7 @@ def HeapMontCL(
 
     def product(a, b, m_prime, ndigits=shape.ndigits):
         # M = M' * 2^(ones of M) - 1 is all that a product needs to know of N
-        modulus = Montgomery((m_prime << shape.scale_nbits) - 1, ndigits * digit_nbits)
-        quotient = a * b * modulus.n_prime % modulus.r
-        return (a * b + quotient * modulus.n) // modulus.r
+        return Montgomery((m_prime << shape.scale_nbits) - 1, ndigits * digit_nbits).unreduced(a, b)
 
     most_blocks = shape.ndigits if fits else 0
     if streams == 2:
@@ -86,11 +84,7 @@ class TwoStreamsCL(Component):
 
     def construct(s, wide, product, timing, most_blocks=0):
         declare_product_ports(s, wide)
-        if most_blocks:
-            s.nblocks = InPort(clog2(most_blocks + 1))
-        else:
-            s.nblocks = Wire()
-            s.nblocks //= 0
+        declare_blocks(s, most_blocks)
 
         s.running = Wire()
         s.loads = Wire(32)  # cycles before the first step

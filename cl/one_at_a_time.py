@@ -16,6 +16,15 @@ from ..fl.status import Status
 from ..rtl.messages import declare_streams, mk_modexp_req, mk_modexp_resp, mk_product_req
 
 
+def declare_blocks(s, most_blocks):
+    """The port `nblocks` of a unit that fits the modulus."""
+    if most_blocks:
+        s.nblocks = InPort(clog2(most_blocks + 1))
+    else:
+        s.nblocks = Wire()
+        s.nblocks //= 0
+
+
 class OneAtATimeCL(Component):
     def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, most_blocks=0, restart=None):
         declare_streams(s, Req, Resp)
@@ -24,13 +33,7 @@ class OneAtATimeCL(Component):
         else:
             s.modulus = Wire()
             s.modulus //= 0
-        if most_blocks:
-            s.nblocks = InPort(clog2(most_blocks + 1))
-        else:
-            s.nblocks = Wire()
-            s.nblocks //= 0
-        s.overlap = Wire()
-        s.overlap //= int(overlap)
+        declare_blocks(s, most_blocks)
 
         s.full = Wire()
         s.left = Wire(32)  # cycles until the answer is there
@@ -45,7 +48,7 @@ class OneAtATimeCL(Component):
 
             @update
             def in_rdy():
-                s.istream.rdy @= ~s.full | (s.overlap & s.ostream.val & s.ostream.rdy)
+                s.istream.rdy @= ~s.full | (s.ostream.val & s.ostream.rdy & overlap)
 
         else:
             s.waited = Wire(32)

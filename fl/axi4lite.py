@@ -111,7 +111,10 @@ def register_map(shape: Shape, traits: Traits = NO_TRAITS) -> dict[str, Register
     The reset value of CAPABILITIES is that of a machine with these traits.
     """
     registers = dict(_exponentiation_map(shape.widest, _ngiven(shape)))
-    values = _capabilities(shape, traits)
+    values = {"nbits": shape.widest}
+    if is_exponentiation(shape):
+        values |= {"given": _ngiven(shape) & 3, "given_high": _ngiven(shape) >> 2}
+        values |= {name: int(value) for name, value in vars(traits).items() if name != "modulus"}
     able = registers["CAPABILITIES"]
     known = tuple(dataclasses.replace(field, reset=values.get(field.name, 0)) for field in able.fields)
     registers["CAPABILITIES"] = dataclasses.replace(able, fields=known)
@@ -167,19 +170,6 @@ def address_nbits(shape: Shape) -> int:
     """Bits of a byte address in the map."""
     last = max(register.address for register in _exponentiation_map(1, _ngiven(shape)).values())
     return max(ADDRESS_NBITS, last.bit_length())
-
-
-def _capabilities(shape: Shape, traits: Traits) -> dict[str, int]:
-    """The fields of the register CAPABILITIES."""
-    nbits, ngiven = shape.widest, _ngiven(shape)
-    if not is_exponentiation(shape):
-        return {"nbits": nbits}
-    return {
-        "nbits": nbits,
-        "given": ngiven & 3,
-        "given_high": ngiven >> 2,
-        **{name: int(value) for name, value in vars(traits).items() if name != "modulus"},
-    }
 
 
 def strobed(old: int, new: int, strobes: int) -> int:

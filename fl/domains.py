@@ -123,40 +123,6 @@ class Pseudo(Fixed):
         return x % self.n
 
 
-class Redundant(Domain):
-    """Montgomery residues below twice the modulus, for a product without last subtraction, with R >= 4n.
-
-    Papers 000 (Algorithm 2) and 003 have R = 2^(nbits + 2), which is so without `r_nbits`; paper 002 whole
-    words.
-    """
-
-    odd_only = True
-    reduced_only = True
-    plain_unit = False
-    leave_by = 1
-
-    def __init__(self, n: int, nbits: int | None = None, r_nbits: int | None = None) -> None:
-        super().__init__(n, nbits)
-        self.montgomery = Montgomery(n, r_nbits or self.nbits + 2)
-        if self.montgomery.r < 4 * n:
-            raise BadInput(
-                f"modulus {shown(n)}: R = 2^{r_nbits} is less than four times of it, so that results are no "
-                "operands; "
-                f"give a modulus of at most {self.montgomery.nbits - 2} bits"
-            )
-        self.one = self.montgomery.r_mod_n
-        self.enter_by = self.montgomery.r2_mod_n
-
-    def product(self, a: int, b: int) -> int:
-        """(a * b + q * n) / R, as it is."""
-        r, t = self.montgomery.r, a * b
-        return (t + t * self.montgomery.n_prime % r * self.n) // r
-
-    def leave(self, x: int) -> int:
-        result = self.product(x, 1)
-        return 0 if result == self.n else result
-
-
 class MontgomeryDomain(Domain):
     """Residues x*R mod n with R = 2^nbits, for an odd n (paper 001, equations 6 to 9).
 
@@ -169,32 +135,59 @@ class MontgomeryDomain(Domain):
 
     def __init__(self, n: int, nbits: int | None = None) -> None:
         super().__init__(n, nbits)
-        self.montgomery = Montgomery(n, self.nbits)
-        self.one = self.montgomery.r_mod_n
-        self.enter_by = self.montgomery.r2_mod_n
+        self.take(Montgomery(n, self.nbits))
+
+    def take(self, montgomery: Montgomery) -> None:
+        """Take the constants of an arithmetic."""
+        self.montgomery = montgomery
+        self.one = montgomery.r_mod_n
+        self.enter_by = montgomery.r2_mod_n
 
     def product(self, a: int, b: int) -> int:
         return self.montgomery.product(a, b)
 
 
-class ScaledMont(Domain):
+class Redundant(MontgomeryDomain):
+    """Montgomery residues below twice the modulus, for a product without last subtraction, with R >= 4n.
+
+    Papers 000 (Algorithm 2) and 003 have R = 2^(nbits + 2), which is so without `r_nbits`; paper 002 whole
+    words.
+    """
+
+    plain_unit = False
+
+    def __init__(self, n: int, nbits: int | None = None, r_nbits: int | None = None) -> None:
+        super().__init__(n, nbits)
+        self.take(Montgomery(n, r_nbits or self.nbits + 2))
+        if self.montgomery.r < 4 * n:
+            raise BadInput(
+                f"modulus {shown(n)}: R = 2^{r_nbits} is less than four times of it, so that results are no "
+                "operands; "
+                f"give a modulus of at most {self.montgomery.nbits - 2} bits"
+            )
+
+    def product(self, a: int, b: int) -> int:
+        return self.montgomery.unreduced(a, b)
+
+    def leave(self, x: int) -> int:
+        result = self.product(x, 1)
+        return 0 if result == self.n else result
+
+
+class ScaledMont(MontgomeryDomain):
     """Residues x*R modulo N, kept below 2M for the multiple M = c*N = -1 mod 2^w (scaled.py), for an odd n.
 
     In by a product with R^2 mod n; out by a product with 1 that is taken under n itself, and so ends below n.
     """
 
-    odd_only = True
-    reduced_only = True
     plain_unit = False
-    leave_by = 1
 
     def __init__(
         self, n: int, nbits: int | None = None, digit_nbits: int = 16, quotient_delay: int = 0
     ) -> None:
         super().__init__(n, nbits)
         self.scaled = ScaledMontgomery(n, ScaledShape(self.nbits, digit_nbits, quotient_delay))
-        self.one = self.scaled.original.r_mod_n
-        self.enter_by = self.scaled.original.r2_mod_n
+        self.take(self.scaled.original)
 
     @property
     def unit_modulus(self) -> int:

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 # ns from the second and the last input of a full adder to its outputs: FA_X1 of the NanGate library with a
 # fan-out of one
-SUM_DELAY, SUM_DELAY_LAST = 0.12, 0.10
-CARRY_DELAY, CARRY_DELAY_LAST = 0.09, 0.07
+SUM_DELAYS = 0.12, 0.10
+CARRY_DELAYS = 0.09, 0.07
 LEAST_PASSING = 4  # columns: a carry is laid off where so many would take half adders
 
 
@@ -158,7 +158,10 @@ class _Planner:
             heapq.heapify(self.queue)
             three = [heapq.heappop(self.queue) for _ in range(3)]
             total, carry = self._add(three)
-            for row, arrival in ((total, _sum_arrival(three)), (carry, _carry_arrival(three))):
+            for row, arrival in (
+                (total, _arrival(three, SUM_DELAYS)),
+                (carry, _arrival(three, CARRY_DELAYS)),
+            ):
                 if row:
                     self.queue.append(_Waiting(arrival, columns_of(row).bit_length(), made, row))
                     made += 1
@@ -207,7 +210,7 @@ class _Planner:
         """Lay a carry of these rows into the latest row that has no bit in its column; False if there is
         none.
         """
-        there = _carry_arrival(three)
+        there = _arrival(three, CARRY_DELAYS)
         hosts = [
             waiting
             for waiting in self.queue
@@ -220,12 +223,8 @@ class _Planner:
         return True
 
 
-def _sum_arrival(three: Sequence[_Waiting]) -> float:
-    return max(three[1].arrival + SUM_DELAY, three[2].arrival + SUM_DELAY_LAST)
-
-
-def _carry_arrival(three: Sequence[_Waiting]) -> float:
-    return max(three[1].arrival + CARRY_DELAY, three[2].arrival + CARRY_DELAY_LAST)
+def _arrival(three: Sequence[_Waiting], delays: tuple[float, float]) -> float:
+    return max(waiting.arrival + delay for waiting, delay in zip(three[1:], delays, strict=True))
 
 
 def _cut(row: Row, columns: int) -> Row:

@@ -1,7 +1,7 @@
 """Describes the path of one partial product through a compression tree."""
 
 from ..errors import BadInput
-from .compression_plan import CELLS, SIZE, Plan, product_count, product_range, product_weights
+from .compression_plan import Plan, product_count, product_range, product_weights
 
 
 def follow(plan: Plan, j: int, k: int = 0) -> list[str]:
@@ -14,30 +14,20 @@ def follow(plan: Plan, j: int, k: int = 0) -> list[str]:
         if address is None:
             break
         column, place = address
-        kind = next(
-            (
-                kind
-                for kind in CELLS
-                if place < level.first(kind, column) + SIZE[kind] * level.cells[kind][column]
-            ),
-            None,
+        cell = next(
+            (cell for cell in plan.cells(number) if cell.column == column and place in cell.inputs), None
         )
-        if kind is None:
+        if cell is None:
             address = column, place - level.first("pass", column)
             lines.append(
                 f"level {number}: passes from place {place} of column {column} to place {address[1]}"
             )
             continue
-        cell = next(
-            cell
-            for cell in plan.cells(number)
-            if cell.column == column and cell.kind == kind and place in cell.inputs
-        )
         where = [" and ".join(map(_place, output)) or "nowhere" for output in cell.outputs]
         lines.append(
-            f"level {number}: from place {place} of column {column} into {kind} {cell.number}; "
+            f"level {number}: from place {place} of column {column} into {cell.kind} {cell.number}; "
             f"its sum goes to {where[0]}, its carry to {where[1]}"
-            + (f", its 4 to {where[2]}" if kind == "five" else "")
+            + (f", its 4 to {where[2]}" if cell.kind == "five" else "")
         )
         address = cell.outputs[0][0][:2]
     if address:

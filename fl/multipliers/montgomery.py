@@ -30,14 +30,18 @@ class Montgomery:
 
     def redc(self, t: int) -> int:
         """t * R^-1 mod n for 0 <= t <= R*n: paper 001, Algorithm 2."""
-        n, nbits, mask = self.n, self.nbits, self.r - 1
-        if not 0 <= t <= n << nbits:
+        n = self.n
+        if not 0 <= t <= n << self.nbits:
             raise BadInput(
                 f"{shown(t)} is outside 0..R*N: REDC takes products of a residue and a number below R"
             )
-        m = (t & mask) * self.n_prime & mask
-        t = (t + m * n) >> nbits
+        t = self.unreduced(t, 1)
         return t - n if t >= n else t
+
+    def unreduced(self, x: int, y: int) -> int:
+        """(x * y + q * n) / R as it is, without a last subtraction."""
+        t = x * y
+        return (t + t * self.n_prime % self.r * self.n) >> self.nbits
 
     def product(self, x: int, y: int) -> int:
         """x * y * R^-1 mod n by multiplication and REDC, for x < R and y < n (or the other way round)."""

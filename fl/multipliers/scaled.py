@@ -26,7 +26,7 @@ is w bits longer, which costs a digit, and one more step ends the product, which
 bounds are the same with n + w for n.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..errors import BadInput, bits, require_nbits, shown
 from .montgomery import Montgomery
@@ -85,33 +85,22 @@ class ScaledShape:
         return self.ndigits + 1 + self.quotient_delay
 
 
-@dataclass(frozen=True)
 class ScaledMontgomery:
     """The arithmetic of one odd modulus n on its multiple m = c*n."""
 
-    n: int
-    shape: ScaledShape
-    c: int = field(init=False)  # -n^-1 mod 2^w, or of as many bits as M has ones
-    m: int = field(init=False)
-    m_prime: int = field(init=False)  # (m + 1) / 2^w = 2^-w mod n
-    original: Montgomery = field(init=False, repr=False)  # modulus n with the same R
-    minus_m_inverse: int = field(init=False, repr=False)  # -m^-1 mod R
-
-    def __post_init__(self) -> None:
-        n, w = self.n, self.shape.scale_nbits
-        if n.bit_length() > self.shape.nbits:
+    def __init__(self, n: int, shape: ScaledShape) -> None:
+        w = shape.scale_nbits
+        if n.bit_length() > shape.nbits:
             raise BadInput(
-                f"modulus {shown(n)} does not fit in {self.shape.nbits} bits: "
+                f"modulus {shown(n)} does not fit in {shape.nbits} bits: "
                 f"give a width of at least {n.bit_length()}"
             )
-        original = Montgomery(n, self.shape.wide)  # refuses even moduli, 0 and less
-        c = (1 << w) - pow(n, -1, 1 << w)
-        constants = {
-            **{"original": original, "c": c, "m": c * n, "m_prime": (c * n + 1) >> w},
-            "minus_m_inverse": original.r - pow(c * n, -1, original.r),
-        }
-        for name, value in constants.items():
-            object.__setattr__(self, name, value)
+        self.n, self.shape = n, shape
+        self.original = Montgomery(n, shape.wide)  # refuses even moduli, 0 and less
+        self.c = (1 << w) - pow(n, -1, 1 << w)  # -n^-1 mod 2^w, or of as many bits as M has ones
+        self.m = self.c * n
+        self.m_prime = (self.m + 1) >> w  # 2^-w mod n
+        self.multiple = Montgomery(self.m, shape.wide)
 
     def _checked(self, *operands: int) -> None:
         for x in operands:
@@ -123,8 +112,7 @@ class ScaledMontgomery:
         Q < R.
         """
         self._checked(a, b)
-        quotient = a * b * self.minus_m_inverse % self.original.r
-        return (a * b + quotient * self.m) >> self.shape.wide
+        return self.multiple.unreduced(a, b)
 
     def digit_serial(self, a: int, b: int) -> int:
         """The same number by the steps of the hardware, a digit of a after the other."""

@@ -229,9 +229,6 @@ class _State:
         nbits = self.program.digit_nbits
         return self.exponent >> nbits * (self.left - 1) & (1 << nbits) - 1 if self.left else 0
 
-    def finished(self, right: bool) -> bool:
-        return self.exponent == 0 if right else self.left == 0
-
     def moves(self, right: bool) -> None:
         """The exponent, by a digit."""
         if right:
@@ -247,44 +244,43 @@ class _State:
         """An action; what it writes to a register comes to `after`, as it is read by none of the word's
         others.
         """
-        if isinstance(action, Move | Setup | Add | Fetch):
-            after.append((action.dst, self.made(action)))
-        elif isinstance(action, Keep):
-            self.slots[action.slot] = self.value(action.src)
-        elif isinstance(action, KeepEntry):
-            self.table[index] = self.value(action.src)
-        elif isinstance(action, Clear):
-            if index < self.program.table:
-                self.table[index] = 0
-            else:
-                self.slots[self.program.slots[index - self.program.table]] = 0
-        elif isinstance(action, Scan | Pick):
-            after.append(("s", self.table.get(self.entry(), 0)))
-        elif isinstance(action, SetExponent):
-            value = self.known(action.src) & (~1 if action.even else -1)
-            self.exponent = (self.exponent if action.add else 0) + value
-            self.left = action.count
-        elif isinstance(action, Stretch):
-            nbits = self.program.random_nbits
-            top = self.random >> (nbits - 1) & 1
-            self.exponent = 2 * self.exponent + (self.known(action.src) & ~1) * top
-            self.random = self.random << 1 & (1 << nbits) - 1
-        elif isinstance(action, Random):
-            self.random = self.known(action.src)
-        elif isinstance(action, Check):
-            x, y = self.value(action.x), self.one(action.y)
-            if x is not None and y is not None and x != y and self.status is Status.OK:
-                self.status = action.status
-            elif action.final:
-                self.checked = True
-
-    def made(self, action: Move | Setup | Add | Fetch) -> Value:
-        """Return what an action writes to its register."""
-        if isinstance(action, Move):
-            return self.one(action.src)
-        if isinstance(action, Fetch):
-            return self.slots.get(action.slot, 0)
-        return self.set_up(action) if isinstance(action, Setup) else self.add(action)
+        match action:
+            case Move(dst, src):
+                after.append((dst, self.one(src)))
+            case Fetch(dst, slot):
+                after.append((dst, self.slots.get(slot, 0)))
+            case Setup():
+                after.append((action.dst, self.set_up(action)))
+            case Add():
+                after.append((action.dst, self.add(action)))
+            case Scan() | Pick():
+                after.append(("s", self.table.get(self.entry(), 0)))
+            case Keep(slot, src):
+                self.slots[slot] = self.value(src)
+            case KeepEntry(src):
+                self.table[index] = self.value(src)
+            case Clear():
+                if index < self.program.table:
+                    self.table[index] = 0
+                else:
+                    self.slots[self.program.slots[index - self.program.table]] = 0
+            case SetExponent(src):
+                value = self.known(src) & (~1 if action.even else -1)
+                self.exponent = (self.exponent if action.add else 0) + value
+                self.left = action.count
+            case Stretch(src):
+                nbits = self.program.random_nbits
+                top = self.random >> (nbits - 1) & 1
+                self.exponent = 2 * self.exponent + (self.known(src) & ~1) * top
+                self.random = self.random << 1 & (1 << nbits) - 1
+            case Random(src):
+                self.random = self.known(src)
+            case Check():
+                x, y = self.value(action.x), self.one(action.y)
+                if x is not None and y is not None and x != y and self.status is Status.OK:
+                    self.status = action.status
+                elif action.final:
+                    self.checked = True
 
     def answer(self) -> Outcome:
         """Return the answer that is offered at the end."""
@@ -356,6 +352,7 @@ def run(
                 state.moves(right)
             # a loop that aligns is entered through the word that does
             aligns = flow.kind == "enter" and not word.aligns and program.words[to - 1].aligns
-            to = to - 1 if aligns else flow.out if state.finished(right) else to
+            left = state.exponent if right else state.left
+            to = to - 1 if aligns else to if left else flow.out
         pc, index = to, program.words[to].start
     raise BadInput(f"the program did not end within {MOST_WORDS} words; look for a loop that is never left")

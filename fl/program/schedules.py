@@ -247,16 +247,17 @@ class _Planner:
         if ops:
             self.steps.append(tuple(ops))
         for action in word.actions:
-            if isinstance(action, Move):
-                after[action.dst] = held[action.src]
-            elif isinstance(action, Fetch):
-                after[action.dst] = kept[action.slot]
-            elif isinstance(action, Scan | Pick):
-                after["s"] = kept[digit.entry]
-            elif isinstance(action, Keep):
-                kept[action.slot] = held[action.src]
-            elif isinstance(action, KeepEntry):
-                kept[index] = held[action.src]
+            match action:
+                case Move(dst, src):
+                    after[dst] = held[src]
+                case Fetch(dst, slot):
+                    after[dst] = kept[slot]
+                case Scan() | Pick():
+                    after["s"] = kept[digit.entry]
+                case Keep(slot, src):
+                    kept[slot] = held[src]
+                case KeepEntry(src):
+                    kept[index] = held[src]
         held |= after
 
 

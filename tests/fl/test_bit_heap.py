@@ -5,15 +5,14 @@ columns would.
 import heapq
 import itertools
 import random
+from operator import add
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.compression.bit_heap import (
-    CARRY_DELAY,
-    CARRY_DELAY_LAST,
-    SUM_DELAY,
-    SUM_DELAY_LAST,
+    CARRY_DELAYS,
+    SUM_DELAYS,
     Line,
     columns_of,
     plan_heap,
@@ -129,8 +128,8 @@ def by_columns(lines, columns):
             nhalf += 1
         while len(here) > 2:
             _, y, z = (heapq.heappop(here) for _ in range(3))
-            heapq.heappush(here, max(y + SUM_DELAY, z + SUM_DELAY_LAST))
-            heap[column + 1].append(max(y + CARRY_DELAY, z + CARRY_DELAY_LAST))
+            heapq.heappush(here, max(map(add, (y, z), SUM_DELAYS)))
+            heap[column + 1].append(max(map(add, (y, z), CARRY_DELAYS)))
             nfull += 1
     return nfull, nhalf, max(map(max, filter(None, heap[:columns])))
 

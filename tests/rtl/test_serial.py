@@ -167,7 +167,7 @@ def test_serial_way_out(data):
     arithmetic = ScaledMontgomery(n, ScaledShape(nbits, k))
     p = data.draw(st.integers(0, 2 * arithmetic.m - 1))
     r = 1 << arithmetic.shape.wide
-    quotient = p * (1 << k) * arithmetic.minus_m_inverse % r
+    quotient = p * (1 << k) * arithmetic.multiple.n_prime % r
     v = (p * (1 << k) + quotient * arithmetic.m) // r
     q = v * arithmetic.c % (1 << k)
     assert (v + q * n) % (1 << k) == 0
