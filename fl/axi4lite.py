@@ -30,7 +30,7 @@ from .errors import BadInput
 from .mod_exp import is_exponentiation
 from .register_map import Register, find_register, read_map
 from .status import Status
-from .xcel import MASK, MOST_GIVEN, WORD_NBITS, words_of
+from .xcel import MASK, MOST_GIVEN, WORD_NBITS, from_words, to_words, words_of
 
 MAP = Path(__file__).with_name("axi4lite.rdl")
 OKAY, SLVERR = 0, 2
@@ -247,8 +247,7 @@ class Axi4LiteFL:
     def _start(self) -> None:
         count = words_of(self.nbits)
         operands = [
-            sum(self.words.get((name, place), 0) << (WORD_NBITS * place) for place in range(count))
-            for name in self.operands
+            from_words(self.words.get((name, place), 0) for place in range(count)) for name in self.operands
         ]
         self.done, self.event, self.result = True, 1, 0
         if any(value >> nbits for value, nbits in zip(operands, self.widths, strict=True)):
@@ -264,14 +263,14 @@ def as_accesses(shape: Shape, operands: Sequence[int]) -> list[tuple[Any, ...]]:
     registers = register_map(shape)
     control, status, result = registers["CONTROL"], registers["STATUS"], registers["RESULT"]
     accesses = [
-        (1, 0, registers[name].address + BYTES * place, value >> (WORD_NBITS * place) & MASK, ALL_BYTES)
+        (1, 0, registers[name].address + BYTES * place, word, ALL_BYTES)
         for name, value in zip(operand_names(shape), operands, strict=True)
-        for place in range(words_of(shape.widest))
+        for place, word in enumerate(to_words(value, shape.widest))
     ]
     accesses.append((1, 0, registers["IRQ_ENABLE"].address, 1, ALL_BYTES))
     accesses.append((1, 0, control.address, 1 << control.field("start").low, ALL_BYTES))
     accesses.append((0, 1, 0, 0, 0))
     accesses.append((0, 0, status.address, 0, 0))
-    accesses += [(0, 0, result.address + BYTES * place, 0, 0) for place in range(registers["RESULT"].count)]
+    accesses += [(0, 0, result.address + BYTES * place, 0, 0) for place in range(result.count)]
     accesses.append((1, 0, registers["IRQ_STATUS"].address, 1, ALL_BYTES))
     return accesses

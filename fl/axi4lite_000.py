@@ -28,7 +28,7 @@ from .axi4lite import ALL_BYTES, BYTES, OKAY, SLVERR, strobed
 from .errors import BadInput
 from .register_map import Register, find_register, read_map
 from .status import Status
-from .xcel import MASK, WORD_NBITS, from_words, words_of
+from .xcel import MASK, WORD_NBITS, from_words, to_words, words_of
 
 MAP = Path(__file__).with_name("axi4lite_000.rdl")
 LONGEST_BARE = 64  # bits of a key without padding
@@ -149,8 +149,7 @@ class Axi4Lite000FL:
     def _operate(self) -> tuple[int, int, int]:
         """Code, length and value of the output."""
         frames = self.padded and not self.raw
-        base = from_words(self.input)
-        base &= (1 << 8 * self.length) - 1
+        base = from_words(self.input) & (1 << 8 * self.length) - 1
         if frames and not self.decrypt:
             length = min(self.length, pkcs1.longest(self.nbytes))
             padded, base = pkcs1.pad(pkcs1.Kind.ENCRYPT, length, base, self.nbytes, self.random)
@@ -171,9 +170,9 @@ class Axi4Lite000FL:
 def push_key(nbits: int, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
     """The numbers of a key as accesses: modulus, public and private exponent, what is given."""
     return [
-        (1, 0, KEY + BYTES * number, value >> (WORD_NBITS * place) & MASK, ALL_BYTES)
+        (1, 0, KEY + BYTES * number, word, ALL_BYTES)
         for number, value in enumerate(numbers)
-        for place in range(words_of(nbits))
+        for word in to_words(value, nbits)
     ]
 
 
@@ -184,7 +183,6 @@ def as_accesses(
     all words of the output.
     """
     at = {name: register.address for name, register in register_map().items()}
-    count = words_of(nbits)
     raw_bit = register_map(True)["STATUS"].field("raw").low
     command = int(decrypt) | 1 << 2 | int(raw) << raw_bit
 
@@ -192,11 +190,11 @@ def as_accesses(
         return 1, 0, at[name], data, ALL_BYTES
 
     accesses = []
-    for place in range(count):
-        accesses += [write("INPUT_FIFO", value >> (WORD_NBITS * place) & MASK), write("WRITE_ADDRESS", place)]
+    for place, word in enumerate(to_words(value, nbits)):
+        accesses += [write("INPUT_FIFO", word), write("WRITE_ADDRESS", place)]
     accesses += [write("INPUT_LENGTH", length), write("STATUS", command), (0, 1, 0, 0, 0)]
     accesses += [write("STATUS", 0), (0, 0, at["STATUS"], 0, 0), (0, 0, at["OUTPUT_LENGTH"], 0, 0)]
-    for place in range(count):
+    for place in range(words_of(nbits)):
         accesses += [write("READ_ADDRESS", place), (0, 0, at["OUTPUT_FIFO"], 0, 0)]
     return accesses
 
@@ -205,5 +203,5 @@ def outcome(nbits: int, responses: Sequence[tuple[int, int, int]]) -> tuple[int,
     """Code, length and value of the output, from the answers to that."""
     count = words_of(nbits)
     status, length = (data for _, data, _ in responses[-2 * count - 2 : -2 * count])
-    words = [data for write, data, _ in responses[-2 * count :] if not write]
+    words = (data for write, data, _ in responses[-2 * count :] if not write)
     return status >> 8, length, from_words(words)

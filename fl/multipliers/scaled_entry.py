@@ -205,25 +205,23 @@ class ScaledEntry:
     def scale(self, mod: int) -> tuple[int, int]:
         """2^(first_nbits + doublings) modulo the aligned modulus, and M'."""
         assert mod & 1, mod
-        aligned = self.aligned(mod)
-        x = 1 << self.first_nbits
-        for _ in range(self.chain.doublings):
-            x = self._double(x, aligned)
+        x = self._times_two(1 << self.first_nbits, self.chain.doublings, mod)
         return x, self._halved(1 << self.halvings - self.shape.scale_nbits, mod)
 
     def aligned(self, mod: int) -> int:
         """N'; 0 for 0, of which nothing is expected."""
         return mod << (self.word_nbits - 1 - mod.bit_length()) if mod else 0
 
-    @staticmethod
-    def _double(x: int, aligned: int) -> int:
-        return 2 * x - aligned if 2 * x >= aligned else 2 * x
+    def _times_two(self, x: int, times: int, mod: int) -> int:
+        aligned = self.aligned(mod)
+        for _ in range(times):
+            x *= 2
+            x -= aligned if x >= aligned else 0
+        return x
 
     def doubled(self, x: int, mod: int) -> int:
         """A step of doublings behind a square."""
-        for _ in range(self.doublings_per_cycle):
-            x = self._double(x, self.aligned(mod))
-        return x
+        return self._times_two(x, self.doublings_per_cycle, mod)
 
     def _halved(self, x: int, mod: int) -> int:
         power = 1 << self.halvings

@@ -60,19 +60,13 @@ def program_of(recipe: Recipe) -> Program:
     return _Keyed(recipe).program() if recipe.scaled is None else ScaledKeyed(recipe, recipe.scaled).program()
 
 
-def _doublings(recipe: Recipe) -> Setup:
-    """2^(nbits + R) modulo the modulus, which by a wide product takes numbers into the domain."""
-    if recipe.fits:
-        return Setup("double", "r", "1", recipe.nbits, recipe.block)
-    return Setup("double", "r", "1", recipe.nbits + (recipe.nbits >> recipe.squarings))
-
-
 def _entering_constant(recipe: Recipe) -> list[Item]:
-    """r becomes that number."""
-    words: list[Item] = [word(_doublings(recipe), note="R^2")]
-    if recipe.squarings and not recipe.fits:
-        words.append(Repeat(word(SQUARE), 1, recipe.squarings))
-    return words
+    """r becomes 2^(nbits + R) modulo the modulus, which by a wide product takes numbers into the domain."""
+    if recipe.fits:
+        return [word(Setup("double", "r", "1", recipe.nbits, recipe.block), note="R^2")]
+    doublings = recipe.nbits + (recipe.nbits >> recipe.squarings)
+    squares = [Repeat(word(SQUARE), 1, recipe.squarings)] if recipe.squarings else []
+    return [word(Setup("double", "r", "1", doublings), note="R^2"), *squares]
 
 
 # ---- machines without a key
@@ -92,16 +86,13 @@ def plain(recipe: Recipe) -> Program:
     items: list[Item] = [take]
     if recipe.skips:
         items.append(Repeat(word(Skip()), 0, SKIPPED))
-    items += _into(recipe)
-    if (
-        len(items) == 2
-        and recipe.skips
-        and isinstance(shape.items(recipe.digit_nbits, False, False)[0], Loop)
-    ):
-        items.append(word())  # the loop is entered from here
+    entering = _into(recipe)
+    items += entering
     aligns = not (shape.right or shape.digit or recipe.full_scan)
     enters = recipe.given or recipe.montgomery or recipe.scaled is not None
     loop = shape.items(recipe.digit_nbits, aligns, not enters)
+    if recipe.skips and not entering and isinstance(loop[0], Loop):
+        items.append(word())  # the loop is entered from here
     items += [replace(item, once=recipe.once) if isinstance(item, Loop) else item for item in loop]
     if recipe.montgomery and not recipe.starts_plain:
         items.append(word(Product("r", "r", "1"), note="out of the domain"))

@@ -40,7 +40,7 @@ class XcelAdapter(Component):
         s.results = results = PoppedResult(shape.result_nbits)
         s.answer = answer = ResponseQueue(WORD_NBITS + 1)
 
-        OK, WORD_COUNT, TOO_WIDE = int(Status.OK), int(Status.WORD_COUNT), int(Status.TOO_WIDE)
+        OK, WORD_COUNT, TOO_WIDE = Status.OK, Status.WORD_COUNT, Status.TOO_WIDE
         s.access = Wire()
         s.go = Wire()
         s.push = Wire(noperands)

@@ -36,8 +36,8 @@ class FixedCheck(Component):
         s.mod = InPort(nbits)
         s.status = OutPort(STATUS_NBITS)
         MODULUS = mk_bits(nbits)(modulus)
-        OK, WRONG_MODULUS = int(Status.OK), int(Status.WRONG_MODULUS)
-        BASE_TOO_LARGE = int(Status.BASE_TOO_LARGE)
+        OK, WRONG_MODULUS = Status.OK, Status.WRONG_MODULUS
+        BASE_TOO_LARGE = Status.BASE_TOO_LARGE
 
         @update
         def judge():

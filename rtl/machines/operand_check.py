@@ -23,19 +23,11 @@ class OperandCheck(Component):
         s.mod = InPort(nbits)
         s.status = OutPort(STATUS_NBITS)
 
-        OK = int(Status.OK)
-        ZERO_MODULUS = int(Status.ZERO_MODULUS)
-        EVEN_MODULUS = int(Status.EVEN_MODULUS)
-        BASE_TOO_LARGE = int(Status.BASE_TOO_LARGE)
-
+        OK, ZERO_MODULUS, EVEN_MODULUS, BASE_TOO_LARGE, *_ = Status
         s.odd = Wire()
         s.too_large = Wire()
 
-        if odd_only:
-            s.odd //= s.mod[0]
-        else:
-            s.odd //= 1
-
+        s.odd //= s.mod[0] if odd_only else 1
         if reduced_only:
             s.base = InPort(nbits)
 

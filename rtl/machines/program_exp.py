@@ -86,7 +86,7 @@ class ProgramExp(Component):
         if any(name == "p" for name, _ in program.fields):
             s.in_status = Wire(STATUS_NBITS)
             s.in_status //= s.ctrl.in_status
-            BAD_KEY = int(Status.BAD_KEY)
+            BAD_KEY = Status.BAD_KEY
 
             @update
             def check_primes():

@@ -169,7 +169,7 @@ class ReleaseCheck(Component):
         s.status = InPort(STATUS_NBITS)
         s.released = OutPort()
         s.out_status = OutPort(STATUS_NBITS)
-        FAULT = int(Status.FAULT)
+        FAULT = Status.FAULT
         ALL_ONES = mk_bits(pc_nbits)(-1)
         s.inverse = Wire(pc_nbits)
         s.checked = Wire()

@@ -48,7 +48,7 @@ class SystolicModExp(Component):
         connect_words(s.istream.msg.square, s.in_square)
 
         if shape.modulus_nbits < nbits:
-            TOO_WIDE = int(Status.TOO_WIDE)
+            TOO_WIDE = Status.TOO_WIDE
             fits = shape.modulus_nbits
 
             @update

@@ -22,7 +22,7 @@ from pymtl3 import *
 from ...fl.status import Status
 from ..states import states
 
-OK = int(Status.OK)
+OK = Status.OK
 
 
 def declare_handshakes(s, status_nbits=0):

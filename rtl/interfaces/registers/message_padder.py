@@ -34,7 +34,7 @@ class MessagePadder(Component):
         pad.istream.msg.message //= s.message
         pad.ostream //= s.resp
 
-        PAD_NBITS, LONGEST, OK = clog2(nbytes), longest(nbytes), int(Padded.OK)
+        PAD_NBITS, LONGEST, OK = clog2(nbytes), longest(nbytes), Padded.OK
         s.clipped = Wire(PAD_NBITS)
         pad.istream.msg.length //= s.clipped
 

@@ -56,7 +56,7 @@ class PaddedOperation(Component):
 
         s.st = Wire(2)
         IDLE, PAD, PADDED, UNPAD = states(s, "st", IDLE=0, PAD=1, PADDED=2, UNPAD=3)
-        OK = int(Status.OK)
+        OK = Status.OK
         s.raw = Wire()
         s.pads = Wire()  # at a start
 

@@ -24,7 +24,7 @@ class PoppedResult(Component):
         s.code = OutPort(STATUS_NBITS)
 
         NWORDS = words_of(nbits)
-        OK, NO_RESULT = int(Status.OK), int(Status.NO_RESULT)
+        OK, NO_RESULT = Status.OK, Status.NO_RESULT
         s.words = Wire(NWORDS * WORD_NBITS)
         s.nleft = Wire(clog2(NWORDS + 2))
         s.widened = Wire(NWORDS * WORD_NBITS)

@@ -15,7 +15,7 @@ from .word_select import WordSelect
 from .write_registers import COUNT_NBITS, PLACE_NBITS
 
 COUNTER_NBITS = 64
-OK, TOO_WIDE = int(Status.OK), int(Status.TOO_WIDE)
+OK, TOO_WIDE = Status.OK, Status.TOO_WIDE
 
 
 class ReadRegisters(Component):

@@ -28,7 +28,7 @@ class ReadRegisters000(Component):
         s.rdata = OutPort(WORD_NBITS)
         s.error = OutPort()
 
-        MAP, OK = register_map(), int(Status.OK)
+        MAP, OK = register_map(), Status.OK
         STATUS, OUTPUT_LENGTH, OUTPUT_FIFO = (
             register.address >> 2 for register in MAP.values() if register.readable
         )

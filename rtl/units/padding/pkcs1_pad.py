@@ -26,8 +26,8 @@ class Pkcs1Pad(Component):
 
         PLACE_NBITS = clog2(nbytes)
         LONGEST, TYPE_PLACE, LAST_PLACE = longest(nbytes), nbytes - 2, nbytes - 1
-        SIGN, ENCRYPT, FILL = int(Kind.SIGN), int(Kind.ENCRYPT), 0xFF
-        OK, TOO_LONG, NO_RANDOM = (int(padded) for padded in Padded)
+        SIGN, ENCRYPT, FILL = Kind.SIGN, Kind.ENCRYPT, 0xFF
+        OK, TOO_LONG, NO_RANDOM = Padded
 
         s.st = Wire(2)
         IDLE, BYTES, DONE = states(s, "st", IDLE=0, BYTES=1, DONE=2)

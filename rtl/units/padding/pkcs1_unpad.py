@@ -30,7 +30,7 @@ class Pkcs1Unpad(Component):
         PLACE_NBITS = clog2(nbytes)
         TOP, LAST_PLACE = nbits - 8, nbytes - 1
         FIRST_END = FRAME - 1 + LEAST_PADDING  # the first place for the 00 before the message
-        SIGN, ENCRYPT, FILL = int(Kind.SIGN), int(Kind.ENCRYPT), 0xFF
+        SIGN, ENCRYPT, FILL = Kind.SIGN, Kind.ENCRYPT, 0xFF
 
         s.st = Wire(2)
         states(s, "st", IDLE=0, BYTES=1, JUDGE=2, DONE=3)
