@@ -14,14 +14,12 @@ squarings:
 
 from functools import partial
 
-from ..fl.mod_exp import mod_exp, operand_status
+from ..fl.mod_exp import mod_exp
 from ..fl.multipliers.digit_serial import SerialShape
 from ..fl.multipliers.scaled_serial import ScaledSerialShape
-from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req
 from .one_at_a_time import exponentiation_cl
-
-serial_status = partial(operand_status, odd_only=True, reduced_only=True)
+from .timing import montgomery_status
 
 
 def serial_products(processors: int, exp: int) -> int:
@@ -32,7 +30,7 @@ def serial_products(processors: int, exp: int) -> int:
 
 def serial_mod_exp_cycles(shape: SerialShape, processors: int, base: int, exp: int, mod: int) -> int:
     """SerialModExp."""
-    if serial_status(base, mod) != Status.OK:
+    if montgomery_status(base, mod):
         return 1
     return serial_products(processors, exp) * shape.product_cycles + 2 * shape.ndigits + 1
 
@@ -44,7 +42,7 @@ def serial_exp_products(shape: ScaledSerialShape, exp: int) -> int:
 
 def serial_exp_cycles(shape: ScaledSerialShape, base: int, exp: int, mod: int) -> int:
     """SerialExp."""
-    if serial_status(base, mod) != Status.OK:
+    if montgomery_status(base, mod):
         return 1
     words = shape.nwords
     set_up = shape.digit_nbits + words + shape.doublings * (words + 2)
@@ -56,7 +54,7 @@ def SerialModExpCL(shape, processors, given):
     """The twin of SerialModExp; what is given it makes itself."""
     return exponentiation_cl(
         shape.nbits,
-        serial_status,
+        montgomery_status,
         partial(mod_exp, domain="redundant", nbits=shape.nbits),
         partial(serial_mod_exp_cycles, shape, processors),
         mk_keyed_req(shape.nbits, given),
@@ -67,4 +65,4 @@ def SerialModExpCL(shape, processors, given):
 def SerialExpCL(shape):
     """The twin of SerialExp."""
     power, cycles = partial(mod_exp, schedule="always"), partial(serial_exp_cycles, shape)
-    return exponentiation_cl(shape.nbits, serial_status, power, cycles, loads=shape.nwords)
+    return exponentiation_cl(shape.nbits, montgomery_status, power, cycles, loads=shape.nwords)

@@ -11,7 +11,6 @@ from functools import partial
 
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.multipliers.row_fold import FoldShape
-from ..fl.status import Status
 from .one_at_a_time import exponentiation_cl
 from .timing import FixedTiming
 
@@ -28,7 +27,7 @@ def scanned(shape: FoldShape, full_scan: bool, exp: int) -> int:
 
 def fold_exp_cycles(shape: FoldShape, full_scan: bool, base: int, exp: int, mod: int) -> int:
     """FoldExp."""
-    if fold_status(base, mod) != Status.OK:
+    if fold_status(base, mod):
         return 1
     return shape.lead_cycles + 2 * scanned(shape, full_scan, exp) + shape.tail_cycles + 3
 

@@ -10,7 +10,7 @@ from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.status import Status
 from ..rtl.messages import connect_in_series, declare_streams, mk_entered_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL, exponentiation_cl
-from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp_cycles
+from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp_cycles, montgomery_status
 
 
 def ModExpCL(plan, unit):
@@ -36,7 +36,7 @@ class ConvertedModExpCL(Component):
 
         def convert_in(msg, _):
             base, mod = int(msg.base), int(msg.mod)
-            status = operand_status(base, mod, odd_only=True, reduced_only=True)
+            status = montgomery_status(base, mod)
             return Entered(int(status), 0, base, msg.exp, mod), cycles_in(base, mod)
 
         def exponentiate(msg, _):

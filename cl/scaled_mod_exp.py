@@ -6,18 +6,17 @@ halvings a cycle and wide = w * L. A bad operand costs 1 cycle in each of the fi
 
 from functools import partial
 
-from ..fl.mod_exp import operand_status
 from ..fl.multipliers.scaled import ScaledShape
-from ..fl.status import Status
 from .mod_exp import ConvertedModExpCL
 from .systolic import systolic_exp_cycles
+from .timing import montgomery_status
 
 
 def scaled_in_cycles(
     shape: ScaledShape, doublings_per_cycle: int, halvings_per_cycle: int, base: int, mod: int
 ) -> int:
     """ScaledConvertIn: doublings to R, and halvings to M' beside them."""
-    if operand_status(base, mod, odd_only=True, reduced_only=True) != Status.OK:
+    if montgomery_status(base, mod):
         return 1
     return max(shape.wide // doublings_per_cycle, shape.scale_nbits // halvings_per_cycle)
 
@@ -37,10 +36,9 @@ def scaled_mod_exp_cycles(
     halvings_per_cycle: int,
 ) -> int:
     """Return the cycles of ScaledModExp: three units in series."""
-    status = operand_status(base, mod, odd_only=True, reduced_only=True)
     return (
         scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
-        + systolic_exp_cycles(shape, exp, status)
+        + systolic_exp_cycles(shape, exp, montgomery_status(base, mod))
         + scaled_out_cycles(shape, halvings_per_cycle)
     )
 

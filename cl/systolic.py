@@ -16,13 +16,13 @@ converters of scaled_mod_exp.py).
 from functools import partial
 
 from ..fl.domains import Redundant
-from ..fl.mod_exp import mod_exp, operand_status
+from ..fl.mod_exp import mod_exp
 from ..fl.multipliers.scaled import ScaledShape
 from ..fl.multipliers.systolic import SystolicShape, product
 from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req
 from .one_at_a_time import exponentiation_cl, product_cl
-from .timing import FixedTiming
+from .timing import FixedTiming, montgomery_status
 
 
 def systolic_interval(shape: SystolicShape) -> int:
@@ -39,12 +39,12 @@ def systolic_status(shape: SystolicShape, base: int, mod: int) -> Status:
     """Return the status with which the machine answers these operands."""
     if mod.bit_length() > shape.modulus_nbits:
         return Status.TOO_WIDE
-    return operand_status(base, mod, odd_only=True, reduced_only=True)
+    return montgomery_status(base, mod)
 
 
 def systolic_mod_exp_cycles(shape: SystolicShape, base: int, exp: int, mod: int) -> int:
     """SystolicModExp."""
-    if systolic_status(shape, base, mod) != Status.OK:
+    if systolic_status(shape, base, mod):
         return 1
     interval = systolic_interval(shape)
     length = exp.bit_length()
@@ -69,7 +69,7 @@ def scaled_array_timing(shape: ScaledShape) -> FixedTiming:
 
 def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
     """SystolicExp, between its converters."""
-    if status != Status.OK:
+    if status:
         return 1
     length = exp.bit_length()
     start = 2 + aligns(shape.nbits, shape.digit_nbits, length)

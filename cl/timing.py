@@ -25,6 +25,7 @@ operands, the sum runs over the products instead.
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 
 from ..fl.mod_exp import operand_status
 from ..fl.program.plan import Plan
@@ -34,6 +35,8 @@ from ..rtl.units.shift_sub import shift_sub_block_nbits
 
 Factors = tuple[int, int]
 NONE = (0, 0)  # factors, where they do not matter
+
+montgomery_status = partial(operand_status, odd_only=True, reduced_only=True)
 
 
 def aligned_div_rem_cycles(dividend: int, divisor: int) -> int:
@@ -339,7 +342,7 @@ def product_count(plan: Plan, exp: int) -> int:
 
 def convert_in_cycles(unit: UnitTiming, nbits: int, base: int, mod: int) -> int:
     """MontConvertIn: the division for R^2 mod n, and a product."""
-    if operand_status(base, mod, odd_only=True, reduced_only=True):
+    if montgomery_status(base, mod):
         return 1
     return aligned_div_rem_cycles(1 << (2 * nbits), mod) + unit.latency(mod=1)
 
@@ -363,7 +366,7 @@ def fixed_mod_exp_cycles(plan: Plan, unit: UnitTiming, corrects: bool, exp: int,
 
 def mont_mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
     """Return the cycles of MontModExp: three units in series."""
-    status = operand_status(base, mod, odd_only=True, reduced_only=True)
+    status = montgomery_status(base, mod)
     return (
         convert_in_cycles(unit, plan.nbits, base, mod)
         + given_cycles(plan, unit, exp, status)

@@ -55,7 +55,6 @@ class SystolicExp(Component):
                 if s.ctrl.accept:
                     s.base[j] <<= s.in_base[j]
                     s.mod[j] <<= s.in_mod[j]
-                if s.ctrl.accept:
                     s.power[j] <<= s.in_one[j]
                 elif s.array.done[j] & s.ctrl.to_power:
                     s.power[j] <<= s.array.result[j]

@@ -114,28 +114,23 @@ class SystolicModExp(Component):
 
         @update_ff
         def words():
+            if s.ctrl.accept:
+                s.n_prime <<= s.istream.msg.n_prime
             for j in range(nwords):
                 if s.ctrl.accept:
                     s.base[j] <<= s.in_base[j]
-                elif s.array.done[j] & s.ctrl.to_base:
-                    s.base[j] <<= s.array.result[j]
-                if s.ctrl.accept:
                     s.power[j] <<= s.in_square[j]
-                elif s.array.done[j] & s.ctrl.from_other:
-                    s.power[j] <<= s.other[j]
-                elif s.array.done[j] & s.ctrl.to_power:
-                    s.power[j] <<= s.array.result[j]
-                if s.ctrl.accept:
                     s.other[j] <<= s.in_one[j]
-                elif s.array.done[j] & s.ctrl.to_other:
-                    s.other[j] <<= s.array.result[j]
-                if s.ctrl.accept:
                     s.mod[j] <<= s.in_mod[j]
-
-        @update_ff
-        def keeps_n_prime():
-            if s.ctrl.accept:
-                s.n_prime <<= s.istream.msg.n_prime
+                elif s.array.done[j]:
+                    if s.ctrl.to_base:
+                        s.base[j] <<= s.array.result[j]
+                    if s.ctrl.from_other:
+                        s.power[j] <<= s.other[j]
+                    elif s.ctrl.to_power:
+                        s.power[j] <<= s.array.result[j]
+                    if s.ctrl.to_other:
+                        s.other[j] <<= s.array.result[j]
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.array.line_trace()}|{s.ostream}"

@@ -61,16 +61,11 @@ class SystolicModExpCtrl(Component):
             s.accept @= (s.st == IDLE) & s.istream_val
             s.ostream_val @= s.st == DONE
 
-        if converts:
-
-            @update
-            def starts():
+        @update
+        def starts():
+            if converts:
                 s.start @= (s.st == CONVERT) | (s.st == SQUARE) | (s.st == MULTIPLY) | (s.st == LEAVE)
-
-        else:
-
-            @update
-            def starts_ahead():
+            else:
                 s.start @= (s.next_st == SQUARE) | (s.next_st == MULTIPLY)
 
         @update

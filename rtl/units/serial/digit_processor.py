@@ -62,7 +62,7 @@ class DigitProcessor(Component):
             if s.first:
                 s.from_u @= 0
 
-        s.fetch_digits(S) if reduces else s.fetch_digits_alone()
+        s.fetch_digits(S, reduces)
 
         @update_ff
         def follows():
@@ -110,39 +110,33 @@ class DigitProcessor(Component):
         if reduces:
             s.put_out(S)
 
-    def fetch_digits(s, S):
+    def fetch_digits(s, S, reduces):
         """A digit of U, or another number, and one of V, or its complement."""
-        s.from_other = InPort()
-        s.other = InPort(S)
-        s.subtract = InPort()
-        s.to_u = InPort()
         s.subtracts = Wire()
         s.keeps = Wire()
+        if reduces:
+            s.from_other = InPort()
+            s.other = InPort(S)
+            s.subtract = InPort()
+            s.to_u = InPort()
 
-        @update_ff
-        def fetches():
-            if s.fetch:
-                s.operand_u <<= s.from_u
-                s.operand_v <<= s.v
-                if s.from_other:
-                    s.operand_u <<= s.other
-                if s.subtract:
-                    s.operand_v <<= ~s.v
-                s.subtracts <<= s.subtract
-                s.keeps <<= s.to_u
+            @update_ff
+            def fetches():
+                if s.fetch:
+                    s.operand_u <<= s.other if s.from_other else s.from_u
+                    s.operand_v <<= ~s.v if s.subtract else s.v
+                    s.subtracts <<= s.subtract
+                    s.keeps <<= s.to_u
 
-    def fetch_digits_alone(s):
-        """A digit of U and one of V."""
-        s.subtracts = Wire()
-        s.subtracts //= 0
-        s.keeps = Wire()
-        s.keeps //= 1
+        else:
+            s.subtracts //= 0
+            s.keeps //= 1
 
-        @update_ff
-        def fetches_alone():
-            if s.fetch:
-                s.operand_u <<= s.from_u
-                s.operand_v <<= s.v
+            @update_ff
+            def fetches_alone():
+                if s.fetch:
+                    s.operand_u <<= s.from_u
+                    s.operand_v <<= s.v
 
     def write_back(s, S, LAST):
         """A digit goes into U when the lowest bit of the next one is there, the last one with the carry."""
