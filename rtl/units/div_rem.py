@@ -119,18 +119,14 @@ class DivRem(Component):
             if s.ctrl.load:
                 s.next_remainder @= 0
 
-        s.next_dividend = Wire(nbits)
-
-        @update
-        def take_dividend():
-            s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
-
         @update_ff
         def data():
             if s.ctrl.load:
+                s.dividend <<= s.istream.msg.dividend
                 s.divisor <<= s.istream.msg.divisor
+            elif s.ctrl.step:
+                s.dividend <<= s.shifted
             if s.ctrl.load | s.ctrl.step:
-                s.dividend <<= s.next_dividend
                 s.remainder <<= s.next_remainder
 
         if chooses:
@@ -138,12 +134,17 @@ class DivRem(Component):
 
     def choose_head(s, most_blocks, block, bits_per_cycle):
         """Bit j of the head has a tap at each number of blocks."""
+        s.next_dividend = Wire(s.dividend.get_type())
         s.number = Wire(most_blocks)  # nblocks, one bit hot
         s.taps = [Wire(most_blocks) for _ in range(bits_per_cycle)]
         s.next_head = Wire(bits_per_cycle)
         for j in range(bits_per_cycle):
             for i in range(most_blocks):
                 s.taps[j][i] //= s.next_dividend[(i + 1) * block - bits_per_cycle + j]
+
+        @update
+        def take_dividend():
+            s.next_dividend @= s.istream.msg.dividend if s.ctrl.load else s.shifted
 
         @update
         def next_head():
