@@ -22,7 +22,7 @@ from ...fl.status import STATUS_NBITS, Status
 from ..messages import connect_handshake, declare_streams, mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub
 from ..units.pseudo_mul import PseudoReduce, modulus_of
-from ..units.registered import answer_registered
+from ..units.serial_ctrl import answer_registered
 from ..wires import connect_low
 from .operand_check import OperandCheck
 from .program_exp import planned_exp

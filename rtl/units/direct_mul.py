@@ -11,7 +11,7 @@ its result is taken. Area order: n^2 full adders for the product and about as ma
 from pymtl3 import *
 
 from ..messages import declare_product_ports
-from .registered import answer_registered
+from .serial_ctrl import answer_registered
 
 # Verilator divides words of up to 4096 bits (its VL_MULS_MAX_WORDS), and a product has twice as many
 MAX_NBITS = 2048

@@ -12,8 +12,7 @@ n full adders and 4n registers.
 from pymtl3 import *
 
 from ..messages import declare_streams, mk_product_req
-from .registered import answer_registered
-from .serial_ctrl import SerialCtrl, connect_serial
+from .serial_ctrl import SerialCtrl, answer_registered, connect_serial
 
 
 class Multiplier(Component):

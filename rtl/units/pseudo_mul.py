@@ -21,7 +21,7 @@ from ...fl.moduli import classify
 from ..messages import declare_streams, mk_product_req
 from .compression_tree import CompressionTree
 from .mod_adder import ModAdder
-from .registered import answer_registered
+from .serial_ctrl import answer_registered
 
 MIN_NBITS = 4
 
