@@ -86,7 +86,7 @@ class Product:
 
 
 class Action:
-    """What a word does beside its products; `text` is its assembly."""
+    """An action of a word beside its products; `text` is its assembly."""
 
     text = ""
 

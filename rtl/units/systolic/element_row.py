@@ -6,7 +6,9 @@ from pymtl3 import *
 
 
 def declare_element(s, k, place):
-    """Ports of an element: its step, from the element before and, a cycle later, to the next one; its words."""
+    """Ports of an element: its words, and its step, from the element before and, a cycle later, to the next
+    one.
+    """
     s.go = InPort()
     s.first = InPort()
     s.last = InPort()
